@@ -84,7 +84,7 @@ def test_settings_for_classes_are_refused_for_numbers():
     simple = simplify(regressor, X, max_rules=3, random_state=0)
     assert isinstance(simple, DefragRegressor)
     for name, value in (("threshold", 0.3), ("criterion", "error")):
-        with pytest.raises(TypeError, match=f"{name} is for ensembles that answer"):
+        with pytest.raises(TypeError, match=f"{name} is for classification"):
             simplify(regressor, X, **{name: value})
 
 

@@ -731,7 +731,7 @@ def test_progress_counts_the_folds(monkeypatch):
         ({"replace_share": None}, "replace_share must be a number from 0 to 1; got N"),
         ({"min_gain": "a"}, "min_gain must be None or a number from 0 to 1; got 'a'"),
         ({"soft": 1}, "soft must be True or False; got 1"),
-        ({"soft": True}, "soft=True is for classes"),
+        ({"soft": True}, "soft=True is for classification"),
         ({"shorten_thresholds": "no"}, "shorten_thresholds must be True or False"),
         ({"thresholds": "grid"}, "thresholds must be 'data' or 'ensemble'; got 'grid'"),
         ({"target": "y"}, "target must be 'ensemble' or 'labels'; got 'y'"),

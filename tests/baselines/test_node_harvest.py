@@ -651,7 +651,7 @@ def test_nodes_that_do_not_add_up_leave_one_rule():
     X = np.repeat([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0]], [20, 25, 5], axis=0)
     y = X[:, 1] + np.arange(50) / 100
     forest = Forest((tree,), ("a", "b"), "regression")
-    with pytest.warns(UserWarning, match="No nodes add up to all rows"):
+    with pytest.warns(UserWarning, match="No nodes together cover all rows"):
         model = NodeHarvestRegressor(forest).fit(X, y)
     assert model.n_nodes_ == 3
     assert model.rules_.n_rules == 1

@@ -157,7 +157,7 @@ def test_no_proof_in_time_is_said():
     model = OptimalTreeClassifier(
         forest, max_rules=16, n_cuts=200, time_limit=0.2, target="labels"
     )
-    with pytest.warns(UserWarning, match="not proven to be the best"):
+    with pytest.warns(UserWarning, match="not proven optimal"):
         model.fit(X, y)
     assert not model.is_optimal_
 

@@ -65,7 +65,7 @@ def test_a_text_is_not_taken_for_an_old_pickle(refused, files, tmp_path):
     for text in ("class\n1\n2\n", "city,a\nUlm,1\n", "(a)\n", "c\nc\nc\n"):
         model = tmp_path / "model.txt"
         model.write_text(text)
-        assert "no model that is known" in refused(
+        assert "none of the known formats" in refused(
             "simplify", model, files / "iris.csv"
         )
 
@@ -101,7 +101,7 @@ def test_the_help_says_why(call):
 
 def test_types_that_skops_does_not_trust_are_shown(refused, files):
     line = refused("simplify", files / "forest.skops", files / "iris.csv")
-    assert "does not deem safe: sklearn.tree._tree.Tree." in line
+    assert "does not consider safe: sklearn.tree._tree.Tree." in line
     assert "--trust-type sklearn.tree._tree.Tree" in line
 
 
@@ -115,4 +115,4 @@ def test_a_skops_file_may_hold_no_type_beside_those_named(refused, files, tmp_pa
         *("--trust-type", "sklearn.tree._tree.Tree"),
     )
     assert "Trap" in line
-    assert "does not deem safe" in line
+    assert "does not consider safe" in line

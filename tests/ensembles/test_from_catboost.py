@@ -386,7 +386,9 @@ def test_another_probability_threshold_is_refused(tmp_path):
     ensemble.set_probability_threshold(0.3)
     cbm, text = (save(ensemble, tmp_path, suffix) for suffix in (".cbm", ".json"))
     for source in (ensemble, cbm, text):
-        with pytest.raises(UnsupportedEnsembleError, match=r"probability 0\.3 on"):
+        with pytest.raises(
+            UnsupportedEnsembleError, match=r"probability 0\.3, not from 0\.5"
+        ):
             read_forest(source)
     ensemble.set_probability_threshold(0.5)
     check_all(ensemble, X, tmp_path)

@@ -49,7 +49,7 @@ def test_a_file_that_is_cut_short_says_so(tmp_path):
     labels = whole.index(b"\npandas_categorical:")
     for stop in [*range(0, labels - 1, 41), *range(labels + 2, len(whole) - 2, 5)]:
         path.write_bytes(whole[:stop])
-        with pytest.raises(ModelFileError, match="is not a whole LightGBM model"):
+        with pytest.raises(ModelFileError, match="is not a complete LightGBM model"):
             read_forest(path)
 
 
@@ -119,5 +119,5 @@ def test_a_file_with_altered_pieces_says_what_is_wrong(
 def test_another_kind_of_file_says_so(content, tmp_path):
     path = tmp_path / "model.txt"
     path.write_bytes(content)
-    with pytest.raises(ModelFileError, match="is not a whole LightGBM model"):
+    with pytest.raises(ModelFileError, match="is not a complete LightGBM model"):
         read_forest(path)

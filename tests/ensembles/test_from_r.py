@@ -229,7 +229,7 @@ def test_bytes_that_are_no_text_are_refused(tmp_path):
 
 
 def test_an_empty_folder_is_refused(tmp_path):
-    with pytest.raises(ModelFileError, match=r"No file in .* fits"):
+    with pytest.raises(ModelFileError, match=r"No file in .* matches"):
         read(tmp_path)
     with pytest.raises(FileNotFoundError, match="A folder of getTree files is needed"):
         read(tmp_path / "absent")

@@ -86,7 +86,7 @@ def test_a_file_that_is_cut_short_says_so(ending, tmp_path):
     for stop in [*range(0, len(whole), 41), len(whole) - 1]:
         path.write_bytes(whole[:stop])
         with pytest.raises(
-            ModelFileError, match=f"'model.{ending}' is not a whole XGB"
+            ModelFileError, match=f"'model.{ending}' is not a complete XGB"
         ):
             read_forest(path)
     path.write_bytes(whole + whole)
@@ -143,7 +143,7 @@ PARAMETERS = ("learner", "learner_model_param")
         (put([], *MODEL, "trees"), "it should have 2 trees"),
         (put([0, 5], *MODEL, "tree_info"), "beyond the 1"),
         (put([0], *TREE, "left_children"), "differ in length"),
-        (put(1, *TREE, "left_children", 1), "circle"),
+        (put(1, *TREE, "left_children", 1), "cycle"),
         (put(0, *TREE, "left_children", 1), "not its root"),
         (put(99, *TREE, "right_children", 0), "another node"),
         (put(-1, *TREE, "left_children", 1), "does not split on them"),
@@ -192,7 +192,7 @@ def test_another_kind_of_file_says_so(content, tmp_path):
     for ending in ("json", "ubj"):
         path = tmp_path / f"model.{ending}"
         path.write_bytes(content)
-        with pytest.raises(ModelFileError, match="is not a whole XGBoost model"):
+        with pytest.raises(ModelFileError, match="is not a complete XGBoost model"):
             read_file(path)
 
 

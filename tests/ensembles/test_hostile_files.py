@@ -206,7 +206,7 @@ def test_a_leaf_of_xgboost_must_be_a_number(number, tmp_path):
     keys = (*TREE[:2], "gbtree", *TREE[2:], "split_conditions")
     path = altered(tmp_path, "xgboost-dart.json", *keys, value=change)
     message = refused(path)
-    assert f"in tree 1, node {leaf + 1} answers" in message
+    assert f"in tree 1, node {leaf + 1} has" in message
 
 
 @pytest.mark.parametrize("text", ["nan", "inf", "[nan]", "[NaN]"])
@@ -226,7 +226,7 @@ def test_a_leaf_of_lightgbm_must_be_a_number(word, tmp_path):
     line = line_of("lightgbm-number.txt", "leaf_value=")
     other = f"leaf_value={word} " + line.split(" ", 1)[1]
     message = refused(replaced(tmp_path, "lightgbm-number.txt", line, other))
-    assert "in tree 1, node 4 answers" in message
+    assert "in tree 1, node 4 has" in message
 
 
 def test_a_factor_of_lightgbm_must_be_a_number(tmp_path):

@@ -601,12 +601,15 @@ class OddScaler(StandardScaler):
 @pytest.mark.parametrize(
     ("step", "why"),
     [
-        (PCA(2), "PCA in a pipeline: it is none of the transformers"),
+        (PCA(2), "PCA in a pipeline: only transformers that work column by"),
         (KNNImputer(), "KNNImputer in a pipeline"),
         (Doubler(), "a pipeline that begins with Doubler"),
-        (OddScaler(), "OddScaler in a pipeline: it has a transform of its own"),
-        (FunctionTransformer(lambda X: X % 7), "nobody can tell from <lambda>"),
-        (FunctionTransformer(np.sin), "nobody can tell from sin"),
+        (OddScaler(), "OddScaler in a pipeline: it overrides transform"),
+        (
+            FunctionTransformer(lambda X: X % 7),
+            "whether <lambda> is monotone is unknown",
+        ),
+        (FunctionTransformer(np.sin), "whether sin is monotone is unknown"),
     ],
 )
 def test_a_step_that_cannot_be_read_is_named(step, why):

@@ -34,7 +34,7 @@ def test_model_that_is_no_tree_ensemble_is_asked():
     constant = DummyClassifier().fit(X, y)
     with pytest.warns(UserWarning, match="a single value"):
         simple = simplify(constant, X, random_state=0)
-    assert "DummyClassifier was asked, not read" in simple.summary()
+    assert "DummyClassifier was queried as a black box" in simple.summary()
 
 
 def test_unfitted_ensemble_without_y():

@@ -182,8 +182,8 @@ def test_weights_count_as_rows():
     ("limits", "message"),
     [
         ({"monotone": {"speed": 1}}, "monotone has 'speed', which is not a feature"),
-        ({"monotone": {0: 0}}, "monotone must say -1 or 1 for 'x1'; got 0"),
-        ({"monotone": {0: True}}, "monotone must say -1 or 1 for 'x1'; got True"),
+        ({"monotone": {0: 0}}, "monotone must be -1 or 1 for 'x1'; got 0"),
+        ({"monotone": {0: True}}, "monotone must be -1 or 1 for 'x1'; got True"),
         ({"monotone": {}}, "monotone must be a dict from features to -1 or 1"),
         ({"monotone": 1}, "monotone must be a dict from features to -1 or 1; got 1"),
         ({"monotone": {0: 1}, "exclude": [0]}, "'x1', which rules may not use"),
@@ -191,17 +191,20 @@ def test_weights_count_as_rows():
         ({"must_use": []}, "must_use must name at least one feature"),
         ({"must_use": ["speed"]}, "must_use has 'speed', which is not a feature of X"),
         ({"exclude": [0, 1, 2, 3]}, "exclude must leave a feature; it names all"),
-        ({"exclude": []}, "exclude must name at least one feature; it is empty"),
+        ({"exclude": []}, "exclude must name at least one feature; got none"),
         (
             {"exclude": [0], "features": [1]},
-            "exclude names 'x1', which features leaves",
+            "exclude names 'x1', which is not among features",
         ),
-        ({"groups": []}, "groups must name at least one group; it is empty"),
+        ({"groups": []}, "groups must have at least one group; got none"),
         ({"groups": [[0, 1, 2, 3]]}, "groups must not hold all features"),
-        ({"groups": {"x1": [0, 1]}}, "groups must have names that no feature has"),
+        (
+            {"groups": {"x1": [0, 1]}},
+            "groups must not have names of features; got 'x1'",
+        ),
         ({"groups": [["speed"]]}, "groups has 'speed', which is not a feature of X"),
         ({"min_rows": 0}, "min_rows must be None or a number above 0; got 0"),
-        ({"min_rows": 200}, "min_rows must be half of the rows at most"),
+        ({"min_rows": 200}, "min_rows must be at most half of the rows"),
         (
             {"min_rows": 5, "min_coverage": 0.1},
             "min_rows and min_coverage set the same limit",
@@ -209,7 +212,7 @@ def test_weights_count_as_rows():
         ({"max_total_conditions": 0}, "max_total_conditions must be None or a whole"),
         (
             {"max_total_conditions": 8, "max_conditions": 2, "max_rules": 5},
-            "max_total_conditions must be below 8, which 5 rules of at most 2",
+            "max_total_conditions must be below 8, the maximum of 5 rules with",
         ),
         (
             {"must_use": [0, 1, 2], "max_total_conditions": 2},
@@ -221,7 +224,10 @@ def test_weights_count_as_rows():
             {"monotone": {0: 1}, "form": "standalone"},
             "monotone needs form='list' or 'points'",
         ),
-        ({"must_use": [0], "min_coverage": 0.6}, "No list of at most 10 rules keeps"),
+        (
+            {"must_use": [0], "min_coverage": 0.6},
+            "No list of at most 10 rules is within",
+        ),
     ],
     ids=str,
 )
@@ -234,7 +240,7 @@ def test_limits_that_cannot_be_met_or_do_nothing_are_refused(limits, message):
 def test_an_order_needs_two_classes():
     X = np.arange(60.0)[:, None] @ np.ones((1, 2))
     y = np.repeat([0, 1, 2], 20)
-    with pytest.raises(ValueError, match="monotone needs numbers or two classes"):
+    with pytest.raises(ValueError, match="monotone needs regression or two classes"):
         DefragClassifier(monotone={0: 1}, random_state=0).fit(X, y)
 
 
@@ -242,14 +248,14 @@ def test_an_order_needs_numbers():
     pd = pytest.importorskip("pandas")
     X = pd.DataFrame({"city": ["a", "b", "c"] * 20, "x": np.arange(60.0)})
     y = np.arange(60.0)
-    with pytest.raises(ValueError, match="'city', which has categories and no order"):
+    with pytest.raises(ValueError, match="'city', which has unordered categories"):
         DefragRegressor(monotone={"city": 1}, random_state=0).fit(X, y)
 
 
 def test_a_feature_without_splits_cannot_be_used():
     X = np.column_stack([np.arange(80.0), np.zeros(80)])
     y = (X[:, 0] > 30).astype(int)
-    with pytest.raises(ValueError, match="'x2', on which the ensemble has no split"):
+    with pytest.raises(ValueError, match="splits on; got 'x2', which it does not use"):
         DefragClassifier(must_use=["x2"], random_state=0).fit(X, y)
 
 

@@ -40,7 +40,7 @@ def ensemble():
         ({"n_jobs": 10**30}, "n_jobs must be None or a whole number other than 0"),
         ({"random_state": "a"}, "random_state must be None, a whole number from 0"),
         ({"features": object()}, "features must be a name or a number of a feature"),
-        ({"features": [["a"]]}, "features must hold names or numbers of features"),
+        ({"features": [["a"]]}, "features must have names or indices of features"),
         ({"features": np.zeros((2, 2))}, "features must hold names or numbers"),
         ({"max_rules": np.arange(500)}, "got ndarray with 500 entries."),
         ({"brevity": np.zeros((2, 3))}, "brevity must be a number from 0; got ndarray"),

@@ -53,7 +53,7 @@ def judge_setting(method, task, name, value):
             estimator.fit(table, Y[task]).predict(table)
         except (TypeError, ValueError) as error:
             text = str(error)
-            is_told = name in text or "keeps to all limits" in text
+            is_told = name in text or "is within all limits" in text
             is_short = "\n" not in text and len(text) < 700 and "array(" not in text
             if not (is_told and is_short):
                 raise AssertionError(f"{type(error).__name__}: {text}") from error

@@ -191,7 +191,7 @@ def test_features_are_by_default_those_in_most_rules():
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"features": (0, 9)}, "names or numbers of 6 features"),
+        ({"features": (0, 9)}, "names or indices of the 6 features"),
         (
             {"features": ("no such", 1)},
             "features has 'no such', which is not a",

@@ -1,4 +1,4 @@
-"""What the baselines share: paths of trees, trees from other libraries, leaves."""
+"""Shared parts of the baselines: paths of trees, trees of other libraries, leaves."""
 
 import math
 from dataclasses import dataclass
@@ -13,18 +13,18 @@ from defragtrees.estimators.problem import predicting_rule
 
 @dataclass(frozen=True, eq=False)
 class Sides:
-    """The distinct sides of the splits that some paths take."""
+    """The distinct sides of the splits on some paths."""
 
     feature: np.ndarray
-    # For each side, which bins of its feature it accepts; the last one stands for
-    # missing values, and is False where no training row has one.
+    # The bins of its feature that each side accepts; the last one stands for missing
+    # values, and is False if there are none in training.
     accepts: tuple[np.ndarray, ...]
 
     def __len__(self):
         return len(self.accepts)
 
     def rows(self, codes):
-        """Which rows each side accepts, (n_sides, n_samples)."""
+        """Mask (n_sides, n_samples) of the rows that each side accepts."""
         held = np.empty((len(self), len(codes)), dtype=bool)
         for k, (feature, accepts) in enumerate(
             zip(self.feature, self.accepts, strict=True)
@@ -33,7 +33,7 @@ class Sides:
         return held
 
     def conditions(self, grid, sides):
-        """The conditions that these sides make together, one for each feature."""
+        """The conjunction of these sides, as one condition per feature."""
         return grid.conditions(
             (int(self.feature[side]), self.accepts[side]) for side in sides
         )
@@ -41,7 +41,7 @@ class Sides:
 
 @dataclass(frozen=True)
 class Path:
-    """From the root to a node."""
+    """A path from the root to a node."""
 
     tree: int
     sides: tuple[int, ...]  # numbers in `Sides`, from the root on
@@ -49,9 +49,9 @@ class Path:
 
 
 def find_paths(problem, max_depth, n_trees=None):
-    """The sides of paths, and the paths to all nodes at depth 1 to `max_depth`.
+    """Find the paths to all nodes at depth 1 to `max_depth`, and their sides.
 
-    Tree by tree, depth-first: a node, what is below its left child, then its right.
+    Tree by tree and depth-first, left child first.
     """
     names = _SideNames(problem)
     paths = []
@@ -71,7 +71,7 @@ def find_paths(problem, max_depth, n_trees=None):
 
 
 class _SideNames:
-    """Gives each distinct side of a split its number."""
+    """Numbers of the distinct sides of splits."""
 
     def __init__(self, problem):
         self.grid = problem.grid
@@ -96,7 +96,7 @@ class _SideNames:
         else:
             width = self.raw[feature].shape[1]
             raw = self.set_numbers[feature][tree.categories[node, :width].tobytes()]
-        # Shortening keeps the order; the grid has how many thresholds became one.
+        # Rounding keeps the order; the grid has the number of merged thresholds.
         ends = np.cumsum(self.grid.counts[feature])
         split = int(np.searchsorted(ends, raw, side="right"))
         missing_left = bool(tree.missing_left[node] & self.has_missing[feature])
@@ -121,15 +121,14 @@ class _SideNames:
         return left, right
 
 
-# Small trees of a method's own: how they are made, and their leaves as rules.
+# Small trees, and their leaves as rules.
 
 
 class Split(NamedTuple):
-    """What a node asks.
+    """The split of a node.
 
-    A number goes left if `x <= threshold`; at infinity all numbers do, and only missing
-    values go right. Of a categorical feature, `categories` are the positions that go
-    left.
+    A number goes left if `x <= threshold`; if that is infinity, only missing values go
+    right. For a categorical feature, `categories` are the positions that go left.
     """
 
     feature: int
@@ -139,14 +138,14 @@ class Split(NamedTuple):
 
     @classmethod
     def from_others(cls, feature, category, labels, missing_left):
-        """The split of a category from all others, which go left."""
+        """Split a category from all others, which go left."""
         others = np.ones(len(labels) + 1, dtype=bool)
         others[category] = False
         return cls(feature, categories=others, missing_left=missing_left)
 
 
 def make_tree(splits, left, right):
-    """A tree without answers, from the splits of its nodes (None at leaves)."""
+    """Make a tree without outputs from the splits of its nodes (None at leaves)."""
     sets = [s.categories for s in splits if s and s.categories is not None]
     categories = np.zeros((len(splits), max(map(len, sets), default=0)), dtype=bool)
     for node, split in enumerate(splits):
@@ -164,15 +163,15 @@ def make_tree(splits, left, right):
 
 
 def leaves_of_rows(tree, X, categories):
-    """The leaf of each row, by its number among the nodes."""
+    """The node number of the leaf of each row."""
     return StackedTrees((tree,), categories).leaves(X)[:, 0]
 
 
 def leaf_rules(problem, tree, shorten=False):
-    """The leaves as a RuleModel, from left to right; just one of them matches a row.
+    """The leaves as a RuleModel, from left to right; exactly one matches a row.
 
-    The leaf with the most conditions (the last of them) is the "otherwise", so it need
-    not be read. Missing values are accepted only in features that had some in training.
+    The leaf with the most conditions (the last of them) is the default rule. Missing
+    values are accepted only in features that had some in training.
     """
     forest = Forest(
         (tree,), problem.feature_names, "regression", categories=problem.categories
@@ -194,10 +193,9 @@ def leaf_rules(problem, tree, shorten=False):
 
 
 class LeafRates:
-    """Mixin for trees of classes: probabilities of leaves are rates of y, as of rules.
+    """Mixin of tree classifiers: probabilities of leaves are rates of y.
 
-    A tree that learned the ensemble's classes would report how often these are in a
-    leaf, which is nearly always 0 or 1.
+    Rates of the ensemble's classes would nearly always be 0 or 1.
     """
 
     def _count_rows(self, store, is_sample):
@@ -208,11 +206,10 @@ class LeafRates:
 
 
 def cross_validate(problem, trees_from, n_folds, rng, n_jobs=None, finished=None):
-    """Mean errors on rows left out, one for each setting, or None without two folds.
+    """Cross-validated mean error of each setting; None if two folds are impossible.
 
-    Rows that are equal in X share a fold, so that a weight of two is a row given twice.
-    `trees_from` gives, for training rows and the number of a fold, the tree of each
-    setting.
+    Rows with equal X share a fold, so that a row of weight two counts as two rows.
+    `trees_from` maps training rows and the number of a fold to one tree per setting.
     """
     fold_of_row = _folds(problem.X, n_folds, rng)
     n_folds = int(fold_of_row.max()) + 1
@@ -233,19 +230,19 @@ def cross_validate(problem, trees_from, n_folds, rng, n_jobs=None, finished=None
 
 
 def _folds(X, n_folds, rng):
-    """A random fold for each group of equal rows, all of about the same number."""
+    """Assign groups of equal rows to random folds of about equal size."""
     rows = np.where(np.isnan(X), np.nan, X + 0.0)  # one NaN, and -0 is 0
     keys = rows.view(np.dtype((np.void, rows.itemsize * rows.shape[1]))).ravel()
     _, first, group = np.unique(keys, return_index=True, return_inverse=True)
-    # Groups are numbered as they first appear: the rows are in canonical order, while
-    # the order of keys depends on that of the columns.
+    # Groups are numbered by first appearance: rows are in canonical order, while the
+    # order of keys depends on that of the columns.
     number = np.empty(len(first), dtype=np.intp)
     number[np.argsort(first)] = rng.permutation(len(first)) % n_folds
     return number[group]
 
 
 def _error(problem, tree, train, test):
-    """The error on test rows of a tree whose leaves answer the training rows best."""
+    """The error on test rows of a tree with leaf outputs from training rows."""
     outcome, target, weight = problem.outcome, problem.target, problem.sample_weight
     leaf = leaves_of_rows(tree, problem.X, problem.categories)
     answers = outcome.best_constants(
@@ -259,17 +256,17 @@ def _error(problem, tree, train, test):
 
 @dataclass(frozen=True, eq=False)
 class RankedColumns:
-    """What a tree of another library sees of X."""
+    """X as columns for a tree of another library."""
 
-    # Ranks of numbers, since a tree would round the numbers themselves to float32; for
-    # categories whether a row has this one. NaN for missing.
+    # Ranks of numbers, as trees round numbers to float32; indicators of categories. NaN
+    # for missing.
     cells: np.ndarray
-    feature: tuple[int, ...]  # where each column comes from
-    category: tuple[int | None, ...]  # position of the one that a column is about
+    feature: tuple[int, ...]  # source of each column
+    category: tuple[int | None, ...]  # category of each indicator column
 
 
 def make_columns(problem):
-    """Columns in the order of the features' names; the order in X does not matter."""
+    """Make columns in the order of feature names, whatever their order in X."""
     cells, feature, category = [], [], []
     for j in problem.feature_order:
         column = problem.X[:, j]
@@ -278,7 +275,7 @@ def make_columns(problem):
         if problem.categories[j] is None:
             made = [(rank, None)]
         else:
-            # Of two categories, one says it all.
+            # One indicator is enough for two categories.
             kept = range(len(values)) if len(values) != 2 else [0]
             made = [(rank == k, int(values[k])) for k in kept]
         for numbers, position in made:
@@ -287,15 +284,15 @@ def make_columns(problem):
             cells.append(cell_column)
             feature.append(j)
             category.append(position)
-    # A column of nothing, so that a tree can be grown where no feature has a value.
+    # A constant column, so that a tree can be grown if no feature has values.
     cells = cells or [np.zeros(len(problem.X), dtype=np.float32)]
     return RankedColumns(np.column_stack(cells), tuple(feature), tuple(category))
 
 
 def read_tree(tree, columns, problem, rows):
-    """Another library's tree as ours, with thresholds midway between its rows' values.
+    """Convert a tree of another library, with thresholds midway between values.
 
-    It has arrays as scikit-learn's `tree_` has them, and was grown on these rows.
+    It has arrays like scikit-learn's `tree_`, and was grown on these rows.
     """
     splits: list[Split | None] = [None] * tree.node_count
     waiting = [(0, rows)]

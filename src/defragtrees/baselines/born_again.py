@@ -1,4 +1,4 @@
-"""Born-again tree: one tree grown on what the ensemble says of rows like the data."""
+"""Born-again tree: a tree grown on the ensemble's predictions for synthetic rows."""
 
 import dataclasses
 from dataclasses import KW_ONLY, dataclass
@@ -29,16 +29,16 @@ from defragtrees.estimators.settings import (
 __all__ = ["BornAgainTreeClassifier", "BornAgainTreeRegressor"]
 
 DEPTHS = (2, 3, 4, 6, 8, 10)
-BLOCK_CELLS = 4_000_000  # synthetic values made at once; bounds the memory of a level
-NOISE = 1e-12  # of the largest number: below it the answers are one and the same
-TIED = 1e-9  # of the node's loss: splits whose losses differ by less are tied
+BLOCK_CELLS = 4_000_000  # synthetic values made at once, to limit memory
+NOISE = 1e-12  # of the largest number: smaller differences are rounding errors
+TIED = 1e-9  # of the node's loss: smaller differences are ties
 
 DESCRIPTION = """
-    In each node rows are made up from the values of the training rows, the ensemble is
-    asked about them, and the split that fits its answers best is taken. The idea is
-    that of Breiman and Shang [1]_; the recipe, with a depth chosen by cross-validation
-    in place of pruning, is that of Hara and Hayashi's comparison [2]_. The leaves are
-    the rules: in every row just one holds.
+    In each node synthetic rows are made from the values of the training rows, the
+    ensemble predicts them, and the split that fits its predictions best is chosen. The
+    idea is by Breiman and Shang [1]_; the algorithm, with a depth chosen by
+    cross-validation in place of pruning, is that of Hara and Hayashi's comparison [2]_.
+    The leaves are the rules: exactly one matches a row.
 """
 
 PARAMETERS = with_shared("""
@@ -46,60 +46,60 @@ PARAMETERS = with_shared("""
     ----------
     {ensemble}
     max_depth : int, sequence of int or None, default=None
-        Most splits on the way to a leaf. Of several, the one whose trees err least in
-        cross-validation, or the smallest of these; None means 2, 3, 4, 6, 8 and 10.
-        The ensemble is not fitted again for it, so it has seen the rows left out.
+        Maximum depth. Of several, the one with the smallest error in cross-validation
+        is chosen, the smallest at a tie; None is 2, 3, 4, 6, 8 and 10. The ensemble is
+        not fitted again, so it was trained on the held-out rows.
     max_rules : int or None, default=None
-        Most leaves. A tree with more is cut back to as many that err least on the
-        training rows; None keeps all.
+        Maximum number of leaves. A larger tree is pruned to the subtree with the
+        smallest training error; None is no limit.
     n_folds : int, default=5
-        Of the cross-validation.
+        Number of folds of the cross-validation.
     min_samples_split : float, default=10
-        A node with training rows of no more weight than this is a leaf.
+        A node with training rows of at most this weight is a leaf.
     n_smeared : int, default=100
-        Rows to make up in each node.
+        Number of synthetic rows per node.
     replace_share : float, default=0.5
-        How many values of a made-up row are drawn on their own; the others are those
-        of one training row.
+        Share of the values of a synthetic row that are drawn independently; the others
+        are those of one training row.
     max_thresholds : int or None, default=100
-        Most splits of one feature to try in a node, drawn at random; None tries all.
+        Maximum number of random splits per feature to try in a node; None tries all.
     min_values : int, default=2
-        Fewest values that a feature has in a node where it is split; 3 leaves
-        two-valued features alone, as in [2]_.
+        Minimum number of values of a feature in a node where it is split; 3 excludes
+        binary features, as in [2]_.
     min_gain : float or None, default=0.0
-        Share of a node's impurity that a split must take away more than; None splits
-        even where the ensemble's answers are all the same, as in [2]_.
+        Minimum relative decrease of impurity of a split, exclusive; None splits even if
+        all predictions of the ensemble are equal, as in [2]_.
     soft : bool, default=False
-        Whether splits look at the ensemble's probabilities and not at its classes.
+        Use the ensemble's probabilities, not its classes, to choose splits.
     thresholds : {"data", "ensemble"}, default="data"
-        Split midway between values of the training rows, or where the ensemble does.
-        Categories are always split as the ensemble does.
+        Split midway between values of the training rows, or at the thresholds of the
+        ensemble. Categories are always split like in the ensemble.
     target : {"labels", "ensemble"}, default="labels"
-        What a leaf answers, and what the depth is chosen for: y, or what the ensemble
-        says. Splits are about the ensemble in any case.
+        Target of the leaves and of the choice of depth: y, or the predictions of the
+        ensemble. Splits are always chosen by the predictions.
     {shared}
     random_state : int, RandomState, Generator or None, default=None
-        The same seed gives the same rules, whatever `n_jobs`.
+        Seed; the same seed gives the same rules for any `n_jobs`.
     n_jobs : int or None, default=None
-        Threads for folds, and for an ensemble that is fitted here.
+        Number of threads for folds, and for an ensemble that is fitted here.
     verbose : int, default=0
         1 shows a progress bar.
 
     Attributes
     ----------
     rules_ : RuleModel
-        The leaves; that with the most conditions is the "otherwise".
+        The leaves; the one with the most conditions is the default rule.
     depth_ : int
         The depth that was chosen or given.
     depth_errors_ : dict from int to float
-        Error of each depth in cross-validation; empty if there was none.
+        Cross-validated error of each depth; empty without cross-validation.
     {fitted}
 
     Notes
     -----
-    The recipe of [2]_ is ``min_values=3, min_gain=None, shorten_thresholds=False``. A
-    made-up row never lies on the lower threshold of its node, as rules do not, which
-    the original allows; and where no feature can be split there is a leaf.
+    The algorithm of [2]_ is ``min_values=3, min_gain=None, shorten_thresholds=False``.
+    Here a synthetic row is never equal to the lower threshold of its node, which the
+    original allows; and a node without possible splits is a leaf.
 
     References
     ----------
@@ -133,7 +133,7 @@ class _BornAgainTree(Simplifier):
         table = make_table(problem, self.thresholds)
         ask = self._asker(problem)
         losses = problem.outcome.constant_loss(problem.target, problem.sample_weight)
-        # For folds and for trees each its own, so that neither moves the other.
+        # Separate seeds, so that folds do not affect trees.
         fold_seed, tree_seed = (int(seed) for seed in rng.integers(2**63, size=2))
 
         def grow_to(depth, rows, number):
@@ -159,7 +159,7 @@ class _BornAgainTree(Simplifier):
         return leaf_rules(problem, tree, shorten=is_shortened)
 
     def _depth_errors(self, problem, depths, trees_of_fold, seed, finished):
-        """Error of each depth in cross-validation; nothing if there is none to do."""
+        """Cross-validated error of each depth; empty if there is only one."""
         if len(depths) == 1:
             return {}
         errors = cross_validate(
@@ -170,11 +170,11 @@ class _BornAgainTree(Simplifier):
             self.n_jobs,
             finished,
         )
-        # Rows that are all the same cannot be left out; there is one leaf anyway.
+        # Equal rows share a fold; if all are equal there is one leaf anyway.
         return {} if errors is None else dict(zip(depths, errors.tolist(), strict=True))
 
     def _asker(self, problem):
-        """What the ensemble says of rows: shares, one-hot classes or numbers."""
+        """Predictions of the ensemble: probabilities, one-hot classes or numbers."""
         forest, outcome = problem.forest, problem.outcome
         if self.soft:
             return forest.predict_proba_encoded
@@ -182,7 +182,7 @@ class _BornAgainTree(Simplifier):
 
 
 class BornAgainTreeClassifier(RuleClassifier, _BornAgainTree):
-    __doc__ = f"""A tree grown on what a classification ensemble says of made-up rows.
+    __doc__ = f"""A tree grown on synthetic rows labelled by a classification ensemble.
 {DESCRIPTION}{PARAMETERS}
     Examples
     --------
@@ -198,7 +198,7 @@ class BornAgainTreeClassifier(RuleClassifier, _BornAgainTree):
 
 
 class BornAgainTreeRegressor(RuleRegressor, _BornAgainTree):
-    __doc__ = f"""A tree grown on what a regression ensemble says of made-up rows.
+    __doc__ = f"""A tree grown on synthetic rows labelled by a regression ensemble.
 {DESCRIPTION}{PARAMETERS}
     Examples
     --------
@@ -214,8 +214,7 @@ class BornAgainTreeRegressor(RuleRegressor, _BornAgainTree):
 
     conflicts = (
         Conflict(
-            "soft=True is for classes; the numbers of a regression are always used as "
-            "they are.",
+            "soft=True is for classification; got a regressor. Leave it out.",
             soft=True,
         ),
     )
@@ -223,27 +222,27 @@ class BornAgainTreeRegressor(RuleRegressor, _BornAgainTree):
 
 # Training rows as codes: the rank of each value within its column.
 #
-# All that a born-again tree draws or splits on is a value that the data has, so growing
-# it needs ranks only. Columns stand in the order of their names, and the codes of all
-# columns are numbered through: the codes of a column are its values in ascending order
-# and then one for missing values.
+# A born-again tree draws and splits on values of the data, so growing it needs ranks
+# only. Columns are sorted by name, and the codes of all columns are numbered
+# consecutively: those of a column are its sorted values and then one for missing
+# values.
 
 
 @dataclass(frozen=True, eq=False)
 class CodeTable:
-    """Rows as codes, and what may split them."""
+    """Rows as codes, and the possible splits."""
 
-    features: np.ndarray  # number in X of each column
+    features: np.ndarray  # index in X of each column
     values: np.ndarray  # of each code; NaN stands for missing
     starts: np.ndarray  # first code of each column, and the number of codes
     codes: np.ndarray  # (n_rows, n_columns)
     weight: np.ndarray
-    # Of a column with categories: the codes that may go left together, (n_sets, n_codes
-    # of the column), and the same sets over all positions, (n_sets, n_categories + 1).
+    # Of a categorical column: the sets of codes that may go left, (n_sets, n_codes of
+    # the column), and the same sets over all positions, (n_sets, n_categories + 1).
     sets: dict[int, np.ndarray]
     positions: dict[int, np.ndarray]
-    # Columns, last codes to the left and thresholds of the only splits of numbers that
-    # may be used; None for midpoints between values.
+    # Columns, last codes to the left and thresholds of the allowed splits of numbers;
+    # None for midpoints between values.
     allowed: tuple[np.ndarray, ...] | None = None
 
     @property
@@ -263,7 +262,7 @@ class CodeTable:
         return np.isin(np.arange(self.n_columns), list(self.sets))
 
     def width(self, column):
-        """Number of codes of a column, that of missing values included."""
+        """Number of codes of a column, including the one for missing values."""
         return int(self.starts[column + 1] - self.starts[column])
 
     def take(self, rows):
@@ -291,7 +290,7 @@ def make_table(problem, thresholds="data"):
         codes[~missing, k] = place + starts[-1]
         codes[missing, k] = len(distinct) + starts[-1]
         if problem.categories[j] is not None:
-            # Last the set of all categories: only missing values go right.
+            # The last set has all categories: only missing values go right.
             of_ensemble = problem.grid.splits[j]
             everything = np.ones((1, of_ensemble.shape[1]), dtype=bool)
             positions[k] = np.vstack([of_ensemble, everything])
@@ -320,9 +319,9 @@ def make_table(problem, thresholds="data"):
 
 
 def _between_values(thresholds, distinct, column, start):
-    """Column, last code to the left and threshold of those that separate values.
+    """Column, last code to the left and threshold of splits that separate values.
 
-    Of several between the same two values the middle one is taken.
+    Of several between the same two values the middle one is used.
     """
     below = np.searchsorted(distinct, thresholds, side="right")
     first = np.searchsorted(below, np.arange(1, len(distinct)))
@@ -347,10 +346,10 @@ class Grown:
 
 @dataclass(eq=False)
 class _Node:
-    """A node that may still be split; `number` says where: children of i are 2i, 2i+1.
+    """A node that may still be split; the children of `number` i are 2i and 2i + 1.
 
-    Each node has draws of its own, made from the seed and its number. So a tree grown
-    to a smaller depth is the upper part of one grown deeper.
+    Each node has its own random generator, seeded by its number. So a shallower tree is
+    the upper part of a deeper one.
     """
 
     number: int
@@ -362,9 +361,9 @@ class _Node:
 
 
 def grow(table, ask, settings, max_depth, seed):
-    """A tree on the rows of a table, grown by the settings of an estimator.
+    """Grow a tree on the rows of a table with the settings of an estimator.
 
-    `ask` gives the ensemble's predictions for a matrix of rows.
+    `ask` returns the ensemble's predictions for a matrix of rows.
     """
     root = _Node(1, 0, np.arange(len(table.codes)), {})
     level, nodes = [root], []
@@ -374,7 +373,7 @@ def grow(table, ask, settings, max_depth, seed):
         for block in _blocks(table, growing, settings, seed):
             _split_block(table, ask, settings, block)
         for node in level:
-            node.box = {}  # as long as the data; only the children still need it
+            node.box = {}  # as large as the data; only needed by the children
         level = [child for node in level for child in node.children]
     place = {node.number: i for i, node in enumerate(nodes)}
     return Grown(
@@ -389,7 +388,7 @@ def grow(table, ask, settings, max_depth, seed):
 
 
 def _blocks(table, nodes, settings, seed):
-    """Those of the nodes that can be split, with their candidates and draws."""
+    """The nodes that can be split, with their candidates and synthetic rows."""
     size = max(1, BLOCK_CELLS // (settings.n_smeared * table.n_columns))
     block = []
     for node in nodes:
@@ -433,7 +432,7 @@ def _divide(table, node, choice):
     place = table.codes[node.rows, column] - start
     missing_left = choice.missing_left
     if missing_left is None:
-        # No smeared row has missing values; they go where most of the rows go.
+        # No synthetic row has missing values; they go where most rows go.
         weight = table.weight[node.rows] * (place < width - 1)
         missing_left = bool(weight[left[place]].sum() >= weight[~left[place]].sum())
     left[-1] = missing_left
@@ -457,9 +456,9 @@ def _divide(table, node, choice):
 
 
 def cut(grown, losses, max_depth, max_leaves=None):
-    """The tree to a depth and with so many leaves that lose least.
+    """Prune the tree to a depth and a number of leaves with the smallest loss.
 
-    `losses` gives, for the rows of a node, what it loses as a leaf.
+    `losses` maps the rows of a node to its loss as a leaf.
     """
     tree = _with_leaves(grown.tree, grown.depth >= max_depth)
     n_leaves = np.count_nonzero(tree.feature >= 0) + 1
@@ -474,7 +473,7 @@ def cut(grown, losses, max_depth, max_leaves=None):
             below = (best[tree.left[node]], best[tree.right[node]])
         best[node], taken[node] = _best_sizes(cost[node], below, max_leaves)
     is_leaf = np.ones(len(cost), dtype=bool)
-    # A leaf that gains nothing but rounding is not worth having.
+    # Gains within rounding errors do not justify a leaf.
     enough = best[0].min() + 1e-12 * cost[0]
     waiting = [(0, int((best[0] <= enough).argmax()) + 1)]
     while waiting:
@@ -488,12 +487,12 @@ def cut(grown, losses, max_depth, max_leaves=None):
 
 
 def _with_leaves(tree, is_leaf):
-    """The tree with some nodes made leaves; what was below them is not reached."""
+    """Turn some nodes into leaves; nodes below them become unreachable."""
     return dataclasses.replace(tree, feature=np.where(is_leaf, -1, tree.feature))
 
 
 def _best_sizes(cost, below, max_leaves):
-    """Least loss with 1, 2, ... leaves below a node, and how many of them are left."""
+    """Smallest loss with 1, 2, ... leaves below a node, and those on the left."""
     if not below:
         return np.array([cost]), np.zeros(1, dtype=np.intp)
     left, right = below
@@ -515,16 +514,16 @@ def _best_sizes(cost, below, max_leaves):
 
 
 def smear(table, box, n_rows, replace_share, rng):
-    """Synthetic rows in a box, as codes.
+    """Draw synthetic rows in a box, as codes.
 
-    A row starts as a copy of a training row, anywhere. Each of its values is, with
-    probability `replace_share`, replaced by that of another training row within the
-    box, drawn for that feature alone; a row that is outside in the end is rejected.
-    Here no row is rejected and the law is the same: training rows are drawn with the
-    probability that they would survive, and what lies outside is always replaced.
-    `box` says, for each column that is bounded, which of its codes are inside.
+    A row starts as a copy of any training row. Each of its values is replaced, with
+    probability `replace_share`, by that of another training row within the box, drawn
+    for each feature independently; rows outside the box are rejected. To avoid
+    rejection, training rows are drawn with their probability of acceptance, and values
+    outside are always replaced, which gives the same distribution. `box` has a mask of
+    the codes inside for each bounded column.
     """
-    # A fixed number of draws, so that weights and limits do not change later draws.
+    # A fixed number of draws, so that weights and limits do not affect later draws.
     draws = rng.random(n_rows)
     is_replaced = rng.random((n_rows, table.n_columns)) < replace_share
     places = rng.random((n_rows, table.n_columns))
@@ -544,7 +543,7 @@ def smear(table, box, n_rows, replace_share, rng):
 
 
 def base_weight(table, box, replace_share):
-    """Weight of each training row, times the probability that its smear survives."""
+    """Weight of each training row times the probability of acceptance."""
     n_outside = np.zeros(len(table.codes), dtype=np.intp)
     for column, inside in box.items():
         n_outside += ~inside[table.codes[:, column] - table.starts[column]]
@@ -552,18 +551,18 @@ def base_weight(table, box, replace_share):
 
 
 def _pick(weight, draws):
-    """Places drawn by weight; a weight of two is the same as standing there twice."""
+    """Indices drawn by weight; a weight of two counts as two rows."""
     reached = np.cumsum(weight)
     total = reached[-1]
-    # A draw just below one may be rounded up to the total, where nobody stands.
+    # A draw just below one may be rounded up to the total, which is out of range.
     draws = np.minimum(draws * total, np.nextafter(total, 0))
     return np.searchsorted(reached, draws, side="right")
 
 
-# The best split of a node: candidates from its training rows, judged on smeared ones.
+# The best split of a node: candidates from training rows, measured on synthetic ones.
 #
 # The criterion is the squared error of the ensemble's predictions around their mean on
-# each of the two sides, summed over classes; for one-hot classes that is Gini's.
+# each side, summed over classes; for one-hot classes this is the Gini impurity.
 
 
 @dataclass(frozen=True, eq=False)
@@ -571,8 +570,8 @@ class Candidates:
     """Splits to try, by column and then ascending, infinity first."""
 
     column: np.ndarray
-    code: np.ndarray  # the last that goes left; with categories, the number of a set
-    threshold: np.ndarray  # NaN for a set; infinity where only missing values go right
+    code: np.ndarray  # the last one that goes left; for categories, the index of a set
+    threshold: np.ndarray  # NaN for a set; infinity if only missing values go right
 
     def __len__(self):
         return len(self.column)
@@ -585,16 +584,16 @@ class Choice:
     column: int
     code: int
     threshold: float
-    missing_left: bool | None  # None where no smeared row has a missing value
-    gain: float  # share by which the loss of the node falls; 0 where it has none
+    missing_left: bool | None  # None if no synthetic row has a missing value
+    gain: float  # relative decrease of the loss of the node; 0 if it has none
 
 
 def find_candidates(table, rows, rng=None, most=None, min_values=2):
-    """Splits with training rows of the node on both sides, `most` of one feature."""
+    """Splits with training rows on both sides, at most `most` per feature."""
     ordered = np.sort(table.codes[rows], axis=0)
     column, at = np.nonzero((ordered[1:] > ordered[:-1]).T)
     low, high = ordered[at, column], ordered[at + 1, column]
-    # The code after the last value stands for missing: there only these go right.
+    # The code after the last value is that of missing values: only these go right.
     to_missing = np.isnan(table.values[high])
     is_number = ~table.is_set[column]
     n_steps = np.bincount(column[~to_missing], minlength=table.n_columns)
@@ -611,7 +610,7 @@ def find_candidates(table, rows, rng=None, most=None, min_values=2):
     column, code, threshold = (
         np.concatenate(arrays) for arrays in zip(*parts, strict=True)
     )
-    # Where it ties, a split by what is missing alone is the simplest to read.
+    # First, as at a tie a split on missing values alone is the simplest to read.
     order = np.lexsort((code, ~np.isinf(threshold), column))
     if most is not None:
         order = _thinned(order, column, most, rng)
@@ -619,17 +618,17 @@ def find_candidates(table, rows, rng=None, most=None, min_values=2):
 
 
 def _middle(low, high):
-    """Midway between two values; infinity where the second one is missing."""
+    """Midpoint of two values; infinity if the second one is missing."""
     with np.errstate(over="ignore"):
         middle = low + (high - low) / 2
     middle = np.where(np.isinf(middle), low / 2 + high / 2, middle)
-    # Between neighbours among the floats the midpoint is one of the two.
+    # The midpoint of neighbouring floats is one of the two.
     middle = np.where(middle >= high, low, middle)
     return np.where(np.isnan(high), np.inf, middle)
 
 
 def _last_code(table, low, high, threshold):
-    """The last code whose value is not above the threshold, from `low` to below `high`.
+    """The last code from `low` to below `high` whose value is not above the threshold.
 
     There may be values between the two, of training rows outside the node.
     """
@@ -656,8 +655,8 @@ def _sets_inside(table, ordered, column):
     present[ordered[:, column] - table.starts[column]] = True
     sets = table.sets[column]
     inside = (sets & present).any(axis=1)
-    # Missing values may go to either side, so they do not make a set a split; but for
-    # the last set, of all categories, they are the other side.
+    # Missing values may go to either side, so they do not count; except for the last
+    # set, of all categories, where they are the other side.
     outside = (~sets & present)[:, :-1].any(axis=1)
     outside[-1] = present[-1]
     code = np.flatnonzero(inside & outside)
@@ -666,7 +665,7 @@ def _sets_inside(table, ordered, column):
 
 
 def _thinned(order, column, most, rng):
-    """At most so many candidates of each column, in the same order."""
+    """Sample at most `most` candidates per column, in the same order."""
     kept = np.ones(len(order), dtype=bool)
     _, first, count = np.unique(column[order], return_index=True, return_counts=True)
     for k in np.flatnonzero(count > most):
@@ -677,10 +676,10 @@ def _thinned(order, column, most, rng):
 
 
 def split_losses(table, candidates, smeared, responses):
-    """Loss of every candidate with missing values right and left, and of no split.
+    """Loss of every candidate with missing values right and left, and without a split.
 
-    It is infinite on the left if there is nothing missing to go there. `responses` are
-    what the ensemble says of the smeared rows, (n_rows, n_outputs).
+    It is infinite for left if no value is missing. `responses` are the ensemble's
+    predictions for the synthetic rows, (n_rows, n_outputs).
     """
     n_rows = len(smeared)
     centred = responses - responses.mean(axis=0)
@@ -704,7 +703,7 @@ def split_losses(table, candidates, smeared, responses):
 
 
 def _explained(n_left, left, n_rows, total):
-    """What two means take off the sum of squares; an empty side takes nothing."""
+    """Decrease of the sum of squares by two means; 0 for an empty side."""
     right, n_right = total - left, n_rows - n_left
     return (left**2).sum(axis=1) / np.maximum(n_left, 1) + (right**2).sum(
         axis=1
@@ -712,7 +711,7 @@ def _explained(n_left, left, n_rows, total):
 
 
 def _left_sums(table, candidates, smeared, responses):
-    """Number and summed responses of the smeared rows that go left."""
+    """Number and summed responses of the synthetic rows that go left."""
     n_rows, n_outputs = responses.shape
     n_left = np.zeros(len(candidates), dtype=np.intp)
     left = np.zeros((len(candidates), n_outputs))
@@ -721,7 +720,7 @@ def _left_sums(table, candidates, smeared, responses):
     if len(number):
         column = candidates.column[number]
         order = np.argsort(smeared, axis=0, kind="stable")
-        # Codes rise from column to column, so that one search serves all of them.
+        # Codes increase from column to column, so one search is enough for all.
         ascending = np.take_along_axis(smeared, order, axis=0).T.ravel()
         reached = np.searchsorted(ascending, candidates.code[number], side="right")
         n_left[number] = reached - column * n_rows
@@ -738,7 +737,7 @@ def _left_sums(table, candidates, smeared, responses):
 
 
 def best_split(table, candidates, smeared, responses):
-    """The candidate with the smallest loss; the first of those that are tied."""
+    """The candidate with the smallest loss; the first one at a tie."""
     losses, unsplit = split_losses(table, candidates, smeared, responses)
     smallest = losses.min()
     first = int((losses <= smallest + TIED * unsplit).argmax())

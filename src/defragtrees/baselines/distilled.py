@@ -1,4 +1,4 @@
-"""Distilled tree: a small scikit-learn tree trained on what the ensemble predicts."""
+"""Distilled tree: a small scikit-learn tree trained on the ensemble's predictions."""
 
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
@@ -25,46 +25,46 @@ from defragtrees.estimators.settings import Each, Integer, Real, as_list, settin
 __all__ = ["DistilledTreeClassifier", "DistilledTreeRegressor"]
 
 N_FOLDS = 5
-SLACK = 1e-9  # a leaf of just the smallest weight is large enough, rounded or not
+SLACK = 1e-9  # tolerance of the minimum weight, for rounding errors
 
 PARAMETERS = with_shared("""
-    The plainest way to simplify: train a tree that is small enough to read on what the
-    ensemble predicts, for classes on its probabilities. Its leaves are the rules: just
-    one matches a row, and reports the rates of y there.
+    The simplest method: train a small tree on the predictions of the ensemble, for
+    classes on its probabilities. The leaves are the rules: exactly one matches a row,
+    and it reports the rates of y in its rows.
 
     Parameters
     ----------
     {ensemble}
     max_rules : int or None, default=8
-        Most leaves; None for no limit. With a limit the split that helps most is always
-        made next.
+        Maximum number of leaves; None is no limit. With a limit the tree is grown best
+        first.
     max_depth : int or None, default=None
-        Most splits on the way to a leaf; None for no limit.
+        Maximum depth of the tree; None is no limit.
     min_samples_leaf : float or sequence of float, default=1
-        Least weight of the training rows in a leaf. Of several, the one whose trees err
-        least in a cross-validation of five folds, or the largest of these.
+        Minimum weight of the training rows in a leaf. Of several, the one with the
+        smallest error in a 5-fold cross-validation is chosen, the largest at a tie.
     target : {"ensemble", "labels"}, default="ensemble"
-        What the tree learns: what the ensemble predicts, or y.
+        Train on the predictions of the ensemble, or on y.
     {shared}
     random_state : int, RandomState, Generator or None, default=None
-        Decides between features that split equally well; and the folds.
+        Seed, for ties between features and for the folds.
     n_jobs : int or None, default=None
-        Threads for folds, and for an ensemble that is fitted here.
+        Number of threads for folds, and for an ensemble that is fitted here.
 
     Attributes
     ----------
     rules_ : RuleModel
-        The leaves; that with the most conditions is the "otherwise".
+        The leaves; the one with the most conditions is the default rule.
     min_samples_leaf_ : float
-        The least weight of a leaf that was chosen or given.
+        The minimum weight of a leaf that was chosen or given.
     {fitted}
 
     Notes
     -----
-    "DTree2" in Hara and Hayashi's comparison [1]_, which leaves the ensemble aside, is
+    "DTree2" in Hara and Hayashi's comparison [1]_, which does not use the ensemble, is
     ``max_depth=2, max_rules=None, min_samples_leaf=(5, 10, 20, 30), target="labels"``.
 
-    A feature with categories is split into one of them and the others.
+    Categorical features are split one category against the others.
 
     References
     ----------
@@ -99,7 +99,7 @@ class _DistilledTree(Simplifier):
         return leaf_rules(problem, tree, shorten=self.shorten_thresholds)
 
     def _grow(self, problem, columns, rows, least, seed):
-        """A tree on some rows whose leaves have at least this weight."""
+        """Grow a tree on some rows with this minimum weight of a leaf."""
         weight = problem.sample_weight[rows]
         share = least * (1 - SLACK) / weight.sum()
         if self.max_rules == 1 or share > 0.5:
@@ -108,7 +108,7 @@ class _DistilledTree(Simplifier):
         grown = kind(
             max_depth=self.max_depth,
             max_leaf_nodes=self.max_rules,
-            # By weight, so that a weight of two is a row given twice.
+            # By weight, so that a row of weight two counts as two rows.
             min_weight_fraction_leaf=share,
             random_state=seed,
         )
@@ -116,12 +116,12 @@ class _DistilledTree(Simplifier):
         return read_tree(grown.tree_, columns, problem, rows)
 
     def _learned(self, problem):
-        """The kind of tree to grow, and what it learns."""
+        """The kind of tree to grow, and its target."""
         return self._tree_kind, problem.target
 
 
 class DistilledTreeClassifier(LeafRates, RuleClassifier, _DistilledTree):
-    __doc__ = f"""A small tree trained on what a classification ensemble says.
+    __doc__ = f"""A small tree trained on the predictions of a classification ensemble.
 {PARAMETERS}
     Examples
     --------
@@ -138,15 +138,15 @@ class DistilledTreeClassifier(LeafRates, RuleClassifier, _DistilledTree):
     _tree_kind = DecisionTreeClassifier
 
     def _learned(self, problem):
-        # Where the ensemble predicts one class for nearly all rows, only its
-        # probabilities say which rows differ.
+        # If the ensemble predicts one class for nearly all rows, only probabilities
+        # distinguish rows.
         if self.target == "labels":
             return super()._learned(problem)
         return DecisionTreeRegressor, problem.probabilities
 
 
 class DistilledTreeRegressor(RuleRegressor, _DistilledTree):
-    __doc__ = f"""A small tree trained on what a regression ensemble says.
+    __doc__ = f"""A small tree trained on the predictions of a regression ensemble.
 {PARAMETERS}
     Examples
     --------

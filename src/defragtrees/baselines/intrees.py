@@ -1,4 +1,4 @@
-"""inTrees: conditions of the trees' paths are pruned, and the best rules listed."""
+"""inTrees: prune the conditions of the paths of trees, and list the best rules."""
 
 import dataclasses
 import math
@@ -19,25 +19,25 @@ from defragtrees.estimators.settings import FLAG, Integer, Real, setting
 
 __all__ = ["InTreesClassifier", "InTreesRegressor"]
 
-SIDES_AT_ONCE = 128  # whose rows are unpacked at the same time
-BLOCK_BYTES = 64_000_000  # for the rows of the rules that are pruned at the same time
-DIGITS = 10  # errors that agree in so many digits are the same; weights leave noise
+SIDES_AT_ONCE = 128  # sides unpacked together
+BLOCK_BYTES = 64_000_000  # memory for the rows of rules pruned together
+DIGITS = 10  # errors that agree to this number of digits are ties
 N_TREES = 50
 MOST_LEAVES = 10
-DRAWN_SHARE = 0.632  # of the rows for each tree, without replacement
+DRAWN_SHARE = 0.632  # of the rows per tree, without replacement
 NEW_RULE_PENALTY = 0.05
 LENGTH_PENALTY = 0.01  # for the longest rule, and in proportion for the others
 LEAST_IMPORTANCE = 0.01  # of that of the most important rule
 NOISE = 1e-12
-MOST_KINDS = 24  # kinds of rows to count bits for; with more, rows are unpacked
-CELLS_AT_ONCE = 4_000_000  # rules x rows unpacked at the same time
+MOST_KINDS = 24  # distinct rows up to which bits are counted; else rows are unpacked
+CELLS_AT_ONCE = 4_000_000  # rules x rows unpacked together
 PAPER_PERCENTILES = {3: (17.0, 50.0, 83.0)}
 
 METHOD = """
-    Every path of the trees is a rule. Each rule loses, one by one, the conditions that
-    hardly change its error. From what is left a list is built: the next rule is always
-    the one that errs least on the rows that no rule before it has taken, and the list
-    ends where none is better than a single answer for all rows left.
+    Every path of the trees is a rule. Conditions that hardly change the error of a rule
+    are pruned. Then a list is built greedily: the next rule is the one with the
+    smallest error on the remaining rows. The list ends when no rule is better than a
+    single prediction for all remaining rows.
 """
 
 PARAMETERS = with_shared("""
@@ -45,31 +45,31 @@ PARAMETERS = with_shared("""
     ----------
     {ensemble}
     n_trees : int or None, default=100
-        How many trees to take rules from, the first ones; None for all.
+        Number of trees to extract rules from, the first ones; None is all.
     max_depth : int, default=6
-        Paths end at a leaf, or after so many splits.
+        Maximum length of a path, in splits.
     max_decay : float, default=0.05
-        How much the error of a rule may rise while it loses conditions.
+        Maximum increase of the error of a rule by pruning.
     decay : {"absolute", "relative"}, default="absolute"
-        Whether that is a difference, or a share of the error at the beginning.
-        Differences of squared errors count in variances of the target.
+        Whether `max_decay` is a difference or a share of the error before pruning.
+        Differences of squared errors are in variances of the target.
     min_freq : float, default=0.01
-        A rule of the list must take at least this share of all rows.
+        Minimum share of all rows that a rule of the list predicts.
     smoothing : float, default={smoothing}
-        For choosing the next rule, the rows that it takes are joined by this share of
-        all rows, with the error of all rows left. Without it tiny rules that happen
-        not to err come first; 0.02 about halves the number of rules.
+        Share of all rows, with the mean error of the remaining rows, that is added to
+        the rows of a rule when rules are compared. Without it, tiny rules with no
+        errors by chance come first; 0.02 about halves the number of rules.
     select : bool, default=False
-        Choose rules by a regularised forest before the list is built.
+        Select rules by a regularised forest before the list is built.
     max_rules : int or None, default=None
-        Most rules, the last "otherwise" included; it answers what the list leaves.
+        Maximum number of rules, including the default rule; None is no limit.
     target : {"ensemble", "labels"}, default="labels"
-        What the rules are to say: the ensemble's answers, or y.
+        Fit y, or the predictions of the ensemble.
     {shared}
     random_state : int, RandomState, Generator or None, default=None
-        For `select`, and for an ensemble that is fitted here.
+        Seed for `select`, and for an ensemble that is fitted here.
     n_jobs : int or None, default=None
-        Threads for an ensemble that is fitted here.
+        Number of threads for an ensemble that is fitted here.
     verbose : int, default=0
         1 shows a progress bar.
 """)
@@ -125,12 +125,12 @@ class _InTrees(Simplifier):
         return _rule_set(problem, measured, listed, make_rule)
 
     def _ways(self, problem):
-        """What rules are measured by; how conditions and rows become a rule."""
+        """The target, and the function that makes a rule of conditions and rows."""
         raise NotImplementedError
 
 
 class InTreesClassifier(RuleClassifier, _InTrees):
-    __doc__ = f"""An ordered list of the best rules of a classification ensemble.
+    __doc__ = f"""inTrees: an ordered list of rules of a classification ensemble.
 {METHOD}{PARAMETERS.replace("{smoothing}", "0.0")}{ATTRIBUTES}
     Examples
     --------
@@ -151,16 +151,16 @@ class InTreesClassifier(RuleClassifier, _InTrees):
 
 @dataclass(repr=False, eq=False)
 class InTreesRegressor(RuleRegressor, _InTrees):
-    __doc__ = f"""An ordered list of the best rules of a regression ensemble.
+    __doc__ = f"""inTrees: an ordered list of rules of a regression ensemble.
 {METHOD}
-    By default a rule errs by the squared deviations of its rows from their mean, which
-    is its answer. The original parts the numbers into levels, which it takes as
-    classes: `levels=3, smoothing=0`.
+    By default the error of a rule is the variance of its rows, whose mean it predicts.
+    The original divides the numbers into levels and treats these as classes:
+    `levels=3, smoothing=0`.
 {PARAMETERS.replace("{smoothing}", "0.02")}\
     levels : int or None, default=None
-        Number of levels of about equal weight that stand for classes, each answered by
-        a percentile in its middle (17, 50 and 83 for three). None uses the numbers as
-        they are.
+        Number of levels of about equal weight that are treated as classes. Each
+        predicts its middle percentile (17, 50 and 83 for three). None uses the numbers
+        directly.
 {ATTRIBUTES}
     Examples
     --------
@@ -197,7 +197,7 @@ class InTreesRegressor(RuleRegressor, _InTrees):
 
 
 def _rule_set(problem, measured, listed, make_rule):
-    """The listed rules; conditions on one feature become one."""
+    """The rules of the list; conditions on one feature are merged."""
     rules = [
         make_rule(
             problem,
@@ -214,7 +214,7 @@ def _rule_set(problem, measured, listed, make_rule):
 
 
 def _class_rule(problem, conditions, taken, answer):
-    """A rule that says the class it was measured by, or the commonest one if None."""
+    """A rule that predicts the class it was measured by, or the most frequent one."""
     rule = predicting_rule(problem, conditions, taken)
     if answer is None or problem.classes[answer] == rule.prediction:
         return rule
@@ -226,29 +226,28 @@ def _class_rule(problem, conditions, taken, answer):
 
 
 def _mean_rule(problem, conditions, taken, answer):
-    """A rule that says the mean of the rows that it takes in the list."""
+    """A rule that predicts the mean of its rows in the list."""
     return predicting_rule(problem, conditions, taken)
 
 
 # Candidate rules: paths of the trees as numbers of sides, and their rows.
 #
-# Which rows a rule takes is kept as bits, 64 rows in a word; so a rule is an AND of the
-# words of its sides.
+# The rows of a rule are stored as bits, 64 per word; a rule is the AND of its sides.
 
 
 @dataclass(frozen=True, eq=False)
 class PathRules:
-    """Rules as the sides that they ask for."""
+    """Rules as numbers of sides."""
 
     sides: Sides
-    side_numbers: np.ndarray  # (n_rules, longest), in order of conditions; -1 fills up
+    side_numbers: np.ndarray  # (n_rules, longest), in order of conditions; padded by -1
 
     def __len__(self):
         return len(self.side_numbers)
 
     @property
     def lengths(self):
-        """How many conditions each rule has; those on one feature count singly."""
+        """Number of conditions of each rule, before those on one feature are merged."""
         return (self.side_numbers >= 0).sum(axis=1)
 
     def take(self, chosen):
@@ -261,11 +260,11 @@ class PathRules:
 
 
 def extract(problem, max_depth, n_trees=None):
-    """A rule for each leaf, or for each node at `max_depth`, tree by tree.
+    """Extract a rule for each leaf, or each node at `max_depth`, tree by tree.
 
-    The conditions of a rule stand in the order of their features, and those on one
-    feature as they come from the root on. They are not merged: of `x <= 5` and
-    `x <= 3`, pruning may drop the second.
+    The conditions of a rule are sorted by feature, and those on one feature from the
+    root down. They are not merged: of `x <= 5` and `x <= 3`, pruning may drop the
+    second.
     """
     sides, paths = find_paths(problem, max_depth, n_trees)
     places = {j: k for k, j in enumerate(problem.feature_order)}
@@ -278,12 +277,12 @@ def extract(problem, max_depth, n_trees=None):
 
 
 def drop_repeats(side_numbers):
-    """Numbers of the rows of an int array that stand for the first time."""
+    """Indices of the first occurrences of the rows of an int array."""
     return np.sort(np.unique(side_numbers, axis=0, return_index=True)[1])
 
 
 def side_bits(sides, numbers, codes):
-    """The rows that sides accept as words, and those of all rows as the last line."""
+    """The rows that sides accept, as words; the last line has all rows."""
     n_rows = len(codes)
     bits = np.empty((len(numbers) + 1, -(-n_rows // 64)), dtype=np.uint64)
     for start in range(0, len(numbers), SIDES_AT_ONCE):
@@ -295,7 +294,7 @@ def side_bits(sides, numbers, codes):
 
 
 def pack(held):
-    """A bool array of shape (n, n_rows) as words of 64 rows; the rest is zero."""
+    """Pack a bool array of shape (n, n_rows) into words of 64 rows."""
     packed = np.packbits(held, axis=1)
     words = np.zeros((len(held), -(-held.shape[1] // 64)), dtype=np.uint64)
     words.view(np.uint8)[:, : packed.shape[1]] = packed
@@ -303,21 +302,21 @@ def pack(held):
 
 
 def unpack(words, n_rows):
-    """What `pack` packed, as zeros and ones."""
+    """Unpack words to zeros and ones."""
     return np.unpackbits(words.view(np.uint8), axis=1, count=n_rows)
 
 
-# Rules are measured, and lose the conditions that do little.
+# Measuring and pruning rules.
 
 
 @dataclass(frozen=True, eq=False)
 class MeasuredRules:
-    """Rules with what they answer, how often they match and how they err."""
+    """Rules with their predictions, frequencies and errors."""
 
     rules: PathRules
     frequency: np.ndarray
     error: np.ndarray
-    answer: np.ndarray  # a class number, or a mean
+    answer: np.ndarray  # prediction: a class index, or a mean
     bits: np.ndarray  # the rows that each rule matches, uint64, (n_rules, n_words)
 
     def __len__(self):
@@ -335,7 +334,7 @@ class MeasuredRules:
 
 
 def measure(rules, codes, target):
-    """The rules that match some row, with their measures; in their order."""
+    """Measure rules; those that match no row are dropped."""
     lines, local = _lines(rules, codes)
     bits = lines[local[:, 0]]
     for k in range(1, local.shape[1]):
@@ -354,11 +353,11 @@ def measure(rules, codes, target):
 
 
 def prune(measured, codes, target, max_decay=0.05, decay="absolute"):
-    """The rules without the conditions whose loss makes them hardly worse.
+    """Prune the conditions that hardly change the errors of rules.
 
-    From the last condition to the first, each one goes for good if the rule without it,
-    answering as before, errs at most `max_decay` more than it did at the beginning, as
-    a difference or, if `decay` is "relative", as a share of that error.
+    From the last condition to the first, each is dropped if the error of the rule
+    without it, with the same prediction, is at most `max_decay` above its initial
+    error, as a difference or, if `decay` is "relative", as a share of that error.
     """
     lines, local = _lines(measured.rules, codes)
     longest = local.shape[1]
@@ -389,7 +388,7 @@ def prune(measured, codes, target, max_decay=0.05, decay="absolute"):
     answer = measured.answer
     if target.answers_anew:
         answer = target.answers(target.sums(tail))
-    # Without gaps between the sides of a rule.
+    # Close the gaps between the sides of a rule.
     order = np.argsort(side_numbers < 0, axis=1, kind="stable")
     side_numbers = np.take_along_axis(side_numbers, order, axis=1)
     rules = PathRules(measured.rules.sides, side_numbers)
@@ -397,14 +396,14 @@ def prune(measured, codes, target, max_decay=0.05, decay="absolute"):
 
 
 def _frequency(target, sums):
-    """Share of all rows, in whole thousandths."""
+    """Share of all rows, rounded to thousandths."""
     return thousandths(target.weights(sums) / target.total) / 1000
 
 
 def _lines(rules, codes):
-    """The rows of the sides that the rules use, and where each rule's sides are there.
+    """The rows of the used sides, and the positions of each rule's sides.
 
-    What fills up a short rule is -1, the last line, which holds all rows.
+    Short rules are padded by -1, the last line, which has all rows.
     """
     used, local = np.unique(rules.side_numbers, return_inverse=True)
     local = local.reshape(rules.side_numbers.shape) - int((used < 0).any())
@@ -412,7 +411,7 @@ def _lines(rules, codes):
 
 
 def prune_all(rules, codes, target, max_decay, decay, advance=None):
-    """Measured and pruned rules without repeats, made block by block."""
+    """Measure and prune rules block by block, without duplicates."""
     bytes_each = (rules.side_numbers.shape[1] + 6) * -(-len(codes) // 64) * 8
     step = max(1, BLOCK_BYTES // bytes_each)
     blocks = []
@@ -422,7 +421,7 @@ def prune_all(rules, codes, target, max_decay, decay, advance=None):
         blocks.append(prune(measured, codes, target, max_decay, decay))
         if advance is not None:
             advance(len(block))
-    # Of rules with the same sides and answer only the first stays.
+    # Of rules with the same sides and prediction only the first is kept.
     side_numbers = np.concatenate([block.rules.side_numbers for block in blocks])
     joined = MeasuredRules(
         PathRules(blocks[0].rules.sides, side_numbers),
@@ -434,14 +433,14 @@ def prune_all(rules, codes, target, max_decay, decay, advance=None):
     return joined.take(drop_repeats(np.column_stack([side_numbers, joined.answer])))
 
 
-# Choice of rules by a regularised forest (Deng and Runger 2013).
+# Selection of rules by a regularised forest (Deng and Runger 2013).
 #
-# Its features are the rules, and a rule that no split has used yet has to be clearly
-# better than those in use, so that a few rules serve all trees.
+# Its features are the rules. A rule that no split uses yet must be clearly better than
+# those in use, so that all trees use the same few rules.
 
 
 def select_rules(measured, target, rng):
-    """Numbers of the rules that the forest finds important, most important first."""
+    """Indices of the important rules, most important first."""
     lengths = measured.rules.lengths
     importance = np.zeros(len(measured))
     penalty = NEW_RULE_PENALTY + LENGTH_PENALTY * lengths / lengths.max(initial=1)
@@ -457,7 +456,7 @@ def select_rules(measured, target, rng):
 
 
 def _grow(root, bits, target, penalty, importance, rng):
-    """Grow one tree, adding what its splits gain to the importance of their rules."""
+    """Grow one tree, and add the gains of its splits to the importance of rules."""
     waiting = [root]
     n_leaves = 1
     while waiting and n_leaves < MOST_LEAVES:
@@ -471,7 +470,7 @@ def _grow(root, bits, target, penalty, importance, rng):
 
 
 def _best_split(node, bits, target, penalty, importance, rng):
-    """The rule that parts a node best, and what it gains; None if none does."""
+    """The best rule to split a node, and its gain; None if there is none."""
     is_new = importance == 0
     new = np.flatnonzero(is_new)
     tried = rng.choice(new, min(len(new), len(bits) // 2), replace=False)
@@ -492,23 +491,23 @@ def _best_split(node, bits, target, penalty, importance, rng):
     return numbers[best], after[best] - before
 
 
-# Rules become an ordered list, the best one first.
+# Building the ordered list.
 
 
 @dataclass(frozen=True, eq=False)
 class Listed:
-    """Which rules stand in the list, and which of them takes which row."""
+    """The rules of the list, and the rule that predicts each row."""
 
     rules: list[int]
-    place: np.ndarray  # in the list, of the rule that takes a row; len(rules) for none
+    place: np.ndarray  # in the list, of the rule of a row; len(rules) for none
 
 
 def build_list(measured, target, min_freq=0.01, max_rules=None, smoothing=0.0):
-    """The list in which the next rule is always the best on the rows still left.
+    """Build the list; the next rule is always the best on the remaining rows.
 
-    It ends where no rule errs less than one answer for all rows left would. A rule must
-    take the share `min_freq` of all rows. For the choice, the share `smoothing` of all
-    rows joins those of each rule, with the error of all rows left.
+    It ends when no rule is better than a single prediction for all remaining rows. A
+    rule must predict the share `min_freq` of all rows. To compare rules, the share
+    `smoothing` of all rows, with the error of the remaining rows, is added to each.
     """
     by_row = _by_row(measured.bits, len(target.columns))
     left = np.arange(len(by_row))
@@ -529,12 +528,12 @@ def build_list(measured, target, min_freq=0.01, max_rules=None, smoothing=0.0):
 
 
 def _best(measured, target, sums, sums_left, min_freq, smoothing):
-    """Number of the rule to ask next; None if none is worth it.
+    """Index of the next rule; None if none is worth it.
 
-    `sums` are those of each rule, and `sums_left` those of all, over the rows left.
+    `sums` are those of each rule, and `sums_left` those of all, over remaining rows.
     """
     frequency = target.weights(sums) / target.total
-    # A rule that takes all rows left cannot be better than one answer for all.
+    # A rule that matches all remaining rows is not better than a single prediction.
     n_rows, n_left = sums[:, -1], sums_left[0, -1]
     possible = (frequency >= min_freq - NOISE) & (n_rows > 0) & (n_rows < n_left)
     possible &= frequency > 0
@@ -552,7 +551,7 @@ def _best(measured, target, sums, sums_left, min_freq, smoothing):
 
 
 def _by_row(bits, n_rows):
-    """Which rules match each row, 8 rules in a byte: (n_rows, n_bytes)."""
+    """The rules that match each row, 8 rules per byte: (n_rows, n_bytes)."""
     by_row = np.empty((n_rows, -(-len(bits) // 8)), dtype=np.uint8)
     step = max(1, CELLS_AT_ONCE // max(len(bits), 1) // 64)
     for start in range(0, bits.shape[1], step):
@@ -574,16 +573,16 @@ def _sums_by_row(by_row, columns, n_rules):
     return sums
 
 
-# What rules are measured by: classes, levels of a number, or the number itself.
+# Targets: classes, levels of a number, or the number itself.
 #
-# All that is asked of the rows of a rule are a few sums over them.
+# A rule is measured by a few sums over its rows.
 
 
 class _Target:
-    """Sums over rows, by counting bits where rows are of few kinds.
+    """Sums over rows, by counting bits if there are few distinct rows.
 
-    `columns` has a line for each row: what is summed, and a 1 as the last entry, so
-    that rules without rows differ from rules with little weight.
+    `columns` has one line per row: what is summed, and a 1 as the last entry, so that
+    rules without rows differ from rules with little weight.
     """
 
     def __init__(self, columns, total):
@@ -611,7 +610,7 @@ class _Target:
 
 
 class ClassTarget(_Target):
-    """Classes: a rule answers one and errs in the others."""
+    """Classes: a rule predicts one of them."""
 
     answers_anew = False  # a rule keeps its class while it is pruned
 
@@ -633,11 +632,11 @@ class ClassTarget(_Target):
         return 1 - self._shares(sums, answers)
 
     def measured_errors(self, sums, answers):
-        """The same from shares in thousandths, as rules are measured and pruned by."""
+        """The same from shares in thousandths, for measuring and pruning."""
         return (1000 - thousandths(self._shares(sums, answers))) / 1000
 
     def agreement(self, sums):
-        """The weight of rows times the share of pairs of them that agree."""
+        """The weight of rows times the share of pairs that agree."""
         return (sums[:, :-1] ** 2).sum(axis=1) / self.weights(sums)
 
     def _shares(self, sums, answers):
@@ -645,10 +644,9 @@ class ClassTarget(_Target):
 
 
 class NumberTarget(_Target):
-    """Numbers: a rule answers the mean of its rows, whichever they are.
+    """Numbers: a rule predicts the mean of its rows.
 
-    They are measured in standard deviations from the mean of all, so that their unit
-    does not matter.
+    They are standardised, so that their unit does not matter.
     """
 
     answers_anew = True
@@ -658,8 +656,8 @@ class NumberTarget(_Target):
         self.center = float(np.average(numbers, weights=weight))
         variance = np.average((numbers - self.center) ** 2, weights=weight)
         self.scale = float(math.sqrt(variance)) or 1.0
-        # As multiples of so small a power of two that no sum of their squares has to be
-        # rounded: then neither the order of rows nor a weight of two leaves a trace.
+        # As multiples of a power of two, so that sums of squares are exact: then they
+        # do not depend on the order of rows.
         n_bits = (52 - math.ceil(math.log2(max(total, 1.0)))) // 2
         step = 2.0 ** -max(n_bits, 16)
         scaled = np.round((numbers - self.center) / self.scale / step) * step
@@ -674,21 +672,21 @@ class NumberTarget(_Target):
         return sums[:, 1] / sums[:, 0]
 
     def errors(self, sums, answers):
-        """Mean squared deviation from the mean; the answers given do not matter."""
+        """Mean squared deviation from the mean; `answers` are not used."""
         return np.maximum(sums[:, 2] / sums[:, 0] - self.answers(sums) ** 2, 0)
 
     measured_errors = errors
 
     def agreement(self, sums):
-        """The weight of rows less their squared deviations from their mean."""
+        """The weight of rows minus their squared deviations from their mean."""
         return sums[:, 0] - sums[:, 2] + sums[:, 1] ** 2 / sums[:, 0]
 
 
 def thousandths(shares):
-    """Shares as a whole number of thousandths.
+    """Round shares to integers of thousandths.
 
-    The nearer of the two neighbours, compared as the doubles that they are, and the
-    even one at a tie. `numpy.round` decides some ties otherwise.
+    To the nearer neighbour, compared as doubles, and to the even one at a tie.
+    `numpy.round` decides some ties otherwise.
     """
     low, high = np.floor(1000 * shares), np.ceil(1000 * shares)
     down, up = shares - low / 1000, high / 1000 - shares
@@ -700,7 +698,7 @@ def _counted_by_table(words):
 
 
 def count_bits(words):
-    """Number of ones in each line of words."""
+    """Number of set bits in each line of words."""
     return count_of_words(words).sum(axis=1, dtype=np.int64)
 
 
@@ -709,7 +707,7 @@ count_of_words = getattr(np, "bitwise_count", _counted_by_table)  # new in NumPy
 
 
 def discretise(numbers, weight, n_levels):
-    """The level of each number, of about equal weights, and the levels' upper ends."""
+    """Divide numbers into levels of about equal weight; also returns upper ends."""
     weight, is_whole = _row_weights(weight)
     order = np.argsort(numbers, kind="stable")
     reached = np.cumsum(weight[order])
@@ -722,17 +720,16 @@ def discretise(numbers, weight, n_levels):
 
 
 def level_answers(numbers, weight, n_levels):
-    """What each level answers: a percentile of the numbers in about its middle.
+    """The prediction of each level: a percentile near its middle.
 
-    Three levels answer the 17th, 50th and 83rd percentile, as in the paper.
+    Three levels predict the 17th, 50th and 83rd percentile, as in the paper.
     """
     middles = 100 * (np.arange(n_levels) + 0.5) / n_levels
     shares = np.array(PAPER_PERCENTILES.get(n_levels, middles)) / 100
     weight, _ = _row_weights(weight)
     order = np.argsort(numbers, kind="stable")
     reached = np.cumsum(weight[order])
-    # A row of weight w stands w times in the sorted line; between two places of that
-    # line a percentile is interpolated.
+    # A row of weight w counts as w rows; percentiles are interpolated between rows.
     at = np.maximum(shares * (reached[-1] - 1), 0)
     last = len(numbers) - 1
     low, high = (
@@ -743,7 +740,7 @@ def level_answers(numbers, weight, n_levels):
 
 
 def _row_weights(weight):
-    """Weights that count rows, and whether they do so as they are."""
+    """Weights scaled to count rows, and whether they were integers already."""
     if (weight == np.round(weight)).all():
         return weight, True
     return weight * (len(weight) / weight.sum()), False

@@ -1,8 +1,8 @@
-"""Node Harvest: a few nodes of trees, each with a weight, that answer as a mean.
+"""Node Harvest: a weighted mean of a few nodes of trees.
 
 After N. Meinshausen, "Node harvest", Annals of Applied Statistics 4 (2010). By default
-the nodes are those near the roots of the given ensemble's trees; the original grows
-trees of its own.
+the nodes are those near the roots of the trees of the ensemble; the original grows its
+own trees.
 """
 
 import dataclasses
@@ -30,84 +30,85 @@ from defragtrees.rules.conditions import Rule
 
 __all__ = ["NodeHarvestClassifier", "NodeHarvestRegressor"]
 
-LEAST_RIDGE = 1e-10  # below it, the solution's digits are those of rounding
-LEAST_WEIGHT = 1e-9  # against the largest; less is a rounding error
+LEAST_RIDGE = 1e-10  # with less, rounding errors dominate the solution
+LEAST_WEIGHT = 1e-9  # relative to the largest; less is a rounding error
 TREES_PER_ROUND = 30
 SHARE_OF_ROWS = 0.632
-MOST_COPIES = 10_000_000  # of rows with whole weights; else a row is one
-NOISE = 0.01  # of the target's spread; so that trees differ where features are few
-PENALTY = 300.0  # of a broken constraint, against the curvature of the error
-TOLERANCE = 1e-12  # of a broken constraint, as a share of the rows
-SLOPE_TOLERANCE = 1e-13  # of a slope, against the penalty's curvature
-SLOW = 0.3  # the penalty rises where a round leaves more of the error than this
-MOST_RISE = 1e4  # of the penalty: each digit more is one less of the solution
+MOST_COPIES = 10_000_000  # of rows with integer weights; beyond, a row is drawn once
+NOISE = 0.01  # relative to the target's spread, so that trees differ
+PENALTY = 300.0  # of a violated constraint, relative to the curvature of the error
+TOLERANCE = 1e-12  # of a violated constraint, as a share of the rows
+SLOPE_TOLERANCE = 1e-13  # of a slope, relative to the penalty's curvature
+SLOW = 0.3  # the penalty rises if a round leaves more of the error than this
+MOST_RISE = 1e4  # of the penalty; each factor of 10 costs a digit of the solution
 MOST_ROUNDS = 200  # of the multipliers; ten to thirty are usual
-MOST_ENTERING = 20  # weights that may rise from zero at once
-BLOCK_ROWS = 4096  # rows turned into numbers at once; bounds the memory
+MOST_ENTERING = 20  # weights that may become positive at once
+BLOCK_ROWS = 4096  # rows converted at once, to limit memory
 
 ABOUT = with_shared("""
-    Candidates are the nodes of trees near their roots, each answering the mean of its
-    training rows. They get weights, most of them zero, that sum to one over the nodes
-    of any training row and whose answers err least (Meinshausen 2010). A row's answer
-    is the mean by weight of all rules that hold and of the last one, which always does.
+    Candidates are nodes near the roots of trees, each predicting the mean of its
+    training rows. Weights, most of them zero, are chosen to minimise the squared error;
+    they sum to one over the nodes of each training row (Meinshausen 2010). The
+    prediction for a row is the weighted mean of all rules that match and of the default
+    rule.
 
     Parameters
     ----------
     {ensemble}
     source : {"ensemble", "own"}, default="ensemble"
-        Take the ensemble's nodes, tree by tree; or grow trees as the original does, and
-        use the ensemble for comparison only. Trees of one's own tell one category from
-        all others.
+        Use the nodes of the ensemble, tree by tree; or grow trees as in the original,
+        which split categories one against the others, and use the ensemble for
+        comparison only.
     n_nodes : int, default=1000
-        How many candidates are enough.
+        Number of candidates after which no further tree is used.
     min_samples : int, default=10
-        Least weight of the training rows in a node, and of those outside it.
+        Minimum weight of the training rows in a node, and of those outside it.
     max_depth : int, default=2
-        Most splits between a tree's root and a node, so most conditions of a rule.
+        Maximum depth of a node, and so maximum number of conditions per rule.
     max_weight : float or None, default=None
-        Largest sum of all weights; from 1, which leaves only the last rule. A smaller
-        sum means larger nodes: its inverse is their mean share of the rows.
+        Maximum sum of all weights, at least 1, which leaves only the default rule. A
+        smaller sum means larger nodes: its inverse is their mean share of the rows.
     mode : {"mean", "outbag"}, default="mean"
-        When weights are sought, a node says its mean to its rows; or, to each of them,
-        the mean of the others.
+        Prediction of a node while weights are fitted: the mean of its rows or, for each
+        row, the mean of the other rows.
     max_rules : int or None, default=None
-        Most rules, the last one included. They are chosen one by one, each time the
-        one that helps most beside those chosen before; weights stay.
+        Maximum number of rules, including the default rule. Rules are chosen greedily
+        by the gain in squared error; weights are not changed.
     min_weight : float, default=0.01
-        Rules with a smaller share of the largest weight are left out.
+        Rules with less than this share of the largest weight are dropped.
     root_weight : float, default=0.01
-        Least weight of the last rule, so that it is there where no other one holds.
+        Minimum weight of the default rule, which predicts rows that no rule matches.
     ridge : float, default=1e-7
-        Price of a squared change of the weights, as a share of the target's variance;
-        it decides between weights that answer alike.
+        Penalty of a squared change of the weights, as a share of the target's variance.
+        It decides between weights with equal predictions.
     target : {"labels", "ensemble"}, default="labels"
-        What the rules imitate: y, or the ensemble's probabilities or numbers.
+        Fit y, or the ensemble's probabilities or numbers.
     digits : int or None, default=4
-        Digits of weights, of class shares after the point, and of numbers against
-        their spread; what is printed is what predicts. None keeps all digits.
+        Number of digits of weights, of class shares after the point, and of numbers
+        relative to their spread. The rounded numbers predict. None keeps all digits.
     round_digits : int or None, default=None
-        Round thresholds to so many significant digits before nodes are made, even if
-        rows change sides. The original rounds to 3.
+        Round thresholds to this number of significant digits before nodes are made,
+        even if this moves rows to the other side. The original rounds to 3.
     {shared}
     random_state : int, RandomState, Generator or None, default=None
-        For `source="own"`, and for an ensemble that is fitted here.
+        Seed for `source="own"`, and for an ensemble that is fitted here.
     n_jobs : int or None, default=None
-        Threads for an ensemble that is fitted here.
+        Number of threads for an ensemble that is fitted here.
 
     Attributes
     ----------
     rules_ : RuleModel
     n_nodes_ : int
-        Number of distinct nodes that could get a weight, the root included.
+        Number of distinct candidates, including the root.
     {fitted}
 
     Notes
     -----
     The R package nodeHarvest corresponds to `source="own"`, `round_digits=3`,
     `shorten_thresholds=False`, `digits=None`, a ridge of 1e-5 over the sum of squares
-    of the centred y, and `root_weight=0` where `max_weight` is given. It also takes
-    all nodes whose mean is exactly 0 for one; here only nodes with the same rows are
-    one. It has no multi-class form; here all classes share a node's weight.
+    of the centred y, and `root_weight=0` if `max_weight` is given. It also merges all
+    nodes whose mean is exactly 0; here only nodes with the same rows are merged. It
+    has no multi-class form; here all classes share the weight of a node.
 """)
 
 
@@ -129,7 +130,7 @@ class _NodeHarvest(Simplifier):
     round_digits: int | None = setting(None, None, Integer(1, 12))
 
     conflicts = (
-        # A single row has no others whose mean could be its prediction.
+        # The mean of the other rows needs at least two rows.
         Conflict(
             "min_samples must be a whole number from 2; got 1, with mode='outbag'.",
             min_samples=Integer(1, 1),
@@ -141,7 +142,7 @@ class _NodeHarvest(Simplifier):
         target = self._outputs(problem)
         forest = self._forest(problem, target, rng)
         problem = problem.with_forest(forest, self.shorten_thresholds)
-        # Rounds of trees of one's own have ended when there were enough nodes.
+        # Growing trees stops when there are enough nodes.
         most = self.n_nodes if self.source == "ensemble" else math.inf
         nodes = find_nodes(problem, self.max_depth, self.min_samples, most)
         self.n_nodes_ = len(nodes.members)
@@ -153,7 +154,7 @@ class _NodeHarvest(Simplifier):
         return average_rules(problem, target, nodes, weights, self.digits)
 
     def _outputs(self, problem):
-        """What is to be predicted for each row: class shares, or one number."""
+        """The target of each row: class shares, or one number."""
         if problem.n_classes and self.target == "ensemble":
             return problem.forest.predict_proba_encoded(problem.X)
         return problem.outcome.indicators(problem.target)
@@ -161,13 +162,13 @@ class _NodeHarvest(Simplifier):
     def _forest(self, problem, target, rng):
         """The trees whose nodes are the candidates."""
         if self.source == "ensemble":
-            # A tree has one node of the right size at least, or is of no use.
+            # A tree without a node of the right size is useless.
             return cut_forest(
                 problem.forest, self.max_depth, self.n_nodes, self.round_digits
             )
         return grow_forest(
             problem,
-            # The share of one of two classes is all there is to know.
+            # The share of one class is enough for two classes.
             target[:, 1:] if problem.outcome.is_binary else target,
             rng,
             max_depth=self.max_depth,
@@ -177,10 +178,10 @@ class _NodeHarvest(Simplifier):
         )
 
     def _weigh(self, members, target, sample_weight):
-        """The weights of the nodes; the root's alone where there is no choice."""
+        """Fit the weights of the nodes; only the root's if there is no choice."""
         root_only = np.eye(len(members))[-1]
         if (target == target[0]).all():
-            _warn_of_one_rule("The target has one value only")
+            _warn_of_one_rule("The target has a single value")
             return root_only
         if len(members) == 1:
             _warn_of_one_rule(
@@ -201,18 +202,18 @@ class _NodeHarvest(Simplifier):
         if weights[:-1].max() < LEAST_WEIGHT:
             gram = program.gram[: len(members), : len(members)]
             if np.linalg.matrix_rank(gram, hermitian=True) == len(members):
-                _warn_of_one_rule("No nodes add up to all rows")
+                _warn_of_one_rule("No nodes together cover all rows")
         return weights
 
 
 def _warn_of_one_rule(reason):
     warn(
-        f"{reason}, so the answer is one rule that always holds.",
+        f"{reason}, so the result is a single rule that matches all rows.",
     )
 
 
 class NodeHarvestClassifier(RuleClassifier, _NodeHarvest):
-    __doc__ = f"""Weighted rules from the nodes of trees, averaged, for classes.
+    __doc__ = f"""Node Harvest: a weighted mean of rules of a classification ensemble.
 {ABOUT}
     Examples
     --------
@@ -230,7 +231,7 @@ class NodeHarvestClassifier(RuleClassifier, _NodeHarvest):
 
 
 class NodeHarvestRegressor(RuleRegressor, _NodeHarvest):
-    __doc__ = f"""Weighted rules from the nodes of trees, averaged, for numbers.
+    __doc__ = f"""Node Harvest: a weighted mean of rules of a regression ensemble.
 {ABOUT}
     Examples
     --------
@@ -247,7 +248,7 @@ class NodeHarvestRegressor(RuleRegressor, _NodeHarvest):
     """
 
 
-# The nodes to choose from: boxes of trees, and the rows in each.
+# Candidate nodes: boxes of trees, and the rows in each.
 
 
 @dataclass(frozen=True, eq=False)
@@ -257,10 +258,10 @@ class Nodes:
     members: np.ndarray  # bool, (n_nodes, n_samples)
     sides: Sides
     paths: tuple[Path, ...]  # to all nodes but the root
-    n_candidates: int  # nodes of trees, before those with the same rows became one
+    n_candidates: int  # nodes of trees, before those with the same rows were merged
 
     def conditions(self, grid, node):
-        """What a node asks of a row; nothing, if it is the root."""
+        """The conditions of a node; none for the root."""
         if node == len(self.paths):
             return ()
         return self.sides.conditions(grid, self.paths[node].sides)
@@ -294,9 +295,9 @@ def _rounded(values, digits):
 
 
 def find_nodes(problem, max_depth, min_samples, n_nodes):
-    """The nodes of the problem's forest that have neither too few rows nor too many.
+    """Find the nodes of the problem's forest with enough rows inside and outside.
 
-    No further tree is taken once there are `n_nodes`.
+    No further tree is used once there are `n_nodes`.
     """
     sides, paths = find_paths(problem, max_depth)
     weight, codes = problem.sample_weight, problem.binned.codes
@@ -315,8 +316,8 @@ def find_nodes(problem, max_depth, min_samples, n_nodes):
                 rows = rows & held[side]
             size = float(weight @ rows)
             if min_samples <= size <= most:
-                # Of nodes with the same rows the last one stays, as in the original,
-                # unless an earlier one says it in fewer conditions.
+                # Of nodes with the same rows the last one is kept, as in the original,
+                # unless an earlier one has fewer conditions.
                 same = by_rows.get(rows.tobytes())
                 if same is not None and len(same[2].sides) < len(path.sides):
                     path = same[2]
@@ -329,17 +330,17 @@ def find_nodes(problem, max_depth, min_samples, n_nodes):
     )
 
 
-# Trees of its own, where the ensemble's nodes are not wanted.
+# Trees grown for `source="own"`.
 
 
 def grow_forest(
     problem, target, rng, *, max_depth, min_samples, n_nodes, round_digits=None
 ):
-    """A forest with at least `n_nodes` nodes of the right size, grown as in the paper.
+    """Grow a forest with at least `n_nodes` nodes of the right size, as in the paper.
 
     Rounds of 30 regression trees, each on 63.2 % of the rows without replacement, with
-    a third of the features tried at each split, on a target with a little noise. A
-    category is told from all others at once. The trees' answers are not used.
+    a third of the features tried at each split, on a target with a little noise.
+    Categories are split one against the others. The outputs of the trees are not used.
     """
     sample, places = _sample(problem, target)
     grown = Forest(
@@ -362,7 +363,7 @@ def grow_forest(
         one_round = problem.with_forest(grown, shorten=False)
         more = find_nodes(one_round, max_depth, min_samples, math.inf).n_candidates
         n_found += more
-        # The original goes on where a round found nothing, and finds nothing again.
+        # The original would continue without end.
         if not more or n_found >= n_nodes:
             break
     return dataclasses.replace(grown, trees=tuple(trees))
@@ -370,7 +371,7 @@ def grow_forest(
 
 @dataclass(frozen=True, eq=False)
 class _Sample:
-    """The rows that trees draw from, as they see them."""
+    """The rows from which trees are grown."""
 
     columns: np.ndarray
     target: np.ndarray
@@ -384,18 +385,18 @@ class _Sample:
 
 
 def _sample(problem, target):
-    """The sample, and of each of its columns the feature and the category or None."""
+    """The sample, and the feature and category (or None) of each of its columns."""
     columns, places = _columns(problem)
     weight = problem.sample_weight
     if (weight == np.floor(weight)).all() and weight.sum() <= MOST_COPIES:
-        # A weight of two is a row given twice, also where rows are drawn.
+        # A row of weight two counts as two rows, also when rows are drawn.
         rows = np.repeat(np.arange(len(weight)), weight.astype(np.intp))
         columns, target, weight = columns[rows], target[rows], np.ones(len(rows))
     return _Sample(columns, target, weight), places
 
 
 def _columns(problem):
-    """What the trees see, and of each column its feature and category or None."""
+    """The columns for trees, and the feature and category (or None) of each."""
     columns, places = [], []
     for j in problem.feature_order:
         column = problem.X[:, j]
@@ -404,7 +405,7 @@ def _columns(problem):
             is_one = np.where(np.isnan(column), np.nan, column == k)
             columns.append(column if k is None else is_one)
             places.append((j, k))
-    with np.errstate(over="ignore"):  # scikit-learn says that they are too large
+    with np.errstate(over="ignore"):  # scikit-learn raises if they are too large
         table = np.array(columns, dtype=np.float32).reshape(len(places), -1)
     return table.T, places
 
@@ -432,7 +433,7 @@ def _as_tree(nodes, places, categories):
         if category is None:
             split = Split(feature, threshold, missing_left=missing_left)
         else:
-            # Zero, "is another one", goes left.
+            # Zero, another category, goes left.
             labels = categories[feature]
             split = Split.from_others(feature, category, labels, missing_left)
         splits.append(split)
@@ -441,10 +442,10 @@ def _as_tree(nodes, places, categories):
 
 # The quadratic program: the weight of each node.
 #
-# The weights w minimise the squared error of the nodes' mean answers, among all w that
-# are not negative and whose sum over the nodes of a training row is one in every row
-# (Meinshausen 2010, equations 6 to 8). The rows enter only through two matrices with a
-# line for each node, so the time of the search does not depend on their number.
+# The weights w minimise the squared error of the weighted mean of the nodes, among all
+# non-negative w whose sum over the nodes of each training row is one (Meinshausen 2010,
+# equations 6 to 8). Rows enter only through two matrices with one line per node, so the
+# time of the search does not depend on their number.
 
 
 @dataclass(frozen=True, eq=False)
@@ -455,22 +456,22 @@ class Program:
     linear: np.ndarray  # c
     gram: np.ndarray  # G = S'S for the matrix S of the constraints S w = S start
     lower: np.ndarray
-    start: np.ndarray  # a point that meets all constraints
-    n_nodes: int  # their weights come first; what follows is no node's weight
+    start: np.ndarray  # a feasible point
+    n_nodes: int  # their weights come first
 
 
 def make_program(
     members, target, sample_weight, *, mode, ridge, root_weight, max_weight
 ):
-    """The program for some nodes, the last of which is the root.
+    """Make the program for some nodes, the last of which is the root.
 
-    `ridge` is the price of leaving the start, where the root has all the weight, as a
-    share of the target's variance; it makes the solution the only one.
+    `ridge` is the penalty of leaving the start, in which the root has all the weight,
+    as a share of the target's variance; it makes the solution unique.
     """
     total = sample_weight.sum()
     share = sample_weight / total
-    # Because the weights of a row sum to one, the centre of the target does not matter;
-    # to take it away keeps digits. With the scale gone too, ridge has a meaning.
+    # The weights of a row sum to one, so the target can be centred, for precision. It
+    # is also scaled, so that ridge does not depend on units.
     centred = target - share @ target
     centred = centred / math.sqrt(share @ (centred**2).sum(axis=1))
     gram = _gram(members, share)
@@ -498,19 +499,19 @@ def make_program(
 
 
 def _gram(members, share):
-    """Share of the rows that each two nodes have in common."""
+    """Share of the rows in both of each two nodes."""
     gram = np.zeros((len(members), len(members)))
     is_counting = (share == share[0]).all()
     for start in range(0, len(share), BLOCK_ROWS):
         rows = slice(start, start + BLOCK_ROWS)
-        # The small type counts so few rows exactly, in half the time.
+        # float32 counts this many rows exactly, in half the time.
         part = members[:, rows].astype(np.float32 if is_counting else np.float64)
         gram += part @ part.T if is_counting else (part * share[rows]) @ part.T
     return gram / len(share) if is_counting else gram
 
 
 def _left_out(members, centred, share, mean, n_rows):
-    """Q and c where a node predicts, for a row, the mean of its other rows."""
+    """Q and c if a node predicts, for a row, the mean of its other rows."""
     quadratic = np.zeros((len(members), len(members)))
     linear = np.zeros(len(members))
     others = n_rows[:, None] - 1
@@ -526,8 +527,8 @@ def _left_out(members, centred, share, mean, n_rows):
 
 
 def _limited(program, max_weight):
-    """The program with one weight more: what is left up to the largest sum."""
-    # No sum is larger than if the smallest node were all that rows are in.
+    """The program with a slack weight: the maximum sum less the sum of the weights."""
+    # Upper bound of the sum: all rows in nodes of the smallest size.
     if max_weight is None or max_weight * np.diag(program.gram).min() >= 1:
         return program
     return Program(
@@ -541,11 +542,10 @@ def _limited(program, max_weight):
 
 
 def solve_program(program):
-    """The weights of the nodes, to about eight digits.
+    """Solve for the weights of the nodes, to about eight digits.
 
-    The equations are held by the method of multipliers: a penalty for breaking them,
-    whose centre moves until they hold exactly. What remains in each round is least
-    squares with non-negative unknowns.
+    Equality constraints are handled by the method of multipliers. Each round is a
+    non-negative least-squares problem.
     """
     gram, lower = program.gram, program.lower
     curvature = np.diag(program.quadratic) / np.diag(gram)
@@ -570,22 +570,21 @@ def solve_program(program):
             penalty *= 3
     else:
         warn(
-            "The weights of the nodes have not converged: their sums over the nodes "
-            f"of a row are off by up to {math.sqrt(largest):.1g}. Raise "
-            "ridge or min_samples.",
+            "The weights of the nodes have not converged: their sums per row are off "
+            f"by up to {math.sqrt(largest):.1g}. Increase ridge or min_samples.",
             ConvergenceWarning,
         )
     return (lower + above)[: program.n_nodes]
 
 
 def _least_squares(hessian, slope, start, tolerance):
-    """The x >= 0 with the smallest x'Hx / 2 + slope'x, from a start near it.
+    """Minimise x'Hx / 2 + slope'x over x >= 0, from a start near the minimum.
 
-    Lawson and Hanson's active-set method, but several unknowns may leave zero at once:
-    at least one of them goes on to rise, so each step improves on the one before.
+    Lawson and Hanson's active-set method, but several unknowns may become positive at
+    once: at least one of them stays positive, so each step improves.
     """
     point, free = _descend(hessian, slope, start, start > 0)
-    for _ in range(10 * len(start)):  # ten are usual; rounding might go in circles
+    for _ in range(10 * len(start)):  # ten are usual; rounding might cause cycles
         now = slope + hessian[:, free] @ point[free]
         now[free] = 0.0
         entering = np.argsort(now, kind="stable")[:MOST_ENTERING]
@@ -601,9 +600,9 @@ def _least_squares(hessian, slope, start, tolerance):
 
 
 def _descend(hessian, slope, point, free):
-    """The minimum over the free unknowns that stay positive on the way there."""
+    """Move to the minimum over the free unknowns, as far as they stay positive."""
     while True:
-        goal = np.zeros(len(slope))  # the minimum, whatever the signs
+        goal = np.zeros(len(slope))  # the minimum, ignoring signs
         if free.any():
             factor = cho_factor(hessian[np.ix_(free, free)], check_finite=False)
             goal[free] = -cho_solve(factor, slope[free], check_finite=False)
@@ -619,16 +618,16 @@ def _descend(hessian, slope, point, free):
         free = free & ~held
 
 
-# Weighted nodes become a RuleModel whose text is exactly what predicts.
+# Weighted nodes become a RuleModel, whose printed numbers are those that predict.
 
 
 def average_rules(problem, target, nodes, weights, digits):
-    """The nodes with weight as rules, the heaviest first, and the root beside them."""
+    """The nodes with positive weight as rules, the heaviest first, and the root."""
     share = problem.sample_weight / problem.sample_weight.sum()
     spread = math.sqrt(share @ ((target - share @ target) ** 2).sum(axis=1))
     root = len(weights) - 1
     kept = np.flatnonzero(weights[:-1] > 0).tolist()
-    # The nodes of one tree often have the same weight, but for a rounding error.
+    # The nodes of one tree often have equal weights, up to rounding errors.
     kept.sort(key=lambda node: (-_significant(weights[node], digits or 9), -node))
     rules = [
         _rule(problem, target, nodes, node, weights[node], digits, spread)
@@ -668,11 +667,11 @@ def _significant(value, digits):
 
 
 def _whole(shares, digits):
-    """Class shares to so many digits after the point; their sum stays one."""
+    """Round class shares to a number of digits; their sum stays one."""
     if digits is None:
         return shares / shares.sum()
     units = shares * 10**digits
-    # Down, and up again where most was lost; the noise of sums must not decide.
+    # Down, and up again where most was lost; rounding errors must not decide.
     floors = np.floor(np.round(units, 3))
     lost = np.round(units - floors, 3)
     n_up = round(10**digits - floors.sum())
@@ -681,7 +680,7 @@ def _whole(shares, digits):
 
 
 def _to_spread(value, spread, digits):
-    """A number to so many digits of the target's spread."""
+    """Round a number to a number of digits of the target's spread."""
     if digits is None:
         return value
     if not spread > 0:
@@ -690,12 +689,11 @@ def _to_spread(value, spread, digits):
 
 
 def choose_nodes(problem, target, nodes, weights, max_rules):
-    """The weights with those of all but `max_rules` nodes set to zero.
+    """Set the weights of all but `max_rules` nodes to zero.
 
-    The nodes are chosen one by one, each time the one beside which the squared error of
-    the answers is smallest. To take the heaviest instead leaves half of a tree's nodes
-    out and needs twice as many rules; to seek new weights for those chosen gains next
-    to nothing.
+    Nodes are chosen greedily, each time the one that leaves the smallest squared error.
+    Choosing the heaviest nodes instead would need twice as many rules; fitting the
+    weights of the chosen nodes again gains almost nothing.
     """
     answers = _Answers(target, problem.sample_weight)
     waiting = np.flatnonzero(weights[:-1] > 0).tolist()
@@ -714,9 +712,9 @@ def choose_nodes(problem, target, nodes, weights, max_rules):
 
 
 class _Answers:
-    """What the chosen nodes answer to each training row, as a deviation from the root.
+    """Predictions of the chosen nodes for training rows, relative to the root.
 
-    The root says zero, which is also the answer where nobody has a weight.
+    The root predicts zero, as do rows without a weighted node.
     """
 
     def __init__(self, target, sample_weight):
@@ -727,10 +725,10 @@ class _Answers:
         self.weight = np.zeros(len(target))
 
     def gain(self, rows, weight):
-        """How much less the answers err with one node more, against the variance."""
+        """Decrease of the squared error by one more node, relative to the variance."""
         before = self._loss(rows, self.total[rows], self.weight[rows])
         total, together = self._with(rows, weight)
-        # Rounded, so that of equals the first is taken and not the luckier one.
+        # Rounded, so that the first of equals is chosen, not one by rounding errors.
         return round((before - self._loss(rows, total, together)) / self.variance, 12)
 
     def add(self, rows, weight):

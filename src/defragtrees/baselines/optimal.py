@@ -1,7 +1,7 @@
-"""Optimal trees: of all trees of a size, the one that errs least in training.
+"""Optimal trees: the tree of a given size with the smallest training error.
 
-Two solvers of other authors are used. STreeD (van der Linden et al.) looks among trees
-of so many leaves with given cuts; ConTree (Brita et al.) among all cuts, for classes
+Two solvers are used. STreeD (van der Linden et al.) searches trees with a given number
+of leaves and given cuts; ConTree (Brita et al.) searches all cuts, for classification
 and by depth only.
 """
 
@@ -33,15 +33,14 @@ from defragtrees.estimators.settings import Conflict, Integer, Real, setting
 
 __all__ = ["OptimalTreeClassifier", "OptimalTreeRegressor"]
 
-DEEPEST = 4  # beyond, a proof takes too long
-N_GUESSES = 12  # trees whose cuts are guessed to be enough
-MOST_COPIES = 20  # rows that stand for one row with a weight, on average
+DEEPEST = 4  # deeper proofs take too long
+N_GUESSES = 12  # greedy trees from which cuts are taken
+MOST_COPIES = 20  # copies of a row that represent its weight, on average
 
 PARAMETERS = with_shared("""
-    Among all trees of at most so many leaves, the one with the fewest mistakes, or the
-    smallest squared error, in training: the best that a tree of that size can do there.
-    Its leaves are the rules: just one matches a row, and of classes it reports the
-    rates of y there.
+    The tree with the smallest error or squared error in training, among all trees with
+    at most `max_rules` leaves. The leaves are the rules: exactly one matches a row; for
+    classes it reports the rates of y in its rows.
 
     Needs pystreed, and pycontree for `solver="contree"`: the extra `optimal`.
 
@@ -49,37 +48,37 @@ PARAMETERS = with_shared("""
     ----------
     {ensemble}
     max_rules : int, default=8
-        Most leaves.
+        Maximum number of leaves.
     max_depth : int or None, default=None
-        Most splits on the way to a leaf; None for as many as `max_rules` needs, but at
-        most four.
+        Maximum depth of the tree. None is as many as `max_rules` needs, at most four.
     min_samples_leaf : int, default=1
-        Least rows in a leaf.
+        Minimum number of rows in a leaf.
     n_cuts : int, default=40
-        So many cuts the tree may choose from: those that greedy trees make most of.
+        Number of candidate cuts: those with the largest gain in greedy trees.
     {solver}
     time_limit : float, default=60
-        Seconds; a tree that was not proven to be the best by then comes with a warning.
+        Time limit of the solver in seconds. A tree that is not proven optimal by then
+        comes with a warning.
     target : {"ensemble", "labels"}, default="ensemble"
-        What the tree learns: the ensemble's answers, or y.
+        Fit the predictions of the ensemble, or y.
     {shared}
     random_state : int, RandomState, Generator or None, default=None
-        For the greedy trees whose cuts are taken.
+        Seed of the greedy trees.
     n_jobs : int or None, default=None
-        Threads for these, and for an ensemble that is fitted here.
+        Number of threads for greedy trees, and for an ensemble that is fitted here.
 
     Attributes
     ----------
     rules_ : RuleModel
-        The leaves; that with the most conditions is the "otherwise".
+        The leaves; the one with the most conditions is the default rule.
     is_optimal_ : bool
-        Whether no better tree exists, of this size and with these cuts.
+        Whether the tree is proven optimal for this size and these cuts.
     {fitted}
 
     Notes
     -----
-    Weights are made of copies of rows: exactly if they are small whole numbers, up to
-    scale, else nearly so. Missing values go to the left, or are what a split asks for.
+    Weights are represented by copies of rows: exactly if they are small integers, up to
+    scale, else approximately. Missing values go left, unless a split is on them.
 
     References
     ----------
@@ -93,8 +92,8 @@ PARAMETERS = with_shared("""
 
 SOLVER = """\
     solver : {"streed", "contree"}, default="streed"
-        "contree" looks among all cuts, not some; then `max_rules` is rounded down to 2,
-        4, 8, ... leaves, and there must be no missing values.
+        "contree" searches all cuts. It rounds `max_rules` down to a power of two, and
+        does not support missing values.
 """
 
 
@@ -122,8 +121,8 @@ class _OptimalTree(Simplifier):
         grown, self.is_optimal_ = self._solved(problem, columns, rows, depth, seed)
         if not self.is_optimal_:
             warn(
-                f"After {self.time_limit:g} seconds this tree is not proven to be the "
-                "best. Raise time_limit, or lower n_cuts or max_rules.",
+                f"After {self.time_limit:g} seconds the tree is not proven optimal. "
+                "Increase time_limit, or decrease n_cuts or max_rules.",
             )
         tree = read_tree(grown, columns, problem, np.unique(rows))
         return leaf_rules(problem, tree, shorten=self.shorten_thresholds)
@@ -134,12 +133,12 @@ class _OptimalTree(Simplifier):
         return min(wanted, most)
 
     def _solved(self, problem, columns, rows, depth, seed):
-        """The best tree as arrays of ranked columns, and whether that is proven."""
+        """The best tree, on ranked columns, and whether it is proven optimal."""
         greedy = self._greedy_kind(
             N_GUESSES,
             max_depth=depth + 1,
             max_features=0.5,
-            bootstrap=False,  # a row of weight two is a row given twice
+            bootstrap=False,  # a row of weight two counts as two rows
             random_state=seed,
             n_jobs=self.n_jobs,
         )
@@ -170,7 +169,7 @@ class _OptimalTree(Simplifier):
 
 @dataclass(repr=False, eq=False)
 class OptimalTreeClassifier(LeafRates, RuleClassifier, _OptimalTree):
-    __doc__ = f"""The tree with fewest mistakes in what a classification ensemble says.
+    __doc__ = f"""The small tree that agrees best with a classification ensemble.
 {PARAMETERS.replace("    {solver}" + chr(10), SOLVER)}
     Examples
     --------
@@ -228,7 +227,7 @@ class OptimalTreeClassifier(LeafRates, RuleClassifier, _OptimalTree):
 
 
 class OptimalTreeRegressor(RuleRegressor, _OptimalTree):
-    __doc__ = f"""The tree with the smallest error in what a regression ensemble says.
+    __doc__ = f"""The small tree that agrees best with a regression ensemble.
 {PARAMETERS.replace("    {solver}" + chr(10), "")}
     Examples
     --------
@@ -247,7 +246,7 @@ class OptimalTreeRegressor(RuleRegressor, _OptimalTree):
 
 
 def _copies(weight):
-    """Rows, each as often as its weight says, up to scale."""
+    """Row indices, repeated in proportion to their weights."""
     rows = np.arange(len(weight))
     smallest = weight.min()
     times = weight / smallest
@@ -257,9 +256,9 @@ def _copies(weight):
 
 
 def _guess_cuts(greedy, problem, columns, n_cuts):
-    """Pairs of a column and a rank: the cuts that greedy trees gain most by.
+    """The cuts with the largest gain in greedy trees, as pairs of column and rank.
 
-    In the order of columns. A split on whether a value is missing has no rank.
+    In the order of columns. A split on missing values has no rank.
     """
     greedy.fit(columns.cells, problem.target, sample_weight=problem.sample_weight)
     gains: dict[tuple[int, float], float] = {}
@@ -276,7 +275,7 @@ def _rank(threshold):
 
 
 def _gain(tree, node):
-    """By how much a split lowers the impurity, by weight."""
+    """The weighted decrease of impurity of a split."""
 
     def impurity(k):
         return tree.impurity[k] * tree.weighted_n_node_samples[k]
@@ -286,12 +285,12 @@ def _gain(tree, node):
 
 
 def _is_right(cells, rank):
-    """Whether rows go to the right; missing values go left of a rank."""
+    """Mask of the rows that go right; missing values go left of a rank."""
     return np.isnan(cells) if math.isinf(rank) else cells > rank
 
 
 def _as_arrays(tree, cut_of):
-    """A solver's tree with the arrays that `read_tree` asks for."""
+    """The tree of a solver with the arrays that `read_tree` needs."""
     left, right, feature, threshold = [], [], [], []
     waiting = [(tree, None)]
     while waiting:

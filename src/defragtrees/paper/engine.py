@@ -1,9 +1,9 @@
-"""The E-step over a table in memory: numpy and scipy.sparse.
+"""The E-step over a table in memory, by numpy and scipy.sparse.
 
-An engine keeps all that has a row per sample; the loop calls it with small arrays only.
-It has `total`, the weight of all rows, and three verbs: `score(params)` computes log
-p(row, component) for every row, `assign(penalty)` makes responsibilities under a
-penalty per component, `gather()` adds them up. The engine for many rows is in `shards`.
+An engine holds all arrays with one row per sample; the loop sees small arrays only. It
+has `total`, the weight of all rows, and three methods: `score(params)` computes log
+p(row, component) for every row, `assign(penalty)` computes responsibilities with a
+penalty per component, `gather()` sums them. The engine for many rows is in `shards`.
 
 A row is a line of a sparse matrix S with a one in the column of each of its bins (and
 of its class), so scoring is `S @ table` and gathering `S.T @ responsibilities`.
@@ -14,12 +14,12 @@ from scipy import sparse
 
 from defragtrees.paper.parameters import Statistics
 
-# exp of less than this underflows, which the processor does slowly.
+# exp of less than this underflows, which is slow.
 LOWEST_LOG = -690.0
 
 
 class TableEngine:
-    """Rows in memory: codes, class numbers or standardised outputs, and weights."""
+    """Rows in memory: codes, class indices or standardised outputs, and weights."""
 
     def __init__(self, layout, codes, target, sample_weight):
         self.sample_weight = sample_weight
@@ -31,7 +31,7 @@ class TableEngine:
         self.responsibilities = None
 
     def share(self):
-        """Another engine on the same rows, for a thread of its own."""
+        """Another engine on the same rows, for another thread."""
         twin = object.__new__(type(self))
         twin.__dict__.update(self.__dict__, scores=None, responsibilities=None)
         return twin
@@ -51,11 +51,11 @@ class TableEngine:
             scores += 0.5 * np.log(params.precision / (2 * np.pi))[:, None]
 
     def assign(self, penalty):
-        """Make responsibilities ∝ exp(score - penalty) within each restart.
+        """Compute responsibilities ∝ exp(score - penalty) within each restart.
 
-        `penalty` has the shape (n_restarts, n_components), and is infinite for a
-        component that is gone. Over the rows are added up and returned: the weight of
-        each component, and for each restart log sum_k exp(score - penalty).
+        `penalty` has the shape (n_restarts, n_components), and is infinite for dropped
+        components. Returns sums over the rows: the weight of each component, and log
+        sum_k exp(score - penalty) of each restart.
         """
         shape = (*penalty.shape, -1)
         work = self.responsibilities.reshape(shape)
@@ -64,7 +64,7 @@ class TableEngine:
         return work @ self.sample_weight, evidence @ self.sample_weight
 
     def gather(self):
-        """Statistics of the responsibilities that `assign` made last."""
+        """Statistics of the responsibilities of the last call of `assign`."""
         weighted = np.multiply(self.responsibilities, self.sample_weight).T
         bins = self.onehot_t @ np.ascontiguousarray(weighted)
         if self.target is None:
@@ -90,13 +90,13 @@ def normalise(scores):
 
 
 def one_hot(layout, codes, classes=None):
-    """The rows as a sparse matrix with a one per block, and one for the class."""
+    """The rows as a sparse one-hot matrix: one entry per block and for the class."""
     n_rows, n_blocks = len(codes), len(layout.blocks)
     width = n_blocks + (classes is not None)
     kind = np.int32 if n_rows * width < 2**31 else np.int64
     columns = np.empty((n_rows, width), dtype=kind)
     for i, block in enumerate(layout.blocks):
-        # Ascending codes, so their places are found by search; missing comes last.
+        # Codes are sorted, with the missing one last.
         place = np.searchsorted(block.codes, codes[:, block.feature])
         columns[:, i] = block.rows[place]
     if classes is not None:

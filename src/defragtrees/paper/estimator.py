@@ -36,8 +36,8 @@ from defragtrees.search.limits import feature_numbers
 
 __all__ = ["FABRulesClassifier", "FABRulesRegressor"]
 
-# A side of a box may leave this share of its component's weight outside; the paper's
-# rule is the zero-one pattern itself.
+# Shares of a component's weight that a side of its box may exclude; the paper uses the
+# zero-one pattern itself.
 TOLERANCES = (1e-6, 1e-3, 0.01, 0.03, 0.1)
 
 PARAMETERS = """
@@ -45,70 +45,70 @@ PARAMETERS = """
     ----------
     {ensemble}
     max_rules : "auto" or int, default="auto"
-        Maximum number of components and of rules, the default rule included; the
+        Maximum number of components and of rules, including the default rule; the
         paper's K_max. "auto" is ten.
     features : sequence of str or int, optional
-        Features that rules may use, by name or by number; all by default.
+        Features that rules may use, by name or index; all by default.
     target : {"ensemble", "labels"}, default="labels"
-        What the rules imitate: y, as in the paper, or the predictions of the ensemble.
+        Fit y ("labels"), as in the paper, or the predictions of the ensemble.
     n_restarts : int, default=20
-        How often to start anew; the restart with the smallest training error is kept.
+        Number of restarts. The one with the smallest training error is kept.
     inference : {"fab", "em"}, default="fab"
-        "fab" drops components that do not pay for themselves; "em" keeps `max_rules`.
+        "fab" drops components that do not improve the bound; "em" keeps `max_rules`.
     statement_weight : "paper" or float, default="paper"
-        How much the thresholds of one feature count together, at most. "paper" counts
-        each one once; then thousands of near copies outweigh the target. 3.0 is a good
-        value where they do.
+        Maximum total weight of the thresholds of one feature. "paper" gives each
+        threshold weight 1; then thousands of similar thresholds outweigh the target,
+        and 3.0 is a good value.
     init : {"random", "seeded"}, default="random"
-        Start from random probabilities as in the paper, or from rows of the data.
+        Start from random probabilities, as in the paper, or from rows of the data.
     e_step : {"original", "converged", "gentle"}, default="original"
-        How many inner steps the E-step takes, which decides how many components are
-        left: two in the first five iterations and up to ten later, as the code of the
-        paper's authors ("original"); until convergence, as the paper says ("converged",
-        which leaves fewest); or one in the first three and up to ten later ("gentle",
-        which leaves most). With `init="random"` the first two draw proportions,
-        precisions and responsibilities too, and of numbers they start as that code
-        does: means near 0 and standard deviations of 1 or a few, in the units of y. So
-        the units decide how many components are left, and of a y that is far from 0 or
-        spreads widely perhaps one; standardise y, or use any other setting of these
-        two, which do not depend on units.
+        Number of inner steps of the E-step, on which the number of components depends.
+        "original": two in the first five iterations and up to ten later, as in the code
+        of the paper's authors. "converged": until convergence, as in the paper, which
+        leaves the fewest components. "gentle": one in the first three iterations and up
+        to ten later, which leaves the most. With `init="random"`, "original" and
+        "converged" also draw proportions, precisions and responsibilities, and for
+        regression they draw means near 0 and standard deviations near 1 in the units of
+        y. If y is far from 0 or has a large spread, a single component may remain:
+        standardise y, or change `init` or `e_step`.
     max_iter : int, default=200
-        Maximum number of iterations of one restart.
+        Maximum number of iterations per restart.
     tol : float, default=1e-5
-        A restart has converged when its bound rises by less, in nats per row.
+        A restart has converged when its bound rises by less than this, in nats per row.
     screening : "auto" or bool, default="auto"
-        With many rows, fit all restarts to a sample of them first and give up those
-        with the largest errors; False fits every restart to all rows.
+        Fit all restarts to a sample of the rows first, and drop those with the largest
+        errors. "auto" does so for many rows; False fits every restart to all rows.
     {shared}
     random_state : int, RandomState, Generator or None, default=None
-        The same seed gives the same rules, whatever `n_jobs`.
+        Seed; the same seed gives the same rules for any `n_jobs`.
     n_jobs : int or None, default=None
-        Threads for many rows, for restarts, and for an ensemble that is fitted here.
+        Number of threads for large data, for restarts, and for an ensemble that is
+        fitted here. None is one.
     callback : callable, optional
         Called with a record of every iteration; returning True stops the fit.
     verbose : int, default=0
         1 shows a progress bar.
     stability : int, default=0
-        If above 1, fit again to half of the rows so many times, and report in
-        `stability_` in how many of these fits each rule came back.
+        Number of times to repeat the fit on half of the rows. `stability_` then
+        reports how often each rule comes back. 0 repeats nothing.
 
     Attributes
     ----------
     rules_ : RuleModel
-        The components' boxes as an ordered list.
+        The boxes of the components as an ordered list.
     component_rules_ : tuple of Rule
-        The components' boxes in no order, as the paper prints them; each has its
-        component's prediction. Several may match a row, or none.
+        The boxes of the components, unordered, as in the paper; each has the prediction
+        of its component. Several may match a row, or none.
     posterior_ : Posterior
-        The components themselves.
+        The components.
     history_ : tuple of Step
         Bound and number of components at every iteration of every restart.
     kept_restart_ : int
         The restart with the smallest training error.
     n_iter_ : int
-        Its iterations.
+        Number of iterations of the kept restart.
     stability_ : RuleStability
-        With `stability`: what came back on other rows.
+        How often rules came back on other rows. Only with `stability`.
     {fitted}
 """
 
@@ -198,26 +198,26 @@ class _FABRules(_FABResults, RuleFinder):
         kept = [step for step in mixture.history if step.restart == best.restart]
         self.posterior_, self.history_ = posteriors[first], mixture.history
         self.kept_restart_, self.n_iter_ = best.restart, len(kept)
-        # A fit that the callback stopped is as the user wants it.
+        # No warning if the callback stopped the fit.
         if not best.converged and kept[-1].finished:
             warn(
-                f"The kept restart did not converge in {self.max_iter} iterations; "
-                "raise max_iter or tol.",
+                f"The kept restart did not converge in {self.max_iter} iterations. "
+                "Increase max_iter or tol.",
                 ConvergenceWarning,
             )
         _warn_of_units(self.posterior_, settings, problem)
 
     def _count_rows(self, store, is_sample):
         super()._count_rows(store, is_sample)
-        # Each component is counted by itself, and keeps its own prediction.
+        # Each component is counted separately, and keeps its prediction.
         lists = [replace(self.rules_, rules=(rule,)) for rule in self.component_rules_]
         counted = store.recount(lists)
         self.component_rules_ = tuple(rules.rules[0] for rules in counted)
 
     def predict_posterior(self, X: Rows) -> Values:
-        """Predict by the paper's two-step MAP: likeliest component, then its output.
+        """Predict by the paper's two-step MAP: most likely component, then its output.
 
-        It uses all thresholds of the ensemble, not only those that the rules print.
+        It uses all thresholds of the ensemble, not only those of the rules.
 
         Parameters
         ----------
@@ -245,7 +245,7 @@ class _FABRules(_FABResults, RuleFinder):
 
 
 def _best(posteriors, mixture, problem):
-    """Place of the best restart: by training error, number of components and bound."""
+    """Index of the best restart, by training error, number of components and bound."""
     losses = mixture.losses
     if losses is None:
         error, target = problem.outcome.error, problem.target
@@ -265,19 +265,19 @@ def _warn_of_units(posterior, settings, problem):
     if not (is_single and could_differ and settings.draws_all):
         return
     warn(
-        "All rows are in one component. Random starts of this e_step need a y that is "
-        "near 0 and spreads by about 1, as the paper's authors draw means in the units "
-        f"of y; its mean is {problem.center:.4g} and its standard deviation "
-        f'{problem.spread:.4g}. Standardise y, or use e_step="gentle".',
+        "All rows are in one component. Random starts of this e_step need a y with "
+        "mean near 0 and standard deviation near 1; its mean is "
+        f"{problem.center:.4g} and its standard deviation {problem.spread:.4g}. "
+        'Standardise y, or use e_step="gentle".',
     )
 
 
 class FABRulesClassifier(RuleClassifier, _FABRules):
     __doc__ = f"""Rules from a classification ensemble by the paper's method.
 
-    A mixture is fitted to the statements of the ensemble by factorised asymptotic
-    Bayesian (FAB) inference, and its components are read as rules (Hara and Hayashi,
-    2018). `predict_proba` gives the shares of the classes that the rules imitate.
+    A mixture is fitted to the splits of the ensemble by factorised asymptotic Bayesian
+    (FAB) inference, and its components are read as rules (Hara and Hayashi, 2018).
+    `predict_proba` returns the class rates of the target in the rows of a rule.
 {with_shared(PARAMETERS)}
     Examples
     --------
@@ -295,7 +295,7 @@ class FABRulesClassifier(RuleClassifier, _FABRules):
 class FABRulesRegressor(RuleRegressor, _FABRules):
     __doc__ = f"""Rules from a regression ensemble by the paper's method.
 
-    As FABRulesClassifier, for numbers. Its starts depend on the units of y: see
+    Like FABRulesClassifier, for numbers. Its starts depend on the units of y: see
     `e_step`.
 {with_shared(PARAMETERS)}
     Examples

@@ -1,4 +1,4 @@
-"""Fit the mixture: starts, restarts in groups, and which of them go on to more rows."""
+"""Fit the mixture: initial values, groups of restarts, and screening of restarts."""
 
 import time
 from dataclasses import dataclass, replace
@@ -17,26 +17,26 @@ from defragtrees.paper.parameters import (
 )
 from defragtrees.paper.shards import ShardEngine
 
-GROUP_BYTES = 24_000_000  # about what the arrays of one group of restarts may take
+GROUP_BYTES = 24_000_000  # approximate limit for the arrays of a group of restarts
 
-# Rows of a sample, and how many restarts go on from it to more rows.
+# Rows of a sample, and the number of restarts kept after it.
 RUNGS = ((12_500, 5), (50_000, 2))
-LEAST_STEP = 4  # a rung is left out if the last one has fewer times its rows
+LEAST_STEP = 4  # a rung is skipped if the last one has fewer than 4 times its rows
 
-SEED_SHARE = 0.5  # of a seed row in its component; the rest is the average row
+SEED_SHARE = 0.5  # weight of a seed row in its component; the rest is the average row
 MOST_DRAWN = 1000  # rows whose responsibilities are drawn
-# Units and distances beyond these would change no start, but leave float32.
+# Larger units and distances would change no start, but overflow float32.
 LEAST_SCALE, MOST_SCALE = 1e-12, 1e5
 FARTHEST = 1e12
 
-SHARPNESS = 1e5  # a score that is larger by a thousandth of a nat takes the row
+SHARPNESS = 1e5  # a lead of a thousandth of a nat takes the whole row
 
 
 @dataclass(frozen=True, eq=False)
 class Mixture:
     """The fitted restarts of one problem, by number of the restart.
 
-    `losses` has the training loss of each on all rows, where the rows are in shards.
+    `losses` has the training loss of each on all rows, if the rows are in shards.
     """
 
     layout: Layout
@@ -48,10 +48,10 @@ class Mixture:
 def fit_mixture(rows, settings, rng, order=None, callback=None, store=None):
     """Run all restarts; the result does not depend on `n_jobs`.
 
-    With screening they are given up by successive halving: all of them are fitted to a
-    few rows, the best of these go on to more rows from where they were, and so on to
-    all rows. `rows` is a RowStore of a table in memory; they are a sample of those of
-    `store`, if that is given. `order` is that in which features are added up.
+    Screening is successive halving: all restarts are fitted to a few rows, the best of
+    them continue on more rows, and so on up to all rows. `rows` is a RowStore of a
+    table in memory; it is a sample of `store`, if that is given. `order` is the order
+    in which features are summed.
     """
     every = rows if store is None else store
     layout = make_layout(
@@ -72,26 +72,26 @@ def fit_mixture(rows, settings, rng, order=None, callback=None, store=None):
 
 
 def n_fits(n_rows, settings):
-    """How many restarts finish on any rung: what a progress bar adds up to."""
+    """Number of fits on all rungs, the total of the progress bar."""
     kept = [min(n, settings.n_restarts) for _, n in _samples(n_rows, settings)]
     return settings.n_restarts + sum(kept)
 
 
 def _samples(n_rows, settings):
-    """The RUNGS before the last one, which is all rows."""
+    """The RUNGS before the last one, which has all rows."""
     rungs = RUNGS if settings.screening else ()
     return [rung for rung in rungs if rung[0] * LEAST_STEP <= n_rows]
 
 
 def _ladder(rows, every, settings, rng):
-    """Rows of each rung, and how many restarts go on from it; None for the last."""
+    """Rows of each rung, and the number of restarts kept; None for the last."""
     for size, n_kept in _samples(every.n_rows, settings):
         yield rows.take(rng.choice(rows.n_rows, size, replace=False)), n_kept
     yield every, None
 
 
 class _Climb:
-    """Fits restarts to the rows of one rung after the other."""
+    """Fit restarts to the rows of one rung after the other."""
 
     def __init__(self, layout, settings, seeds, callback):
         self.layout, self.settings = layout, settings
@@ -133,7 +133,7 @@ class _Climb:
                 rung,
             )
 
-        # All restarts share a visit to shards; of a table, as many as fit in memory.
+        # All restarts share a pass over shards; for a table, as many as fit in memory.
         size = len(restarts)
         if table is not None:
             # Scores, responsibilities and two copies of them; tables, statistics.
@@ -147,7 +147,7 @@ class _Climb:
         return fitted, [step for _, part in done for step in part]
 
     def _draw(self, group, sample, average, n_components, n_rows):
-        """Where the restarts of a group begin."""
+        """The initial values of the restarts of a group."""
         make, seeds = STARTS[self.settings.init], [self.seeds[i] for i in group]
         starts = [make(self.layout, sample, average, n_components, s) for s in seeds]
         params = Params(
@@ -161,7 +161,7 @@ class _Climb:
         return params
 
     def _watch(self, step):
-        """Show a step to the callback; once it returns True, all restarts stop."""
+        """Call the callback; once it returns True, all restarts stop."""
         if self.callback is not None and self.callback(step):
             self.is_stopped = True
         return self.is_stopped
@@ -176,8 +176,8 @@ def _average(engine, layout):
 
 
 def seeded_params(layout, rows, average, n_components, rng):
-    """Components that are rows of the data, blurred with the average row."""
-    # Rows whose outputs spread evenly over the sorted outputs, drawn by weight.
+    """Initial components: rows of the data, mixed with the average row."""
+    # Rows drawn by weight, evenly spread over the sorted outputs.
     order = np.argsort(rows.outputs, kind="stable")
     reached = np.cumsum(rows.table.sample_weight[order])
     at = (np.arange(n_components) + rng.random(n_components)) / n_components
@@ -196,7 +196,7 @@ def seeded_params(layout, rows, average, n_components, rng):
 
 
 def random_params(layout, rows, average, n_components, rng):
-    """Every probability drawn uniformly, as the paper starts."""
+    """Initial components with uniformly drawn probabilities, as in the paper."""
     table = np.zeros((layout.n_rows, n_components))
     for block in layout.blocks:
         eta = rng.uniform(0.01, 0.99, size=(len(block.weight), n_components))
@@ -218,16 +218,14 @@ STARTS = {"seeded": seeded_params, "random": random_params}
 
 
 def draw_rest(params, n_rows, seeds, target):
-    """Random starts with all else drawn too, as the code of the paper's authors does.
+    """Draw proportions, precisions and responsibilities too, as the paper's authors do.
 
-    That is proportions, precisions and responsibilities. Their means are standard
-    normal numbers and their precisions uniform ones in the units of y, whatever these
-    are; so `params` go from there to the units of the loop, in which y is standardised.
+    Means are standard normal and precisions uniform in the units of y; they are then
+    converted to the units of the loop, in which y is standardised.
 
-    The first inner step sees no more of the responsibilities than what they add up to.
-    So those of a thousand rows are drawn, and how far their mean is from an even share
-    is made as small as it is for all rows. `seeds` has a generator for each restart,
-    `target` the centre and scale by which numbers are standardised.
+    The first inner step depends only on the sums of the responsibilities. So those of a
+    thousand rows are drawn, and the deviation of their mean is scaled to that of all
+    rows. `seeds` has one generator per restart, `target` the centre and scale of y.
     """
     n_components = params.mean.size // len(seeds)
     n_drawn = min(n_rows, MOST_DRAWN)
@@ -240,7 +238,7 @@ def draw_rest(params, n_rows, seeds, target):
         drawn /= drawn.sum(axis=1, keepdims=True)
         away = drawn.mean(axis=0) - 1 / n_components
         shares.append(1 / n_components + away * np.sqrt(n_drawn / n_rows))
-    # From the units of y to those of the standardised y.
+    # From the units of y to the standardised y.
     scale = max(target.scale, LEAST_SCALE)
     center = np.clip(target.center / scale, -FARTHEST, FARTHEST)
     params = replace(
@@ -254,7 +252,7 @@ def draw_rest(params, n_rows, seeds, target):
 
 
 def _best_of(fitted, layout, rows, n_kept):
-    """The restarts with the smallest training error on a table, in their order."""
+    """The restarts with the smallest training errors on a table, in order."""
     keys = []
     for one in fitted:
         posterior = Posterior(layout, one.statistics, rows.grid)
@@ -267,11 +265,11 @@ def _best_of(fitted, layout, rows, n_kept):
 
 
 def training_losses(engine, layout, fitted):
-    """Mean loss of each restart on the rows of an engine, in one visit to them.
+    """Mean loss of each restart on the rows of an engine, in one pass.
 
-    The posterior predicts by the likeliest component given the bins alone. So the
-    output is left out, the scores are made so sharp that responsibilities are 0 or 1,
-    and the statistics then hold the outputs of the rows of each component.
+    The posterior predicts by the most likely component given the bins. So the output is
+    left out, scores are scaled until responsibilities are 0 or 1, and the statistics
+    are then sums of the outputs of each component.
     """
     starts = _warm_starts(fitted, layout)
     table = SHARPNESS * starts.params.table
@@ -290,12 +288,12 @@ def training_losses(engine, layout, fitted):
         losses = wanted.second - 2 * answers * wanted.first
         losses += answers**2 * wanted.weight
     losses = losses.reshape(starts.alive.shape).sum(axis=1) / wanted.total
-    # Restarts without any loss are equals, whatever adding up has left of it.
+    # Rounding errors must not rank restarts without loss.
     return np.round(losses, 12)
 
 
 def _warm_starts(fitted, layout):
-    """Where restarts go on from; those with few components are filled up with none."""
+    """Initial values from fitted restarts, padded with empty components."""
     widest = max(len(one.statistics.weight) for one in fitted)
     parts, alive, share = [], [], []
     for one in fitted:

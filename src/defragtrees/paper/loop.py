@@ -1,15 +1,15 @@
-"""The loop of FAB and EM inference over all restarts side by side.
+"""The loop of FAB and EM inference over all restarts in parallel.
 
-It holds no array with a row per sample; those stay in the engine. The bound (eq:lb) of
-responsibilities that were made under the penalties p_k is
+Arrays with one row per sample stay in the engine. The bound (eq:lb) of responsibilities
+computed with the penalties p_k is
 
     sum_n log sum_k exp(score_nk - p_k) + sum_k p_k N_k - omega sum_k log(N_k + 1)
 
 since then log beta_nk = score_nk - p_k - (the inner sum). Each inner step with
 p_k = omega / (N_k + 1) maximises a lower bound of it that touches it at the old
 responsibilities (log is concave), and so does the M-step: the bound never falls except
-where a component is dropped. The problem itself is not concave, so the fixed point
-depends on the start; every step starts from the responsibilities before it.
+where a component is dropped. The problem is not concave, so the fixed point depends on
+the start.
 """
 
 import time
@@ -19,16 +19,16 @@ import numpy as np
 
 from defragtrees.paper.parameters import Params, Statistics
 
-NEGLIGIBLE = 1e-10  # nats per row; less is not worth a visit to all rows
+NEGLIGIBLE = 1e-10  # nats per row; less is not worth a pass over all rows
 
 
 @dataclass(frozen=True)
 class Schedule:
     """Maximum number of inner steps of an E-step, at the beginning and later.
 
-    An E-step ends earlier where another step would not raise the bound. Each inner step
-    shrinks the components that hold few rows. At the start none has found its rows yet,
-    so the more inner steps the first iterations take, the fewer components survive.
+    An E-step ends earlier if another step would not raise the bound. Each inner step
+    shrinks components with few rows. Early on, no component has found its rows, so more
+    inner steps in the first iterations leave fewer components.
     """
 
     n_early: int  # iterations that are the beginning; no restart ends in them
@@ -47,16 +47,16 @@ class Schedule:
 SCHEDULES = {
     # One step, until random starts have found their rows.
     "gentle": Schedule(3, 1, 10),
-    # As the code that the paper's authors published.
+    # As in the published code of the paper's authors.
     "original": Schedule(5, 2, 10, draws_all=True),
-    # As the paper says; a hundred steps leave as many components as thirty.
+    # As in the paper; a hundred steps leave as many components as thirty.
     "converged": Schedule(0, 0, 30, draws_all=True),
 }
 
 
 @dataclass(frozen=True)
 class Step:
-    """What happened in one iteration of one restart."""
+    """A record of one iteration of one restart."""
 
     restart: int
     iteration: int
@@ -69,7 +69,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Settings:
-    """How to fit the mixture; the last six are not for the loop but for `fit`."""
+    """Settings of the mixture; the last six are used by `fit`, not by the loop."""
 
     inference: str = "fab"  # or "em"
     max_iter: int = 200
@@ -80,18 +80,18 @@ class Settings:
     n_restarts: int = 20
     statement_weight: str | float = 3.0
     init: str = "seeded"
-    screening: bool = False  # give up restarts that do badly on a sample of the rows
+    screening: bool = False  # drop restarts with large errors on a sample of the rows
     n_jobs: int | None = None
 
     @property
     def draws_all(self):
-        """Whether restarts begin as those of the paper's authors, in the units of y."""
+        """Whether restarts begin like those of the paper's authors, in units of y."""
         return self.init == "random" and self.schedule.draws_all
 
 
 @dataclass(frozen=True, eq=False)
 class Fitted:
-    """One restart at its end, with the statistics of the components that are left."""
+    """A finished restart, with the statistics of its remaining components."""
 
     statistics: Statistics
     objective: float
@@ -101,7 +101,7 @@ class Fitted:
 
 @dataclass(frozen=True, eq=False)
 class Starts:
-    """Where restarts begin whose components differ in share, or in number."""
+    """Initial values of restarts with different shares or numbers of components."""
 
     params: Params  # columns ordered by restart, then by component
     alive: np.ndarray  # (n_restarts, n_components), which columns are components
@@ -111,9 +111,9 @@ class Starts:
 def run(engine, layout, starts, settings, restarts, callback=None, clock=None, rung=0):
     """Fit all restarts; returns a list of Fitted and the Steps taken.
 
-    `starts` are Params or Starts, `restarts` the numbers of the restarts that stand in
-    their columns. `callback` is called with every Step; returning True stops all
-    restarts. `clock` gives the seconds since the fit began.
+    `starts` are Params or Starts, `restarts` the numbers of the restarts in their
+    columns. `callback` is called with every Step; returning True stops all restarts.
+    `clock` returns the seconds since the fit began.
     """
     if isinstance(starts, Params):
         shape = (len(restarts), starts.mean.size // len(restarts))
@@ -127,7 +127,7 @@ def run(engine, layout, starts, settings, restarts, callback=None, clock=None, r
 
 
 class _Running:
-    """Where the running restarts are; finished ones leave."""
+    """The state of the restarts that have not finished."""
 
     def __init__(self, engine, layout, starts, settings, restarts, clock, rung):
         self.engine, self.layout, self.settings = engine, layout, settings
@@ -170,7 +170,7 @@ class _Running:
             moving &= self._could_gain(penalty) > NEGLIGIBLE
             if n_inner == 1 or not moving.any():
                 break
-            # A restart at its fixed point keeps its penalty and so stays there.
+            # A restart at its fixed point keeps its penalty.
             last, penalty = penalty, np.where(moving[:, None], self._penalty(), penalty)
         else:
             penalty = last
@@ -179,8 +179,8 @@ class _Running:
     def _could_gain(self, penalty):
         """Maximum number of nats per row that another inner step can gain.
 
-        The responsibilities are the best ones under `penalty`; to move the penalties
-        by numbers within a range r gains at most r**2 / 8 (Hoeffding's lemma).
+        The responsibilities are optimal for `penalty`; changing the penalties within a
+        range r gains at most r**2 / 8 (Hoeffding's lemma).
         """
         change = np.where(self.alive, self._penalty(), 0.0)
         change -= np.where(self.alive, penalty, 0.0)
@@ -224,7 +224,7 @@ class _Running:
                 self.stopped = True
 
     def _retire(self, statistics, settled, ended):
-        """Let restarts that have ended go, and with them the dead components."""
+        """Remove finished restarts, and dropped components."""
         n_components = self.alive.shape[1]
         for i in np.flatnonzero(ended):
             columns = i * n_components + np.flatnonzero(self.alive[i])
@@ -234,7 +234,7 @@ class _Running:
         going = np.flatnonzero(~ended)
         widest = int(self.alive[going].sum(axis=1).max(initial=0))
         if len(going) < len(ended) or widest < n_components:
-            # Living components first, in their order; a tail of dead ones is cut off.
+            # Remaining components first, in order; dropped ones at the end are cut off.
             order = np.argsort(~self.alive[going], axis=1, kind="stable")[:, :widest]
             statistics = statistics.columns(
                 (going[:, None] * n_components + order).ravel()

@@ -1,14 +1,14 @@
-"""The small arrays of the mixture: its layout, parameters, statistics, and posterior.
+"""Layout, parameters, statistics and posterior of the mixture.
 
 Letters of the paper: alpha (weight of a component), beta (responsibility), eta
 (probability of a statement), gamma (of a class), mu and lambda (mean and precision of
 the output), omega (penalty), K components, L statements, N rows. All columns of all
-restarts stand side by side: an array here has one column per (restart, component).
+restarts are concatenated: an array here has one column per (restart, component).
 
-The statements of one feature depend on a row through its bin alone, so they never
-appear row by row. `Block.table` gives log p(s | k) per bin (for thresholds a cumulative
-sum, since bin c satisfies the first c of them), and the statistics are sums of
-responsibility per bin. It is the arithmetic of the paper in another order.
+The statements of one feature depend only on the bin of a row. `Block.table` has
+log p(s | k) per bin (for thresholds a cumulative sum, since bin c satisfies the first c
+of them), and the statistics are sums of responsibilities per bin. This is the
+arithmetic of the paper in another order.
 """
 
 from dataclasses import dataclass, replace
@@ -21,7 +21,7 @@ from defragtrees.data.grid import ThresholdGrid
 
 SMALLEST = 1e-12  # eta, 1 - eta and gamma stay above this
 LEAST_VARIANCE = 1e-6  # of the standardised output
-TILE_ROWS = 4096  # so many rows at a time stay in the cache
+TILE_ROWS = 4096  # rows per block, to fit in the cache
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +36,7 @@ class Params:
 
 @dataclass(frozen=True, eq=False)
 class Statistics:
-    """Responsibilities added up over the rows."""
+    """Sums of responsibilities over the rows."""
 
     bins: np.ndarray  # (n_rows, n_columns), by bin and by class
     weight: np.ndarray  # (n_columns,), over all rows
@@ -52,21 +52,21 @@ class Statistics:
 
 @dataclass(frozen=True, eq=False)
 class Block:
-    """The statements of one feature, as far as the training rows distinguish them."""
+    """The statements of one feature that distinguish training rows."""
 
     feature: int
-    rows: np.ndarray  # where its codes stand in the tables, missing last
+    rows: np.ndarray  # of its codes in the tables, missing last
     codes: np.ndarray  # the bins that occur in the training rows, without missing
     has_missing: bool  # whether the bin for missing values occurs
-    weight: np.ndarray  # what each statement that some row distinguishes counts
-    missing_weight: float  # what the statement "is missing" counts
+    weight: np.ndarray  # of each statement that distinguishes rows
+    missing_weight: float  # of the statement "is missing"
     # Which codes satisfy which statement of a categorical feature.
     sets: np.ndarray | None = None
     # Of a numeric feature, the number of thresholds from its lowest code to each code.
     reach: np.ndarray | None = None
 
     def masses(self, bins):
-        """Responsibility that satisfies each statement, and that does not."""
+        """Responsibility of the rows that satisfy each statement, and of the others."""
         seen = bins[: len(self.codes)]
         if self.sets is None:
             above = np.cumsum(seen[:0:-1], axis=0)[::-1]
@@ -114,7 +114,7 @@ def _log_shares(part, rest):
     """log of part / (part + rest) and of its complement, both kept above SMALLEST."""
     total = part + rest
     with np.errstate(divide="ignore", invalid="ignore"):
-        # An empty component knows nothing: both sides are equally likely.
+        # For an empty component both sides are equally likely.
         share = np.where(total > 0, part / total, 0.5)
         other = np.where(total > 0, rest / total, 0.5)
     np.clip(share, SMALLEST, 1 - SMALLEST, out=share)
@@ -124,18 +124,18 @@ def _log_shares(part, rest):
 
 @dataclass(frozen=True, eq=False)
 class Layout:
-    """What the tables of a problem hold, row by row.
+    """The order of rows in the tables of a problem.
 
-    The codes of numeric features stand first, level by level; then the missing values
-    of these features, the categorical features, and the classes.
+    The codes of numeric features come first, level by level; then the missing values of
+    these features, the categorical features, and the classes.
     """
 
-    blocks: tuple[Block, ...]  # in the order in which features are added up
+    blocks: tuple[Block, ...]  # in the order in which features are summed
     levels: "Levels"
     leading: tuple[Block, ...]  # the numeric features in the order of `levels`
     n_classes: int  # 0 for regression
     n_rows: int  # of a table
-    n_statements: float  # the paper's L: the weights of all statements added up
+    n_statements: float  # the paper's L: the sum of the weights of all statements
 
     @property
     def class_start(self):
@@ -149,7 +149,7 @@ class Layout:
         return (n_output + self.n_statements + 1) / 2
 
     def maximize(self, statistics):
-        """The M-step (eq:mstep): parameters that make the statistics most likely."""
+        """The M-step (eq:mstep): maximum-likelihood parameters for the statistics."""
         bins = statistics.bins
         weight = np.maximum(statistics.weight, np.finfo(float).tiny)
         table = np.empty(bins.shape)
@@ -186,11 +186,11 @@ class Layout:
 
 
 def make_layout(grid, bin_counts, n_classes, statement_weight, order=None):
-    """The Layout for training rows, given how many of them each feature's bins have.
+    """Make the Layout, given the number of training rows in each bin.
 
-    `statement_weight` "paper" counts each of the ensemble's statements once; a number c
-    lets those of one feature count c together, at most (w_d = min(1, c / L_d)). `order`
-    is that in which features are added up, as in the grid by default.
+    `statement_weight` "paper" gives each statement of the ensemble weight 1; a number c
+    limits the total weight of one feature to c (w_d = min(1, c / L_d)). `order` is the
+    order in which features are summed, by default that of the grid.
     """
     blocks, idle = [], 0
     is_paper = statement_weight == "paper"
@@ -251,7 +251,7 @@ def _occupied(grid, j, present):
         reach = np.concatenate([[0], np.cumsum(counts)])
         return codes, np.diff(reach[codes]).astype(float), None, has_missing
     sets = splits[:, codes]
-    # A set and its complement are one statement; count from the side without code 0.
+    # A set and its complement are one statement; use the side without code 0.
     sets = np.where(sets[:, :1], ~sets, sets)
     useful = sets.any(axis=1)
     if not useful.any():
@@ -262,12 +262,12 @@ def _occupied(grid, j, present):
 
 
 class Levels:
-    """Where the codes of numeric features stand in the tables.
+    """Positions of the codes of numeric features in the tables.
 
-    They stand level by level: first the lowest code of every feature, then the second,
-    and so on, features with more codes first. So a cumulative sum over the codes of all
-    features, and of all restarts, is one vector addition per level. `n_codes` has the
-    number of codes of each feature, `weights` what its statements count.
+    They are ordered level by level: first the lowest code of every feature, then the
+    second, and so on, features with more codes first. So a cumulative sum over the
+    codes of all features and restarts is one vector addition per level. `n_codes` has
+    the number of codes of each feature, `weights` the weights of its statements.
     """
 
     def __init__(self, n_codes, weights):
@@ -287,15 +287,15 @@ class Levels:
             [np.empty(0, np.intp), *(np.arange(n) for n in self.active[1:])]
         )
         n_statements = len(self.feature)
-        # Adds the statements of each feature up.
+        # Sums the statements of each feature.
         self.collect = sparse.csr_matrix(
             (np.ones(n_statements), (self.feature, np.arange(n_statements))),
             shape=(self.n_features, n_statements),
         )
         self.total_weight = (self.collect @ self.weight)[:, :1]
         # For each level but the first: its rows of the tables, as many rows of the
-        # level below, and the same as rows of statements. A statement stands in the
-        # row of the code above it, less the first level, which has none below it.
+        # level below, and the same as rows of statements. A statement has the row of
+        # the code above it, less the first level, which has none.
         self.steps = []
         for n, at, last in zip(
             self.active[1:], self.starts[1:], self.starts, strict=False
@@ -335,7 +335,7 @@ class Levels:
 
 @dataclass(frozen=True, eq=False)
 class Posterior:
-    """The components of one restart: the paper's two-step MAP for any binned row."""
+    """The components of one restart, which predict binned rows by two-step MAP."""
 
     layout: Layout
     statistics: Statistics
@@ -349,7 +349,7 @@ class Posterior:
         return len(self.statistics.weight)
 
     def predict_codes(self, codes):
-        """Class numbers, or numbers, for each row of bins."""
+        """Class indices, or numbers, for each row of bins."""
         answers = self.answers_by_component()
         if self.layout.n_classes:
             answers = answers.argmax(axis=1)
@@ -387,19 +387,19 @@ class Posterior:
         return likeliest
 
     def _full_table(self, block, table):
-        """The table for every bin, also those that no training row has."""
+        """The table for all bins, also those without training rows."""
         full = np.zeros((self.grid.n_bins[block.feature], table.shape[1]))
         seen = table[: len(block.codes)]
         if block.sets is None:
             # Between two bins that occur, the table is linear in the number of
-            # thresholds passed; outside their range it stays as it is at the end.
+            # thresholds; outside their range it is constant.
             counts = self.grid.counts[block.feature]
             passed = np.concatenate([[0], np.cumsum(counts)])
             passed = passed - passed[block.codes[0]]
             for k in range(table.shape[1]):
                 full[:-1, k] = np.interp(passed, block.reach, seen[:, k])
         else:
-            # A category that no training row has is unobserved: it adds nothing.
+            # A category without training rows contributes nothing.
             full[block.codes] = seen
         if block.has_missing:
             full[-1] = table[-1]

@@ -1,7 +1,7 @@
 """From components to rules: the zero-one pattern of eta is a box (paper, section 4.2).
 
-A box is a list of sides; a side is one statement that bounds it (a lower threshold, an
-upper one, a set of categories, missing or not) and says which bins it accepts.
+A box is a list of sides; a side is one bound (a lower or upper threshold, a set of
+categories, missing or not) with the bins that it accepts.
 """
 
 from dataclasses import dataclass
@@ -12,10 +12,10 @@ from defragtrees.estimators.problem import predicting_rule
 
 
 def list_components(problem, posterior, features, max_rules, tolerances):
-    """The components' boxes as an ordered RuleModel, and the boxes themselves.
+    """The boxes of the components as an ordered RuleModel, and the boxes.
 
-    A side may leave a share of its component's weight outside: of the tolerances, the
-    one whose rules have the smallest training error is taken.
+    A side may exclude a share of its component's weight; the tolerance with the
+    smallest training error is chosen.
     """
     every = [_boxes(posterior, tolerance, features) for tolerance in tolerances]
     candidates = [_list_rules(problem, boxes, max_rules) for boxes in every]
@@ -25,7 +25,7 @@ def list_components(problem, posterior, features, max_rules, tolerances):
 
 
 def component_rules(problem, posterior, boxes):
-    """Every component's box with the component's own prediction, in no order."""
+    """The box of every component with its prediction, unordered."""
     codes = problem.binned.codes
     bases = posterior.answers_by_component()
     rules = []
@@ -51,9 +51,9 @@ def _boxes(posterior, tolerance, features):
 def _list_rules(problem, boxes, max_rules):
     """An ordered RuleModel from boxes.
 
-    The next rule is always the one with the smallest error on the rows that are left.
-    Sides that no row needs go. If the last rule would match every row that reaches it,
-    or the list would be longer than `max_rules`, it becomes the "otherwise".
+    The next rule is always the one with the smallest error on the remaining rows. Sides
+    without effect are dropped. If the last rule would match all remaining rows, or the
+    list would exceed `max_rules`, it becomes the default rule.
     """
     codes = problem.binned.codes
     matched = [_matched(sides, codes) for sides in boxes]
@@ -102,7 +102,7 @@ def _matched(sides, codes):
 def _conditions(problem, sides, taken):
     """The conditions of a rule that predicts for these rows."""
     grid, codes = problem.grid, problem.binned.codes
-    # Missing values are accepted only where the rule is for rows that have them.
+    # Missing values are accepted only if the rule predicts rows that have them.
     has_missing = np.zeros(grid.n_features, dtype=bool)
     for feature in {side.feature for side in sides}:
         last = grid.n_bins[feature] - 1
@@ -114,14 +114,14 @@ def _conditions(problem, sides, taken):
 
 @dataclass(frozen=True, eq=False)
 class Side:
-    """One bound of a box: which bins of a feature it accepts; missing is the last."""
+    """One bound of a box: a mask of accepted bins, with the missing one last."""
 
     feature: int
     accepts: np.ndarray
 
 
 def component_sides(posterior, k, tolerance):
-    """Sides of component k: statements that all but a share of its weight satisfies."""
+    """Sides of component k: statements that all but a share of its weight satisfy."""
     sides = []
     for block in posterior.layout.blocks:
         bins = posterior.statistics.bins[block.rows, k : k + 1]
@@ -176,10 +176,10 @@ def _missing(bins, tolerance, n_bins):
 
 
 def _needed_sides(sides, codes):
-    """The sides without which the box would match other of these rows, strongest last.
+    """The sides that change which of these rows the box matches, strongest last.
 
-    Of two sides that keep the same rows out, one goes: those that keep out fewest rows
-    go first.
+    Of two sides that exclude the same rows, one is dropped; those that exclude fewest
+    rows are dropped first.
     """
     if not sides or len(codes) == 0:
         return []

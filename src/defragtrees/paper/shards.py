@@ -1,7 +1,7 @@
-"""The E-step over rows in shards: in memory, or on the workers of a cluster.
+"""The E-step over rows in shards, in memory or on the workers of a cluster.
 
-Nothing with a row per sample is kept but the codes: one visit to a shard scores its
-rows tile by tile, makes their responsibilities and adds up what the M-step needs.
+Only codes are kept per row: one pass over a shard scores its rows tile by tile,
+computes responsibilities and sums what the M-step needs.
 """
 
 from dataclasses import dataclass, fields
@@ -15,12 +15,12 @@ from defragtrees._utils.values import freeze
 from defragtrees.paper.engine import normalise
 from defragtrees.paper.parameters import Statistics
 
-TILE_ROWS = 8192  # so many rows at a time stay in the cache
+TILE_ROWS = 8192  # rows per block, to fit in the cache
 MOST_PENALTY = float(np.finfo(np.float32).max) / 4  # in place of infinity
 
 
 class ShardEngine:
-    """An engine, as `engine` describes it, that visits all shards of a RowStore."""
+    """An engine (see `engine`) for the shards of a RowStore."""
 
     def __init__(self, layout, store):
         self.layout, self.store = layout, store
@@ -28,7 +28,7 @@ class ShardEngine:
         self.features = np.array([b.feature for b in layout.blocks], dtype=np.intp)
         widths = np.asarray(store.grid.n_bins, dtype=np.intp)[self.features]
         self.starts = np.concatenate([[0], np.cumsum(widths)]).astype(np.intp)
-        # The layout's row of each bin; bins that never occur read a row of zeros.
+        # The layout's row of each bin; empty bins use a row of zeros.
         self.place = np.full(self.starts[-1], layout.n_rows, dtype=np.intp)
         for i, block in enumerate(layout.blocks):
             start, end = self.starts[i : i + 2]
@@ -38,23 +38,23 @@ class ShardEngine:
         self.occurring = np.flatnonzero(self.place < layout.n_rows)
         self.params = self.plan = self.expected = None
         self.n_visits = 0
-        # Usually the first penalties are also the last; then one visit does it all.
+        # Usually the first penalties are also the last; then one pass is enough.
         self.is_eager = True
 
     def score(self, params):
-        """Take the parameters; rows are scored when they are assigned."""
+        """Store the parameters; rows are scored by `assign`."""
         self.params = params
         self.n_visits = 0
 
     def assign(self, penalty):
-        """Component weights and evidence under these penalties; see TableEngine."""
+        """Component weights and evidence for these penalties; see TableEngine."""
         self.n_visits += 1
         self.plan = self._make_plan(penalty)
         self._visit(self.is_eager and self.n_visits == 1)
         return self.expected.weight, self.expected.evidence
 
     def gather(self):
-        """Statistics of the responsibilities that `assign` made last."""
+        """Statistics of the responsibilities of the last call of `assign`."""
         if self.expected.bins is None:
             self._visit(True)
         self.is_eager = self.n_visits == 1
@@ -89,18 +89,17 @@ class ShardEngine:
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """What a shard needs for one E-step: small arrays only.
+    """The small arrays that a shard needs for one E-step.
 
-    The tables have a row for every bin of every feature that the mixture uses, feature
-    by feature, so that the code of a cell is a row number less the start of its
-    feature.
+    The tables have one row per bin of each feature of the mixture, feature by feature,
+    so that a code plus the start of its feature is a row number.
     """
 
-    features: np.ndarray  # columns of the codes, in the order of adding up
+    features: np.ndarray  # columns of the codes, in the order of summation
     starts: np.ndarray  # where their bins begin in `table`, and the number of bins
     table: np.ndarray  # (n_bins, n_columns), log-likelihood of each bin
     classes: np.ndarray  # (n_classes, n_columns), of each class; no rows for numbers
-    offset: np.ndarray  # what the score of every row has besides its cells
+    offset: np.ndarray  # part of the score that does not depend on the row
     mean: np.ndarray
     precision: np.ndarray
     shape: tuple[int, int]  # n_restarts, n_components
@@ -109,10 +108,10 @@ class Plan:
 
 @dataclass(frozen=True, eq=False)
 class Expected:
-    """What the E-step gives for some rows; it adds up over shards.
+    """The result of the E-step for some rows; it can be added over shards.
 
-    `weight` and `evidence` are as `TableEngine.assign` gives them; `bins`, `classes`,
-    `first` and `second` as in Statistics, or None if they were not asked for.
+    `weight` and `evidence` are those of `TableEngine.assign`; `bins`, `classes`,
+    `first` and `second` those of Statistics, or None if not requested.
     """
 
     weight: np.ndarray
@@ -130,7 +129,7 @@ class Expected:
 
 
 def expect(shard, plan, by_bin):
-    """The Expected of one shard; by bin too, or only over all rows."""
+    """The Expected of one shard, with or without sums by bin."""
     total = None
     target = plan.target.of(shard, len(plan.classes))
     for start in range(0, max(len(shard), 1), TILE_ROWS):
@@ -185,6 +184,6 @@ def _one_hot_tile(codes, plan):
 
 @lru_cache(maxsize=8)
 def _ones_and_ends(n_rows, n_used):
-    """What the one-hot matrices of all tiles of a size have in common."""
+    """The parts of one-hot matrices that all tiles of a size share."""
     ends = np.arange(n_rows + 1, dtype=np.int32) * np.int32(n_used)
     return freeze(np.ones(n_rows * n_used)), freeze(ends)

@@ -1,7 +1,7 @@
-"""Lists of boxes over rows that are elsewhere: in shards, on a cluster, on a GPU.
+"""Lists of boxes over rows in shards, on a cluster or on a GPU.
 
-A list knows the counts of its rules and, if asked, what every condition of each would
-gain; both are sums over all rows, made in one visit for many lists.
+A list has the counts of its rules and, on request, the gain of every condition; both
+are sums over all rows, computed in one pass for many lists.
 """
 
 import math
@@ -18,24 +18,24 @@ from defragtrees.search.lists import BoxList, box_price, settled
 from defragtrees.search.moves import LEAST_GAIN, changes_by_sums, keep, tidy
 
 TARGET_BITS = 16  # after the point, of a target in units of its spread
-MOST_SPREADS = 256  # a target farther from the mean counts as so far
+MOST_SPREADS = 256  # targets are clipped at this distance from the mean
 WEIGHT_BITS = 20  # after the point, of a weight in units of their mean
-SUM_BITS = 60  # of a sum that is sure to fit
+SUM_BITS = 60  # of a sum that fits
 
 
 @dataclass(frozen=True, eq=False)
 class Imitated:
-    """What the search imitates, row by row."""
+    """The target of the search, row by row."""
 
     outcome: Any
     column: Any  # the Target: which column of a shard; it standardises numbers
-    is_labels: bool  # classes come from it, not from the ensemble's probabilities
-    decision: Any = None  # from probabilities to a class; None for numbers
+    is_labels: bool  # classes come from y, not from the ensemble's probabilities
+    decision: Any = None  # how a class is decided; None for numbers
 
     def outputs(self, shard):
-        """Probabilities of classes as they count, or numbers; and the weight of rows.
+        """Class probabilities or numbers, and the weight of rows.
 
-        The weight is None where each counts as one.
+        The weight is None if each row counts as one.
         """
         if self.decision is None:
             return self.column.of(shard, 0)[:, None], shard.weight
@@ -53,7 +53,7 @@ class Imitated:
         return self.outcome.search_target(outputs) if self.decision else outputs
 
     def totals(self, shard):
-        """Weight of the rows, and sums of the target and of its square, by weight."""
+        """Weight of the rows, and weighted sums of the target and of its square."""
         outputs, weight = self.outputs(shard)
         target = self.target(outputs)
         weight = np.ones(len(shard)) if weight is None else weight
@@ -62,28 +62,28 @@ class Imitated:
 
 
 def weight_bits(n_rows):
-    """Digits of a weight, after the point, with which all sums are sure to fit."""
+    """Fractional bits of a weight with which all sums fit."""
     room = SUM_BITS - TARGET_BITS - math.ceil(math.log2(max(n_rows, 2)))
     return max(0, min(WEIGHT_BITS, room))
 
 
 @dataclass(frozen=True, eq=False)
 class RowNumbers:
-    """From a shard to one with whole numbers as its targets."""
+    """Convert the targets of a shard to integers."""
 
     imitated: Imitated
-    center: tuple[float, ...]  # of the target, for each output
+    center: tuple[float, ...]  # of the target, per output
     spread: float  # of the target; one is 2**16
-    # of a row, a costly class counted as often as it costs; one is 2**bits
+    # of a row, times the cost of its class; one is 2**bits
     mean_weight: float
-    unit: float  # what such a weight stands for
-    bits: int  # of a weight, after the point
+    unit: float  # of such a weight
+    bits: int  # fractional bits of a weight
     has_target: bool  # whether the target counts, not only the class
 
     @classmethod
     def of_totals(cls, imitated, totals, n_rows, total_weight, has_target):
         """The numbers for rows with these `Imitated.totals` and this weight."""
-        # Rounded, since the last digits of a sum depend on its order.
+        # Rounded, as the last digits of a sum depend on its order.
         weight, square, *sums = totals
         center = tuple(round(value / weight, 6) + 0.0 for value in sums)
         variance = square / weight - sum(value**2 for value in center)
@@ -93,14 +93,14 @@ class RowNumbers:
         return cls(imitated, center, spread, *weights, bits, has_target)
 
     def of(self, shard):
-        """The shard with "target" and "classes" as whole numbers.
+        """The shard with "target" and "classes" as integers.
 
         A weight is a multiple of 2**-bits in units of the mean, as a float64.
         """
         return self.with_outputs(shard, *self.imitated.outputs(shard))
 
     def with_outputs(self, shard, outputs, weight):
-        """`of` where what the rows say, as `Imitated.outputs` gives it, is known."""
+        """Like `of`, given the result of `Imitated.outputs`."""
         target = np.empty((len(shard), 0), dtype=np.int32)
         if self.has_target:
             target = self.imitated.target(outputs) - self.center
@@ -116,31 +116,31 @@ class RowNumbers:
 
 
 def squares(shard):
-    """Sum of the squared targets of a shard of whole numbers, by weight."""
+    """Weighted sum of the squared targets of a shard of integers."""
     target = shard.targets["target"].astype(np.float64) / 2**TARGET_BITS
     return float(shard.sample_weight @ (target**2).sum(axis=1))
 
 
-GAIN_BITS = 60  # of the sum of what all rows gain
-ROW_BITS = 44  # of what a row with an ordinary target gains
+GAIN_BITS = 60  # of the sum of the gains of all rows
+ROW_BITS = 44  # of the gain of a row with an ordinary target
 
 
 class ShardKeeper:
-    """Sums over the rows of shards of whole numbers; see RowNumbers."""
+    """Sums over the rows of shards of integers; see RowNumbers."""
 
     def __init__(self, shards):
         self.shards = shards
 
     def counts(self, lists, n_classes, bits):
-        """The counts of each PackedList, one after the other in one array."""
+        """The counts of all PackedLists, concatenated in one array."""
         return self.shards.total(shard_counts, lists, n_classes, bits)
 
     def gains(self, lists, columns, places):
-        """The gains of each PackedList, likewise."""
+        """The gains of all PackedLists, concatenated in one array."""
         return self.shards.total(shard_gains, lists, columns, places)
 
     def square(self):
-        """The sum of squared targets, by weight."""
+        """The weighted sum of squared targets."""
         return self.shards.total(squares)
 
 
@@ -166,10 +166,10 @@ def shard_gains(shard, lists, columns, places):
 
 
 class AllRows:
-    """What the search needs of all rows.
+    """Access of the search to all rows.
 
-    `table` has the codes of all rows, but no rows; `loss` is that of other rows, such
-    as a sample; `n_bins` counts the bins of every feature of the grid.
+    `table` has the codes that occur, but no rows; `loss` is that of other rows, such as
+    a sample; `n_bins` has the number of bins of every feature of the grid.
     """
 
     def __init__(self, keeper, table, loss, numbers, n_bins):
@@ -190,7 +190,7 @@ class AllRows:
         return CountedBoxes(self, tuple(boxes))
 
     def count(self, lists):
-        """Have the counts of some lists ready, by one visit."""
+        """Compute the counts of some lists in one pass."""
         lists = [own for own in lists if not own.is_counted]
         if not lists:
             return
@@ -199,13 +199,13 @@ class AllRows:
         width = 1 + self.n_outputs + self.n_classes
         scale = np.full(width, self.numbers.unit / 2**self.numbers.bits)
         scale[1 : 1 + self.n_outputs] /= 2**TARGET_BITS
-        # Who counts classes only has no use for the weight of all.
+        # Counts of classes do not need the total weight.
         first = 0 if self.n_outputs or not self.n_classes else 1
         for own, part in zip(lists, _cut(sums, packed, width), strict=True):
             own.counts = (part * scale)[:, first:]
 
     def sweep(self, lists):
-        """Have what conditions of some lists would gain ready, by one visit."""
+        """Compute the gains of conditions of some lists in one pass."""
         lists = [own for own in lists if own.gains is None and own.boxes]
         if not lists:
             return
@@ -218,7 +218,7 @@ class AllRows:
             own.gains = part * (self.numbers.unit * scale)
 
     def used_gains(self, own):
-        """What the rules of a list would gain by bins of the features in use.
+        """Gains of the rules of a list by bins of the features in use.
 
         A dict from feature to an array of shape (n_boxes, n_bins).
         """
@@ -230,7 +230,7 @@ class AllRows:
         return dict(zip(packed.used.tolist(), parts, strict=True))
 
     def _places(self, features):
-        """Where the bins of each feature begin in sums, and their number."""
+        """Offsets of the bins of each feature in sums, and their number."""
         widths = [self.n_bins[j] for j in features]
         return np.concatenate([[0], np.cumsum(widths)]).astype(np.intp)
 
@@ -246,7 +246,7 @@ class AllRows:
         return pack_boxes(by_bin, self.n_bins, **gains)
 
     def _accepted_bins(self, j, mask):
-        """The codes that a condition accepts as bins of the grid."""
+        """Convert the codes that a condition accepts to bins of the grid."""
         column = self.table.columns[j]
         accepted = np.zeros(self.n_bins[column.feature], dtype=bool)
         accepted[column.bins] = mask[:-1]
@@ -254,7 +254,7 @@ class AllRows:
         return accepted
 
     def _with_gains(self, own):
-        """The packed list with what rows gain, as whole numbers; and their unit."""
+        """The packed list with gains of rows as integers, and their unit."""
         slope, level = _gain_tables(*self.loss.rule_terms(own.counts), self.n_classes)
         largest = float(np.abs(slope).sum(axis=2).max() + np.abs(level).max())
         largest = math.log2(max(largest, 1e-30))
@@ -268,7 +268,7 @@ class AllRows:
 
 
 def _gain_tables(means, spread, answers, mistake, n_classes):
-    """What a row gains if a box takes it from a rule, by its target and its class."""
+    """Gain of a row if a box takes it from a rule, by its target and its class."""
     n_boxes = len(means) - 1
     slope = (means[:-1, None] - means[None]) / spread
     square = (means**2).sum(axis=1) / (2 * spread)
@@ -280,7 +280,7 @@ def _gain_tables(means, spread, answers, mistake, n_classes):
 
 
 def _cut(sums, packed, width, n_more=1):
-    """The part of each list in sums that stand one after the other."""
+    """Split concatenated sums by list."""
     heights = [own.n_boxes + n_more for own in packed]
     ends = np.cumsum([height * width for height in heights])
     parts = np.split(sums, ends[:-1])
@@ -288,7 +288,7 @@ def _cut(sums, packed, width, n_more=1):
 
 
 class CountedBoxes(BoxList):
-    """An ordered list of boxes over all rows, wherever these are."""
+    """An ordered list of boxes over all rows."""
 
     def __init__(self, rows, boxes):
         self.rows, self.table, self.loss = rows, rows.table, rows.loss
@@ -303,7 +303,7 @@ class CountedBoxes(BoxList):
 
     @cached_property
     def counts(self):
-        """What its loss asks of the rows that each rule answers."""
+        """The counts of the loss over the rows that each rule predicts."""
         self.rows.count([self])
         return self.__dict__["counts"]
 
@@ -329,7 +329,7 @@ class CountedBoxes(BoxList):
         return self.rows.list_of(tuple(self.boxes[i] for i in order))
 
     def code_gains(self, k):
-        """What rule k would gain by column and code, and what it gains as it is."""
+        """Gains of rule k by column and code, and its present gain."""
         self.rows.sweep([self])
         table, places = self.table, self.rows.places
         sums = np.zeros((len(table.columns), table.width))
@@ -340,7 +340,7 @@ class CountedBoxes(BoxList):
         return sums, float(sums[j, : len(accepted)][accepted].sum())
 
     def widenings(self, k):
-        """Conditions of rule k, and what wider ones would gain; see RuleBoxes."""
+        """Conditions of rule k, and gains of wider ones; see RuleBoxes."""
         for j, accepted in self.boxes[k].items():
             column = self.table.columns[j]
             sums = _by_code(column, self._used_gains[column.feature][k])
@@ -352,18 +352,18 @@ class CountedBoxes(BoxList):
 
 
 def _by_code(column, bins):
-    """Sums by bin as sums by code, that of missing values last."""
+    """Convert sums by bin to sums by code, with missing values last."""
     return np.append(bins[column.bins], bins[-1])
 
 
-MOST_SWEEPS = 12  # visits for conditions before the order of rules is looked at
-MOST_ROUNDS = 2  # how often that is
-N_FIRST = 4  # lists that are tried at first: all changes at once, and the best alone
-LEAST_SHARE = 1e-7  # nats a row; a list that gains less in a visit is done
+MOST_SWEEPS = 12  # passes that improve conditions before the order of rules
+MOST_ROUNDS = 2  # of conditions and order
+N_FIRST = 4  # lists that are tried first: all changes at once, and the best alone
+LEAST_SHARE = 1e-7  # nats per row; a list that gains less in a pass is done
 
 
 def polish_all_rows(rows, lists, limits):
-    """The lists after a descent over all rows: a dict by number of rules."""
+    """Polish lists on all rows; returns a dict by number of rules."""
     limits = replace(limits, keeps_used=True)
     starts = [rows.list_of(boxes) for boxes in lists]
     rows.count(starts)
@@ -383,7 +383,7 @@ def polish_all_rows(rows, lists, limits):
 
 
 def _descended(rows, lists, limits):
-    """The lists with better conditions, in a better order."""
+    """Improve the conditions and the order of lists."""
     active = list(range(len(lists)))
     _improve_conditions(rows, lists, active, limits)
     for _ in range(MOST_ROUNDS):
@@ -395,7 +395,7 @@ def _descended(rows, lists, limits):
 
 
 def _improve_conditions(rows, lists, active, limits):
-    """Change conditions of the active lists, in place, until nothing moves."""
+    """Improve conditions of the active lists, in place, until nothing changes."""
     least = LEAST_SHARE * rows.loss.total_weight
     for _ in range(MOST_SWEEPS):
         rows.sweep([lists[i] for i in active])
@@ -412,7 +412,7 @@ def _improve_conditions(rows, lists, active, limits):
 
 
 def _improve_order(rows, lists, active, limits):
-    """Swap neighbours in the active lists, in place; which lists have changed."""
+    """Swap neighbours in the active lists, in place; returns which have changed."""
     options = {
         i: [
             lists[i].swapped(k)
@@ -428,13 +428,13 @@ def _improve_order(rows, lists, active, limits):
 
 
 def _overlap(box, other):
-    """Whether a row could be in both boxes."""
+    """Whether a row can be in both boxes."""
     shared = box.keys() & other.keys()
     return all((box[j] & other[j]).any() for j in shared)
 
 
 def _changed(rules, limits):
-    """Lists in which all rules are changed for the better, or one is, best first."""
+    """Lists in which all rules are improved, or one is, best first."""
     changes = []
     for k, box in enumerate(rules.boxes):
         sums, inside = rules.code_gains(k)
@@ -450,7 +450,7 @@ def _changed(rules, limits):
 
 
 def _better(rows, lists, options, limits):
-    """Of the options for each list the cheapest that costs less and is allowed."""
+    """The cheapest allowed option for each list, if it costs less."""
     rows.count([option for own in options.values() for option in own])
     better = {}
     for i, own in options.items():

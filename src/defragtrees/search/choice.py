@@ -1,4 +1,4 @@
-"""How long rules should be: judged by the rows that count."""
+"""Choice of the number of rules by the loss on counted rows."""
 
 import math
 from dataclasses import dataclass
@@ -6,20 +6,20 @@ from dataclasses import dataclass
 import numpy as np
 
 HALVES = 2
-FREQUENT = 8  # rows that are alike; some of them will come again
+FREQUENT = 8  # equal rows that are split between searching and counting
 
 
 @dataclass(frozen=True, eq=False)
 class CountingRows:
-    """Rows that count, to judge rule models by that were counted on them."""
+    """Rows on which rule models were counted, to compare these models."""
 
     problem: object  # has the rows
-    outputs: np.ndarray  # what to predict: class indicators, probabilities or numbers
+    outputs: np.ndarray  # the target: class indicators, probabilities or numbers
     worth: float  # of a row, as evidence
-    decision: object = None  # where only the class matters: from probabilities to it
+    decision: object = None  # if only the class matters: how it is decided
 
     def losses(self, rules):
-        """The loss of each row under what is predicted without this row.
+        """The leave-one-out loss of each row.
 
         It is the squared error of the estimates, or the cost of the class.
         """
@@ -34,40 +34,40 @@ class CountingRows:
         return (self.outputs * self.decision.costs.T[chosen]).sum(axis=1)
 
     def mean_loss(self, rules):
-        """The mean of `losses`, without the digits that depend on their order."""
+        """The mean of `losses`, rounded so that the order of rows does not matter."""
         weight = self.problem.sample_weight
         return float(f"{self.losses(rules) @ weight / weight.sum():.9g}")
 
     def _growth(self, rules, held):
-        """How much farther each row is from a prediction that was made without it."""
+        """Factor by which the residual of each row grows if the row is left out."""
         weight = self.problem.sample_weight
         if rules.is_exclusive:
             group = held.argmax(axis=1)
             n_rows = np.bincount(group, weight, rules.n_rules)[group]
         else:
-            # Points, or means of rules, use one row each.
+            # Points, or means of rules, use one degree of freedom each.
             n_rows = np.full(len(held), weight.sum() / rules.n_rules)
         n_rows = np.maximum(self.worth * n_rows, 2.0)
         return n_rows / (n_rows - self.worth)
 
 
 def best_model(models, rows):
-    """Of rule models the one that is best on the rows; of equals the shortest."""
+    """The rule model with the smallest loss on the rows; the shortest of equals."""
     return min(
         models, key=lambda own: (rows.mean_loss(own), own.n_conditions, own.n_rules)
     )
 
 
 def shortest_model(models, rows):
-    """Of rule models the one with the fewest conditions that is as good as the best.
+    """The rule model with the fewest conditions that is as good as the best one.
 
-    As good is what is behind it by no more than a standard error of the *difference*
-    on the same rows. One without conditions is taken only if it is the best.
+    That is, its loss is at most one standard error of the *difference* on the same
+    rows above that of the best. One without conditions must be the best itself.
     """
     weight = rows.problem.sample_weight
     total = weight.sum()
     best = best_model(models, rows)
-    # Who asks for rules is not served by none, unless none are better.
+    # A model without rules is useless, unless no rules are better.
     least = min(best.n_conditions, 1)
     losses, good = rows.losses(best), [best]
     for own in models:
@@ -80,11 +80,11 @@ def shortest_model(models, rows):
 
 
 def halves(codes, order, target, weight):
-    """Rows to search on, and rows to count: every other one, in order of the target.
+    """Split rows for searching and for counting, alternating in order of the target.
 
-    Columns are taken in the order of `order`; the order of rows does not matter. Rows
-    that are alike stay together, so that a row given twice is a row of weight two; what
-    many rows have in common is on both sides, as it is in new data.
+    Columns are used in the order of `order`; the order of rows does not matter. Equal
+    rows stay together, so that a row of weight two counts as two rows; frequent rows
+    are in both halves, as they would be in new data.
     """
     rng = np.random.default_rng(0)
     factors = rng.integers(2**63, size=codes.shape[1], dtype=np.uint64)

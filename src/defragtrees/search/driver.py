@@ -1,7 +1,7 @@
-"""From training rows to short rules: which rows to search, the search, the counts.
+"""From training rows to short rules: the rows to search, the search, the counts.
 
-`FORMS` names a search for each form of rules. It gives plain data, conditions and what
-they cost, by number of rules; `count_found` makes rule models of these, over all rows.
+`FORMS` has a search for each form of rules. It returns conditions and their costs by
+number of rules; `count_found` makes rule models of them, counted on all rows.
 """
 
 from collections.abc import Callable
@@ -50,41 +50,41 @@ from defragtrees.search.standalone import StandaloneBoxes, add_rule
 from defragtrees.search.table import RowTable, make_columns, make_table
 from defragtrees.search.torch import DeviceKeeper, TorchKeeper
 
-NEW_ROWS = 10_000  # drawn near the data, for the search alone
-MOST_ROWS = 100_000  # with more rows, the search looks at a sample of them
-SAMPLE_ROWS = 25_000  # or at fewer, if lists are polished on all rows
-SEARCH_ROWS = 3_000  # so many rows are enough to search; the result is polished on all
-SEARCH_CODES = 64  # and so many codes of a feature
+NEW_ROWS = 10_000  # synthetic rows near the data, for the search only
+MOST_ROWS = 100_000  # with more rows, the search uses a sample
+SAMPLE_ROWS = 25_000  # or a smaller one, if lists are polished on all rows
+SEARCH_ROWS = 3_000  # rows per search; the result is polished on all
+SEARCH_CODES = 64  # codes per feature in a search
 N_SEARCHES = 4  # for a list, each on other rows
-SLACK = 0.5  # in a list on few rows a rule may have so much less than it must have
-EMPHASIS = 1.0  # nats for classes count so many times those for probabilities
-FEW_CONDITIONS = 2  # of a rule, in the sets that the search starts from
+SLACK = 0.5  # share of the required rows of a rule that is enough in a search
+EMPHASIS = 1.0  # weight of nats for classes relative to nats for probabilities
+FEW_CONDITIONS = 2  # per rule, in the sets that the search starts from
 CRITERIA = ("both", "probability", "error")
 
 
 @dataclass(frozen=True)
 class SearchSettings:
-    """How to search."""
+    """Settings of a search."""
 
     limits: Limits
-    brevity: float = 0.0  # nats per row that a condition must be worth
-    n_new_rows: int = 0  # rows to draw near the data, which alone are searched
+    brevity: float = 0.0  # penalty per condition, in nats per row
+    n_new_rows: int = 0  # synthetic rows to search in place of the data
     criterion: str = "both"  # one of `CRITERIA`
-    decision: Decision | None = None  # from probabilities to a class
-    is_labels: bool = False  # whether rules imitate y
+    decision: Decision | None = None  # how a class is decided from probabilities
+    is_labels: bool = False  # whether rules are fitted to y
     engine: str = "auto"  # of the estimator; "cuda" keeps many rows on a GPU
-    # lists of a search without limits, to be cut: of each the boxes, by feature
+    # boxes, by feature, of lists of a search without limits, to be cut
     unlimited: tuple[Any, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
 class Conjunctions:
-    """Rules that the search found, before they are counted."""
+    """Rules found by the search, before they are counted."""
 
-    # of each rule but the default rule, which has none
+    # of each rule except the default rule
     conditions: tuple[tuple[Condition, ...], ...]
-    # of each rule, and of the default rule: a number near those of its rows, around
-    # which these are counted; None for classes
+    # a number near those of each rule's rows, around which sums are taken; with the
+    # default rule; None for classes
     answers: tuple[Any, ...]
     cost: float  # description length in nats
 
@@ -96,34 +96,34 @@ class Conjunctions:
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """What a search gives."""
+    """The result of a search."""
 
-    by_rules: tuple[Conjunctions, ...]  # of each search the best of every number
+    by_rules: tuple[Conjunctions, ...]  # the best of every number, of each search
     n_rounds: int
-    # and of every total number of conditions, where more are better
+    # the best of every total number of conditions, where more are better
     by_conditions: tuple[Conjunctions, ...] = ()
     boxes: tuple[Any, ...] = ()  # of all lists, by feature
-    rows: "SearchRows | None" = None  # that it looked at
+    rows: "SearchRows | None" = None  # that were searched
 
 
 @dataclass(frozen=True, eq=False)
 class CountedPath:
-    """Counted rule models by their sizes, with what they cost the search."""
+    """Counted rule models by size, with their costs in the search."""
 
     by_rules: dict[int, Any]
     costs: dict[int, float]  # by number of rules
     by_conditions: dict[int, Any]
     n_rounds: int
-    boxes: tuple[Any, ...] = ()  # of the lists that the search found, by feature
-    rows: "SearchRows | None" = None  # that it looked at
+    boxes: tuple[Any, ...] = ()  # of the lists found, by feature
+    rows: "SearchRows | None" = None  # that were searched
 
     def keeps_to(self, limits):
-        """Whether all models keep to the limits."""
+        """Whether all models are within the limits."""
         models = *self.by_rules.values(), *self.by_conditions.values()
         return all(map(limits.allows_model, models))
 
     def within(self, limits, other):
-        """Models that keep to the limits; those of another path where one does not."""
+        """Models within the limits; for those that are not, models of another path."""
         allows = limits.allows_model
         kept = {n: own for n, own in self.by_rules.items() if allows(own)}
         shorter = {n: own for n, own in self.by_conditions.items() if allows(own)}
@@ -138,25 +138,25 @@ class CountedPath:
 
 @dataclass(frozen=True, eq=False)
 class Strategy:
-    """How rules of one form are searched for."""
+    """The search for rules of one form."""
 
     make: Callable  # from table, loss and boxes to rules over the rows of the table
-    # from such rules and limits to the same with one more rule, or None
+    # from rules and limits to rules with one more, or None
     insert: Callable
-    # from rows, number of classes and criterion to what the search minimises, and what
-    # its rules are polished by
+    # from rows, number of classes and criterion to the losses of the search and of
+    # polishing
     losses: Callable
     n_rounds: int  # of growing and cutting
     polish_rounds: int  # of a descent over all rows, as `gap_rounds`; see `polish`
     gap_rounds: int = 0
-    slack: float = 1.0  # share of the rows of a rule that are enough on few rows
+    slack: float = 1.0  # share of the required rows of a rule that is enough
 
     def starts(self, few, loss, boxes, limits):
         """Rules to start from, given boxes of trees."""
         for own in boxes:
             own = [box for box in own if limits.allows_box(few, box)]
             yield self.make(few, loss, own)
-        # From rules with few conditions longer ones come out better.
+        # Starting from rules with few conditions gives better long ones.
         most = limits.max_conditions
         if most is None or most > FEW_CONDITIONS:
             short = replace(limits, max_conditions=FEW_CONDITIONS)
@@ -165,7 +165,7 @@ class Strategy:
             yield from (rules for n, rules in best.items() if n > 1)
 
     def searched(self, limits, rng, table, loss, rows):
-        """Boxes of the cheapest rules by a search over few of the rows; its rounds."""
+        """Search a few of the rows; returns boxes of the cheapest rules, and rounds."""
         if len(rows) > SEARCH_ROWS:
             rows = np.sort(rng.choice(rows, SEARCH_ROWS, replace=False))
         few, groups = table.coarse(rows, SEARCH_CODES)
@@ -183,13 +183,13 @@ class Strategy:
         return found, n_rounds
 
     def polished(self, boxes, table, loss, limits):
-        """Rules of these boxes after a descent over all rows, by their number."""
+        """Polish rules of these boxes on all rows; returns rules by their number."""
         starts = (self.make(table, loss, own) for own in boxes)
         return polish(starts, limits, self.polish_rounds, self.gap_rounds)
 
 
 class ListStrategy(Strategy):
-    """How lists are searched for: only promising starts are worth a full descent."""
+    """The search for lists, with a full descent from promising starts only."""
 
     def starts(self, few, loss, boxes, limits):
         """Rules to start from, given boxes of trees."""
@@ -201,7 +201,7 @@ class ListStrategy(Strategy):
 
 
 def find_lists(problem, settings, rng):
-    """The best lists found, by number of rules and of conditions."""
+    """Search for lists; returns the best by number of rules and of conditions."""
     is_everywhere = problem.is_sample and not settings.n_new_rows
     most_rows = SAMPLE_ROWS if is_everywhere else MOST_ROWS
     rows = search_rows(problem, settings, rng, most_rows)
@@ -212,7 +212,7 @@ def find_lists(problem, settings, rng):
         return Found((alone,), 1, (alone,))
     limits, every = settings.limits, np.arange(table.n_rows)
     wide = limits.for_search(loss.total_weight)
-    # Other rows, other lists: each search looks at some of the rows.
+    # Each search uses other rows, to find other lists.
     searches = [
         LISTS.searched(limits, rng, table, loss, every) for _ in range(N_SEARCHES)
     ]
@@ -222,7 +222,7 @@ def find_lists(problem, settings, rng):
         cut = _lists_by_feature(settings, table, loss)
         starts.append([cut_to_limits(own, wide).boxes for own in cut])
     if is_everywhere:
-        # On all rows one descent has to do, from the cheapest lists.
+        # On all rows there is one descent, from the cheapest lists.
         starts = [[boxes for lists in starts for boxes in lists]]
     polished = [LISTS.polished(lists, table, last_loss, wide) for lists in starts]
     names = [column.feature for column in table.columns]
@@ -243,7 +243,7 @@ def find_lists(problem, settings, rng):
 
 
 def _lists_by_feature(settings, table, loss):
-    """The lists of a search without limits, with what the table has of their boxes."""
+    """The lists of a search without limits, with boxes over the codes of the table."""
     places = {column.feature: j for j, column in enumerate(table.columns)}
     for own in settings.unlimited:
         known = [{places[f]: box[f] for f in box if f in places} for box in own]
@@ -251,17 +251,17 @@ def _lists_by_feature(settings, table, loss):
 
 
 def find_standalone(problem, settings, rng):
-    """The best rules that are true on their own found of every number."""
+    """Search for standalone rules; returns the best of every number."""
     rows = search_rows(problem, settings, rng)
     best, n_rounds = _find_sets(STANDALONE, problem, settings, rng, rows)
     return Found(_set_path(problem, settings, best, False), n_rounds, rows=rows)
 
 
 def find_points(problem, settings, rng):
-    """The best rules with points found of every number.
+    """Search for rules with points; returns the best of every number.
 
-    The search fits points to what rules imitate, on the rows that it looks at. They
-    are fitted again once all rows are counted: to y, and as whole numbers if asked.
+    The search fits points to the target of the rules, on the searched rows. They are
+    fitted again when all rows are counted: to y, and as integers if requested.
     """
     rows = search_rows(problem, settings, rng)
     if settings.limits.max_conditions is None:
@@ -273,9 +273,9 @@ def find_points(problem, settings, rng):
 
 
 def quick_points(problem, settings, rows, n_rules):
-    """Rules of one condition with points, one after the other.
+    """Find rules of one condition with points, greedily.
 
-    A search for points does better; this one costs next to nothing.
+    A search for points does better, but this is very fast.
     """
     loss, _ = _point_losses(rows, problem.n_classes, settings.criterion)
     table = _table(problem, settings, rows, loss)
@@ -297,11 +297,11 @@ FORMS = {"list": find_lists, "standalone": find_standalone, "points": find_point
 
 
 def count_found(found, draft_model, store, limits, decision, scoring, rows=None):
-    """The CountedPath of what was found, counted over all rows.
+    """Count the rules found on all rows; returns a CountedPath.
 
     Each model is made once, with its evidence and a profile of the training rows. Lists
-    that break a limit over all rows are left out, or lose a rule. Of models of one size
-    that is kept which is best on `rows`, CountingRows, or without these the first.
+    that violate a limit on all rows are dropped, or lose a rule. Of models of one size,
+    the best on `rows`, CountingRows, is kept, or without these the first.
     """
     order = MonotoneAnswers(limits.monotone) if limits.monotone else None
     count = partial(
@@ -356,7 +356,7 @@ def _best_of_each(items, loss, size):
 
 
 def _with_conjunctions(model, found):
-    """A draft of the model with the conditions that were found."""
+    """A draft of the model with the conditions found."""
     *answers, last = found.answers
     rules = [
         replace(model.default, conditions=own, prediction=answer, weight=1.0)
@@ -368,9 +368,9 @@ def _with_conjunctions(model, found):
 
 
 def _within_limits(rules, limits, count):
-    """The list without rules of too few rows; None if it breaks another limit."""
+    """Drop rules with too few rows; None if the list violates another limit."""
     while small := limits.too_small(rules):
-        # Rows of a small "otherwise" are joined by those of the rule before it.
+        # If the default rule has too few rows, the rule before it is dropped.
         gone = min(small[0], len(rules.rules) - 1)
         kept = rules.rules[:gone] + rules.rules[gone + 1 :]
         [rules] = count([draft(rules, rules=kept)])
@@ -379,19 +379,19 @@ def _within_limits(rules, limits, count):
 
 @dataclass(frozen=True, eq=False)
 class SearchRows:
-    """The rows that the search looks at."""
+    """The rows on which rules are searched for."""
 
     codes: np.ndarray  # bin numbers
     target: np.ndarray  # numbers, or probabilities on the scale of the search
-    classes: np.ndarray | None  # the class that each row should get
+    classes: np.ndarray | None  # the class to predict for each row
     weight: np.ndarray
-    outputs: np.ndarray | None  # probabilities as they are
-    new: np.ndarray | None = None  # the rows themselves, if they were drawn
-    told: np.ndarray | None = None  # what the ensemble predicts for these
+    outputs: np.ndarray | None  # probabilities, unscaled
+    new: np.ndarray | None = None  # synthetic rows, if they were drawn
+    told: np.ndarray | None = None  # predictions of the ensemble for these
 
 
 def search_rows(problem, settings, rng, most=MOST_ROWS):
-    """The rows that a search looks at: new ones, or at most so many of the data."""
+    """The rows of a search: synthetic ones, or at most `most` rows of the data."""
     outcome, new, told = problem.outcome, None, None
     if settings.n_new_rows:
         new = _new_rows(problem, settings.n_new_rows, rng)
@@ -417,7 +417,7 @@ def search_rows(problem, settings, rng, most=MOST_ROWS):
 
 
 def _new_rows(problem, n_rows, rng):
-    """Rows near those of the problem; of a black box those it was queried about."""
+    """Draw synthetic rows near the data; of a black box those it was queried for."""
     asked = problem.forest.new_rows
     if asked is not None and len(asked) >= n_rows:
         return asked[:n_rows]
@@ -440,7 +440,7 @@ def _table(problem, settings, rows, loss):
 
 
 def search_losses(rows, n_classes, criterion):
-    """What the search minimises, and what its lists are polished by."""
+    """The losses of the search and of polishing."""
     if not n_classes:
         squared = SquaredLoss(rows.target, rows.weight)
         return squared, squared
@@ -453,7 +453,7 @@ def search_losses(rows, n_classes, criterion):
 
 
 def _point_losses(rows, n_classes, criterion):
-    """Points are always fitted to probabilities, or numbers."""
+    """The losses for points, which are fitted to probabilities or numbers."""
     least = LEAST_ERRORS if n_classes else LEAST_SPREAD
     if n_classes == 2:
         loss = LogOddsLoss(rows.outputs[:, 1:], rows.weight, least)
@@ -468,7 +468,7 @@ POINTS = Strategy(PointBoxes, grow_rule, _point_losses, 2, 2)
 
 
 def _find_sets(strategy, problem, settings, rng, rows):
-    """The cheapest rules of every number, and how many rounds that took."""
+    """Find the cheapest rules of every number; also returns the number of rounds."""
     losses = strategy.losses(rows, problem.n_classes, settings.criterion)
     loss, last_loss = losses
     table = _table(problem, settings, rows, loss)
@@ -483,17 +483,17 @@ def _find_sets(strategy, problem, settings, rng, rows):
 def _paths(problem, best, limits, max_rules):
     """Lists of every number of rules, and lists by number of conditions.
 
-    The latter are cut from the cheapest one, where they are better.
+    The latter are cut from the cheapest list, if that is better.
     """
     by_rules, by_conditions, coverages = {}, {}, {}
     least = limits.min_coverage * problem.sample_weight.sum()
-    # A list may be longer on the rows of the search: rules without rows do not count.
+    # A list may be longer on the rows of the search: rules without rows are dropped.
     for n in sorted(best):
         found = _list_of_boxes(problem, best[n], coverages, least)
         if len(found.conditions) < max_rules:
             by_rules.setdefault(len(found.conditions) + 1, found)
     best = {n: rules for n, rules in best.items() if n <= max_rules}
-    if not best:  # nothing keeps to the limits
+    if not best:  # nothing is within the limits
         return (), ()
     longest = min(best.values(), key=attrgetter("cost"))
     cuts = [cut for cut in cut_conditions(longest, limits) if limits.allows(cut)]
@@ -508,7 +508,7 @@ def _paths(problem, best, limits, max_rules):
 
 
 def _set_path(problem, settings, best, is_base):
-    """Rules without an order, by their number."""
+    """Unordered rules by their number."""
     by_rules = {}
     for n in sorted(best):
         found = _set_of_boxes(problem, best[n], is_base)
@@ -518,9 +518,9 @@ def _set_path(problem, settings, best, is_base):
 
 
 def _list_of_boxes(problem, rules, coverages, least=0.0):
-    """The boxes of a list as conditions on features, without those of too few rows.
+    """Convert the boxes of a list to conditions, without those of too few rows.
 
-    `coverages` keeps which rows match, for lists that share some conditions.
+    `coverages` caches the rows that match, for lists that share conditions.
     """
     left = np.ones(len(problem.target), dtype=bool)
     conditions, answers = [], []
@@ -529,8 +529,8 @@ def _list_of_boxes(problem, rules, coverages, least=0.0):
         if own not in coverages:
             coverages[own] = problem.covered(own)
         taken = left & coverages[own]
-        # A rule for new rows alone would have nothing to report; where there are more
-        # rows than these, some may be its own.
+        # A rule that matches only synthetic rows has nothing to report; if the rows
+        # are a sample, others may match.
         weight = problem.sample_weight[taken].sum()
         if problem.is_sample or (weight > 0 and weight >= least - 1e-9):
             conditions.append(own)
@@ -541,9 +541,9 @@ def _list_of_boxes(problem, rules, coverages, least=0.0):
 
 
 def _set_of_boxes(problem, rules, is_base):
-    """Boxes without an order as conditions on features.
+    """Convert unordered boxes to conditions.
 
-    The default rule is for all rows if it is a base, else for those of no rule.
+    The default rule has all rows if it is a base, else those that no rule matches.
     """
     left = np.ones(len(problem.target), dtype=bool)
     every = left.copy()
@@ -560,7 +560,7 @@ def _set_of_boxes(problem, rules, is_base):
 
 
 def _box_conditions(problem, table, box):
-    """The conditions that a box over the codes of a table stands for."""
+    """Convert a box over the codes of a table to conditions."""
     sides = []
     for j, mask in box.items():
         column = table.columns[j]
@@ -574,11 +574,11 @@ def accepted_bins(grid, column, mask):
     accepts[-1] = mask[-1] and column.has_missing
     inside = np.flatnonzero(mask[:-1])
     if column.is_set:
-        # Categories that no training row has go with the larger part.
+        # Categories without training rows go with the larger part.
         accepts[:-1] = len(inside) > column.n_codes / 2
         accepts[column.bins] = mask[:-1]
     elif inside.size and grid.is_categorical(column.feature):
-        # An order has ends, beyond which lie the categories that nobody has seen.
+        # Of ordered categories, unknown ones are beyond the ends.
         first = column.bins[inside[0]] if inside[0] > 0 else 0
         is_open = inside[-1] == column.n_codes - 1
         accepts[
@@ -594,7 +594,7 @@ def accepted_bins(grid, column, mask):
 
 
 class AllRowsSearch:
-    """What is asked of all rows once a sample has given lists.
+    """Polish lists, found on a sample, on all rows.
 
     The problem has a sample of the rows of its store; `rows` and `table` are of the
     sample. Lists are polished by `loss`.
@@ -627,15 +627,15 @@ class AllRowsSearch:
 
     @property
     def total_weight(self):
-        """Of all rows."""
+        """Weight of all rows."""
         return self.rows.loss.total_weight
 
     def lists_of(self, lists):
-        """Lists over the codes of the sample as lists over those of all rows."""
+        """Convert lists over the codes of the sample to those of all rows."""
         return [self.rows.list_of(map(self._moved, own.boxes)) for own in lists]
 
     def _moved(self, box):
-        """A box over the codes of the sample as one over those of all rows."""
+        """Convert a box over the codes of the sample to those of all rows."""
         columns = {own.feature: j for j, own in enumerate(self.rows.table.columns)}
         moved = {}
         for j, mask in box.items():
@@ -649,13 +649,13 @@ class AllRowsSearch:
         return moved
 
     def polished(self, best, limits):
-        """Lists of the sample after a descent over all rows, by number of rules."""
+        """Polish lists of the sample on all rows; returns lists by number of rules."""
         starts = [own.boxes for own in self.lists_of(best.values())]
         return polish_all_rows(self.rows, starts, limits)
 
 
 def _keeper(shards, engine):
-    """Who answers for all rows: GPUs if they are asked for, else the shards."""
+    """The object that computes sums over all rows: on GPUs or on the shards."""
     if engine != "cuda":
         return ShardKeeper(shards)
     if not shards.is_here:

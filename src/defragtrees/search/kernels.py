@@ -1,17 +1,17 @@
-"""The loops that the search spends its time in, in numpy; compiled where it can be.
+"""The inner loops of the search in numpy, with compiled versions if numba is installed.
 
-`first_true` says which rule matches, `row_gains` what rows gain if a rule takes them,
-`rejections` which conditions stand in their way; `gain_sums` adds up what rows gain, by
-code of every column, and `rule_gains` does these three in one pass; `near_gains` does
-so for the rows that only one condition of a rule rejects. `condition_values` finds what
-the best condition on every column is worth, `best_cuts` the cut that is worth most to a
-new rule, and `answered_sums` adds up what matched rows say. `list_...` do the same for
-lists of boxes over rows in shards, in whole numbers.
+`first_true` finds the rule that matches each row, `row_gains` the gains of rows if a
+rule takes them, `rejections` the conditions that reject them; `gain_sums` sums gains by
+code of every column, and `rule_gains` does all three in one pass; `near_gains` does so
+for rows that only one condition of a rule rejects. `condition_values` finds the value
+of the best condition on every column, `best_cuts` the best cut for a new rule, and
+`answered_sums` sums over the rows of each rule. `list_...` do the same for lists of
+boxes over rows in shards, in integers.
 
-Each has its definition here, with `plain_` before its name. Without that, the name is
-the loop that numba compiles (`kernels_numba`, `list_kernels_numba`), or the definition
-where there is no numba. Both add in the order of rows and outputs, and rows in a box
-before those near it, so they agree to the last bit.
+The definitions here have the prefix `plain_`. Without it, the name is the loop compiled
+by numba (`kernels_numba`, `list_kernels_numba`), or the definition without numba. Both
+add in the order of rows and outputs, and rows in a box before those near it, so they
+agree to the last bit.
 """
 
 from importlib import import_module
@@ -20,13 +20,13 @@ import numpy as np
 
 from defragtrees.data.shards import BOXES_A_WORD
 
-LOW_WORD_BITS = 26  # of a whole number; sums of these, and of the rest, are exact
+LOW_WORD_BITS = 26  # of an integer; sums of these, and of the rest, are exact
 
 
 def plain_condition_values(sums, n_codes, prices, name_prices, is_set):
-    """Gain of the rows that the best condition on every column accepts, less its price.
+    """Gain of the best condition on every column, less its price.
 
-    `sums` are those of `gain_sums`, for missing values at place `n_codes`. A price is
+    `sums` are those of `gain_sums`, with missing values at `n_codes`. A price is
     that of each finite side of an interval, and of a set with its first category; a
     name price is that of every further category.
     """
@@ -51,7 +51,7 @@ def plain_condition_values(sums, n_codes, prices, name_prices, is_set):
         only_missing,
     )
     value = np.maximum.reduce(options)
-    # No interval gains more than from the lowest to the highest, wherever they are.
+    # Upper bound of the gain of an interval: highest minus lowest.
     inner = np.flatnonzero((highest - lowest + bonus - 2 * prices > value) & ~is_set)
     if len(inner):
         before = np.minimum.accumulate(low[inner], axis=1)[:, :-1]
@@ -68,9 +68,9 @@ def plain_condition_values(sums, n_codes, prices, name_prices, is_set):
 
 
 def _set_values(sums, name_price, n_codes):
-    """Gain of the best set of every column, less its names after the first.
+    """Gain of the best set of every column, less the price of names after the first.
 
-    The first name is free, and a set without codes is none.
+    The first name is free; a set must not be empty.
     """
     is_code = np.arange(sums.shape[1])[None, :] < n_codes[:, None]
     rows = np.arange(len(sums))
@@ -90,11 +90,11 @@ def _set_values(sums, name_price, n_codes):
 
 
 def plain_best_cuts(sums, n_codes, prices):
-    """For each column the cut whose rows are worth most to a new rule of their own.
+    """The cut of each column that is best for a new rule.
 
     `sums`, (2 + n_outputs, n_columns, width), are of the terms of
     `SquaredLoss.new_rule_terms` by column and code: the constant, the quadratic and the
-    linear ones. `prices` are nats for a condition that ends at each code. Gives for
+    linear ones. `prices` are nats for a condition that ends at each code. Returns for
     each column the nats less the price (-inf if there is no cut), the last code below,
     and whether the new rule takes the rows below.
     """
@@ -111,14 +111,14 @@ def plain_best_cuts(sums, n_codes, prices):
 
 
 def _worth(constant, quadratic, linear):
-    """What rows gain by the best mean, from sums of the three terms."""
+    """Gain of rows with the best mean, from sums of the three terms."""
     return constant + (linear**2).sum(axis=0) / np.maximum(quadratic, 1e-300)
 
 
 def plain_first_true(held, start=0):
     """Index of the first box, from `start` on, that accepts each row.
 
-    `held` has shape (n_boxes, n_rows); the number of boxes stands where none does.
+    `held` has shape (n_boxes, n_rows); the result is n_boxes if none does.
     """
     n_boxes, n_rows = held.shape
     answering = np.full(n_rows, n_boxes)
@@ -130,12 +130,12 @@ def plain_first_true(held, start=0):
 def plain_row_gains(
     held, answering, k, weight, target, means, spread, classes, answers, mistake
 ):
-    """What a list gains for each row if rule k takes it from the rules after it.
+    """Gain of a list for each row if rule k takes it from the rules after it.
 
-    `answering` is `first_true` of `held`; `means` and `answers` are what each rule
-    predicts, `answers` empty if classes do not matter; `spread` is the variance of the
-    target around the means, `mistake` nats for a wrong class. The gain is 0 where a
-    rule before k takes the row.
+    `answering` is `first_true` of `held`; `means` and `answers` are the predictions of
+    each rule, `answers` empty if classes do not matter; `spread` is the variance of the
+    target around the means, `mistake` nats for a wrong class. The gain is 0 if a rule
+    before k takes the row.
     """
     terms = weight, target, means, spread, classes, answers, mistake
     gain = np.zeros(len(weight))
@@ -168,7 +168,7 @@ def _gains_of_rows(
 
 
 def plain_rejections(codes, columns, accepted):
-    """How many conditions of a box reject each row, and the column of the last of them.
+    """Number of conditions of a box that reject each row, and the last one's column.
 
     `accepted`, (n_conditions, width), is by code; the column is 0 if none rejects the
     row.
@@ -185,7 +185,7 @@ def plain_rejections(codes, columns, accepted):
 def plain_gain_sums(codes, gain, n_rejecting, rejecting, width):
     """Sums of a number per row by column and code: (n_columns, width).
 
-    For each column over the rows that all conditions of the box on other columns
+    The sum of a column is over the rows that all conditions of the box on other columns
     accept. `n_rejecting` and `rejecting` are those of `rejections`; `width` is the
     largest number of codes of a column, missing included.
     """
@@ -197,7 +197,7 @@ def plain_gain_sums(codes, gain, n_rejecting, rejecting, width):
 
 
 def _sums_of_rows(codes, gain, rejected, near_gain, width):
-    """Sums over the rows inside, by all columns, and near, by the one that rejects."""
+    """Sums over rows inside, by all columns, and near, by the rejecting column."""
     n_columns = codes.shape[1]
     places = np.empty(codes.size + len(rejected), dtype=np.intp)
     gains = np.empty(len(places))
@@ -209,7 +209,7 @@ def _sums_of_rows(codes, gain, rejected, near_gain, width):
     gains[: codes.size].reshape(codes.shape)[:] = gain[:, None]
     places[codes.size :], gains[codes.size :] = rejected, near_gain
     sums = np.bincount(places, gains, n_columns * width)
-    # Without rows numpy counts in whole numbers.
+    # Without rows the result of numpy is integer.
     return sums.astype(np.float64, copy=False).reshape(n_columns, width)
 
 
@@ -229,7 +229,7 @@ def plain_rule_gains(
     accepted,
     width,
 ):
-    """The sums of `gain_sums` for rule k, and what each row in its box gains.
+    """The sums of `gain_sums` for rule k, and the gain of each row in its box.
 
     The arguments are those of `row_gains`, `rejections` and `gain_sums`.
     """
@@ -263,7 +263,7 @@ def plain_near_gains(
     columns,
     accepted,
 ):
-    """What rule k would gain by code of each of its columns, were it accepted.
+    """Gain of rule k for each code of its columns, if it were accepted.
 
     The arguments are those of `rule_gains`; the shape is (n_conditions, width).
     """
@@ -296,7 +296,7 @@ def plain_answered_sums(answering, n_rules, columns, weight, classes, n_classes)
 
 
 def plain_list_answering(codes, n_boxes, used, starts, rejects):
-    """The first box that accepts each row; their number where none does."""
+    """The first box that accepts each row; the number of boxes if none does."""
     once, _ = _rejected(codes, used, starts, rejects)
     return _first_box(once, n_boxes)
 
@@ -304,7 +304,7 @@ def plain_list_answering(codes, n_boxes, used, starts, rejects):
 def plain_list_counts(
     codes, target, classes, units, n_classes, n_boxes, used, starts, rejects
 ):
-    """Whole sums over the rows of each rule: (n_rules, 1 + n_outputs + n_classes).
+    """Integer sums over the rows of each rule: (n_rules, 1 + n_outputs + n_classes).
 
     Of the weight, of weight times target, and of the weight of each class.
     """
@@ -329,9 +329,9 @@ def plain_list_gains(
     columns,
     places,
 ):
-    """What each box would gain by feature and bin, with all its other conditions.
+    """Gain of each box by feature and bin, with all its other conditions.
 
-    Whole numbers of shape (n_boxes, n_places).
+    Integers of shape (n_boxes, n_places).
     """
     once, twice = _rejected(codes, used, starts, rejects)
     sums = np.zeros((n_boxes, places[-1]), dtype=np.int64)
@@ -364,7 +364,7 @@ def plain_list_gains(
 
 
 def _rejected(codes, used, starts, rejects):
-    """Boxes that one feature rejects a row for, and those that two do, as bits."""
+    """Boxes that reject a row by at least one feature, and by two, as bits."""
     shape = len(rejects), len(codes)
     once, twice = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.int64)
     for j, start in zip(used, starts, strict=True):
@@ -383,7 +383,7 @@ def _first_box(once, n_boxes, begin=0):
 
 
 def _exact_sums(place, values, n_places=0):
-    """`numpy.bincount` of whole numbers, without rounding."""
+    """`numpy.bincount` of integers, without rounding."""
     high = values >> LOW_WORD_BITS
     low = values - (high << LOW_WORD_BITS)
     total = np.bincount(place, high, n_places).astype(np.int64) << LOW_WORD_BITS
@@ -391,7 +391,7 @@ def _exact_sums(place, values, n_places=0):
 
 
 def __getattr__(name):
-    """The loop of this name; numba takes long to import, so it waits until now."""
+    """Load the loop of this name on first use, as numba takes long to import."""
     plain = globals().get(f"plain_{name}")
     if plain is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -33,7 +33,7 @@ def row_gains(
 
 @njit(inline="always")
 def _after(held, taker, k, i):
-    """Who answers row i if the boxes up to k do not, and `taker` does with them."""
+    """The rule of row i without the boxes up to k; `taker` is its rule with them."""
     if taker == k and k < len(held):
         taker += 1
         while taker < len(held) and not held[taker, i]:
@@ -43,7 +43,7 @@ def _after(held, taker, k, i):
 
 @njit(inline="always")
 def _row_gain(i, k, after, weight, target, means, spread, classes, answers, mistake):
-    """What it gains if rule k takes row i from the rule `after`."""
+    """Gain if rule k takes row i from the rule `after`."""
     then, now = 0.0, 0.0
     for c in range(target.shape[1]):
         residual = target[i, c] - means[after, c]
@@ -107,9 +107,9 @@ def rule_gains(
 
 @njit(inline="always")
 def _only_rejecting(codes, i, columns, accepted):
-    """Which condition rejects row i if no other one does; else -1."""
+    """The condition that rejects row i if no other one does; else -1."""
     n_rejecting, place = 0, 0
-    # Without a branch that the processor could not foresee.
+    # Branch-free, as branches would be unpredictable.
     for c in range(len(columns)):
         rejects = not accepted[c, codes[i, np.uint64(columns[c])]]
         n_rejecting += rejects

@@ -1,4 +1,4 @@
-"""Limits that a user sets: read from settings, kept to by the search and its rules."""
+"""Limits on rules: read from settings, and applied in the search."""
 
 import math
 from dataclasses import KW_ONLY, dataclass, field, fields, replace
@@ -16,38 +16,38 @@ from defragtrees.search.lists import (
 )
 from defragtrees.search.moves import descend, remove_rule
 
-MOST_RULES = 10  # where the fit chooses their number
-SEARCH_RULES = 10  # a list of few rules is better cut from a longer one
-ROWS_OF_A_RULE = 5  # with fewer, none of many rules is worth what it costs
-LEAST_COVERAGE = 0.01  # where no setting says so
-MOST_TRIED = 8  # forced conditions of each rule, best first
+MOST_RULES = 10  # if the fit chooses their number
+SEARCH_RULES = 10  # a short list is better cut from a longer one
+ROWS_OF_A_RULE = 5  # a rule with fewer rows is not worth its cost
+LEAST_COVERAGE = 0.01  # default
+MOST_TRIED = 8  # forced conditions per rule, best first
 
 
 @dataclass(frozen=True, eq=False)
 class Limits:
-    """What rules may look like; features by number."""
+    """Limits on rules; features by index."""
 
-    max_rules: int = MOST_RULES  # the default rule counts as one
-    max_conditions: int | None = None  # of one rule
-    # weight of the rows that a rule must match, of those that are searched
+    max_rules: int = MOST_RULES  # including the default rule
+    max_conditions: int | None = None  # per rule
+    # weight of the searched rows that a rule must match
     least_answered: float = 0.0
     _: KW_ONLY
     max_total: int | None = None  # conditions of all rules
-    # share of all rows that each rule must match, if there are two at least
+    # share of all rows that each rule must match, if there are at least two
     min_coverage: float = 0.0
     features: frozenset[int] | None = None  # that rules may use
-    # features to -1 or 1: predictions may only fall or only rise with them
+    # from feature to -1 or 1: predictions may only fall or only rise with it
     monotone: dict[int, int] = field(default_factory=dict)
-    # a rule uses features of one of them only; those in none are free
+    # a rule uses features of one group only; those in none are free
     groups: tuple[frozenset[int], ...] = ()
     must_use: tuple[frozenset[int], ...] = ()  # one feature of each must be used
-    keeps_used: bool = False  # whether rules use these already, and must go on to
+    keeps_used: bool = False  # whether rules use these already, and must keep them
 
     def relaxed(self):
-        """Without the limits that rules may keep to by themselves; itself if none.
+        """Remove the limits that a first search may ignore; itself if there are none.
 
-        A search that knows no limits comes first: so one that does not bind changes
-        nothing. An order of predictions is no such limit, as counts depend on it.
+        The first search is without limits, so that a limit that does not bind changes
+        nothing. Monotone constraints are kept, as counts depend on them.
         """
         least = min(self.min_coverage, LEAST_COVERAGE)
         free = Limits(self.max_rules, min_coverage=least, monotone=self.monotone)
@@ -57,10 +57,10 @@ class Limits:
         return self if is_same else free
 
     def for_search(self, total_weight, slack=1.0):
-        """The same for the moves of a search over rows of so much weight.
+        """The limits for the moves of a search over rows of this weight.
 
-        With a slack a rule may have that share of the rows it must have. The search
-        goes past a small budget, which is then a place on the same path.
+        With a slack, that share of the required rows of a rule is enough. The search
+        goes beyond a small `max_rules`, so that its path does not depend on it.
         """
         return replace(
             self,
@@ -78,12 +78,12 @@ class Limits:
         return self._keeps_groups({table.columns[j].feature for j in box})
 
     def allows_longer(self, table, box):
-        """Whether a box could take one more condition."""
+        """Whether a box may have one more condition."""
         most = self.max_conditions
         return most is None or n_conditions(table, box) < most
 
     def allows(self, rules):
-        """Whether boxes keep to all limits but what they must use on the way."""
+        """Whether boxes are within all limits, except `must_use` before the end."""
         if rules.least_answered < self.least_answered:
             return False
         if self.max_total is not None and rules.n_conditions > self.max_total:
@@ -99,13 +99,13 @@ class Limits:
         return True
 
     def repaired(self, rules):
-        """The boxes without those that break the limits, the cheapest ones first."""
+        """Remove boxes that violate the limits, the cheapest ones first."""
         while rules.boxes and not self.allows(rules):
             rules = remove_rule(rules)
         return rules
 
     def allows_model(self, rules):
-        """Whether a counted rule model keeps to all limits."""
+        """Whether a counted rule model is within all limits."""
         counts = [rule.n_conditions for rule in rules.rules]
         used = [{c.feature for c in rule.conditions} for rule in rules.rules]
         every = frozenset().union(*used)
@@ -120,7 +120,7 @@ class Limits:
         )
 
     def too_small(self, rules):
-        """Places of the counted rules that match too few rows."""
+        """Indices of the counted rules that match too few rows."""
         if rules.n_rules == 1:
             return []
         least = self.min_coverage - 1e-9
@@ -131,7 +131,7 @@ class Limits:
         return not grouped or any(grouped <= group for group in self.groups)
 
     def completed(self, lists):
-        """Rules by their number, with what they must use; those without go."""
+        """Add required features to rules, by their number; drop those without."""
         if not self.must_use:
             return lists
         keeping, best = replace(self, keeps_used=True), {}
@@ -152,7 +152,7 @@ class Limits:
         return [wanted for wanted in self.must_use if not wanted & used]
 
     def _complete(self, rules, may_grow):
-        """The rules with the cheapest conditions on what they do not use yet."""
+        """Add the cheapest conditions on required features that are not used yet."""
         for wanted in self._unused(rules):
             options = [
                 changed
@@ -166,7 +166,7 @@ class Limits:
         return None if self._unused(rules) else rules
 
     def _with_column(self, rules, j, may_grow):
-        """Rules of which one more, or a new last one, has a condition on a column."""
+        """Variants in which one more rule, or a new last one, uses a column."""
         table = rules.table
         changes = [
             (k, {**box, j: mask})
@@ -188,10 +188,10 @@ class Limits:
 
 
 def rules_for_rows(max_rules, n_rows):
-    """The maximum number of rules that is worth a search in so many rows.
+    """The maximum number of rules that is worth searching for in `n_rows` rows.
 
-    A rule and its conditions cost a few nats, which it must earn in the rows that it
-    matches; so few rows cannot pay for many rules, whatever the budget.
+    A rule and its conditions cost a few nats, which it must gain in the rows that it
+    matches; so few rows do not justify many rules.
 
     Examples
     --------
@@ -202,7 +202,7 @@ def rules_for_rows(max_rules, n_rows):
 
 
 def read_limits(given, forest):
-    """The limits that settings ask for, checked against a forest."""
+    """Read limits from settings, and check them against a forest."""
     names, groups, allowed, must_use, monotone = forest.feature_names, {}, None, (), {}
     if given.groups is not None:
         groups = _read_groups(given.groups, names)
@@ -217,9 +217,9 @@ def read_limits(given, forest):
     most = math.inf if each is None else each * (max_rules - 1)
     if total is not None and total >= most and each is not None:
         raise ValueError(
-            f"max_total_conditions must be below {most}, which {max_rules} "
-            f"rules of at most {each} conditions have anyhow; got {total}. Lower "
-            "it, or leave it out."
+            f"max_total_conditions must be below {most}, the maximum of {max_rules} "
+            f"rules with at most {each} conditions; got {total}. Lower it, or leave "
+            "it out."
         )
     room = min(most, math.inf if total is None else total)
     if len(must_use) > room:
@@ -232,8 +232,8 @@ def read_limits(given, forest):
     for wanted in must_use:
         if not any(len(splits[j]) for j in wanted):
             raise ValueError(
-                f"must_use names {names[min(wanted)]!r}, on which the ensemble has no "
-                "split; no rule can ask about it. Leave it out."
+                f"must_use needs features that the ensemble splits on; got "
+                f"{names[min(wanted)]!r}, which it does not use. Leave it out."
             )
     share = given.min_coverage
     return Limits(
@@ -249,18 +249,18 @@ def read_limits(given, forest):
 
 
 def share_of_rows(min_rows, total_weight):
-    """The number of rows that each rule must match as a share of all rows."""
+    """Convert the minimum number of rows per rule to a share of all rows."""
     share = float(min_rows) / total_weight
     if share > 0.5:
         raise ValueError(
-            f"min_rows must be half of the rows at most, as two rules share "
-            f"them; got {min_rows} of {total_weight:g}. Ask for fewer."
+            f"min_rows must be at most half of the rows, as there are at least two "
+            f"rules; got {min_rows} of {total_weight:g}. Use a smaller number."
         )
     return share
 
 
 def _read_groups(groups, names):
-    """Groups by name, as sets of numbers; places stand for names that are not given."""
+    """Groups by name, or by position, as sets of indices."""
     if not hasattr(groups, "keys"):
         groups = dict(enumerate(groups))
     read = {}
@@ -268,21 +268,21 @@ def _read_groups(groups, names):
         numbers = feature_numbers(members, names, "groups")
         if len(numbers) == len(names):
             raise ValueError(
-                "groups must not hold all features, which is no limit; one does. Leave "
-                "it out."
+                "groups must not hold all features; one does, and limits nothing. "
+                "Leave it out."
             )
         if name in names:
             raise ValueError(
-                f"groups must have names that no feature has; got {name!r}. Rename it."
+                f"groups must not have names of features; got {name!r}. Rename it."
             )
         read[name] = numbers
     if not read:
-        raise ValueError("groups must name at least one group; it is empty.")
+        raise ValueError("groups must have at least one group; got none.")
     return read
 
 
 def _numbers(given, names, groups, what):
-    """Features, or all those of groups, by number."""
+    """Indices of features, or of all features of groups."""
     if given is None:
         return None
     items = feature_list(given, what)
@@ -297,7 +297,7 @@ def _numbers(given, names, groups, what):
 
 def _allowed(features, exclude, names, groups):
     """Features that rules may use; None for all."""
-    # Places of groups without names are no names.
+    # Groups without names cannot be named.
     groups = {name: group for name, group in groups.items() if isinstance(name, str)}
     allowed = _numbers(features, names, groups, "features")
     excluded = _numbers(exclude, names, groups, "exclude")
@@ -307,8 +307,8 @@ def _allowed(features, exclude, names, groups):
     idle = sorted(excluded - every)
     if idle:
         raise ValueError(
-            f"exclude names {names[idle[0]]!r}, which features leaves out already; "
-            "leave it out of one."
+            f"exclude names {names[idle[0]]!r}, which is not among features. Leave it "
+            "out."
         )
     if excluded >= every:
         raise ValueError("exclude must leave a feature; it names all. Name fewer.")
@@ -316,7 +316,7 @@ def _allowed(features, exclude, names, groups):
 
 
 def _read_must_use(must_use, names, groups, allowed):
-    """For each entry the features of which one must be used."""
+    """The features of each entry, one of which must be used."""
     wanted = []
     for item in feature_list(must_use, "must_use"):
         numbers = groups.get(item) if isinstance(item, str) else None
@@ -324,73 +324,74 @@ def _read_must_use(must_use, names, groups, allowed):
         possible = numbers if allowed is None else numbers & allowed
         if not possible:
             raise ValueError(
-                f"must_use names {item!r}, which features or exclude do not allow; "
-                "leave it out of one."
+                f"must_use names {item!r}, which features or exclude do not allow. "
+                "Leave it out of one of them."
             )
         wanted.append(possible)
     if not wanted:
-        raise ValueError("must_use must name at least one feature; it is empty.")
+        raise ValueError("must_use must name at least one feature; got none.")
     return tuple(wanted)
 
 
 def _read_monotone(monotone, forest, allowed, pos_label):
-    """Signs by number of the feature, for the second class or the number."""
+    """Signs by index of the feature, for the second class or the number."""
     names = forest.feature_names
     if not hasattr(monotone, "keys") or not monotone:
         raise ValueError(
             "monotone must be a dict from features to -1 or 1; got "
-            f"{shown(monotone)}. {{'income': -1}} lets answers only fall with income."
+            f"{shown(monotone)}. {{'income': -1}} means that predictions may only fall "
+            "with income."
         )
     if forest.outcome.n_classes > 2:
         raise ValueError(
-            "monotone needs numbers or two classes, whose answers have an order; there "
-            f"are {forest.outcome.n_classes} classes. Leave it out."
+            "monotone needs regression or two classes; the model has "
+            f"{forest.outcome.n_classes} classes. Leave it out."
         )
     signs, turn = {}, -1 if (forest.classes or ())[:1] == (pos_label,) else 1
     for name, sign in monotone.items():
         [j] = feature_numbers([name], names, "monotone")
         if sign not in (-1, 1) or isinstance(sign, bool):
             raise ValueError(
-                f"monotone must say -1 or 1 for {names[j]!r}; got {sign!r}. Leave "
-                "out a feature that may do either."
+                f"monotone must be -1 or 1 for {names[j]!r}; got {sign!r}. Leave out "
+                "features without a constraint."
             )
         if forest.categories[j] is not None:
             raise ValueError(
-                f"monotone names {names[j]!r}, which has categories and no order; "
-                "leave it out."
+                f"monotone names {names[j]!r}, which has unordered categories. Leave "
+                "it out."
             )
         if allowed is not None and j not in allowed:
             raise ValueError(
-                f"monotone names {names[j]!r}, which rules may not use; leave it out."
+                f"monotone names {names[j]!r}, which rules may not use. Leave it out."
             )
         signs[j] = turn * int(sign)
     return signs
 
 
 def feature_list(features, what):
-    """The names and numbers that a setting holds, one or several, as a list."""
+    """The names and indices in a setting, one or several, as a list."""
     if isinstance(features, str) or _is_integer(features):
         return [features]
     if not np.iterable(features):
         raise SettingError(
-            f"{what} must be a name or a number of a feature, or several of them; got "
-            f"{shown(features)}."
+            f"{what} must be a name or an index of a feature, or a sequence of them; "
+            f"got {shown(features)}."
         )
     features = list(features)
     for which in features:
         if not (isinstance(which, str) or _is_integer(which)):
             raise SettingError(
-                f"{what} must hold names or numbers of features; got {shown(which)}."
+                f"{what} must have names or indices of features; got {shown(which)}."
             )
     return features
 
 
 def feature_numbers(features, names, what="features"):
-    """Positions of the features that a setting names."""
+    """Indices of the features in a setting."""
     given = feature_list(features, what)
     numbers = frozenset(feature_index(which, names, what) for which in given)
     if not numbers:
-        raise ValueError(f"{what} must name at least one feature; it is empty.")
+        raise ValueError(f"{what} must name at least one feature; got none.")
     return numbers
 
 
@@ -399,11 +400,11 @@ def _is_integer(value):
 
 
 def breaking_pairs(rules, feature, sign, answers=None):
-    """Pairs of rules whose second can follow the first and goes the wrong way."""
+    """Pairs of rules that violate a monotone constraint."""
     pairs = rule_pairs(rules, feature)
     answers = answers_of(rules) if answers is None else answers
     if pairs is None:
-        # Too many to look at: only equal answers are sure to be in order.
+        # Too many to check: only equal predictions are sure to be in order.
         pairs = {(a, b) for a in range(len(answers)) for b in range(len(answers))}
     return breaks_order(pairs, answers, sign)
 
@@ -433,7 +434,7 @@ def rule_pairs(rules, feature):
 
 
 def answers_of(rules):
-    """One number for each rule: its answer, or the probability of the second class."""
+    """One number per rule: its prediction, or the probability of the second class."""
     value = rules.outcome.ordered_value
     answers = [value(rule.prediction, rule.distribution) for rule in rules]
     return np.array(answers, dtype=np.float64)
@@ -441,17 +442,18 @@ def answers_of(rules):
 
 @dataclass(frozen=True)
 class MonotoneAnswers:
-    """Makes the predictions of counted rules keep an order.
+    """Change predictions of counted rules to satisfy monotone constraints.
 
-    Two rules that break it predict what the rows of both give together.
+    Two rules that violate one get the prediction of their rows together.
     """
 
     signs: dict[int, int]  # by feature, -1 or 1
 
     def point_signs(self, rules):
-        """For each rule, the base last, the sign that its points may have; 0 for any.
+        """The allowed sign of the points of each rule, the base last; 0 for any.
 
-        A rule that accepts what is above a threshold may only add where sums rise.
+        If sums may only rise, a rule that accepts values above a threshold may only add
+        points.
         """
         signs = np.zeros(rules.n_rules, dtype=int)
         for k, rule in enumerate(rules.rules):
@@ -462,7 +464,7 @@ class MonotoneAnswers:
         return signs
 
     def __call__(self, rules, answers, weights):
-        """Answers in order."""
+        """The predictions that satisfy the constraints."""
         pooled = np.array(answers, dtype=np.float64)
         weights = np.maximum(np.asarray(weights, dtype=np.float64), 1e-9)
         block = np.arange(len(pooled))
@@ -483,7 +485,7 @@ class MonotoneAnswers:
 
 
 def _best_masks(rules, k, j):
-    """Conditions on a column for rule k, those that gain most first."""
+    """Conditions on a column for rule k, by decreasing gain."""
     table = rules.table
     column = table.columns[j]
     inside = rows_in(table, rules.boxes[k])
@@ -496,7 +498,7 @@ def _best_masks(rules, k, j):
 
 
 def _all_masks(column):
-    """Conditions with one side, or on one category and all others."""
+    """Conditions with one side, or on one category against all others."""
     n = column.n_codes
     codes = np.arange(n + 1)
     for c in range(n if column.is_set else n - 1):
@@ -508,9 +510,9 @@ def _all_masks(column):
 
 
 def refuse_without_lists(limits, names, max_rules):
-    """Say that no list meets the limits."""
+    """Raise as no list is within the limits."""
     wanted = [names[min(group)] for group in limits.must_use]
     raise ValueError(
-        f"No list of at most {max_rules} rules keeps to all limits and uses "
-        f"{listed(wanted)}. Allow more rules or conditions, or fewer rows a rule."
+        f"No list of at most {max_rules} rules is within all limits and uses "
+        f"{listed(wanted)}. Allow more rules or conditions, or fewer rows per rule."
     )

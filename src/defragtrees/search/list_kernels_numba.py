@@ -1,8 +1,7 @@
-"""The loops of `kernels`, compiled by numba; each row is visited once.
+"""The loops of `kernels` over lists, compiled by numba; each row is visited once.
 
-Numbers of places are unsigned, which saves the question whether one counts from the end
-of an array; that question took most of the time. Lists whose boxes fit into one word,
-nearly all, have a loop of their own.
+Indices are unsigned, which saves numba's test for negative ones; that test took most of
+the time. Lists whose boxes fit into one word, nearly all, have a separate loop.
 """
 
 import numpy as np
@@ -25,7 +24,7 @@ def list_answering(codes, n_boxes, used, starts, rejects):
 
 
 def _word(n_boxes, used, starts, rejects):
-    """A list of one word: the bit of "otherwise", and all places without signs."""
+    """A list of one word: the bit of the default rule, and unsigned indices."""
     last = np.uint64(1 << n_boxes)
     places = used.astype(np.uint64), starts.astype(np.uint64)
     return last, *places, rejects.view(np.uint64)[0]
@@ -56,7 +55,7 @@ def _answer_by_words(codes, n_boxes, used, starts, rejects, answering):
 
 @njit(cache=True, nogil=True)
 def _lowest(word):
-    """The place of the lowest bit of a word with a sign."""
+    """The position of the lowest bit of a signed word."""
     return np.int64(lowest_place(np.uint64(word)))
 
 
@@ -139,7 +138,7 @@ def _add_gains_by_words(
     place_of,
     sums,
 ):
-    """`list_gains` where boxes need more than one word."""
+    """`list_gains` for boxes that need more than one word."""
     words = np.empty((len(rejects), len(used)), dtype=np.int64)
     near = np.empty(len(rejects), dtype=np.int64)
     held = np.empty(len(rejects), dtype=np.int64)
@@ -171,7 +170,7 @@ def _add_gains_by_words(
 
 @njit(cache=True, nogil=True)
 def _gain_at(i, pair, gain, target, weight, slope):
-    """What row i gains between two rules, from what its class does."""
+    """Gain of row i between two rules, given that of its class."""
     n_outputs = np.uint64(target.shape[1])
     for c in range(n_outputs):
         gain += slope[pair * n_outputs + c] * target[i, c]
@@ -197,7 +196,7 @@ def _add_gains_by_word(
     place_of,
     sums,
 ):
-    """`list_gains` where one word has all boxes; see `_answer_by_word`."""
+    """`list_gains` for boxes that fit in one word; see `_answer_by_word`."""
     rejecting = np.empty(len(used), dtype=np.uint64)
     n_rules, n_kinds = np.uint64(level.shape[1]), np.uint64(level.shape[2])
     n_places = np.uint64(sums.shape[1])
@@ -222,7 +221,7 @@ def _add_gains_by_word(
             )
             place = k * n_places
             for u in range(len(used)):
-                # The only feature that rejects the row, without a branch.
+                # The only feature that rejects the row; branch-free.
                 own = place_of[used[u]] + np.uint64(codes[i, used[u]])
                 place += (rejecting[u] >> k & ONE) * own
             sums[place] += gain
@@ -239,7 +238,7 @@ def _add_gains_by_word(
 
 @njit(cache=True, nogil=True)
 def _look(codes, i, used, starts, rejects, words, near, held):
-    """Boxes that each feature rejects row i for, that only one does, and that hold."""
+    """Boxes that each feature rejects for row i, that only one does, and that match."""
     for word in range(len(rejects)):
         once = twice = np.int64(0)
         for u in range(len(used)):
@@ -253,7 +252,7 @@ def _look(codes, i, used, starts, rejects, words, near, held):
 
 @njit(cache=True, nogil=True)
 def _next_box(held, n_boxes):
-    """The first box that holds; their number if none does."""
+    """The first box that matches; the number of boxes if none does."""
     for word in range(len(held)):
         if held[word]:
             return min(word * BOXES_A_WORD + _lowest(held[word]), n_boxes)

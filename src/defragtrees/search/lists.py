@@ -11,10 +11,10 @@ SLACK = 1e-12
 
 
 def ordered_pairs(boxes, feature, n_codes):
-    """Pairs of rules of which the second can follow the first as a feature rises.
+    """Pairs of rules in which the second can follow the first as a feature increases.
 
-    A few pairs may be among them that cannot, but none is left out. None if there are
-    too many patterns to look at.
+    The result may have a few pairs too many, but none is missing. None if there are too
+    many patterns to check.
 
     Examples
     --------
@@ -47,10 +47,10 @@ def ordered_pairs(boxes, feature, n_codes):
 
 
 def _turns(inside, along, others, common, n_boxes, n_codes):
-    """Who follows whom along the feature, if just these rules can hold."""
+    """Pairs of successive rules along the feature, if only these rules can match."""
     if all(along[k] is None for k in inside):
         return set()
-    # Behind the last rule that asks about the feature, whoever can answers the rest.
+    # After the last rule on the feature, any other rule may predict the rest.
     rest = {n_boxes}
     if not inside or along[inside[-1]] is not None:
         begin = max((k for k, mask in enumerate(along) if mask is not None)) + 1
@@ -69,7 +69,7 @@ def _turns(inside, along, others, common, n_boxes, n_codes):
 
 
 def _intersection(common, box):
-    """What two boxes accept together; None if it is nothing."""
+    """The intersection of two boxes; None if it is empty."""
     merged = dict(common)
     for j, mask in box.items():
         both = mask & merged[j] if j in merged else mask
@@ -80,7 +80,7 @@ def _intersection(common, box):
 
 
 def _is_within(common, box):
-    """Whether a box accepts all that the common one does."""
+    """Whether a box contains the common one."""
     return all(
         mask.all() if j not in common else not (common[j] & ~mask).any()
         for j, mask in box.items()
@@ -88,7 +88,7 @@ def _is_within(common, box):
 
 
 def breaks_order(pairs, answers, sign):
-    """Pairs of rules whose answers go the wrong way.
+    """Pairs of rules whose predictions violate a monotone constraint.
 
     Examples
     --------
@@ -101,19 +101,19 @@ def breaks_order(pairs, answers, sign):
 
 
 DIGITS = 6  # of nats, after the point
-RULE_PRICE = 1.0  # nats for one more rule, beside its conditions and its answer
+RULE_PRICE = 1.0  # nats per rule, besides its conditions and its prediction
 
 
 class Boxes:
-    """Boxes over the rows of a `table`, whatever they answer together.
+    """Boxes over the rows of a `table`, combined in any form.
 
     A box is a dict from column number to the codes that it accepts (a bool array,
-    missing last). They are not changed: `with_box` and the like give new ones.
+    missing last). Boxes are immutable: `with_box` and the like return new ones.
     """
 
     @property
     def n_rules(self):
-        """Number of rules, the last "otherwise" included."""
+        """Number of rules, including the default rule."""
         return len(self.boxes) + 1
 
     @property
@@ -123,24 +123,24 @@ class Boxes:
 
     @property
     def least_answered(self):
-        """Weight of the rows of the rule, the last left out, that has fewest."""
+        """Smallest weight of the rows of a rule, except the default rule."""
         return self.weights[:-1].min(initial=np.inf)
 
     def code_gains(self, k):
-        """What rule k would gain by column and code, and what it gains as it is."""
+        """Gains of rule k by column and code, and its present gain."""
         return code_gains(self.table, self.boxes[k], self.row_gains(k))
 
 
 class BoxList(Boxes):
-    """An ordered list of boxes with counts of the rows that each answers.
+    """An ordered list of boxes with counts of the rows that each predicts.
 
-    Where rows are, and what they say of a change, is for the classes below to know:
-    each has `table`, `loss`, `boxes`, `prices`, `counts` and `cost`.
+    Subclasses know where the rows are; each has `table`, `loss`, `boxes`, `prices`,
+    `counts` and `cost`.
     """
 
     @property
     def weights(self):
-        """Weight of the rows that each rule answers, the last one included."""
+        """Weight of the rows that each rule predicts, including the default rule."""
         return self.loss.weights(self.counts)
 
     @property
@@ -153,23 +153,23 @@ class BoxList(Boxes):
         return self._ordered([i for i in range(len(self.boxes)) if i != k])
 
     def swapped(self, k):
-        """The list with boxes k and k + 1 in the other order."""
+        """The list with boxes k and k + 1 swapped."""
         order = list(range(len(self.boxes)))
         order[k], order[k + 1] = order[k + 1], order[k]
         return self._ordered(order)
 
     def keeps_order(self, j, sign):
-        """Whether answers only fall, or only rise, with a column."""
+        """Whether predictions only fall, or only rise, with a column."""
         pairs = ordered_pairs(self.boxes, j, self.table.columns[j].n_codes)
         answers = self.loss.answers(self.counts)
         return pairs is not None and not breaks_order(pairs, answers, sign)
 
 
 class RuleBoxes(BoxList):
-    """An ordered list of boxes, and which rule predicts which row.
+    """An ordered list of boxes, and the rule that predicts each row.
 
-    `held`, (n_boxes, n_samples), is which rows each box accepts; `prices` are nats for
-    the conditions of each box.
+    `held`, (n_boxes, n_samples), has the rows that each box accepts; `prices` are nats
+    for the conditions of each box.
     """
 
     def __init__(self, table, loss, boxes, held=None, prices=None):
@@ -223,15 +223,15 @@ class RuleBoxes(BoxList):
         return ~self.held[:k].any(axis=0)
 
     def answering_after(self, k):
-        """Who would answer each row if the boxes up to k did not."""
+        """The rule that would predict each row without the boxes up to k."""
         return kernels.first_true(self.held, k + 1)
 
     def row_gains(self, k):
-        """What the list gains for each row if rule k accepts it; 0 where it cannot."""
+        """Gain of the list for each row if rule k accepts it; 0 if it cannot."""
         return kernels.row_gains(self.held, self.answering, k, *self._gain_terms)
 
     def code_gains(self, k):
-        """What rule k would gain by column and code, and what it gains as it is."""
+        """Gains of rule k by column and code, and its present gain."""
         table = self.table
         box = table.packed(self.boxes[k])
         rows = self.held, self.answering, k, *self._gain_terms
@@ -243,7 +243,7 @@ class RuleBoxes(BoxList):
         return self.loss.gain_terms(self.counts)
 
     def widenings(self, k):
-        """Conditions of rule k: column, accepted codes, and gains of other codes."""
+        """Conditions of rule k: column, accepted codes, and gains by code."""
         columns, accepted = self.table.packed(self.boxes[k])
         rows = self.held, self.answering, k, *self._gain_terms
         gains = kernels.near_gains(*rows, self.table.codes, columns, accepted)
@@ -251,20 +251,20 @@ class RuleBoxes(BoxList):
             yield j, mask, own[: len(mask)]
 
     def swap_gain(self, k):
-        """What it gains, but for rounding, to swap boxes k and k + 1."""
+        """Gain of swapping boxes k and k + 1, up to rounding."""
         moved = self.held[k + 1] & (self.answering == k)
         if not moved.any():
-            return 0.0  # their order is felt only where both hold
+            return 0.0  # their order matters only for rows in both
         answering = np.where(moved, k + 1, self.answering)
         counts = self.loss.counts(answering, self.n_rules)
         return self.fit_cost - settled(self.loss.cost(counts))
 
 
 def settled(nats):
-    """Nats without their last digits, which depend on how a processor adds up.
+    """Round nats, as their last digits depend on the order of summation.
 
-    Lists that differ in nothing that counts, such as two rules in either order that no
-    row passes both, then cost the same on every machine, and the first one is kept.
+    Equivalent lists, such as two disjoint rules in either order, then cost the same on
+    every machine, and the first one is kept.
 
     Examples
     --------
@@ -275,7 +275,7 @@ def settled(nats):
 
 
 def rows_in(table, box):
-    """Which rows of a table a box accepts."""
+    """Mask of the rows of a table that a box accepts."""
     held = np.ones(table.n_rows, dtype=bool)
     for j, accepted in box.items():
         held &= accepted[table.column_codes(j)]
@@ -283,7 +283,7 @@ def rows_in(table, box):
 
 
 def code_gains(table, box, gain):
-    """Sums of what rows gain by column and code, and over the rows in a box.
+    """Sums of gains of rows by column and code, and over the rows in a box.
 
     Those of a column are over the rows that all conditions on other columns accept.
     """
@@ -298,7 +298,7 @@ def box_price(table, box):
 
 
 def condition_price(table, j, accepted):
-    """Nats for one condition: its finite sides, or the categories that it names."""
+    """Nats for one condition: for its finite sides, or for its categories."""
     column = table.columns[j]
     if not column.is_set:
         return table.prices[j] * n_sides(column, accepted)
@@ -308,12 +308,12 @@ def condition_price(table, j, accepted):
 
 
 def n_conditions(table, box):
-    """How many conditions a box has."""
+    """Number of conditions of a box."""
     return sum(n_sides(table.columns[j], accepted) for j, accepted in box.items())
 
 
 def n_sides(column, accepted):
-    """How many things a condition asks, as `Condition.n_sides` counts them."""
+    """Number of sides of a condition, as `Condition.n_sides` counts them."""
     if column.is_set or accepted[0] or accepted[column.n_codes - 1]:
         return 1
     return 2 if accepted[:-1].any() else 1

@@ -1,8 +1,8 @@
-"""What a rule list costs, in nats: to say the target given its rules.
+"""Losses of rule lists: the description length of the target given rules, in nats.
 
-Numbers, and probabilities on a scale on which their noise is even, have a Gaussian
-around each rule's mean, with one spread for the whole list. Where the class counts, a
-list is charged for the rows that it answers wrongly.
+Numbers, and variance-stabilised probabilities, have a Gaussian around the mean of each
+rule, with one spread for the whole list. If the class counts, a list also pays for the
+rows that it predicts wrongly.
 """
 
 from copy import copy
@@ -14,12 +14,12 @@ from defragtrees.search import kernels
 
 NO_CLASSES = np.empty(0, dtype=np.intp)
 PRIOR = 0.5  # Jeffreys' prior of a share of errors
-LEAST_ERRORS = 0.02  # a list is not asked to agree with the ensemble more often
-LEAST_SPREAD = 1e-4  # share of the variance of numbers that may stay unexplained
+LEAST_ERRORS = 0.02  # share of errors below which there is no further gain
+LEAST_SPREAD = 1e-4  # share of the variance of numbers that may remain unexplained
 
 
 class SquaredLoss:
-    """Code length of numbers, one or several a row, up to a constant.
+    """Code length of numbers, one or several per row, up to a constant.
 
     `least_spread` is the share of the target's variance that a list need not explain.
     """
@@ -28,7 +28,7 @@ class SquaredLoss:
         self.least_spread = least_spread
         center = np.average(target, axis=0, weights=weight)
         square = np.average(((target - center) ** 2).sum(axis=1), weights=weight)
-        # Rounded, so that units leave no trace in the last digits and break no ties.
+        # Rounded, so that results do not depend on units.
         standard = np.round((target - center) / (np.sqrt(square) or 1.0), 9)
         self.target = np.ascontiguousarray(standard)
         self.weight = weight
@@ -38,16 +38,16 @@ class SquaredLoss:
 
     @cached_property
     def weighted(self):
-        """The weight of rows, and their outputs by weight, a line for each."""
+        """The weight of rows and their weighted outputs, as lines."""
         return np.vstack([self.weight, (self.weight[:, None] * self.target).T])
 
     @property
     def counted(self):
-        """How many outputs and how many classes its counts tell apart."""
+        """Numbers of outputs and of classes in its counts."""
         return self.n_outputs, 0
 
     def elsewhere(self, total_weight, square):
-        """The same loss for rows that are not here; it knows their counts only."""
+        """The same loss for other rows, known by their counts only."""
         loss = copy(self)
         loss.target = loss.weight = None
         loss.total_weight, loss.square = total_weight, square
@@ -63,14 +63,14 @@ class SquaredLoss:
         return kernels.answered_sums(answering, n_rules, *rows)
 
     def weights(self, counts):
-        """Weight of the rows that each rule answers."""
+        """Weight of the rows that each rule predicts."""
         return counts[:, 0]
 
     def _means(self, counts):
         return counts[:, 1:] / np.maximum(counts[:, :1], 1e-300)
 
     def answers(self, counts):
-        """What each rule answers, of one number a row."""
+        """The prediction of each rule, for one number per row."""
         return self._means(counts)[:, 0]
 
     def _spread(self, counts):
@@ -84,17 +84,17 @@ class SquaredLoss:
         return self._nats(self._spread(counts), len(counts))
 
     def _nats(self, spread, n_rules):
-        # One mean a rule: outputs that move together are one thing to say.
+        # One parameter per rule, as its outputs move together.
         means = 0.5 * np.log(max(self.total_weight, 2.0)) * n_rules
         fit = 0.5 * self.total_weight * np.log(spread)
         return float(fit + means)
 
     def nats(self, square, n_rules):
-        """Nats for the target of all rows whose squares, by weight, add up to this."""
+        """Nats for the target of all rows, given their weighted sum of squares."""
         return self._nats(square / self.total_weight + self.least_spread, n_rules)
 
     def nats_each(self, square):
-        """Nats for a square of one where all, by weight, add up to this."""
+        """Nats per unit of squares, given their weighted sum."""
         return 1 / (2 * (square / self.total_weight + self.least_spread))
 
     def rule_terms(self, counts):
@@ -103,12 +103,12 @@ class SquaredLoss:
         return means, self._spread(counts), np.empty(0, dtype=np.intp), 0.0
 
     def gain_terms(self, counts):
-        """What `kernels.row_gains` needs beside who answers."""
+        """Arguments of `kernels.row_gains`, besides the rules of rows."""
         means, spread, none, mistake = self.rule_terms(counts)
         return self.weight, self.target, means, spread, none, none, mistake
 
     def new_rule_terms(self, counts, answering):
-        """What rows gain if a new rule takes them from the rule `answering`.
+        """Gains of rows if a new rule takes them from the rule `answering`.
 
         Three terms, constant, quadratic and linear: the gain by a rule with mean v is
         `constant + 2 v . linear - (v . v) quadratic`.
@@ -120,9 +120,9 @@ class SquaredLoss:
 
 
 class ErrorLoss:
-    """Code length of which rows a rule's own class is wrong for, and their class.
+    """Code length of the errors of the predicted classes.
 
-    One share of errors for the whole list, so it counts mistakes and nothing else.
+    There is one share of errors for the whole list, so only their number counts.
     """
 
     def __init__(self, target, weight, n_classes):
@@ -133,11 +133,11 @@ class ErrorLoss:
 
     @property
     def counted(self):
-        """How many outputs and how many classes its counts tell apart."""
+        """Numbers of outputs and of classes in its counts."""
         return 0, self.n_classes
 
     def elsewhere(self, total_weight, square):
-        """The same loss for rows that are not here; see SquaredLoss."""
+        """The same loss for other rows; see SquaredLoss."""
         loss = copy(self)
         loss.target = loss.weight = None
         loss.total_weight = total_weight
@@ -148,18 +148,18 @@ class ErrorLoss:
         return ErrorLoss(self.target[rows], self.weight[rows], self.n_classes)
 
     def counts(self, answering, n_rules):
-        """Weight of each class among the rows that each rule answers."""
+        """Weight of each class among the rows that each rule predicts."""
         classes = self.target, self.n_classes
         nothing = np.empty((0, len(answering)))
         rows = nothing, self.weight, *classes
         return kernels.answered_sums(answering, n_rules, *rows)
 
     def weights(self, counts):
-        """Weight of the rows that each rule answers."""
+        """Weight of the rows that each rule predicts."""
         return counts.sum(axis=1)
 
     def answers(self, counts):
-        """How much each rule answers the second class."""
+        """The share of the second class in each rule."""
         return counts[:, 1] / np.maximum(counts.sum(axis=1), 1e-300)
 
     def _wrong(self, counts):
@@ -174,17 +174,17 @@ class ErrorLoss:
         return self.nats(self._wrong(counts), len(counts))
 
     def nats(self, wrong, n_rules):
-        """Nats for the target of all rows if rows of so much weight are wrong."""
+        """Nats for the target of all rows, given the weight of wrong rows."""
         share = self._share(wrong)
         among = np.log(max(self.n_classes - 1, 1))
         right = self.total_weight - wrong
         code = right * -np.log1p(-share) + wrong * (among - np.log(share))
-        # A rule pays for its class, and for the share of rows that it is right in.
+        # A rule pays for its class and for its accuracy.
         each = np.log(self.n_classes) + 0.5 * np.log(max(self.total_weight, 2.0))
         return float(code + n_rules * each)
 
     def nats_each(self, wrong):
-        """Nats for a wrong row where rows of so much weight are wrong."""
+        """Nats per wrong row, given the weight of wrong rows."""
         share = self._share(wrong)
         return np.log((1 - share) / share * max(self.n_classes - 1, 1))
 
@@ -195,7 +195,7 @@ class ErrorLoss:
         return means, 1.0, answers, float(mistake)
 
     def gain_terms(self, counts):
-        """What `kernels.row_gains` needs beside who answers."""
+        """Arguments of `kernels.row_gains`, besides the rules of rows."""
         means, spread, answers, mistake = self.rule_terms(counts)
         target = np.empty((len(self.weight), 0))
         return self.weight, target, means, spread, self.target, answers, mistake
@@ -222,11 +222,11 @@ class BothLoss:
 
     @property
     def counted(self):
-        """How many outputs and how many classes its counts tell apart."""
+        """Numbers of outputs and of classes in its counts."""
         return self.squared.n_outputs, self.wrong.n_classes
 
     def elsewhere(self, total_weight, square):
-        """The same loss for rows that are not here; see SquaredLoss."""
+        """The same loss for other rows; see SquaredLoss."""
         parts = (self.squared, self.wrong)
         both = (part.elsewhere(total_weight, square) for part in parts)
         loss = copy(self)
@@ -236,13 +236,13 @@ class BothLoss:
         return loss
 
     def counts(self, answering, n_rules):
-        """The counts of the two losses side by side."""
+        """The counts of the two losses, concatenated."""
         weighted, classes = self.squared.weighted, self.wrong.target
         rows = n_rules, weighted, self.weight, classes, self.wrong.n_classes
         return kernels.answered_sums(answering, *rows)
 
     def weights(self, counts):
-        """Weight of the rows that each rule answers."""
+        """Weight of the rows that each rule predicts."""
         return counts[:, 0]
 
     def cost(self, counts):
@@ -257,14 +257,14 @@ class BothLoss:
         return means, spread, answers, self.emphasis * mistake
 
     def gain_terms(self, counts):
-        """What `kernels.row_gains` needs beside who answers."""
+        """Arguments of `kernels.row_gains`, besides the rules of rows."""
         *told, answers, mistake = self.rule_terms(counts)
         return self.weight, self.target, *told, self.wrong.target, answers, mistake
 
     def answers(self, counts):
-        """What each rule answers, of one number a row."""
+        """The prediction of each rule, for one number per row."""
         return self.squared.answers(counts[:, : self.width])
 
     def new_rule_terms(self, counts, answering):
-        """What rows gain in probabilities if a new rule takes them; see SquaredLoss."""
+        """Gains of rows in probabilities if a new rule takes them; see SquaredLoss."""
         return self.squared.new_rule_terms(counts[:, : self.width], answering)

@@ -1,8 +1,9 @@
-"""Moves that lower the cost of rules, each kept only if it does, and the search.
+"""Moves that lower the cost of rules, and the search.
 
-One rule and one feature at a time, all else fixed: a row that reaches rule k gains its
-loss with the rules after k, less its loss with rule k. The best condition on a feature
-is then found exactly among all intervals, or sets, of its codes (`best_condition`).
+A move changes one condition of one rule, all else fixed: the gain of a row that reaches
+rule k is its loss with the rules after k, less its loss with rule k. The best condition
+on a feature is then found exactly among all intervals, or sets, of its codes
+(`best_condition`). A move is kept only if it lowers the cost.
 
 `search` goes from several starts to the cheapest rules of every number. Rules are
 RuleBoxes, StandaloneBoxes or PointBoxes; the moves are the same for all.
@@ -25,11 +26,11 @@ from defragtrees.search.lists import (
     settled,
 )
 
-N_PROMISING = 2  # starts of each length that are worth a full descent
+N_PROMISING = 2  # starts of each length with a full descent
 
 
 def search(empty, starts, limits, insert, n_rounds=1):
-    """The cheapest rules found of every number, from one up, and the rounds it took."""
+    """Search for the cheapest rules of every number; also returns the rounds."""
     best = {1: empty}
     for rules in starts:
         keep(best, descend(tidy(rules, limits), limits), limits)
@@ -39,7 +40,7 @@ def search(empty, starts, limits, insert, n_rounds=1):
         n_done += 1
         before = {n: rules.cost for n, rules in best.items()}
         for n in range(1, limits.max_rules):
-            # Rules that have been tried before have nothing new to give.
+            # Rules that were tried before are skipped.
             if n in best and grown.get(n) is not best[n]:
                 grown[n] = best[n]
                 longer = insert(best[n], limits)
@@ -56,7 +57,7 @@ def search(empty, starts, limits, insert, n_rounds=1):
 
 
 def promising(starts, limits):
-    """Of each length the few starts that are cheapest after one round."""
+    """The few starts of each length that are cheapest after one round."""
     by_length = {}
     for rules in starts:
         rules = descend(tidy(rules, limits), limits, max_rounds=1, max_steps=2)
@@ -66,9 +67,9 @@ def promising(starts, limits):
 
 
 def polish(starts, limits, max_rounds, gap_rounds=0):
-    """The rules after a descent on all rows, or by another loss, by their number.
+    """Polish rules on all rows, or by another loss; returns rules by their number.
 
-    Where a number is left out, rules are cut from those with one more.
+    If a number is missing, rules are cut from those with one more.
     """
     polished = {}
     for rules in starts:
@@ -82,7 +83,7 @@ def polish(starts, limits, max_rounds, gap_rounds=0):
 
 
 def keep(best, rules, limits):
-    """Note rules if they are the cheapest of their number."""
+    """Store rules if they are the cheapest of their number."""
     n = rules.n_rules
     if n <= limits.max_rules and (n not in best or rules.cost < best[n].cost):
         best[n] = rules
@@ -100,10 +101,10 @@ def tree_sizes(max_rules):
 
 
 def boxes_from_tree(table, target, weight, sizes):
-    """Leaves of trees grown on codes, shortest first, the last left out.
+    """Leaves of trees grown on codes, shortest first, without the last.
 
-    One list of boxes for each size. A tree takes its best split first, so a smaller
-    one is the beginning of a larger.
+    One list of boxes per size. Trees are grown best first, so a smaller one is the
+    beginning of a larger one.
     """
     grown = DecisionTreeRegressor(max_leaf_nodes=max(sizes), random_state=0)
     tree = grown.fit(table.codes, target, sample_weight=weight).tree_
@@ -111,7 +112,7 @@ def boxes_from_tree(table, target, weight, sizes):
 
 
 def _leaves(table, tree, n_nodes):
-    """Boxes of the leaves of the tree that has only the first nodes."""
+    """Boxes of the leaves of the tree with only the first nodes."""
     boxes, waiting = [], [(0, {})]
     while waiting:
         node, box = waiting.pop()
@@ -149,9 +150,9 @@ def best_condition(sums, missing, price, name_price=None):
 
 
 def _best_set(sums, missing, price, name_price):
-    """Value and accepted codes of the best set: the shorter side is named."""
+    """Value and accepted codes of the best set; the smaller side is named."""
     best = (sums.sum() + missing, np.ones(len(sums) + 1, dtype=bool))
-    # A condition that no row passes is none.
+    # A condition must accept some codes.
     if missing != 0 and missing - price > best[0]:
         best = (missing - price, np.arange(len(sums) + 1) == len(sums))
     inside, outside = sums > name_price, sums < -name_price
@@ -203,12 +204,12 @@ def _best_interval(sums, missing, price):
 
 
 LEAST_GAIN = 1e-7  # nats; less is rounding
-MOST_TRIED = 4  # changes of a rule, best first, before it is left as it is
+MOST_TRIED = 4  # changes of a rule, best first, before it is given up
 
 
 def descend(rules, limits, max_rounds=20, max_steps=12):
-    """Improve every rule in turn, and their order, until nothing moves."""
-    at_rest = {}  # for each rule the list in which nothing more moved it
+    """Improve every rule in turn, and their order, until nothing changes."""
+    at_rest = {}  # for each rule, the list in which it could not be improved
     for _ in range(max_rounds):
         before = rules.cost
         for k in range(len(rules.boxes)):
@@ -224,7 +225,7 @@ def descend(rules, limits, max_rounds=20, max_steps=12):
 def improve_rule(rules, k, limits, max_steps):
     """Change the conditions of rule k one at a time, best change first.
 
-    Returns the rules, and whether nothing more moves this one.
+    Returns the rules, and whether this one cannot be improved further.
     """
     for _ in range(max_steps):
         sums, inside = rules.code_gains(k)
@@ -249,7 +250,7 @@ def box_changes(table, box, gain, limits):
 
 
 def changes_by_sums(table, box, sums, inside, limits, price=None):
-    """What each box that differs in one condition gains more, and the box; best first.
+    """Boxes that differ in one condition, with their additional gain, best first.
 
     The gain is in nats, less the price of the conditions.
     """
@@ -267,7 +268,7 @@ def changes_by_sums(table, box, sums, inside, limits, price=None):
     now = inside - price
     if value.max(initial=-np.inf) <= now + LEAST_GAIN:
         return
-    # Rounded as costs are, so that conditions that accept the same rows tie.
+    # Rounded like costs, so that conditions that accept the same rows tie.
     value = np.round(value, DIGITS)
     for j in np.argsort(-value, kind="stable")[:MOST_TRIED]:
         if value[j] <= now + LEAST_GAIN:
@@ -278,7 +279,7 @@ def changes_by_sums(table, box, sums, inside, limits, price=None):
 
 
 def _with_condition(table, box, j, sums):
-    """The box with the best condition on column j; None if it stays as it is."""
+    """The box with the best condition on column j; None if it does not change."""
     column = table.columns[j]
     n_codes = column.n_codes
     name_price = table.name_prices[j] if column.is_set else None
@@ -305,12 +306,12 @@ def improve_order(rules, limits):
 
 
 def remove_rule(rules):
-    """The cheapest list with one rule less."""
+    """The cheapest list with one rule removed."""
     return min(map(rules.without_box, range(len(rules.boxes))), key=attrgetter("cost"))
 
 
 def tidy(rules, limits):
-    """The list without boxes that answer too few rows or have no condition."""
+    """Remove boxes that predict too few rows or have no condition."""
     for k in range(len(rules.boxes) - 1, -1, -1):
         weight = rules.weights[k]
         is_idle = weight <= 0 or weight < limits.least_answered
@@ -319,7 +320,7 @@ def tidy(rules, limits):
     return limits.repaired(rules)
 
 
-MOST_GROWN = 6  # conditions that a new rule is grown by; descent may add more
+MOST_GROWN = 6  # conditions of a new rule; descent may add more
 N_SEEDS = 6  # first conditions that are grown into rules
 
 
@@ -327,18 +328,17 @@ N_SEEDS = 6  # first conditions that are grown into rules
 class Seed:
     """The first condition of a new rule."""
 
-    value: float  # what it gains, in nats, less its price
-    place: int  # where the rule would stand
+    value: float  # gain in nats, less its price
+    place: int  # of the rule in the list
     column: int
     accepted: np.ndarray  # codes of the column, missing last
 
 
 def insert_rule(rules, limits):
-    """The cheapest list found with one more rule; None if there is none.
+    """Find the cheapest list with one more rule; None if there is none.
 
-    At every place, and for every cut of every column, the rows on either side could
-    have a rule of their own, with their own mean. The few best of these are grown by
-    further conditions.
+    Candidates are the two sides of every cut of every column at every place, each with
+    its own mean. The few best ones are narrowed by further conditions.
     """
     best = None
     seeds, terms = [], {}
@@ -365,7 +365,7 @@ def insert_rule(rules, limits):
 
 
 def find_seeds(table, place, terms):
-    """For each column the Seed of its best cut for a rule at this place."""
+    """The Seed of the best cut of each column for a rule at this place."""
     constant, linear, quadratic = terms
     n_rejecting = np.zeros(table.n_rows, dtype=np.uint8)
     rejecting = np.zeros(table.n_rows, dtype=np.intp)
@@ -392,7 +392,7 @@ def find_seeds(table, place, terms):
 
 
 def _code_order(table, sums):
-    """Codes of each column in order; categories by the mean of the widest output."""
+    """Codes of each column in order; categories by the mean of an output."""
     order = np.tile(np.arange(table.width), (len(table.columns), 1))
     if table.is_set.any():
         widest = 2 + int((sums[2:] ** 2).sum(axis=(1, 2)).argmax())
@@ -404,7 +404,7 @@ def _code_order(table, sums):
 
 
 def _grow(table, seed, terms, limits):
-    """A box cut down from the seed by the best conditions, one after the other."""
+    """Narrow the seed by the best conditions, one at a time."""
     constant, linear, quadratic = terms
     box = {seed.column: seed.accepted}
     for _ in range((limits.max_conditions or MOST_GROWN) - 1):
@@ -427,16 +427,16 @@ MOST_GROWN_BOXES = 4  # conditions of a new rule, if there is no limit
 class Cut:
     """A condition on one column."""
 
-    fall: float  # by how much the loss falls with it, all points fitted again
+    fall: float  # decrease of the loss, with all points fitted again
     column: int
     accepted: np.ndarray  # codes of the column, missing last
-    side: int  # -1 if it accepts what is below, 1 if what is above
+    side: int  # -1 if it accepts values below, 1 if above
 
 
 class Slopes:
-    """What one more box beside those of `rules` would gain.
+    """Gains of one more box in addition to those of `rules`.
 
-    `monotone` gives -1 or 1 for features with which sums may only fall or only rise.
+    `monotone` has -1 or 1 for features with which sums may only fall or only rise.
     """
 
     def __init__(self, rules, monotone=None):
@@ -451,28 +451,28 @@ class Slopes:
         floor = 1e-9 * max(matrix.diagonal().max(), 1e-300)
         self.inverse = np.linalg.inv(matrix + floor * np.eye(len(matrix)))
         self.n_outputs = slope.shape[1]
-        # The base's overlap is the bend itself.
+        # The overlap with the base is the curvature itself.
         self.rows = np.vstack([slope.T, overlap])
 
     def fall(self, sums):
-        """By how much the loss falls, from sums of `rows`, (n_rows_of_it, ...)."""
+        """Decrease of the loss, from sums of `rows`, (n_rows_of_it, ...)."""
         slope, overlap = sums[: self.n_outputs], sums[self.n_outputs :]
         bend = overlap[-1]
         shared = np.tensordot(self.inverse, overlap, axes=1)
         rest = bend - (overlap * shared).sum(axis=0) + self.loss.prior
-        # A box that others make up already has nothing of its own.
+        # A linear combination of other boxes gains nothing.
         rest = np.where(rest > 1e-6 * bend + 1e-12, rest, np.inf)
         return (slope**2).sum(axis=0) / rest
 
     def of_rows(self, inside):
-        """By how much the loss falls with the box of these rows, and its points."""
+        """Decrease of the loss with the box of these rows, and its points."""
         sums = self.rows[:, inside].sum(axis=1)
         overlap = sums[self.n_outputs :]
         rest = overlap[-1] - overlap @ self.inverse @ overlap + self.loss.prior
         return float(self.fall(sums)), sums[: self.n_outputs] / max(rest, 1e-12)
 
     def cuts(self, inside, sign=0):
-        """For each column the best Cut of the rows inside, on either side."""
+        """The best Cut of each column for the rows inside, on either side."""
         table = self.table
         nobody = np.zeros(table.n_rows, dtype=np.uint8), np.zeros(table.n_rows, np.intp)
         sums = np.stack(
@@ -504,7 +504,7 @@ class Slopes:
         return best
 
     def sign_of(self, cut, sign=0):
-        """The sign that points must have with a cut, if they had one before."""
+        """The required sign of points with a cut, given that before it."""
         return int(cut.side * self.signs[cut.column]) or sign
 
     def _best_cuts(self, fall, order, side, takes_missing):
@@ -524,7 +524,7 @@ class Slopes:
         return found
 
     def _code_order(self, sums):
-        """Codes of each column in order; categories by the slope of their rows."""
+        """Codes of each column in order; categories by gradient."""
         table = self.table
         order = np.tile(np.arange(table.width), (len(table.columns), 1))
         if table.is_set.any():
@@ -538,7 +538,7 @@ class Slopes:
 
 
 def grow_rule(rules, limits, n_seeds=N_GROWN_SEEDS):
-    """The cheapest set found with one more rule; None if there is none."""
+    """Find the cheapest set with one more rule; None if there is none."""
     slopes = Slopes(rules, limits.monotone)
     every = np.ones(rules.table.n_rows, dtype=bool)
     cuts = sorted(slopes.cuts(every), key=lambda cut: -_value(rules, cut, {}))
@@ -554,7 +554,7 @@ def grow_rule(rules, limits, n_seeds=N_GROWN_SEEDS):
 
 
 def _grown(rules, slopes, seed, limits):
-    """A box cut down from the seed by the best conditions, one after the other."""
+    """Narrow the seed by the best conditions, one at a time."""
     box, value = {seed.column: seed.accepted}, _value(rules, seed, {})
     sign = slopes.sign_of(seed)
     for _ in range((limits.max_conditions or MOST_GROWN_BOXES) - 1):
@@ -578,15 +578,15 @@ def _narrowed(box, cut):
 
 
 def _value(rules, cut, box):
-    """Nats that a box brings with a cut, less the price of its conditions."""
+    """Gain of a box with a cut in nats, less the price of its conditions."""
     share = cut.fall / (rules.spread * rules.loss.base_deviance)
-    # Beyond nearly all of the loss the second order says nothing.
+    # The quadratic approximation fails near zero loss.
     brought = -0.5 * rules.loss.total_weight * np.log1p(-min(share, 0.99))
     return settled(brought - box_price(rules.table, _narrowed(box, cut)))
 
 
 def cut_conditions(rules, limits):
-    """Ever shorter lists, each with a condition less, down to one without any."""
+    """Lists with one condition removed after the other, until none is left."""
     while rules.boxes:
         _, k, box = max(_shorter_boxes(rules), key=itemgetter(0))
         rules = tidy(rules.with_box(k, box), limits)
@@ -594,7 +594,7 @@ def cut_conditions(rules, limits):
 
 
 def cut_to_limits(rules, limits):
-    """The list without the conditions that are too many, the least useful first."""
+    """Remove conditions beyond the limits, the least useful first."""
     while rules.boxes:
         boxes = enumerate(rules.boxes)
         wrong = [k for k, box in boxes if not limits.allows_box(rules.table, box)]
@@ -607,7 +607,7 @@ def cut_to_limits(rules, limits):
 
 
 def _shorter_boxes(rules, places=None):
-    """What is gained, in nats, the rule and its box without one of its sides."""
+    """Gain in nats, rule and box without one of its sides, for each side."""
     table = rules.table
     for k in range(len(rules.boxes)) if places is None else places:
         box = rules.boxes[k]
@@ -624,7 +624,7 @@ def _shorter_boxes(rules, places=None):
 
 
 def _wider(column, accepted):
-    """The condition without its lower side, its upper side, or altogether."""
+    """The condition without its lower side, its upper side, or both."""
     yield np.ones_like(accepted)
     inside = np.flatnonzero(accepted[:-1])
     if not column.is_set and n_sides(column, accepted) == 2:

@@ -1,4 +1,4 @@
-"""PointBoxes: boxes whose points add up, with what the sums cost on rows of a table."""
+"""PointBoxes: boxes whose points add up, with their cost on the rows of a table."""
 
 import numpy as np
 from scipy.special import expit
@@ -21,7 +21,7 @@ from defragtrees.search.lists import (
 
 
 class NumberLoss:
-    """Squared error of sums of points, for numbers, one or several a row.
+    """Squared error of sums of points, for numbers, one or several per row.
 
     `least_spread` is the share of the target's variance that sums need not explain.
     """
@@ -30,7 +30,7 @@ class NumberLoss:
         self.least_spread = least_spread
         center = np.average(target, axis=0, weights=weight)
         square = np.average(((target - center) ** 2).sum(axis=1), weights=weight)
-        # Rounded, so that units leave no trace in the last digits and break no ties.
+        # Rounded, so that results do not depend on units.
         self.target = np.round((target - center) / (np.sqrt(square) or 1.0), 9)
         self.weight = weight
         self.total_weight = float(weight.sum())
@@ -43,22 +43,22 @@ class NumberLoss:
         return NumberLoss(self.target[rows], self.weight[rows], self.least_spread)
 
     def fit(self, held, weight, sums, prior, start):
-        """Points, and by how far the sums are off, as a share of what the base is."""
+        """Fit points; returns them and the loss relative to the base."""
         points, explained = fit_numbers(held, weight, sums, prior)
         return points, max(1.0 - explained / self.base_deviance, 0.0)
 
     def row_losses(self, totals):
-        """How far the sums of each row are off, by weight."""
+        """Weighted loss of each row."""
         apart = self.target - totals
         return self.weight * (apart * apart).sum(axis=1)
 
     def slopes(self, totals):
-        """How the loss of each row changes with its sum: downwards, and its bend."""
+        """Negative gradient and curvature of the loss of each row by its sum."""
         return (self.target - totals) * self.weight[:, None], self.weight
 
 
 class LogOddsLoss:
-    """Twice the nats from a probability to that which sums of points are log-odds of.
+    """Deviance of probabilities whose log-odds are sums of points.
 
     `target`, (n_samples, 1), has probabilities; `least_spread` is the share of the
     base's loss that sums need not explain.
@@ -82,18 +82,18 @@ class LogOddsLoss:
         return LogOddsLoss(self.target[rows], self.weight[rows], self.least_spread)
 
     def fit(self, held, weight, sums, prior, start):
-        """Points, and by how far the sums are off, as a share of what the base is."""
+        """Fit points; returns them and the loss relative to the base."""
         points, nats = fit_log_odds(held, weight, sums, prior, start)
         return points, max(2 * (nats - self.entropy) / self.base_deviance, 0.0)
 
     def row_losses(self, totals):
-        """How far the sums of each row are off, by weight."""
+        """Weighted loss of each row."""
         total = totals[:, 0]
         nats = np.logaddexp(0.0, total) - self.target[:, 0] * total
         return 2 * self.weight * nats
 
     def slopes(self, totals):
-        """How the loss of each row changes with its sum: downwards, and its bend."""
+        """Negative gradient and curvature of the loss of each row by its sum."""
         likely = expit(totals)
         bend = self.weight * (likely * (1 - likely))[:, 0]
         return (self.target - likely) * self.weight[:, None], bend
@@ -108,10 +108,10 @@ class PointBoxes(Boxes):
     """Boxes with points; those of all boxes that match, and of the base, add up.
 
     A box is a dict from column number to the codes that it accepts (a bool array,
-    missing last). Sets are not changed: `with_box` and the like give new ones. Points
+    missing last). Sets are immutable: `with_box` and the like return new ones. Points
     are fitted jointly whenever a box changes, from `start` if points near them are
-    known. `held`, (n_boxes, n_samples), is which rows each box accepts; `prices` are
-    nats for the conditions of each box.
+    known. `held`, (n_boxes, n_samples), has the rows that each box accepts; `prices`
+    are nats for the conditions of each box.
     """
 
     def __init__(self, table, loss, boxes, held=None, prices=None, start=None):
@@ -133,27 +133,27 @@ class PointBoxes(Boxes):
         sums = np.column_stack(sums)
         self.points, off = loss.fit(patterns, weight, sums, self.prior, start)
         self.spread = off + loss.least_spread
-        # One number a rule, as precisely as rows can tell it.
+        # One number per rule, to the precision that the rows support.
         each = 0.5 * np.log(max(loss.total_weight, 2.0)) + RULE_PRICE
         fit = 0.5 * loss.total_weight * np.log(self.spread)
         self.cost = settled(fit + sum(prices) + each * len(prices))
 
     @property
     def least_answered(self):
-        """Weight of the rows that the rule with fewest holds in, or fails in."""
+        """Smallest weight of the rows that a rule matches, or does not match."""
         rest = self.loss.total_weight - self.weights
         return np.minimum(self.weights, rest).min(initial=np.inf)
 
     @property
     def nats_per_loss(self):
-        """What a unit of the rows' losses is worth, in nats."""
+        """Nats per unit of loss."""
         loss = self.loss
         return loss.total_weight / (2 * self.spread * loss.base_deviance)
 
     def totals(self, without=None):
-        """Sums of points of each row, (n_samples, n_outputs); one rule may be left out.
+        """Sums of points of each row, (n_samples, n_outputs), maybe without one rule.
 
-        Rule by rule, so that rounding does not depend on how matrices are multiplied.
+        Rule by rule, so that rounding does not depend on matrix multiplication.
         """
         shape = (self.table.n_rows, self.points.shape[1])
         totals = np.tile(self.points[-1], (shape[0], 1))
@@ -163,7 +163,7 @@ class PointBoxes(Boxes):
         return totals
 
     def row_gains(self, k):
-        """What is gained for each row if rule k accepts it, its points as they are."""
+        """Gain for each row if rule k accepts it, with the present points."""
         loss, rest = self.loss, self.totals(without=k)
         gain = loss.row_losses(rest) - loss.row_losses(rest + self.points[k])
         return gain * self.nats_per_loss
@@ -181,7 +181,7 @@ class PointBoxes(Boxes):
         return self._made(boxes, held, tuple(prices), self.points)
 
     def with_new_box(self, k, box, points=None):
-        """The set with one more box, at the end whatever k; points may be known."""
+        """The set with one more box at the end; k is ignored, points may be known."""
         held = np.vstack([self.held, rows_in(self.table, box)])
         start = np.insert(self.points, -1, 0.0 if points is None else points, axis=0)
         prices = (*self.prices, box_price(self.table, box))
@@ -200,8 +200,8 @@ class PointBoxes(Boxes):
     def keeps_order(self, j, sign):
         """Whether sums only fall, or only rise, with a column.
 
-        So it is if each rule that asks about it accepts all codes on one side, with
-        points of the right sign.
+        This holds if each rule on it accepts all codes on one side, with points of the
+        right sign.
         """
         for box, points in zip(self.boxes, self.points[:, 0], strict=False):
             if j not in box:
@@ -213,14 +213,14 @@ class PointBoxes(Boxes):
         return True
 
     def swap_gain(self, k):
-        """Nothing: these rules have no order."""
+        """Return 0: these rules have no order."""
         return 0.0
 
     def in_reading_order(self):
-        """The same set as it is told: most important rules first, about few rows.
+        """The same set for readers: most important rules first, matching few rows.
 
-        A rule of one condition that holds in most rows says the same as one that holds
-        in the others, with the points of the other sign.
+        A rule of one condition that matches most rows is equivalent to its complement
+        with points of the other sign.
         """
         boxes = [self._rarer(k) for k in range(len(self.boxes))]
         rules = PointBoxes(self.table, self.loss, boxes)
@@ -230,7 +230,7 @@ class PointBoxes(Boxes):
         return PointBoxes(self.table, self.loss, [boxes[k] for k in order])
 
     def _rarer(self, k):
-        """Box k or, if that holds in fewer rows and is as short, its complement."""
+        """Box k or, if it matches fewer rows and is as short, its complement."""
         box = self.boxes[k]
         if len(box) != 1 or 2 * self.weights[k] <= self.loss.total_weight:
             return box

@@ -1,9 +1,9 @@
-"""StandaloneBoxes: boxes each of which is true by itself, with their cost.
+"""StandaloneBoxes: boxes that can be read one at a time, with their cost.
 
-A rule's mean and class are those of all rows that its box accepts. Where several
-accept a row, it is charged for the one that is farthest from it, for a wrong class if
-one of them has it, and more if their classes differ: so rules come to agree where they
-overlap, or to stand apart.
+The mean and class of a rule are those of all rows that its box accepts. If several
+accept a row, the cost is that of the one farthest from it, with a wrong class if one of
+them has it, and more if their classes differ: so overlapping rules come to agree, or to
+be disjoint.
 """
 
 from dataclasses import dataclass
@@ -15,14 +15,14 @@ from defragtrees.search.lists import RULE_PRICE, Boxes, box_price, rows_in, sett
 from defragtrees.search.losses import BothLoss, ErrorLoss
 from defragtrees.search.moves import box_changes, find_seeds
 
-CONFLICT = 2.0  # a row whose rules differ counts as so many wrong rows more
-MOST_GROWN = 6  # conditions that a new rule is grown by; descent may add more
+CONFLICT = 2.0  # additional wrong rows that a row with conflicting rules counts as
+MOST_GROWN = 6  # conditions of a new rule; descent may add more
 N_SEEDS = 6  # first conditions that are grown into rules
 
 
 @dataclass(frozen=True, eq=False)
 class Answers:
-    """What each rule predicts, the last "otherwise" included, and how that fits."""
+    """Predictions of each rule, including the default rule, and their errors."""
 
     weight: np.ndarray  # of the rows of each rule
     mean: np.ndarray  # (n_rules, n_outputs)
@@ -31,7 +31,7 @@ class Answers:
     is_wrong: np.ndarray  # (n_rules, n_samples): whether each row has another class
 
     def replaced(self, places, other):
-        """The same answers with those of some rules exchanged."""
+        """The same predictions with those of some rules replaced."""
         changed = []
         for name in ("weight", "mean", "label", "apart", "is_wrong"):
             values = getattr(self, name).copy()
@@ -40,7 +40,7 @@ class Answers:
         return Answers(*changed)
 
     def taken(self, places):
-        """The answers of some rules."""
+        """The predictions of some rules."""
         return Answers(
             self.weight[places],
             self.mean[places],
@@ -52,17 +52,17 @@ class Answers:
 
 @dataclass(frozen=True, eq=False)
 class Charges:
-    """What each row is charged for; arrays of shape (n_samples,)."""
+    """The cost terms of each row; arrays of shape (n_samples,)."""
 
     apart: np.ndarray  # squared distance to the farthest of its rules
     is_wrong: np.ndarray  # whether one of them has another class
     differ: np.ndarray  # whether they have different ones
     label: np.ndarray  # the class of one of them
-    is_held: np.ndarray  # whether a rule other than the "otherwise" matches
+    is_held: np.ndarray  # whether a rule other than the default rule matches
 
     @property
     def wrong(self):
-        """As how many wrong rows each counts."""
+        """The number of wrong rows that each row counts as."""
         return self.is_wrong + CONFLICT * self.differ
 
 
@@ -70,9 +70,9 @@ class StandaloneBoxes(Boxes):
     """Boxes without an order; each predicts from all rows that it accepts.
 
     A box is a dict from column number to the codes that it accepts (a bool array,
-    missing last). Sets are not changed: `with_box` and the like give new ones. `held`,
-    (n_boxes, n_samples), is which rows each box accepts; `prices` are nats for the
-    conditions of each box; `answers` leave the "otherwise" out.
+    missing last). Sets are immutable: `with_box` and the like return new ones. `held`,
+    (n_boxes, n_samples), has the rows that each box accepts; `prices` are nats for the
+    conditions of each box; `answers` are without the default rule.
     """
 
     def __init__(self, table, loss, boxes, held=None, prices=None, answers=None):
@@ -98,7 +98,7 @@ class StandaloneBoxes(Boxes):
         self.cost = self._cost()
 
     def _charged(self, without=None):
-        """What each row is charged for; one rule may be left out."""
+        """The cost terms of each row, maybe without one rule."""
         held, answers = self.held, self.answers
         if without is not None:
             held = np.delete(held, without, axis=0)
@@ -128,7 +128,7 @@ class StandaloneBoxes(Boxes):
         return settled(cost)
 
     def row_nats(self, apart, wrong):
-        """Nats for rows that are so far from an answer, and count as so many wrong."""
+        """Nats for rows at these squared distances, with these counts of errors."""
         squared, errors, emphasis = _parts(self.loss)
         nats, charges = np.zeros(len(apart)), self.charges
         if squared is not None:
@@ -139,11 +139,11 @@ class StandaloneBoxes(Boxes):
         return nats * self.loss.weight
 
     def row_gains(self, k):
-        """What is gained for each row if rule k accepts it, answers as they are."""
+        """Gain for each row if rule k accepts it, with the present predictions."""
         return self.gains(self._charged(without=k), self.answers, k)
 
     def gains(self, charges, answers, k):
-        """What is gained for each row if a rule accepts it."""
+        """Gain for each row if a rule accepts it."""
         others = charges.is_held
         far, is_wrong = answers.apart[k], answers.is_wrong[k]
         far = np.where(others, np.maximum(charges.apart, far), far)
@@ -169,7 +169,7 @@ class StandaloneBoxes(Boxes):
         return self._made(boxes, held, tuple(prices), answers)
 
     def with_new_box(self, k, box):
-        """The set with one more box, at the end whatever k."""
+        """The set with one more box at the end; k is ignored."""
         return StandaloneBoxes(self.table, self.loss, (*self.boxes, box))
 
     def without_box(self, k):
@@ -183,26 +183,26 @@ class StandaloneBoxes(Boxes):
         )
 
     def swap_gain(self, k):
-        """Nothing: these rules have no order."""
+        """Return 0: these rules have no order."""
         return 0.0
 
 
 def _parts(loss):
-    """The squared and the wrong part of a loss, and how much the latter counts."""
+    """The squared part and the error part of a loss, and the weight of the latter."""
     if isinstance(loss, BothLoss):
         return loss.squared, loss.wrong, loss.emphasis
     return (None, loss, 1.0) if isinstance(loss, ErrorLoss) else (loss, None, 1.0)
 
 
 def _answers(loss, held):
-    """What rules answer that hold in these rows, (n_rules, n_samples)."""
+    """Predictions of rules that match these rows, (n_rules, n_samples)."""
     squared, wrong, _ = _parts(loss)
     n_rules, n_rows = held.shape
     weighted = held * loss.weight
     weight = np.array([row.sum() for row in weighted])
     mean, apart = np.zeros((n_rules, 1)), np.zeros((n_rules, n_rows))
     if squared is not None:
-        # Row by row, so that rounding does not depend on how matrices are multiplied.
+        # Row by row, so that rounding does not depend on matrix multiplication.
         sums = [[(row * one).sum() for one in squared.target.T] for row in weighted]
         shape = (n_rules, squared.target.shape[1])
         mean = np.array(sums).reshape(shape) / np.maximum(weight, 1e-300)[:, None]
@@ -218,7 +218,7 @@ def _answers(loss, held):
 
 
 def add_rule(rules, limits):
-    """The cheapest set found with one more rule; None if there is none."""
+    """Find the cheapest set with one more rule; None if there is none."""
     squared = _parts(rules.loss)[0]
     if not rules.is_free.any():
         return None
@@ -239,7 +239,7 @@ def add_rule(rules, limits):
 
 
 def _grown(rules, seed, limits):
-    """A box cut down from the seed by the best conditions, one after the other."""
+    """Narrow the seed by the best conditions, one at a time."""
     box = {seed.column: seed.accepted}
     for _ in range((limits.max_conditions or MOST_GROWN) - 1):
         answers = _answers(rules.loss, rows_in(rules.table, box)[None])

@@ -1,7 +1,7 @@
-"""Rows for the search: bins that occur, as small numbers, and what a condition costs.
+"""Rows for the search: codes of the bins that occur, and prices of conditions.
 
-Codes are those of the training rows only, so that between two neighbouring codes lies
-at least one threshold that tells rows apart.
+Only bins of training rows have codes, so that between two neighbouring codes there is a
+threshold that separates rows.
 """
 
 from dataclasses import dataclass, replace
@@ -12,29 +12,29 @@ import numpy as np
 
 @dataclass(frozen=True, eq=False)
 class Column:
-    """One feature as the search sees it."""
+    """One feature in the search."""
 
-    feature: int  # its number in X
-    bins: np.ndarray  # the bin of the grid that each code stands for
+    feature: int  # its index in X
+    bins: np.ndarray  # the bin of the grid of each code
     is_set: bool  # whether codes are categories
     has_missing: bool  # whether the code after the last stands for missing values
-    # nats for a condition: for each finite side of an interval, for one name of a set
+    # nats for a condition: per finite side of an interval, or for one name of a set
     price: float
 
     @property
     def n_codes(self):
-        """Number of codes, missing left out."""
+        """Number of codes, without missing."""
         return len(self.bins)
 
     def accepts_all(self, accepted):
-        """Whether a condition lets every row pass that the table can have."""
+        """Whether a condition accepts every row that the table can have."""
         return bool(accepted.all() or (not self.has_missing and accepted[:-1].all()))
 
 
 class RowTable:
     """Training rows by code; missing values have the code `n_codes` of their column.
 
-    `least_price` is nats that a reader pays for any condition, and for every further
+    `least_price` is the penalty in nats for any condition, and for every further
     category that a set names.
     """
 
@@ -53,7 +53,7 @@ class RowTable:
         self._column_codes = {}
 
     def column_codes(self, j):
-        """Codes of all rows in one column, ready to look up; kept once asked for."""
+        """Codes of all rows in one column, as indices; cached."""
         if j not in self._column_codes:
             self._column_codes[j] = self.codes[:, j].astype(np.intp)
         return self._column_codes[j]
@@ -62,7 +62,7 @@ class RowTable:
     def cut_prices(self):
         """Nats for a condition that accepts the first codes in order, by their number.
 
-        A row for each column; the first entry is for one code.
+        One line per column; the first entry is for one code.
         """
         n_inside = np.arange(1, self.width + 1)[None, :]
         n_named = np.minimum(n_inside, self.n_codes[:, None] - n_inside)
@@ -77,9 +77,9 @@ class RowTable:
         return np.fromiter(box, dtype=np.intp, count=len(box)), accepted
 
     def coarse(self, rows, most_codes):
-        """A table of some of the rows, with neighbouring codes put together.
+        """A table of some of the rows, with neighbouring codes merged.
 
-        And for each column the coarse code of each of its codes, missing last.
+        Also returns the coarse code of each code of each column, missing last.
         """
         columns, codes, groups = [], [], []
         for j, column in enumerate(self.columns):
@@ -95,7 +95,7 @@ class RowTable:
             codes.append(group[values])
             groups.append(group)
         matrix = np.array(codes, dtype=np.intp).reshape(len(columns), len(rows))
-        # A reader pays by the rows that a condition is about.
+        # The penalty is in proportion to the rows.
         least_price = self.least_price * len(rows) / max(self.n_rows, 1)
         return RowTable(tuple(columns), matrix.T, least_price), groups
 
@@ -113,12 +113,12 @@ def make_table(grid, bins, allowed=None, order=None, least_price=0.0, ordered=()
 
 
 def make_columns(grid, counts, allowed=None, order=None, ordered=()):
-    """The features that distinguish rows, with what a condition on each costs.
+    """The features that distinguish rows, with the price of a condition on each.
 
-    That is what it takes to say it, in nats: log(n_features) to name the feature, and
-    log(n_codes) / 2 to name the threshold, as precisely as a number estimated from data
-    is worth saying; for a set log(2) for each category, inside or outside. A reader
-    pays for the names besides, of those inside or outside, the fewer ones.
+    The price is the description length in nats: log(n_features) for the feature, and
+    log(n_codes) / 2 for the threshold, the usual precision of an estimated number; for
+    a set log(2) per category, inside or outside. Further names of a set, inside or
+    outside, whichever are fewer, have a penalty besides.
     """
     usable = []
     for j in range(grid.n_features) if order is None else order:

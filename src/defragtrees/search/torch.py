@@ -1,8 +1,8 @@
-"""All rows on a device, or on one for each worker: the visits of `kernels`.
+"""The sums of `kernels` by PyTorch, over all rows on one device or one per worker.
 
-They are done by PyTorch. Codes lie there feature by feature, targets and weights beside
-them; packed lists go there and sums come back. These are of whole numbers, which GPUs
-may add in any order, so they are those of the CPU to the last bit.
+Codes, targets and weights are stored on the device, feature by feature; packed lists
+are sent to it and sums come back. Sums are of integers, which GPUs may add in any
+order, so they equal those of the CPU to the last bit.
 """
 
 import math
@@ -14,13 +14,13 @@ from defragtrees.data.devices import KeptWithItems, device_at
 from defragtrees.data.shards import BOXES_A_WORD
 from defragtrees.search.all_rows import TARGET_BITS, ShardKeeper
 
-# Of one sum; a GPU adds fastest where few rows meet. On a CPU one is enough.
+# Copies of one sum, as a GPU is faster with few collisions. On a CPU one is enough.
 N_COPIES = 64
-MOST_JOINED = 1024  # bins of features that are added up together
+MOST_JOINED = 1024  # bins of features that are summed together
 
 
 class TorchKeeper:
-    """Sums over the rows of shards of whole numbers, which are copied to a device."""
+    """Sums over the rows of shards of integers, which are copied to a device."""
 
     def __init__(self, parts, device):
         torch = require("torch", 'engine="cuda"')
@@ -34,7 +34,7 @@ class TorchKeeper:
         n_features, n_outputs = first.codes.shape[1], first.targets["target"].shape[1]
         self.codes = self._empty((n_features, n_rows), kind)
         self.target = self._empty((n_outputs, n_rows), torch.int64)
-        # Of no rows there are all the classes.
+        # Without rows all classes are present.
         has_classes = sum(len(part.targets["classes"]) for part in parts) == n_rows
         self.classes = self._empty(n_rows, torch.int64) if has_classes else None
         self.weight = None
@@ -65,25 +65,25 @@ class TorchKeeper:
             self.weight[rows] = self.there(part.sample_weight)
 
     def code(self, j, rows=slice(None)):
-        """The codes of a feature as places; two bytes of them have no sign."""
+        """The codes of a feature as indices; those of two bytes are unsigned."""
         code = self.codes[j][rows].long()
         return code & 0xFFFF if self.codes.dtype == self.torch.int16 else code
 
     def square(self):
-        """The sum of squared targets, by weight."""
+        """The weighted sum of squared targets."""
         total = (self.target.double() / 2**TARGET_BITS).square().sum(dim=0)
         weighted = total if self.weight is None else total * self.weight
         return float(weighted.sum())
 
     def counts(self, lists, n_classes, bits):
-        """The counts of each PackedList, one after the other in one array."""
+        """The counts of all PackedLists, concatenated in one array."""
         torch = self.torch
         units = torch.full((), 1 << bits, dtype=torch.int64, device=self.device)
         units = units.expand(self.codes.shape[1])
         if self.weight is not None:
             units = torch.round(self.weight * (1 << bits)).long()
         columns = [units * one for one in self.target]
-        if not n_classes:  # else those of classes add up to it
+        if not n_classes:  # else it is the sum over classes
             columns.insert(0, units)
         found = []
         for own in lists:
@@ -98,12 +98,12 @@ class TorchKeeper:
         return torch.cat(found).cpu().numpy()
 
     def _answering(self, own):
-        """The rule of a PackedList that answers each row, as a tensor."""
+        """The rule of a PackedList that predicts each row, as a tensor."""
         held = [~word for word in self._looked_up(own)[0]]
         return self._first_box(held, own.n_boxes)
 
     def gains(self, lists, columns, places):
-        """The gains of each PackedList, likewise; see `plain_list_gains`."""
+        """The gains of all PackedLists, concatenated; see `plain_list_gains`."""
         parts = [self._gains(own, columns, places).ravel() for own in lists]
         return self.torch.cat(parts).cpu().numpy()
 
@@ -139,9 +139,9 @@ class TorchKeeper:
         return sums[:n_boxes]
 
     def _groups(self, columns, widths):
-        """Columns with few bins put together, since one sum costs as much as another.
+        """Join columns with few bins, as a sum costs the same for few and many bins.
 
-        Pairs of places in `columns`, and their numbers of bins.
+        Pairs of positions in `columns`, and their numbers of bins.
         """
         groups, size = [], MOST_JOINED + 1
         for c in np.argsort(widths, kind="stable").tolist():
@@ -186,7 +186,7 @@ class TorchKeeper:
         return (once, twice, looked) if keeps else (once, twice)
 
     def _first_box(self, held, n_boxes):
-        """The first box whose bit is set; their number where there is none."""
+        """The first box whose bit is set; the number of boxes if there is none."""
         answering = self._empty(self.codes.shape[1], self.torch.int64).fill_(n_boxes)
         for k in range(n_boxes - 1, -1, -1):
             word, bit = divmod(k, BOXES_A_WORD)
@@ -202,7 +202,7 @@ class TorchKeeper:
         return after
 
     def _row_gains(self, own, boxes, after, rows=None):
-        """What it gains if boxes take rows from the rules after."""
+        """Gains if boxes take rows from the rules `after`."""
 
         def at(array):
             return array if rows is None else array[..., rows]
@@ -220,7 +220,7 @@ class TorchKeeper:
         return gain
 
     def added(self, place, values, n_places, rows=None):
-        """Sums of numbers by place; each copy of a sum takes some of the rows."""
+        """Sums of numbers by index; each copy of a sum gets some of the rows."""
         copy = self.copy if rows is None else self.copy[rows]
         sums = self._empty(n_places * self.n_copies, values.dtype).zero_()
         sums.scatter_add_(0, place * self.n_copies + copy, values.contiguous())
@@ -231,7 +231,7 @@ KEPT = KeptWithItems()  # TorchKeepers of this process with their shards
 
 
 class DeviceKeeper(ShardKeeper):
-    """Sums over the rows of shards by a device at each place where there are some."""
+    """Sums over the rows of shards by a device of each worker."""
 
     def __init__(self, shards, device):
         super().__init__(shards)
@@ -252,7 +252,7 @@ class DeviceKeeper(ShardKeeper):
 
 
 def _answered(shards, place, device, verb, arguments):
-    """What the TorchKeeper of some shards says; it stays here as long as they do."""
+    """The result of the TorchKeeper of some shards, which is cached with them."""
     return KEPT.use(
         shards,
         device,

@@ -56,7 +56,7 @@ def report_damage(library, source):
     ...     {}["learner"]
     Traceback (most recent call last):
     ...
-    defragtrees.errors.ModelFileError: 'model.json' is not a whole XGBoost model: \
+    defragtrees.errors.ModelFileError: 'model.json' is not a complete XGBoost model: \
 it has no 'learner'.
     """
     try:

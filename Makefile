@@ -77,9 +77,10 @@ bench: $(VENV)/test.stamp
 	DEFRAGTREES_DATA=$(DATA) $(BIN)/python -m benchmarks.harvest_solvers
 	$(BIN)/python -m benchmarks.rivals --data $(DATA)
 
-# Pages of names that are no longer public would stay there, and nothing lists them.
+# Pages of names that are no longer public would stay there, and nothing lists them; the
+# search forgets the index entries of pages that are not read again.
 docs: $(VENV)/docs.stamp
-	rm -rf docs/api/generated
+	rm -rf docs/api/generated docs/_build/html
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m sphinx -W --keep-going \
 		-D plot_gallery=$(STORIES) -q -b html docs docs/_build/html
 	$(BIN)/python docs/check_site.py docs/_build/html

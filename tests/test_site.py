@@ -200,6 +200,16 @@ def test_no_table_has_an_empty_head():
     assert "<th></th>" not in tree.astext()
 
 
+def test_the_live_report_is_that_of_the_page(tmp_path, monkeypatch):
+    module = load(ROOT / "examples" / "live_report.py")
+    page = tmp_path / "report.md"
+    code = 'from pathlib import Path\nPath("report.html").write_text("hi")\n'
+    page.write_text(f"# The report\n\n```python\n{code}```\n")
+    monkeypatch.setattr(module, "PAGE", page)
+    module.write(tmp_path / "live.html")
+    assert (tmp_path / "live.html").read_text() == "hi"
+
+
 def test_pictures_of_stories_are_described():
     pytest.importorskip("sphinx_gallery", reason="it builds the site")
     texts = load(DOCS / "_ext" / "gallery_texts.py")
@@ -244,6 +254,15 @@ def test_the_benchmark_shows_where_others_are_ahead():
     assert f"<td>{best.data}</td>" in first
     assert f"<td>{best.gap:.4f}</td>" in first
     assert "FIGS" in tables.QualityAhead.write(None)
+
+
+def test_the_chart_of_the_front_page_says_what_was_measured():
+    pytest.importorskip("sphinx", reason="it builds the site")
+    tables = load(DOCS / "_ext" / "result_tables.py")
+    chart = tables.BesidePlot.write(tables.BesidePlot)
+    assert 'role="img"' in chart
+    assert "AUC of forest 0.922, defragtrees, points 0.914" in chart
+    assert "#000000" not in chart
 
 
 def table_after(page, words):

@@ -1,8 +1,8 @@
-"""How risky is it: probabilities with intervals, costs and a threshold.
+"""Probabilities with intervals, costs and a threshold, on simulated loans.
 
-The loans are drawn here, so that their true risk is known: 4,000 to learn from and
-4,000 to test on, of which 6 % are not paid back. The second class in the order
-of the alphabet is the one whose rate is shown, so it is "unpaid".
+The loans are simulated, so that their true risk is known: 4,000 for training and 4,000
+for testing, of which 6 % are not paid back. The alphabetically second class is the one
+whose probability is shown, so it is "unpaid".
 """
 
 import numpy as np
@@ -35,7 +35,7 @@ def draw_loans(n_rows, seed):
 
 
 def main():
-    """Print rules by likelihood, by cost and by threshold."""
+    """Print rules without costs, with costs and with a threshold."""
     X, y, _ = draw_loans(4000, seed=0)
     X_test, y_test, risk = draw_loans(4000, seed=1)
     forest = RandomForestClassifier(min_samples_leaf=20, random_state=0).fit(X, y)
@@ -44,14 +44,15 @@ def main():
     simple = simplify(forest, X, y, **settings)
     print(simple.summary(X_test, y_test))
 
-    told = simple.predict_proba(X_test)[:, 1]
-    print(f"\nMean distance to the true risk: {np.abs(told - risk).mean():.3f}")
-    print("\nA loan that is not paid back costs ten times a customer sent away:\n")
+    estimated = simple.predict_proba(X_test)[:, 1]
+    distance = np.abs(estimated - risk).mean()
+    print(f"\nMean distance to the true risk: {distance:.3f}")
+    print("\nAn unpaid loan costs ten times as much as a customer turned away:\n")
     costs = {("unpaid", "paid"): 10, ("paid", "unpaid"): 1}
     careful = simplify(forest, X, y, costs=costs, **settings)
     print(careful.summary(X_test, y_test))
 
-    print("\nThe same in one number, unpaid from 1/11 on:\n")
+    print("\nThe same as a threshold of 1/11 on the probability of unpaid:\n")
     strict = simplify(forest, X, y, threshold=1 / 11, **settings)
     print(strict.rules_)
 

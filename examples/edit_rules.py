@@ -1,4 +1,4 @@
-"""Rules that an expert changed: what it costs, a record of it, and a look at new rows.
+"""An expert changes a rule: what it costs, the record, and a check for drift.
 
 Run with: python examples/edit_rules.py
 """
@@ -17,11 +17,11 @@ settings = {"max_rules": 3, "validation": (X_new, y_new), "random_state": 0}
 rules = simplify(forest, X, y, **settings).rules_
 print(rules)
 
-# The clinic measures areas, and its limits are round numbers.
+# The clinic measures areas, and prefers round numbers.
 edited = rules.replace(1, "worst area <= 850 and worst concave points <= 0.14")
 edited = edited.refit(X_new, y_new)
 print("\n" + str(edited))
 print("\n" + str(diff(rules, edited, X_later, y_later)))
 
-# Are the rows that came later still like these?
+# Have later rows drifted?
 print("\n" + str(edited.check(X_later, y_later)))

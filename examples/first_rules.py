@@ -1,4 +1,4 @@
-"""The first example of the README: the five rules of its picture."""
+"""The first example of the README: five rules from a forest for heart disease."""
 
 from sklearn.compose import make_column_selector, make_column_transformer
 from sklearn.ensemble import RandomForestClassifier
@@ -11,13 +11,14 @@ from defragtrees.datasets import load_table
 
 X, y = load_table("heart")  # 303 patients, "healthy" or "ill"
 X, X_new, y, y_new = train_test_split(X, y, random_state=1, stratify=y)
-words = make_column_selector(dtype_exclude="number")
-steps = make_column_transformer((OneHotEncoder(), words), remainder="passthrough")
+categories = make_column_selector(dtype_exclude="number")
+encoder = make_column_transformer(
+    (OneHotEncoder(), categories), remainder="passthrough"
+)
 trees = RandomForestClassifier(min_samples_leaf=3, random_state=0)
-forest = make_pipeline(steps, trees).fit(X, y)
+forest = make_pipeline(encoder, trees).fit(X, y)
 
-limits = {"max_rules": 5, "max_conditions": 2}
-simple = simplify(forest, X, y, validation=(X_new, y_new), random_state=0, **limits)
+simple = simplify(
+    forest, X, y, validation=(X_new, y_new), max_rules=5, max_conditions=2
+)
 print(simple.rules_)
-print(simple.predict_proba(X_new[:3]).round(2))
-print(simple.explain(X_new.iloc[0]))

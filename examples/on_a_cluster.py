@@ -1,7 +1,7 @@
-"""Rules from rows that stay on the workers of a Dask cluster.
+"""Fit rules on a Dask cluster; rows stay on the workers.
 
-Each worker makes its own part of the table and keeps a byte or two for each cell; only
-sums travel. For a cluster elsewhere, give its address to `Client`.
+Each worker makes its own part of the table and keeps one or two bytes per cell; only
+sums are transferred. For a remote cluster, pass its address to `Client`.
 """
 
 import dask.dataframe as dd
@@ -16,7 +16,7 @@ N_PARTS, PART_ROWS = 12, 25_000
 
 
 def visits(seed):
-    """Visits to a shop: who they are of, and whether something was bought."""
+    """Visits to a shop, and whether something was bought."""
     rng = np.random.default_rng(seed)
     df = pd.DataFrame(
         {
@@ -33,7 +33,7 @@ def visits(seed):
 
 
 def main():
-    """Train on a sample, and find the rules on all rows."""
+    """Train a model on a sample, and fit rules to all rows."""
     table = dd.from_map(visits, range(N_PARTS))
     X, y = table.drop(columns="bought"), table["bought"]
     sample = visits(N_PARTS)
@@ -42,7 +42,7 @@ def main():
     simple = DefragClassifier(ensemble, max_rules=5, random_state=0).fit(X, y)
     print(simple.summary())
     share = (simple.predict(X) == "yes").mean().compute()
-    print(f"The rules say yes to {share:.1%} of {N_PARTS * PART_ROWS:,} visits.")
+    print(f"The rules predict yes for {share:.1%} of {N_PARTS * PART_ROWS:,} visits.")
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
-"""The same loans in three forms: in order, each on its own, and as a scorecard.
+"""One forest in three forms: a list, standalone rules, and a scorecard.
 
-The loans are drawn here: 4,000 to learn from and 4,000 to test on, of which 22 % are
-not paid back. The second class in the order of the alphabet is the one whose rate is
-shown and whose odds points are about, so it is "unpaid".
+The loans are simulated: 4,000 for training and 4,000 for testing, of which 22 % are not
+paid back. The alphabetically second class is the one whose probability is shown and
+whose log-odds the points add up to, so it is "unpaid".
 """
 
 import numpy as np
@@ -35,7 +35,7 @@ def draw_loans(n_rows, seed):
 
 
 def main():
-    """Print the rules in each form, the scorecard's table and its SQL."""
+    """Print the rules in each form, the risk by total and the SQL of the scorecard."""
     X, y = draw_loans(4000, seed=0)
     X_test, y_test = draw_loans(4000, seed=1)
     forest = RandomForestClassifier(min_samples_leaf=20, random_state=0).fit(X, y)
@@ -55,7 +55,7 @@ def main():
     for line in metrics.score_table(card, X_test, y_test):
         print(
             f"total {line['low']:4.0f}: {line['n_rows']:4d} loans, estimated "
-            f"{line['told']:.3f}, observed {line['observed']:.3f} unpaid"
+            f"{line['estimated']:.3f}, observed {line['observed']:.3f} unpaid"
         )
     print(f"\n{export(card, 'sql', probability_of='unpaid')}")
 

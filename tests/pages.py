@@ -167,6 +167,9 @@ def _doctest_changes(code, start, names):
         def report_failure(self, out, test, example, got):
             first = example.lineno + example.source.count("\n")
             place = start + sum(map(len, lines[:first]))
+            if got.startswith("Traceback"):  # without the files of this machine
+                head, *_, last = got.strip().splitlines()
+                got = f"{head}\n...\n{last}"
             got = re.sub(r"^$", doctest.BLANKLINE_MARKER, got.strip("\n"), flags=re.M)
             changes.append((place, example.want, got))
 

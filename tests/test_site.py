@@ -94,12 +94,28 @@ def test_no_picture_is_without_a_text():
 
 @pytest.mark.parametrize("look", ["light", "dark"])
 def test_the_picture_shows_the_rules_of_the_first_example(look):
+    image = pytest.importorskip("PIL.Image", reason="it reads the text in the picture")
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     blocks = re.findall(r"^```(?:python|text)\n(.*?)^```$", readme, re.M | re.S)
     code, printed, *_ = blocks
     assert (ROOT / "examples" / "first_rules.py").read_text("utf-8").endswith(code)
-    picture = (DOCS / "pictures" / f"forest_to_rules_{look}.png").read_bytes()
-    assert printed[: printed.index("\n[[")].encode() in picture
+    with image.open(DOCS / "pictures" / f"forest_to_rules_{look}.png") as picture:
+        assert printed.startswith(picture.text["Description"] + "\n")
+
+
+def test_the_short_example_of_the_readme_is_part_of_the_complete_one():
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    short = re.search(r"^```py\n(.*?)^```$", readme, re.M | re.S)[1]
+    complete = re.search(r"^```python\n(.*?)^```$", readme, re.M | re.S)[1]
+    assert all(part in complete for part in short.split("\n\n"))
+
+
+def test_no_block_of_the_readme_is_wider_than_its_column():
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"^```\w*\n(.*?)^```$", readme, re.M | re.S)
+    assert [
+        line for text in blocks for line in text.splitlines() if len(line) > 80
+    ] == []
 
 
 def test_faults_of_a_site_are_found(tmp_path):
@@ -197,9 +213,9 @@ def test_the_live_report_is_that_of_the_page(tmp_path, monkeypatch):
 def test_pictures_of_stories_are_described():
     pytest.importorskip("sphinx_gallery", reason="it builds the site")
     texts = load(DOCS / "_ext" / "gallery_texts.py")
-    assert texts.describe("scorecard", "A score to add up by hand") == (
-        "A score to add up by hand. "
-        "For each rule a bar with its points, and the base below."
+    assert texts.describe("scorecard", "A scorecard to add up by hand") == (
+        "A scorecard to add up by hand. "
+        "Plot the points of each rule as a bar, with the base at the bottom."
     )
 
 
@@ -275,6 +291,15 @@ def test_the_comparison_of_the_readme_is_what_was_measured():
         for cell, value in zip(cells, of_method, strict=True):
             if cell:
                 assert_rounded(cell, value)
+
+
+@pytest.mark.parametrize("look", ["light", "dark"])
+def test_the_chart_of_the_readme_shows_what_was_measured(look):
+    image = pytest.importorskip("PIL.Image", reason="it reads the text in the picture")
+    pytest.importorskip("matplotlib", reason="it draws the chart")
+    module = load(ROOT / "examples" / "benchmark_chart.py")
+    with image.open(DOCS / "pictures" / f"benchmark_{look}.png") as picture:
+        assert picture.text["Description"] == module.read().to_csv()
 
 
 @pytest.mark.parametrize(

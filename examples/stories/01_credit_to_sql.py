@@ -2,11 +2,10 @@
 Credit risk: from a pipeline to SQL
 ===================================
 
-A bank has a pipeline that says who will not pay back, and a database that can run
-nothing but SQL. Between the two stand a few rules that the credit department can
-read.
+A bank has a pipeline that predicts who will not pay back, and a database that runs
+nothing but SQL. A few rules connect the two, and the credit department can read them.
 
-The table has 4,454 real applications with words, numbers and gaps.
+The table has 4,454 real applications with categories, numbers and missing values.
 """
 
 import sqlite3
@@ -27,8 +26,8 @@ X, X_test, y, y_test = train_test_split(X, y, random_state=0, stratify=y)
 X.head(3)
 
 # %%
-# The pipeline as somebody left it: words become columns of 0 and 1, gaps are filled,
-# boosted trees do the rest.
+# The existing pipeline: categories are one-hot encoded, missing values are filled, and
+# boosted trees predict.
 steps = make_column_transformer(
     (
         OneHotEncoder(handle_unknown="ignore"),
@@ -45,8 +44,8 @@ print(
 # Rules on the columns of the table
 # ---------------------------------
 #
-# The rules speak of what stands in the table, not of what the steps made of it. A
-# credit that is not paid back costs about four times a customer sent away, so say so.
+# The rules use the columns of the table, not the encoded ones. A loan that is not paid
+# back costs about four times as much as a customer turned away; ``costs`` says so.
 costs = {("unpaid", "paid"): 4, ("paid", "unpaid"): 1}
 simple = simplify(
     model, X, y, max_rules=6, max_conditions=3, costs=costs, random_state=0
@@ -54,32 +53,31 @@ simple = simplify(
 print(simple.summary(X_test, y_test))
 
 # %%
-# With these costs more applications are rejected, by the rules and by the pipeline,
-# which is measured with the same costs: both make more errors, but cheaper ones. By
-# *expected cost* the pipeline is still ahead: that is the price of six readable lines.
+# With these costs both the rules and the pipeline reject more applications. Both make
+# more errors, but cheaper ones. By *expected cost* the pipeline is still ahead: that is
+# the price of six readable rules.
 #
-# Are the estimates right? Each circle is a rule: its estimate, and what was observed in
-# applications that neither the model nor the rules had seen.
+# Are the estimates right? Each circle is a rule: its estimated rate, and the observed
+# rate in applications that neither the model nor the rules have seen.
 plots.calibration(simple.rules_, X_test, y_test)
 
 # %%
 # Into the database
 # -----------------
 #
-# The same rules as one SELECT. With ``probabilities=True`` the risk stands beside the
-# class.
+# The same rules as one SELECT. ``probabilities=True`` would add a column for the risk.
 query = export(simple.rules_, "sql", dialect="sqlite", table="applications")
 print(query)
 
 # %%
-# Does the database predict the same? SQLite runs it on the new applications.
+# Does the database predict the same? SQLite runs the query on the new applications.
 with sqlite3.connect(":memory:") as database:
     X_test.to_sql("applications", database, index=False)
     rows = database.execute(query).fetchall()
-answers = [row[len(X_test.columns)] for row in rows]
-same = sum(a == b for a, b in zip(answers, simple.predict(X_test), strict=True))
-print(f"SQL and predict agree in {same:,} of {len(answers):,} rows.")
+predictions = [row[len(X_test.columns)] for row in rows]
+same = (simple.predict(X_test) == predictions).sum()
+print(f"SQL and predict agree in {same:,} of {len(predictions):,} rows.")
 
 # %%
-# And for the clerk who is asked why, one sentence:
+# For the clerk who is asked why:
 print(simple.explain(X_test.iloc[3]))

@@ -2,8 +2,8 @@
 Three wines: more than two classes
 ==================================
 
-178 wines from one region of Italy, pressed from three kinds of grapes, and thirteen
-things that a laboratory measured. Which of them tell the grapes apart?
+178 wines from one region of Italy, made from three kinds of grapes, and thirteen
+laboratory measurements. Which of them separate the grapes?
 """
 
 from sklearn.datasets import load_wine
@@ -27,18 +27,18 @@ simple = simplify(
 print(simple.summary(X_test, y_test))
 
 # %%
-# What each rule asks of each measurement; the bar is the part of the wines that passes.
+# The conditions by measurement; a bar is the share of wines that satisfies one.
 plots.feature_heat_map(simple.rules_, X)
 
 # %%
-# Two measurements as a map, cut at the rules' own numbers.
+# The predictions by two measurements, divided at the thresholds of the rules.
 plots.regions(simple.rules_, X, y)
 
 # %%
-# Each line is a wine. In colour: those that the first rule predicts.
+# Each line is a wine. The coloured ones are predicted by the first rule.
 plots.parallel_coordinates(simple.rules_, X, rule=0)
 
 # %%
-# All classes have a probability, also those that a rule does not predict.
+# Every class has a probability, also those that the rule does not predict.
 for name, share in zip(simple.classes_, simple.predict_proba(X_test)[0], strict=True):
     print(f"{name:11} {share:.1%}")

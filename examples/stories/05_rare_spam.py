@@ -1,10 +1,10 @@
 """
-Rare cases: finding the three in a hundred
-==========================================
+Rare classes: finding three in a hundred
+========================================
 
-Fraud, faults and spam are rare where it matters. Of 2,000 real e-mails so many spam
-ones are taken away here that three or four in a hundred are left. Who says "mail" of
-everything is then right nearly always, and useless. What to do?
+Fraud, faults and spam are rare. This example takes 2,000 real e-mails and removes spam
+until three or four in a hundred are left. Always predicting "mail" is then nearly
+always right, and useless.
 """
 
 import numpy as np
@@ -21,7 +21,7 @@ X, X_test, y, y_test = train_test_split(
     X[is_kept], y[is_kept], test_size=0.5, stratify=y[is_kept], random_state=0
 )
 share = (y == "spam").mean()
-print(f"{len(y)} e-mails to learn from, {share:.1%} of them spam")
+print(f"{len(y)} e-mails for training, {share:.1%} of them spam")
 forest = RandomForestClassifier(
     300, min_samples_leaf=2, class_weight="balanced_subsample", random_state=0
 ).fit(X, y)
@@ -30,8 +30,8 @@ forest = RandomForestClassifier(
 # A list that ranks
 # -----------------
 #
-# ``criterion="probability"`` looks for rules that separate risks, whatever class they
-# predict: the last one here has hundreds of times the estimated risk of the first.
+# ``criterion="probability"`` searches for rules that separate risks, whatever class
+# they predict: all of these predict "mail", but the last rule has a risk of one third.
 settings = {"max_rules": 5, "max_conditions": 3, "random_state": 0}
 ranking = simplify(forest, X, y, criterion="probability", **settings)
 print(ranking.rules_)
@@ -40,15 +40,15 @@ print(ranking.rules_)
 # A list that decides
 # -------------------
 #
-# Say what a missed one costs, here twenty times a false alarm. Rates and probabilities
-# stay those of the e-mails as they are.
+# Missed spam costs, in this example, twenty times as much as a false alarm. Rates and
+# probabilities remain those of the unweighted e-mails.
 costs = {("spam", "mail"): 20, ("mail", "spam"): 1}
 careful = simplify(forest, X, y, costs=costs, **settings)
 print(careful.rules_)
 plots.coverage(careful.rules_, X_test, y_test)
 
 # %%
-# What it brings, on e-mails that nobody had seen:
+# Results on e-mails that neither the forest nor the rules have seen:
 for name, simple in (("ranking", ranking), ("careful", careful)):
     predicted = simple.predict(X_test)
     cost = metrics.expected_cost(y_test, predicted, costs)
@@ -57,15 +57,15 @@ for name, simple in (("ranking", ranking), ("careful", careful)):
     auc = simple.evaluate(X_test, y_test)["auc"]
     print(
         f"{name}: finds {found:.0%} of the spam, {alarms:.1%} false alarms, "
-        f"AUC {auc:.3f}, cost of an e-mail {cost:.3f}"
+        f"AUC {auc:.3f}, cost per e-mail {cost:.3f}"
     )
 
 # %%
-# The careful list raises more alarms, misses little, and costs less. Where a new fit is
-# not wanted, a ranking has thresholds to choose from: look at the riskiest e-mails
-# first, as many as there is time for.
+# The careful list raises more alarms, misses little, and costs less. Without a new fit,
+# choose a threshold on the ranking: check the riskiest e-mails first, as many as there
+# is time for.
 risks = ranking.predict_proba(X_test)[:, 1]
 for cut in sorted({*risks.round(6)}, reverse=True)[:-1]:
     is_seen = risks >= cut - 1e-6
     found = is_seen[y_test == "spam"].mean()
-    print(f"look at {is_seen.mean():5.1%} of e-mails: {found:.0%} of the spam is there")
+    print(f"check {is_seen.mean():5.1%} of e-mails: {found:.0%} of the spam is found")

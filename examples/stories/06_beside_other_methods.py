@@ -1,11 +1,10 @@
 """
-Beside other methods
-====================
+Comparing methods
+=================
 
-Is there a better way to say it? ``compare`` fits other methods that make rules, such
-as inTrees, Node Harvest, Born-Again trees and distilled trees, to the same forest as
-our lists, and measures all of them on rows held out, with estimators of your own
-beside them.
+``compare`` fits other methods that make rules, such as inTrees, Node Harvest,
+Born-Again trees and distilled trees, to the same forest as our lists. It measures all
+of them, and your own estimators, on rows held out.
 """
 
 from sklearn.ensemble import RandomForestRegressor
@@ -18,8 +17,8 @@ X, y = load_table("energy")
 forest = RandomForestRegressor(min_samples_leaf=5, random_state=0).fit(X[::2], y[::2])
 
 # %%
-# The heating load of buildings; the rows are those that the forest has not seen. Each
-# method gets at most four rules, then eight; the tree on y has eight leaves.
+# The heating load of buildings, on rows that the forest has not seen. Each method makes
+# at most four rules, then eight; the tree on y has eight leaves.
 methods = {
     "list": "defrag",
     "points": DefragRegressor(form="points"),
@@ -42,12 +41,11 @@ table = compare(
 print(table)
 
 # %%
-# The same as a picture: towards the lower left corner is better.
+# The same as a picture: the lower left corner is best.
 plots.comparison(table)
 
 # %%
 # With eight rules points win here, as the effects of walls, roofs and windows add up;
-# with four the distilled tree does. On other data it is another method; that is why
-# there is a function for it.
+# with four the distilled tree does. On other data other methods win.
 for row in table.best():
     print(f"with {row['n_rules']:.3g} rules: {row['method']}, RMSE {row['rmse']:.2f}")

@@ -3,7 +3,7 @@ Reading a report
 ================
 
 For people who did not train the model there is one HTML page: the rules as cards, how
-good they are, and where they go wrong. It needs no network and works without scripts.
+good they are, and where they are wrong. It needs no network and works without scripts.
 
 .. raw:: html
 
@@ -23,8 +23,8 @@ from defragtrees import datasets, plots, simplify, write_report
 
 X, y = datasets.load_table("heart")
 X, X_new, y, y_new = train_test_split(X, y, random_state=1, stratify=y)
-words = make_column_selector(dtype_exclude="number")
-steps = make_column_transformer((OneHotEncoder(), words), remainder="passthrough")
+categories = make_column_selector(dtype_exclude="number")
+steps = make_column_transformer((OneHotEncoder(), categories), remainder="passthrough")
 trees = RandomForestClassifier(min_samples_leaf=3, random_state=0)
 forest = make_pipeline(steps, trees).fit(X, y)
 limits = {"max_rules": 5, "max_conditions": 2}

@@ -2,9 +2,9 @@
 Editing rules with an expert
 ============================
 
-Rules are an offer. Somebody who knows the subject will want other cuts, drop a rule
-that makes no sense, or insist on one that does. Each change is counted on the data at
-once, so that its price is known.
+Somebody who knows the subject may want other cuts, drop a rule that makes no sense, or
+insist on one that does. Each change is measured on the data at once, so that its cost
+is known.
 """
 
 from sklearn.compose import make_column_selector, make_column_transformer
@@ -18,41 +18,41 @@ from defragtrees.datasets import load_table
 
 X, y = load_table("heart")
 X, X_test, y, y_test = train_test_split(X, y, random_state=0, stratify=y)
-words = make_column_selector(dtype_exclude="number")
-steps = make_column_transformer((OneHotEncoder(), words), remainder="passthrough")
+categories = make_column_selector(dtype_exclude="number")
+steps = make_column_transformer((OneHotEncoder(), categories), remainder="passthrough")
 forest = RandomForestClassifier(min_samples_leaf=3, random_state=0)
 model = make_pipeline(steps, forest).fit(X, y)
-offer = simplify(model, X, y, max_rules=5, max_conditions=2, random_state=0).rules_
-print(offer)
+proposal = simplify(model, X, y, max_rules=5, max_conditions=2, random_state=0).rules_
+print(proposal)
 
 # %%
 # The doctor changes a rule
 # -------------------------
 #
-# "For the first rule I want to know about pain, too." Conditions are written as they
-# are printed. What is no longer known of a rule is forgotten until it is counted again.
-first = offer.rules[0].text()
-edited = offer.replace(1, f"{first} and chest pain is not asymptomatic")
+# "The first rule should also ask about chest pain." Conditions are written as they are
+# printed. ``refit`` counts the rows of the changed rules again.
+first = proposal.rules[0].text()
+edited = proposal.replace(1, f"{first} and chest pain is not asymptomatic")
 edited = edited.refit(X, y)
 print(edited)
 
 # %%
-# What did that change, in words and in rows? On patients that nobody had seen:
-print(diff(offer, edited, X_test, y_test))
+# What did that change? On patients that neither the forest nor the rules have seen:
+print(diff(proposal, edited, X_test, y_test))
 
 # %%
-# A rule less
-# -----------
+# One rule less
+# -------------
 #
-# "The fourth rule rests on sixteen patients, which is too few." Out with it.
+# "The fourth rule is based on sixteen patients. That is too few." So it is dropped.
 shorter = edited.drop(4).refit(X, y)
 print(shorter)
 
 # %%
-# Keep one, search the others again
-# ---------------------------------
+# Keep one rule, search for the others again
+# ------------------------------------------
 #
-# "I trust the first. Find me the rest again, at most four in all."
+# "I trust the first rule. Find the others again, at most four in all."
 improved = edited.improve(
     X, y, keep=[1], ensemble=model, max_rules=4, max_conditions=2, random_state=0
 )
@@ -60,10 +60,10 @@ print(improved)
 plots.rule_table(improved)
 
 # %%
-# The price of each wish, as the error on new patients. With 76 of them
-# a difference of a few points is chance.
+# The cost of each change, as the error on new patients. With 76 of them, a difference
+# of a few points is chance.
 for name, rules in {
-    "as offered": offer,
+    "as proposed": proposal,
     "edited": edited,
     "one rule less": shorter,
     "searched again": improved,
@@ -72,6 +72,6 @@ for name, rules in {
     print(f"{name:15} {rules.n_rules} rules, {wrong:.1%} wrong")
 
 # %%
-# What was changed, and by which step, stays with the rules when they are saved.
+# The record of all changes is saved with the rules.
 for edit in improved.edits:
     print("-", edit.text)

@@ -2,12 +2,12 @@
 A million rows
 ==============
 
-Rules for a million rows take less than a minute, and little memory: of each cell a byte
-is kept, which says between which two cuts of the model it lies. Rows may also come from
-a file or part by part, and give the same rules.
+A fit to a million rows takes less than a minute, and little memory: one byte per cell
+is kept, which says between which two thresholds of the model it lies. Rows may also
+come from a file or in parts, with the same rules.
 
-The applications of the first story, drawn again a million times with a little noise:
-no real table of that size fits into a package.
+The data: the credit applications of the first example, sampled a million times with a
+little noise, since no real table of that size fits into a package.
 """
 
 import time
@@ -29,7 +29,7 @@ y = status.to_numpy()[rows]
 print(f"{X.shape[0]:,} rows, {X.nbytes / 1e6:.0f} MB")
 
 # %%
-# The model was trained on a part of them.
+# The model is trained on a part of them.
 model = HistGradientBoostingClassifier(max_iter=50, random_state=0)
 model = model.fit(X[:50_000], y[:50_000])
 
@@ -42,20 +42,20 @@ print(simple.rules_)
 seconds = time.perf_counter() - begin
 
 # %%
-# A sample gave the first lists; then all million rows decided where the cuts lie, and
-# all of them were counted. The model has seen only some of them, but which ones is not
-# known to the fit: so all count as rows that it was trained on.
+# A sample gave the candidate lists; then all million rows decided the cuts, and all
+# were counted. The fit does not know which rows the model was trained on, so all count
+# as training rows.
 print("under a minute" if seconds < 60 else f"{seconds:.0f} s")
-print(f"{sum(rule.n_rows for rule in simple.rules_):,.0f} rows answered")
+print(f"{sum(rule.n_rows for rule in simple.rules_):,.0f} rows counted")
 plots.rule_table(simple.rules_)
 
 
 # %%
-# Part by part
-# ------------
+# In parts
+# --------
 #
 # The same rows from an iterator, as they would come from a file or a database. The
-# table is never in memory as a whole, and the rules are the same.
+# whole table is never in memory, and the rules are the same.
 def parts(size=100_000):
     """Yield the rows and their labels, part by part."""
     for start in range(0, len(X), size):

@@ -4,7 +4,7 @@ The figures of the paper
 
 The library starts from S. Hara and K. Hayashi, *Making Tree Ensembles Interpretable:
 A Bayesian Model Selection Approach*. Its first figures show a chessboard with a tenth
-of the labels wrong: what a forest makes of it, and what few rules do.
+of the labels flipped, and how a forest and a few rules divide it.
 """
 
 import numpy as np
@@ -21,7 +21,7 @@ y = np.where(is_odd ^ is_wrong, "odd", "even")
 forest = RandomForestClassifier(5, min_samples_leaf=10, random_state=0).fit(X, y)
 
 # %%
-# What five trees see: a region is what ends in the same leaf of every tree.
+# The regions of five trees: two points are in one region if they share all leaves.
 print(f"{plots.count_regions(forest):,} regions")
 plots.forest_regions(forest, X, y)
 
@@ -29,22 +29,21 @@ plots.forest_regions(forest, X, y)
 # The paper's method
 # ------------------
 #
-# With ``method="paper"`` the paper's model is fitted. It starts with ten parts, drains
-# those that are not needed, and each that is left becomes a rule.
+# ``method="paper"`` fits the paper's mixture. It starts with ten components, removes
+# those that are not needed, and turns each that is left into a rule.
 paper = simplify(forest, X, y, method="paper", random_state=0)
 print(paper.rules_)
 plots.regions(paper.rules_, X, y)
 
 # %%
-# How the fit went, from each of twenty starts: how good it is, and how many parts
-# (*components*) are left.
+# The fit from each of twenty starts: the bound, and the number of components left.
 plots.convergence(paper)
 
 # %%
 # Our default
 # -----------
 #
-# A search for the short list that says most of what the forest believes.
+# A search for the short list that imitates the forest's probabilities best.
 simple = simplify(forest, X, y, random_state=0)
 print(simple.rules_)
 plots.regions(simple.rules_, X, y)
@@ -53,6 +52,6 @@ plots.regions(simple.rules_, X, y)
 # Node Harvest
 # ------------
 #
-# One of the paper's rivals: many boxes that are averaged, the paler the less weight.
+# One of the methods in the paper: the mean of many boxes. Paler boxes weigh less.
 harvest = NodeHarvestClassifier(forest, max_rules=8, random_state=0).fit(X, y)
 plots.rule_panels(harvest.rules_, X, y)

@@ -1,10 +1,10 @@
 """
-A score to add up by hand
-=========================
+A scorecard to add up by hand
+=============================
 
-At a bedside or at a counter nobody runs a model, but everybody can add small numbers.
-A scorecard has a few yes-or-no questions with whole points, and a table from the
-total to the risk.
+At a bedside or a counter nobody runs a model, but everybody can add small numbers. A
+scorecard has a few yes-or-no questions with whole points, and a table of the risk by
+total.
 """
 
 from sklearn.compose import make_column_selector, make_column_transformer
@@ -13,20 +13,20 @@ from sklearn.model_selection import train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
-from defragtrees import metrics, plots, simplify
+from defragtrees import plots, simplify
 from defragtrees.datasets import load_table
 from defragtrees.export import export
 
 X, y = load_table("heart")
 X, X_test, y, y_test = train_test_split(X, y, random_state=0, stratify=y)
-words = make_column_selector(dtype_exclude="number")
-steps = make_column_transformer((OneHotEncoder(), words), remainder="passthrough")
+categories = make_column_selector(dtype_exclude="number")
+steps = make_column_transformer((OneHotEncoder(), categories), remainder="passthrough")
 forest = RandomForestClassifier(min_samples_leaf=3, random_state=0)
 model = make_pipeline(steps, forest).fit(X, y)
 
 # %%
-# Six rules with one question each, and whole points. Start at the base and add the
-# points of all rules that match; a line below them says what a total means.
+# At most six rules with one condition each, and whole points. Start at the base and add
+# the points of all rules that match; the table below them gives the risk by total.
 card = simplify(
     model,
     X,
@@ -40,23 +40,16 @@ card = simplify(
 print(card.rules_)
 
 # %%
-# The card as a picture, for the wall:
+# The scorecard as a picture:
 plots.scorecard(card.rules_)
 
 # %%
-# From a total to a risk, estimated and observed on new patients:
-for line in metrics.score_table(card.rules_, X_test, y_test):
-    print(
-        f"{line['low']:4.0f} to {line['high']:3.0f}: {line['n_rows']:3d} patients, "
-        f"estimated {line['told']:5.1%}, observed {line['observed']:5.1%}"
-    )
-
-# %%
-# The same as a curve; a larger circle stands for more patients.
+# The risk by total on new patients: the curve is the estimate, circles are observed
+# rates, and a larger circle means more patients.
 plots.score_risk(card.rules_, X_test, y_test)
 
 # %%
-# How much is lost by one-question rules and whole points?
+# What is lost by single conditions and whole points?
 scores = card.evaluate(X_test, y_test)
 print(
     f"AUC of the card {scores['auc']:.3f}, of the forest {scores['ensemble_auc']:.3f}"

@@ -1,10 +1,10 @@
 """
-A model that cannot be read is queried
-======================================
+Rules from a neural network
+===========================
 
-The cuts of a neural network cannot be read. So it is queried: for the rows that there
-are, and for new ones near them. The rules then imitate its predictions, and the summary
-says so.
+A neural network has no splits to read, so it is queried for its predictions: for the
+given rows, and for synthetic rows near them. The rules imitate these predictions, and
+the summary says so.
 """
 
 from sklearn.datasets import load_breast_cancer
@@ -24,17 +24,16 @@ network = make_pipeline(StandardScaler(), network).fit(X, y)
 print(f"The network errs on {1 - network.score(X_test, y_test):.1%} of new tumours.")
 
 # %%
-# At most 5,000 calls, as if each one cost money.
+# At most 5,000 rows are queried, as if each one cost money.
 simple = simplify(
     network, X, y, max_rules=6, max_conditions=3, max_calls=5000, random_state=0
 )
 print(simple.summary(X_test, y_test))
 
 # %%
-# The two columns that the rules ask about most. The areas are exact, as the rules are
-# all that there is to know.
+# The predictions by the two columns that the rules use most.
 plots.regions(simple.rules_, X_test, y_test)
 
 # %%
-# How many calls it took:
+# The number of queries:
 print(f"The network was queried for {simple.n_calls_:,} rows.")

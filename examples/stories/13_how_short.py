@@ -1,10 +1,10 @@
 """
-How short is too short
-======================
+How many rules?
+===============
 
-442 people with diabetes, and how far their illness went on within a year. Effects are
-weak here, and a forest itself explains less than half. How many rules are worth
-reading?
+442 people with diabetes, and the progression of their disease within a year. Effects
+are weak, and the forest itself explains less than half of the variance. How many rules
+are worth reading?
 """
 
 from sklearn.datasets import load_diabetes
@@ -23,7 +23,7 @@ forest = RandomForestRegressor(min_samples_leaf=10, random_state=0)
 forest = forest.fit(X[::2], y[::2])
 
 # %%
-# Every length from one rule up, measured on rows that the forest has not seen.
+# Lists of every length, measured on rows that the forest has not seen.
 path = simplify_path(
     forest,
     X[1::2],
@@ -36,13 +36,13 @@ path = simplify_path(
 print(path)
 
 # %%
-# The star is the shortest list that is as good as the best, up to what chance does.
+# The star is the shortest list within one standard error of the best.
 plots.trade_off(path)
 
 # %%
-# The list that is chosen:
+# The chosen list:
 print(path.rules)
 
 # %%
-# What it asks of each column:
+# Its conditions by column:
 plots.feature_heat_map(path.rules, X)

@@ -1,10 +1,10 @@
 """
-Keeping an eye on rules in use
-==============================
+Monitoring rules for drift
+==========================
 
-Rules were made from the customers of the past. Are those of today still like them,
-and are the rates of the rules still true? ``check`` tests both, and raises few false
-alarms however many columns there are.
+Rules were fitted to past customers. Are today's customers still like them, and are the
+rates of the rules still right? ``check`` tests both, with few false alarms however many
+columns there are.
 """
 
 import numpy as np
@@ -20,10 +20,10 @@ from defragtrees.datasets import load_table
 
 X, y = load_table("credit")
 X, X_new, y, y_new = train_test_split(X, y, random_state=0, stratify=y)
-words = make_column_selector(dtype_exclude="number")
+categories = make_column_selector(dtype_exclude="number")
 numbers = make_column_selector(dtype_include="number")
 steps = make_column_transformer(
-    (OneHotEncoder(handle_unknown="ignore"), words),
+    (OneHotEncoder(handle_unknown="ignore"), categories),
     (SimpleImputer(strategy="median"), numbers),
 )
 model = make_pipeline(steps, HistGradientBoostingClassifier(random_state=0)).fit(X, y)
@@ -31,18 +31,18 @@ rules = simplify(model, X, y, max_rules=5, max_conditions=2, random_state=0).rul
 print(rules)
 
 # %%
-# A quiet month
-# -------------
+# A month without drift
+# ---------------------
 #
-# Applications drawn like those of the past. Nothing has moved.
+# Applications from the same distribution. No drift is found.
 print(rules.check(X_new, y_new))
 
 # %%
-# A month in which something happened
-# -----------------------------------
+# A month with drift
+# ------------------
 #
-# The same applications, but incomes fell by a quarter. And of those who earn least,
-# more do not pay back.
+# The same applications, but incomes fell by a quarter, and more of those who earn least
+# do not pay back.
 moved = X_new.assign(income=(X_new["income"] * 0.75).round())
 rng = np.random.default_rng(0)
 is_hit = (moved["income"] < 90) & (rng.random(len(moved)) < 0.3)
@@ -51,15 +51,15 @@ found = rules.check(moved, y_moved)
 print(found)
 
 # %%
-# The result can be used as such: in a job that runs every night, for example.
+# The result is true if there is drift, for example in a job that runs every night:
 if found:
-    print("Somebody should look at it.")
+    print("Drift was found.")
 
 # %%
-# Where the estimates no longer agree with what is observed:
+# The estimates no longer agree with the observed rates:
 plots.calibration(rules, moved, y_moved)
 
 # %%
-# The conditions may still be good when the rates are not: the same rules, counted on
-# the new rows.
+# The conditions may still be good when the rates are not. ``refit`` counts the same
+# rules on the new rows:
 print(rules.refit(moved, y_moved))

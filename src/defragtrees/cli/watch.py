@@ -19,7 +19,7 @@ from defragtrees.cli.options import (
 from defragtrees.cli.output import check_outputs, json_text, progress_kind, say
 from defragtrees.cli.tables import table, wrapped
 from defragtrees.monitoring.check import check_encoded, missing_columns
-from defragtrees.monitoring.page import answer_text
+from defragtrees.monitoring.page import prediction_text
 
 EXAMPLE = "defragtrees watch rules.json new.csv --target y --html check.html"
 MOVED = 1  # the exit code
@@ -88,8 +88,8 @@ def _text(found, details):
         rows = [
             [
                 name,
-                "" if then is None else answer_text(then, name),
-                answer_text(now, name),
+                "" if then is None else prediction_text(then, name),
+                prediction_text(now, name),
             ]
             for name, then, now in found.predictions
         ]

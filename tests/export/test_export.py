@@ -116,5 +116,7 @@ def test_an_option_that_a_format_does_not_have_is_refused_with_a_guess():
         export(rules, "sql", tabel="loans")
     with pytest.raises(TypeError, match="no option 'zoom' for 'text'; it has header"):
         export(rules, "text", zoom=3)
-    with pytest.raises(TypeError, match="no option 'zoom' for 'markdown'; it has none"):
+    with pytest.raises(
+        TypeError, match="no option 'zoom' for 'markdown'; it has details"
+    ):
         export(rules, "markdown", zoom=3)

@@ -160,11 +160,20 @@ def test_text_has_the_measures_beside_the_ensemble(call, files):
     options = ["--target", "species", "--test-size", "30"]
     done = call("simplify", files / "catboost.cbm", files / "iris.csv", *options)
     lines = done.out.splitlines()
-    [header] = [line for line in lines if line.startswith("on 30 rows held out")]
-    names = ["rules", "ensemble (may be trained on these rows)"]
-    assert re.split("  +", header)[-2:] == names
-    for label in ("error ", "AUC ", "log loss ", "Brier score ", "recall "):
+    place = next(k for k, line in enumerate(lines) if line.startswith("on 30 rows"))
+    names = ["the rules", "rules", "model"]
+    assert lines[place] == "on 30 rows held out from"
+    assert re.split("  +", lines[place + 1]) == names
+    note = f"The model {MAYBE_TRAINED}; pass others with --validation."
+    assert note in done.out
+    short, others = ("error ", "AUC ", "log loss "), ("Brier score ", "recall ")
+    for label in short:
         assert sum(line.startswith(label) for line in lines) == 1, label
+    assert not any(line.startswith(others) for line in lines)
+    arguments = ["simplify", files / "catboost.cbm", files / "iris.csv", *options]
+    every = call(*arguments, "--details").out.splitlines()
+    for label in (*short, *others):
+        assert sum(line.startswith(label) for line in every) == 1, label
 
 
 def test_weights_count_as_in_the_library(call, files, iris):
@@ -324,7 +333,8 @@ def test_rows_that_the_model_has_not_seen(call, files, iris, halves, test_size):
     scores = expected.evaluate(new.loc[scored, FEATURES], new.loc[scored, "class"])
     assert facts["scores"]["error"] == pytest.approx(scores["error"])
     text = call(*given, "--validation", unseen).out
-    assert f"on {where}" in text
+    # In the table of scores its words are broken into lines.
+    assert f"of {where}" in " ".join(text.split())
     assert MAYBE_TRAINED not in text
 
 

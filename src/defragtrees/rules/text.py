@@ -333,7 +333,7 @@ def score_notes(
 ) -> list[str]:
     """What one has to know to read a table of scores, in sentences.
 
-    Of a short table, without what stands below the rules.
+    Of a short table, without those on measures that it leaves out.
     """
     notes = [] if is_short else [_class_note(rules, scores)]
     if _has_costs(rules) and "ensemble_error" in scores:

@@ -15,7 +15,7 @@ from defragtrees._api import check_names, simplify
 from defragtrees._utils import formatting as render
 from defragtrees._utils.progress import part
 from defragtrees._utils.types import Column, Floats, Rows
-from defragtrees.data.evaluation import Told, decided_alike, rule_scores
+from defragtrees.data.evaluation import Predictions, decided_alike, rule_scores
 from defragtrees.data.tables import check_finite, take_rows
 from defragtrees.estimators.base import open_validation
 from defragtrees.estimators.defrag import DefragClassifier
@@ -111,7 +111,7 @@ def simplify_path(
     with part(0.0, 0.5):
         every = simplify(forest, *rows, validation=validation, **settings)
     with warnings.catch_warnings(), part(0.5, 1.0):
-        # Nobody sees these rules; what is said of the others has been said.
+        # These rules are only measured; the fit above gave the same warnings.
         warnings.simplefilter("ignore")
         if validation is None:
             partial = simplify(forest, *kept, **settings)
@@ -395,7 +395,7 @@ def _chosen(points, choose_by):
 def _scorer(rules, matrix, y):
     """A function of weights: the scores of the rules on these rows."""
     outcome = rules.outcome
-    told = Told(outcome.encode_any(rules._predict(rules._covers(matrix))))
+    told = Predictions(outcome.encode_any(rules._predict(rules._covers(matrix))))
     held, labels = rules._covers(matrix), outcome.encode_any(y)
 
     def scores(weight):

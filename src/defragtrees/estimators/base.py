@@ -928,7 +928,7 @@ ensemble_ : the ensemble that was simplified
 
 def with_shared(text, **others):
     """Fill in the parts of a docstring, written `{name}`, that methods share."""
-    parts = {f"    {{{name}}}\n": part for name, part in others.items()} | SHARED
-    for name, part in parts.items():
-        text = text.replace(name, part)
+    parts = {f"    {{{name}}}\n": own for name, own in others.items()} | SHARED
+    for name, own in parts.items():
+        text = text.replace(name, own)
     return text

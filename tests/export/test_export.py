@@ -82,7 +82,7 @@ def test_a_missing_folder_is_named(tmp_path):
 def test_wrong_calls_are_refused_in_a_sentence(tmp_path):
     with pytest.raises(ValueError, match="format must be one of csv, excel, html"):
         export(RULES, "pdf")
-    with pytest.raises(TypeError, match="A RuleModel is needed; got dict"):
+    with pytest.raises(TypeError, match="rules must be a RuleModel; got dict"):
         export({}, "text")
     with pytest.raises(TypeError, match="dialect"):
         export(RULES, "text", dialect="ansi")
@@ -116,5 +116,7 @@ def test_an_option_that_a_format_does_not_have_is_refused_with_a_guess():
         export(rules, "sql", tabel="loans")
     with pytest.raises(TypeError, match="no option 'zoom' for 'text'; it has header"):
         export(rules, "text", zoom=3)
-    with pytest.raises(TypeError, match="no option 'zoom' for 'markdown'; it has none"):
+    with pytest.raises(
+        TypeError, match="no option 'zoom' for 'markdown'; it has details"
+    ):
         export(rules, "markdown", zoom=3)

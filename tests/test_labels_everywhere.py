@@ -186,7 +186,7 @@ def test_simplify_takes_labels_and_saves_them(saved, capsys):
     command += ["--target", "y", "--out", out, "--max-rules", "4"]
     assert run([str(part) for part in command] + options(saved)) == 0
     captured = capsys.readouterr().out
-    assert "then risky" in captured
+    assert "P(risky)" in captured
     assert "rawdur" not in captured
     rules = defragtrees.load(out)
     assert rules.class_labels == ("creditworthy", "risky")

@@ -279,7 +279,7 @@ def test_one_class_and_one_rule():
     only = np.full(len(X), "only")
     tree = DecisionTreeClassifier().fit(X, only)
     rules = DistilledTreeClassifier(tree, random_state=0).fit(X, only).rules_
-    assert str(rules).startswith("1. otherwise only")
+    assert rules.to_text().startswith("1. otherwise only")
     tree = DecisionTreeClassifier().fit(X, y)
     assert DistilledTreeClassifier(tree, max_rules=1).fit(X, y).rules_.n_rules == 1
 

@@ -51,9 +51,9 @@ def check_round_trips(estimator, X, y):
 
 
 def check_text_is_the_model(estimator, X, y):
-    """The printed conditions, applied by hand in plain Python, give `predict`."""
+    """The exact text, applied by hand in plain Python, gives `predict`."""
     model = fit(estimator, X, y)
-    text, names = str(model.rules_), model.rules_.feature_names
+    text, names = model.rules_.to_text(), model.rules_.feature_names
     by_hand = answer_by_hand
     together = {"average": average_by_hand, "points": sum_by_hand}
     if model.rules_.decision == "standalone" and not model.rules_.classes:

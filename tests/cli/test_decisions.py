@@ -128,7 +128,7 @@ def test_report_takes_them(call, inputs, tmp_path):
         (["--cost", "bad=5"], "'bad=5' must be true and answered class such as"),
         (["--cost", "bad:good=much"], "'bad:good=much' must be true and answered"),
         (["--cost", "bad:good=-1"], "'bad:good=-1' must have a finite number from 0"),
-        (["--cost", "bad:bad=1"], "costs must be 0 where the answer is right"),
+        (["--cost", "bad:bad=1"], "costs must be 0 for right predictions"),
         (
             ["--cost", "bad:good=0", "--cost", "good:bad=0"],
             "costs must be above 0 for one mistake at least",

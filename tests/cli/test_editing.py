@@ -85,7 +85,7 @@ def test_what_changed_is_said(call, folder):
                 "y", "--quiet")  # fmt: skip
     assert done.code == 0
     assert done.out.startswith("rule 2 is gone: if city is Rome then bad\n")
-    assert "0 rows of 600 (0.0 %) answered otherwise" in done.out
+    assert "0 rows of 600 (0.0 %) predicted differently" in done.out
     done = call("diff", folder / "rules.json", out, "--json")
     assert [c["kind"] for c in json.loads(done.out)["changes"]] == ["gone"]
     assert call("diff", out, out).out == "The rules are the same.\n"
@@ -136,7 +136,7 @@ def test_what_is_wrong_is_one_line_and_nothing_is_written(refused, folder):
     assert "number from 1 to 2; got 3" in refuse("edit", rules, "--drop", 3, *more)
     assert "Say what to change" in refuse("edit", rules, *more)
     assert "'--drop'" in refuse("edit", rules, "--drop", "two", *more)
-    assert "answer one of" in refuse("edit", rules, "--prediction", 1, "fine", *more)
+    assert "predict one of" in refuse("edit", rules, "--prediction", 1, "fine", *more)
     assert "each of the rules" in refuse("edit", rules, "--order", "1,5", *more)
     assert "write to another file" in refuse("edit", rules, "--drop", 1, "--out", rules)
     assert "no such column" in refuse("refit", rules, data, "--target", "z", *more)
@@ -161,6 +161,6 @@ def test_edited_files_with_unknown_features_are_refused(refused, folder):
     path = folder / "edited.json"
     path.write_text(json.dumps(data), encoding="utf-8")
     line = refused("watch", path, folder / "same.csv", "--quiet")
-    assert "asks about feature 7" in line
+    assert "has a condition on feature 7" in line
     path.write_text(json.dumps(data)[:200], encoding="utf-8")
     assert "is not a JSON file" in refused("edit", path, "--drop", 1)

@@ -145,7 +145,7 @@ def test_a_terminal_is_told_nothing_to_obey(rules, table, monkeypatch, line, cap
     assert not {"\x1b", "\x07", "\u202e"} & set(shown)
 
 
-def test_explanations_are_one_line_of_text(rules):
+def test_explanations_have_no_control_characters(rules):
     text = RuleModel.load(rules).explain({"size": 0.0})
-    assert text.isprintable()
+    assert text.replace("\n", "").isprintable()
     assert "cmd" in text

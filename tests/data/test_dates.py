@@ -32,7 +32,7 @@ def test_dates_are_fitted_and_printed(accounts):
     frame, y = accounts
     model = DefragClassifier(max_rules=2, random_state=0).fit(frame, y)
     assert model.rules_.feature_kinds == ("date", "datetime", "duration", None)
-    text = str(model.rules_).splitlines()[0]
+    text = model.rules_.to_text().splitlines()[0]
     assert text.startswith(
         ("1. if opened >= 2022-03-01 then late", "1. if opened < 2022-03-01 then early")
     )
@@ -40,7 +40,7 @@ def test_dates_are_fitted_and_printed(accounts):
     again = RuleModel.from_dict(model.rules_.to_dict())
     assert (again.predict(frame) == y).all()
     row = {"opened": dt.date(2023, 1, 1), "seen": None, "waited": None, "size": 0.0}
-    assert again.explain(row).startswith("late, by rule")
+    assert again.explain(row).startswith("Prediction: late; P(late) = ")
     days = dates_as_days(frame, column_kinds(frame))
     assert (again.predict(days) == y).all()
 

@@ -254,5 +254,5 @@ def test_answers_beyond_numbers_are_told_of_the_ensemble_not_of_y():
         [0, -1, -1], [0.5, 0, 0], [1, -1, -1], [2, -1, -1], [True] * 3, [0, 1, 800]
     )
     forest = Forest((stump,), ("size",), "regression", link="exp")
-    with pytest.raises(ValueError, match=r"The ensemble must answer .* got inf"):
+    with pytest.raises(ValueError, match=r"The model must predict .* got inf"):
         simplify(forest, [[0.0], [1.0]])

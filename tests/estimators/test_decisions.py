@@ -82,7 +82,7 @@ def test_a_threshold_decides_from_the_probability_and_is_kept(binary):
     assert simple.rules_ == RuleModel.from_dict(simple.rules_.to_dict())
     for rules in simple.path_.values():
         assert rules.threshold == 0.2
-    assert "fair is answered from a probability of 0.2 on." in simple.summary()
+    assert "Predicts fair if P(fair) >= 0.2." in simple.summary()
 
 
 @pytest.mark.parametrize(
@@ -192,8 +192,11 @@ def test_costs_of_three_classes_are_a_matrix_by_class():
         ({"class_weight": {"bad": "much"}}, "finite number from 0; got 'much'"),
         ({"costs": {("bad", "god"): 2}}, "costs names the class 'god'"),
         ({"costs": {("bad", "fair"): -1}}, "must be a finite number from 0; got -1"),
-        ({"costs": {("bad", "bad"): 1}}, "must be 0 where the answer is right"),
-        ({"costs": {"bad": 1}}, "keys such as .true class, answered class.; got 'bad'"),
+        ({"costs": {("bad", "bad"): 1}}, "must be 0 for right predictions"),
+        (
+            {"costs": {"bad": 1}},
+            "keys such as .true class, predicted class.; got 'bad'",
+        ),
         ({"costs": [[0, 0], [0, 0]]}, "costs must be above 0 for one mistake at least"),
         ({"costs": [[0, 1, 1]]}, r"each of the 2 classes; got the shape \(1, 3\)"),
         ({"costs": [[0, 1], [2]]}, "or a matrix of numbers; got"),

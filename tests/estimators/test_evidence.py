@@ -106,7 +106,8 @@ def test_without_y_nothing_is_said_of_rates(rows):
 def test_evidence_is_one_line_and_is_saved(rows, tmp_path):
     forest, X, y = rows
     rules = simplify(forest, X, y, max_rules=3, random_state=0).rules_
-    line = str(rules).splitlines()[-1]
+    line = rules.to_text().splitlines()[-1]
+    assert " ".join(str(rules).split()).endswith(line)
     assert line == rules.evidence.text
     assert line.startswith(f"Estimates from {len(y)} rows not used by the search; ")
     assert line in rules._repr_html_()

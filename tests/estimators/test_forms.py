@@ -215,9 +215,11 @@ def test_points_are_explained_as_a_sum(two_classes):
     row = X.iloc[0]
     text = rules.explain(row)
     total = rules.totals(X.iloc[:1])[0, 0]
-    assert f"{rules.default.points[0]:+g} (base)" in text
-    assert f"in all {total:.9g}." in text
-    assert text.count("(rule ") == rules.covers(X.iloc[:1])[0, :-1].sum()
+    *_, base, last = (line.split() for line in text.splitlines())
+    assert base == [str(rules.n_rules), "base", f"{rules.default.points[0]:+g}"]
+    assert last == ["total", f"{total:.9g}"]
+    n_rules = sum(line[:4].strip().isdigit() for line in text.splitlines())
+    assert n_rules == rules.covers(X.iloc[:1])[0].sum()
 
 
 def test_intervals_of_points_hold_about_as_often_as_they_say(numbers):

@@ -98,7 +98,8 @@ def test_rates_are_those_of_the_rows_that_count(boosted, y, weight):
     evidence = rules.evidence
     assert (evidence.source, evidence.n_rows) == ("validation", pytest.approx(n_new))
     assert evidence.n_trained == (0 if y is None else N_ROWS)
-    assert ("500 rows that the model was trained on" in str(rules)) == (y is not None)
+    text = rules.to_text()
+    assert ("500 rows that the model was trained on" in text) == (y is not None)
 
 
 @pytest.mark.parametrize("form", ["list", "standalone", "points"])

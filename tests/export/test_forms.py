@@ -121,10 +121,10 @@ def test_points_are_printed_with_their_sign_and_what_the_total_is():
     assert export(points_of_yes(), "text") == (
         "1. if degrees > 20 then +1.5\n"
         "2. base -1\n"
-        "Add up the points of the base and of all rules that hold: the total is the "
+        "Add up the points of the base and of all rules that match: the total is the "
         "log-odds of yes.\n"
     )
-    assert export(points_of_yes(), "markdown").splitlines()[0] == "|  | if | points |"
+    assert export(points_of_yes(), "markdown").splitlines()[0] == "| # | if | points |"
 
 
 def test_the_tree_of_points_that_a_threshold_decides_warns():

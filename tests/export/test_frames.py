@@ -68,9 +68,12 @@ def test_a_workbook_has_values_and_no_formulas(tmp_path):
 def test_the_prompt_states_rules_rates_and_how_to_read_them():
     text = loans(threshold=0.55).drop(2).export("prompt", title="Loans")
     assert text.startswith("# Loans\n\nThese rules predict one of: bad, good.")
-    assert "- Ask the rules in order." in text
-    assert "good is answered from a probability of 0.55 on." in text
-    assert "1. If =income > 40, then good. (90.0 % (36 of 40, 76.9 to 96.0 %))" in text
+    assert "- Apply the rules in order." in text
+    assert "Predicts good if P(good) >= 0.55." in text
+    assert (
+        "1. If =income > 40, then good. P(good) = 90 % (36 of 40 rows, 95 % interval "
+        "77 - 96 %)." in text
+    )
     assert "- city" not in text
     assert "## Edited after the fit\n\n- dropped rule 2" in text
     points = card().export("prompt")

@@ -2,6 +2,7 @@
 
 import json
 import warnings
+from html import escape
 
 import numpy as np
 import pytest
@@ -139,21 +140,23 @@ def test_sklearn(fitted):
 def test_what_decides_is_exported(fitted):
     rules, _, _ = fitted
     data = json.loads(export(rules, "json"))
-    last = export(rules, "text").splitlines()[-1]
+    lines = export(rules, "text").splitlines()
+    [decision] = [line for line in lines if line.startswith("Predicts ")] or [""]
     if rules.threshold is not None:
         assert data["threshold"] == 0.2
-        assert last == "good is answered from a probability of 0.2 on."
+        assert decision == "Predicts good if P(good) >= 0.2."
     elif len(rules.classes) == 3 and rules.costs:
         assert data["costs"] == [[0, 1, 1], [5, 0, 1], [1, 1, 0]]
-        assert last == (
-            "The class that is expected to cost least is answered; it costs to answer "
-            "low for high: 1, middle for high: 1, high for low: 5, middle for low: 1, "
-            "high for middle: 1, low for middle: 1."
+        assert decision == (
+            "Predicts the class with the lowest expected cost. Costs: low predicted "
+            "for high 1, middle predicted for high 1, high predicted for low 5, middle "
+            "predicted for low 1, high predicted for middle 1, low predicted for "
+            "middle 1."
         )
     if rules.costs or rules.threshold:
-        assert f"# {last}\n" in export(rules, "python")
-        assert last in rules._repr_html_()
+        assert f"# {decision}\n" in export(rules, "python")
+        assert escape(decision) in rules._repr_html_()
     else:
         assert data["costs"] is data["threshold"] is None
-        lines = export(rules, "text").splitlines()
+        assert decision == ""
         assert lines[rules.n_rules - 1].startswith(f"{rules.n_rules}. otherwise")

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from defragtrees import Condition, Rule, RuleEnsemble, RuleList
+from defragtrees import Condition, Rule, RuleEnsemble, RuleList, Scorecard
 from defragtrees.export import export
 
 ODD = ("<script>alert(1)</script>", 'a_b & 50% of $x$ #1 {^~\\} | `c` *d* -- "e"')
@@ -42,6 +42,8 @@ class Cells(HTMLParser):
         self.tags.add(tag)
         if tag == "tr":
             self.rows.append([])
+        elif tag == "br":
+            self.rows[-1][-1] += " "
         elif tag in ("td", "th"):
             self.rows[-1].append("")
             self.is_inside = True
@@ -62,21 +64,21 @@ def parsed(html):
 
 
 SHOWN = [
-    ["", "if", "then", "rows", "as the ensemble"],
+    ["#", "if", "then", "P(<b>yes</b>)"],
     [
         "1",
-        f"1.5 < {ODD[0]} <= 3 and ({ODD[1]} > 0.5 or missing)",
+        f"1.5 < {ODD[0]} <= 3 and {ODD[1]} > 0.5 or missing",
         "<b>yes</b>",
-        "50.0 %",
-        "75.0 %",
+        "75 %",
     ],
-    ["2", "otherwise", "no", "50.0 %", ""],
+    ["2", "otherwise", "no", "0 %"],
 ]
 
 
 def test_html_shows_names_as_text():
     page = parsed(export(measured_rules(), "html", caption="<i>"))
-    assert page.tags == {"table", "caption", "thead", "tbody", "tr", "th", "td"}
+    names = {"table", "caption", "thead", "tbody", "tr", "th", "td", "br"}
+    assert page.tags == names
     assert page.rows == SHOWN
 
 
@@ -89,7 +91,7 @@ def rendered(text):
 
 def test_markdown_shows_names_as_text():
     tags, rows = rendered(export(measured_rules(), "markdown"))
-    assert tags == {"table", "thead", "tbody", "tr", "th", "td"}
+    assert tags == {"table", "thead", "tbody", "tr", "th", "td", "br"}
     assert rows == SHOWN
 
 
@@ -111,25 +113,24 @@ def test_no_name_breaks_out_of_a_table(name):
 def test_markdown_keeps_ordinary_conditions_readable():
     rules = measured_rules(("sepal_length", "R&D"), ("no", "yes"))
     assert export(rules, "markdown").splitlines() == [
-        "|  | if | then | rows | as the ensemble |",
-        "| ---: | :--- | :--- | ---: | ---: |",
-        "| 1 | 1.5 < sepal_length <= 3 and (R&D > 0.5 or missing) | yes | 50.0 % "
-        "| 75.0 % |",
-        "| 2 | otherwise | no | 50.0 % |  |",
+        "| # | if | then | P(yes) |",
+        "| ---: | :--- | :--- | ---: |",
+        "| 1 | 1.5 < sepal_length <= 3<br>and R&D > 0.5 or missing | yes | 75 % |",
+        "| 2 | otherwise | no | 0 % |",
     ]
 
 
 def test_latex_escapes_every_sign():
     assert export(measured_rules(), "latex").splitlines() == [
-        r"\begin{tabular}{rp{0.6\linewidth}lrr}",
+        r"\begin{tabular}{rp{0.5\linewidth}lr}",
         r"\toprule",
-        r" & if & then & rows & as the ensemble \\",
+        r"\# & if & then & P($<$b$>$yes$<$/b$>$) \\",
         r"\midrule",
-        r"1 & 1.5 $<$ $<$script$>$alert(1)$<$/script$>$ $\leq$ 3 and (a\_b \& 50\% of "
-        r"\$x\$ \#1 \{\textasciicircum{}\textasciitilde{}\textbackslash{}\} "
+        r"1 & 1.5 $<$ $<$script$>$alert(1)$<$/script$>$ $\leq$ 3 \newline and a\_b \& "
+        r"50\% of \$x\$ \#1 \{\textasciicircum{}\textasciitilde{}\textbackslash{}\} "
         r"\textbar{} \textasciigrave{}c\textasciigrave{} *d* -{}- \char34{}e\char34{} "
-        r"$>$ 0.5 or missing) & $<$b$>$yes$<$/b$>$ & 50.0 \% & 75.0 \% \\",
-        r"2 & otherwise & no & 50.0 \% &  \\",
+        r"$>$ 0.5 or missing & $<$b$>$yes$<$/b$>$ & 75 \% \\",
+        r"2 & otherwise & no & 0 \% \\",
         r"\bottomrule",
         r"\end{tabular}",
     ]
@@ -137,16 +138,31 @@ def test_latex_escapes_every_sign():
 
 def test_latex_breaks_over_pages_if_asked():
     lines = export(averaged_rules(), "latex", longtable=True).splitlines()
-    assert lines[0] == r"\begin{longtable}{rp{0.6\linewidth}lrrr}"
+    assert lines[0] == r"\begin{longtable}{rp{0.5\linewidth}rr}"
     assert lines[3:5] == [r"\midrule", r"\endhead"]
-    assert lines[5:7] == [
-        r"1 & t $>$ 20 & 4 & 0.5 & 50.0 \% & 0.577 \\",
-        r"2 & always & 2 & 0.25 & 50.0 \% & 0.707 \\",
-    ]
+    assert lines[5:7] == [r"1 & t $>$ 20 & 4 & 0.5 \\", r"2 & always & 2 & 0.25 \\"]
     assert lines[-1] == r"\end{longtable}"
 
 
-def test_text_is_what_the_rules_print():
+def test_a_scorecard_has_a_second_table_of_totals():
+    paid = Rule((Condition(0, lower=1.0),), "good", (0.1, 0.9), points=(2.0,))
+    base = Rule((), "good", (0.4, 0.6), points=(0.0,))
+    card = Scorecard((paid,), base, ("years",), "classification", ("bad", "good"))
+    assert export(card, "markdown").splitlines() == [
+        "| # | if | points |",
+        "| ---: | :--- | ---: |",
+        "| 1 | years > 1 | +2 |",
+        "| 2 | base | 0 |",
+        "",
+        "| total | P(good) | then |",
+        "| ---: | ---: | :--- |",
+        "| 0 | 50 % | bad |",
+        "| 2 | 88 % | good |",
+    ]
+    assert export(card, "html").count("<table>") == 2
+
+
+def test_text_has_a_line_per_rule():
     rules = averaged_rules()
-    assert export(rules, "text") == f"{rules}\n"
-    assert export(rules, "text", header="Sales\n") == f"Sales\n\n{rules}\n"
+    assert export(rules, "text") == f"{rules.to_text()}\n"
+    assert export(rules, "text", header="Sales\n") == f"Sales\n\n{rules.to_text()}\n"

@@ -33,7 +33,10 @@ def test_rows_in_which_no_mistake_costs_count_for_nothing():
     [
         ({"threshold": 0.5}, "threshold needs two classes; there are 3. Use costs."),
         ({"costs": np.ones((2, 2))}, "a row and a column for each of the 3 classes"),
-        ({"costs": {"bad": 5}}, "keys such as .true class, answered class.; got 'bad'"),
+        (
+            {"costs": {"bad": 5}},
+            "keys such as .true class, predicted class.; got 'bad'",
+        ),
         ({"costs": {("bad", "fine"): 5}}, "costs names the class 'fine'"),
         ({"class_weight": {"fine": 5}}, "class_weight names the class 'fine'"),
         ({"class_weight": {"bad": -1}}, "must be a finite number from 0; got -1"),

@@ -23,7 +23,7 @@ NUMBERS = Numbers()
         (CLASSES, np.array(["no", None], dtype=object), "missing values"),
         (CLASSES, np.array([0.0, np.nan]), "NaN or infinity; class labels"),
         (CLASSES, np.array([0.5]), "Unknown label type: continuous"),
-        (NUMBERS, np.array(["no"]), "must hold numbers"),
+        (NUMBERS, np.array(["no"]), "must be numeric"),
         (NUMBERS, np.array([np.inf]), "finite numbers are needed"),
         (NUMBERS, np.array([1e200]), "Use another unit"),
     ],
@@ -67,19 +67,17 @@ def test_answers_and_evidence_in_words():
     assert CLASSES.answer_text("yes") == "yes"
     assert CLASSES.outputs_text(rule) == "no: 0.25, yes: 0.75"
     assert CLASSES.error_text(0.125) == "12.5 %"
-    assert CLASSES.evidence_text(0.125) == "87.5 % as the ensemble"
-    assert CLASSES.closeness_text(0.125) == "87.5 %"
+    assert CLASSES.evidence_text(0.125) == "88 % agreement with the model"
+    assert CLASSES.closeness_text(0.125) == "88 %"
     assert NUMBERS.answer_text(2.0) == NUMBERS.outputs_text(Rule((), 2.0)) == "2"
     assert NUMBERS.evidence_text(0.0144) == "root mean squared error 0.12"
-    assert NUMBERS.error_text(4e10) == "200000"
-    told = Rule((), 24.5, quantiles=(20.125, 123456.0), n_rows=1212.0)
-    assert NUMBERS.told_text(told) == "20.12 to 123500 for 80 % of 1,212 rows"
-    assert NUMBERS.told_columns([told]) == {"10 to 90 %": ["20.12 to 123500"]}
-    assert NUMBERS.told(told)["interval"] == [20.125, 123456.0]
-    assert NUMBERS.basis_text(told, None) == (
-        "80 % of its 1,212 rows have 20.12 to 123500."
-    )
-    assert NUMBERS.told_text(Rule((), 24.5)) == ""
+    assert NUMBERS.error_text(4e10) == "200,000"
+    counted = Rule((), 24.5, quantiles=(20.125, 123456.0), n_rows=1212.0)
+    assert NUMBERS.estimate_text(counted) == "80 % of 1,212 rows in 20.1 - 123,000"
+    assert NUMBERS.estimate_columns([counted]) == {"80 % of rows": ["20.1 - 123,000"]}
+    assert NUMBERS.estimate(counted)["interval"] == [20.125, 123456.0]
+    assert NUMBERS.basis_text(counted, None) == NUMBERS.estimate_text(counted)
+    assert NUMBERS.estimate_text(Rule((), 24.5)) == ""
     assert NUMBERS.shown_deviation(4.0, 1.0) == 0.25
     assert CLASSES.shown_deviation(4.0, 1.0) == 1.0
 

@@ -62,7 +62,7 @@ def test_points_double_the_odds_as_often_as_asked_for():
     told = model.predict_proba(X)[:, 1]
     odds = told / (1 - told)
     assert np.log2(odds) * 20 == pytest.approx(totals)
-    assert "20 more double the odds" in str(model.rules_)
+    assert "20 more points double the odds" in model.rules_.to_text()
 
 
 def test_rounding_is_no_worse_than_any_neighbour():
@@ -316,7 +316,7 @@ def test_only_two_classes_are_scaled():
 
 def test_labels_are_shown_where_people_read():
     model, X, y = fitted(class_labels={"yes": "in trouble"})
-    assert "double the odds. Probability of in trouble: " in str(model.rules_)
+    assert "total  P(in trouble)  95 % interval  then" in str(model.rules_)
     ax = plots.score_risk(model.rules_, X, y)
     assert ax.get_ylabel() == "probability of in trouble"
     mpl.pyplot.close("all")

@@ -135,7 +135,7 @@ class Counts(Outcome):
     def answer_text(self, answer):
         return f"{super().answer_text(answer)} times"
 
-    def told_text(self, rule, with_class=True):
+    def estimate_text(self, rule):
         return "" if math.isnan(rule.n_rows) else f"{rule.n_rows:.0f} rows"
 
 
@@ -176,7 +176,7 @@ def fitted(visits):
 def test_rules_predict_and_are_printed(rules):
     assert rules.predict([[1.0, 30.0], [5.0, 30.0]]).tolist() == [6.0, 1.0]
     assert "6 times" in str(rules)
-    assert "300 rows" in str(rules)
+    assert "300 rows" in rules.to_text()
     assert "6 times" in rules.export("markdown")
     assert rules.explain([[1.0, 30.0]])
 

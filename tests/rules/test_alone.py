@@ -1,4 +1,4 @@
-"""A rule of a list, beside what it would tell if it stood first."""
+"""The rate of all rows that match a rule of a list, whatever rules come before it."""
 
 import json
 
@@ -8,11 +8,13 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from defragtrees import export
 from defragtrees._api import simplify
+from defragtrees._utils import formatting as render
 from defragtrees.baselines.distilled import DistilledTreeClassifier
 from defragtrees.data.sources import TableSource
 from defragtrees.data.store import read_store
 from defragtrees.rules import RuleList, RuleModel
 from defragtrees.rules.conditions import Condition, Rule
+from defragtrees.rules.text import rule_cells
 
 
 @pytest.fixture(scope="module")
@@ -59,35 +61,36 @@ def test_rates_alone_are_those_of_all_rows_in_which_a_rule_holds(titanic):
     assert rules.default.alone is None
 
 
-def test_the_mark_is_where_the_two_differ(titanic):
+def test_details_have_the_rate_alone_where_it_differs(titanic):
     rules, *_ = recounted(titanic)
-    lines = str(rules).splitlines()
-    share = f"{100 * rules.rules[1].alone[1]:.1f} %"
-    assert f"; alone {share} !)" in lines[1]
-    assert "alone" not in lines[0]
-    assert lines[-2].startswith("Rules are read in order: one with ! tells of the rows")
-    assert lines[-1] == rules.evidence.text
-    assert "if read alone" in rules._repr_html_()
-    assert f"{share} !" in export.export(rules, "markdown")
+    assert "alone" not in str(rules)
+    assert "alone" not in rules._repr_html_()
+    assert "alone" not in export.export(rules, "markdown")
+    share = f"{100 * rules.rules[1].alone[1]:.0f} %"
+    [first, second, last] = rule_cells(rules, details=True)[1]
+    assert [row[-1] for row in (first, second, last)] == ["", share, ""]
+    assert rules.table(details=True, width=120).splitlines()[0].endswith("  alone")
+    assert f"| {share} |" in export.export(rules, "markdown", details=True)
+    notes = str(rules).split("\n\n")[1].replace("\n", " ")
+    assert notes == (
+        "Rules apply in order; the first match predicts. " + rules.evidence.text
+    )
     again = RuleModel.from_dict(json.loads(json.dumps(rules.to_dict())))
     assert str(again) == str(rules)
     assert again == rules
     assert rules.rows()[1]["alone"] == rules.rules[1].alone[1]
 
 
-def test_no_mark_where_it_says_the_same(titanic):
-    rules, X, _ = recounted(titanic)
-    apart = Rule((Condition(0, lower=-1.0, upper=0.0, is_integer=True),), "died")
-    del X, apart
+def test_no_rate_alone_where_it_is_the_same(titanic):
+    rules, *_ = recounted(titanic)
     first = rules.rules[0]
     alone = RuleList(
         (first,), rules.default, rules.feature_names, "classification", rules.classes
     )
-    assert "!" not in str(alone)
-    assert "if read alone" not in alone._repr_html_()
+    assert "alone" not in alone.table(details=True)
 
 
-def test_numbers_are_marked_too():
+def test_details_of_numbers_have_the_mean_alone():
     rng = np.random.default_rng(0)
     X = rng.random((400, 2))
     y = np.where(X[:, 0] > 0.5, 100.0, np.where(X[:, 1] > 0.5, 10.0, 0.0))
@@ -97,15 +100,16 @@ def test_numbers_are_marked_too():
     marked = [rules.outcome.differs_alone(rule) for rule in rules.rules]
     assert sum(marked) == 1
     [place] = np.flatnonzero(marked)
-    assert "; alone" in str(rules).splitlines()[place]
-    assert " !" in str(rules).splitlines()[place]
+    header, rows = rule_cells(rules, details=True)
+    assert header[-1] == "alone"
+    assert rows[place][-1] == render.rounded(rules.rules[place].alone)
 
 
 def test_trees_have_nothing_before_a_leaf(titanic):
     X, y, tree = titanic
     rules = DistilledTreeClassifier(tree, random_state=0).fit(X, y).rules_
     assert all(rule.alone is None for rule in rules)
-    assert "alone" not in str(rules)
+    assert "alone" not in rules.table(details=True)
 
 
 def test_parts_add_up(titanic):
@@ -118,10 +122,11 @@ def test_parts_add_up(titanic):
 
 def test_explain_names_the_rules_that_failed(titanic):
     rules, *_ = recounted(titanic)
-    assert rules.explain([0, 30]).startswith(
-        "died, by rule 2: fare > 22 (it is 30); not rule 1, which asks for first class "
-        "is 1 (it is 0)."
-    )
+    assert rules.explain([0, 30]).splitlines()[2:] == [
+        "rule  condition         value  match",
+        "   2  fare > 22         30     yes",
+        "   1  first class is 1  0      no",
+    ]
 
 
 def test_the_report_shows_it(titanic, tmp_path):

@@ -58,7 +58,7 @@ def test_saved_rules_are_as_the_schema_has_them(path):
             "lower must be a number or null or 'inf'",
         ),
         ((0, "conditions", 0, "feature"), 0.5, "must be a whole number; got 0.5"),
-        ((0, "conditions", 0, "feature"), 99, "asks about feature 99"),
+        ((0, "conditions", 0, "feature"), 99, "has a condition on feature 99"),
         ((0, "extra"), 1, "has 'extra', which this version of defragtrees does not"),
     ],
 )

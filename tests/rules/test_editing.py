@@ -149,9 +149,9 @@ def test_an_answer_is_changed_and_probabilities_stay():
     assert rules.rules[1].distribution == (0.8, 0.2)
     assert rules.rules[1].rates == (0.25, 0.75)
     assert math.isnan(rules.rules[1].error)
-    assert rules.edits[0].text == "rule 2 answers good, not bad: if age <= 24"
+    assert rules.edits[0].text == "rule 2 predicts good, not bad: if age <= 24"
     assert loans().set_prediction(4, "bad").default.prediction == "bad"
-    with pytest.raises(ValueError, match=r"answer one of .*; got 'fine'"):
+    with pytest.raises(ValueError, match=r"predict one of .*; got 'fine'"):
         loans().set_prediction(2, "fine")
     by_threshold = dataclasses.replace(loans(), threshold=0.55)
     with pytest.raises(ValueError, match="it follows from probabilities"):
@@ -286,14 +286,14 @@ def test_rows_that_cannot_be_counted_are_refused():
         rules.refit(X, ["fine"] * 400)
     with pytest.raises(ValueError, match="at least one non-zero number"):
         rules.refit(X, y, np.zeros(400))
-    with pytest.raises(ValueError, match="answers must be 'told' or 'kept'"):
+    with pytest.raises(ValueError, match="predictions must be 'recount' or 'keep'"):
         rules.refit(X, y, predictions="new")
 
 
 def test_rules_without_counts_do_not_name_rows():
     estimator, X, y = fitted()
     rules = estimator.rules_
-    assert rules.evidence.text in str(rules)
+    assert rules.evidence.text in rules.to_text()
     # All rules of a list below a change have other rows.
     assert rules.evidence.text not in str(rules.drop(1))
     assert "given to refit" in str(rules.drop(1).refit(X, y))
@@ -389,7 +389,7 @@ def test_diff_says_in_words_what_changed():
     assert str(diff(before, after)).splitlines() == [
         "rule 2 is gone: if age <= 24 then bad",
         "rule 1: income > 40000 became income > 50000",
-        "rule 3 (was 4) answers bad, was good: otherwise",
+        "rule 3 (was 4) predicts bad, was good: otherwise",
     ]
     assert str(diff(before, before)) == "The rules are the same."
     assert not diff(before, before)
@@ -426,7 +426,7 @@ def test_diff_of_numbers_tells_by_how_much():
 
 def test_diff_refuses_other_answers():
     other = RuleList((), Rule((), 2.0), ("a",), "regression")
-    with pytest.raises(ValueError, match="for the same answers"):
+    with pytest.raises(ValueError, match="for the same target"):
         diff(loans(), other)
-    with pytest.raises(TypeError, match="diff needs two rule sets; got dict"):
+    with pytest.raises(TypeError, match="diff needs two rule models; got dict"):
         diff(loans(), {})

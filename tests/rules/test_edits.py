@@ -49,7 +49,7 @@ def test_rules_without_edits_say_nothing_of_them():
         ({"action": "burn", "text": "x"}, "edits[0].action must be one of 'drop'"),
         ({"action": "drop"}, "edits[0] has no 'text'"),
         ({"action": "drop", "text": 3}, "edits[0].text must be a text; got 3"),
-        ({"action": "drop", "text": " "}, "must say in words what was changed"),
+        ({"action": "drop", "text": " "}, "must describe the change in words"),
         ({"action": "drop", "text": "x", "rule": 0}, "edits[0].rule must be from 1"),
         ({"action": "drop", "text": "x", "by": "me"}, "edits[0] has 'by', which this"),
         ("dropped", "edits[0] must be an object; got 'dropped'"),

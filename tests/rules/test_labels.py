@@ -25,13 +25,22 @@ def some_rules(**words):
 
 def test_labels_and_units_are_in_the_text():
     rules = some_rules().relabel({"dur": "Duration [months]"}, ["good", "bad"])
-    assert str(rules) == (
+    assert str(rules).splitlines() == [
+        "#  if                     then  P(bad)",
+        "1  Duration <= 12 months  bad     80 %",
+        "   and x > 0.5",
+        "2  otherwise              good    10 %",
+    ]
+    assert rules.to_text() == (
         "1. if Duration <= 12 months and x > 0.5 then bad\n2. otherwise good"
     )
-    assert rules.explain([3.0, 1.0]).startswith(
-        "bad, by rule 1: Duration <= 12 months (it is 3 months) and x > 0.5 (it is 1)."
-    )
-    assert "Probability of bad: 80.0 %" in rules.explain([3.0, 1.0])
+    assert rules.explain([3.0, 1.0]).splitlines() == [
+        "Prediction: bad; P(bad) = 80 %",
+        "",
+        "rule  condition              value     match",
+        "   1  Duration <= 12 months  3 months  yes",
+        "      x > 0.5                1         yes",
+    ]
     assert rules.predict([[3.0, 1.0]]).tolist() == [1]
     assert rules.feature_names == ("dur", "x")
     assert repr(rules.rules[0]) == "<Rule: if Duration <= 12 months and x > 0.5 then 1>"
@@ -41,7 +50,9 @@ def test_labels_and_kinds_survive_saving():
     rules = some_rules(feature_kinds=("date", None)).relabel(None, {1: "bad"})
     again = RuleModel.from_dict(json.loads(json.dumps(rules.to_dict())))
     assert again == rules
-    assert str(again) == "1. if dur <= 1970-01-13 and x > 0.5 then bad\n2. otherwise 0"
+    assert again.to_text() == (
+        "1. if dur <= 1970-01-13 and x > 0.5 then bad\n2. otherwise 0"
+    )
 
 
 def test_rules_saved_before_there_were_labels_can_be_read():
@@ -56,10 +67,10 @@ def test_rules_saved_before_there_were_labels_can_be_read():
     [
         ({"age": "Age"}, "must name some of 'dur', 'x'; got 'age'"),
         (["Duration"], "one entry for each of 'dur', 'x'; got 1 for 2"),
-        (["a", "a"], "must differ, .* got 'a' twice"),
-        ({"dur": "x"}, "must differ, .* got 'x' twice"),
-        ({"dur": 3}, "must hold texts; got 3"),
-        ({"dur": " "}, "must hold texts; got ' '"),
+        (["a", "a"], "must be unique; got 'a' twice"),
+        ({"dur": "x"}, "must be unique; got 'x' twice"),
+        ({"dur": 3}, "must be texts; got 3"),
+        ({"dur": " "}, "must be texts; got ' '"),
     ],
 )
 def test_labels_that_fit_no_feature_are_refused(labels, message):
@@ -68,7 +79,9 @@ def test_labels_that_fit_no_feature_are_refused(labels, message):
 
 
 def test_labels_of_classes_are_for_classes():
-    with pytest.raises(ValueError, match="class_labels is for rules that answer class"):
+    with pytest.raises(
+        ValueError, match="class_labels is for rules that predict class"
+    ):
         RuleList((), Rule((), 1.0), ("x",), "regression").relabel(None, ["a", "b"])
 
 

@@ -58,8 +58,16 @@ def test_a_fitted_estimator_shows_its_rules_and_an_unfitted_one_its_diagram(simp
 def test_a_summary_is_shown_line_by_line(simple):
     summary = simple.summary()
     assert isinstance(summary, str)
-    assert shown(summary)["text/html"].startswith("<pre>1. if petal")
-    assert "petal length (cm) &lt;= 2.5 then 0" in shown(summary)["text/html"]
+    assert shown(summary)["text/html"].startswith("<pre>#  if  ")
+    assert "\n1  petal length (cm) &lt;= 2.5  " in shown(summary)["text/html"]
+
+
+def test_an_explanation_is_a_small_table():
+    rules = warm()
+    html = shown(rules.explain([21.0]))["text/html"]
+    assert html.startswith("<p>Prediction: 1</p><table>")
+    assert "degrees &gt; 20</td>" in html
+    assert "<pre>" not in html
 
 
 def test_a_summary_is_printed_line_by_line_at_a_prompt(simple):

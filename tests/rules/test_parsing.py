@@ -117,7 +117,7 @@ def other_texts(words, condition):
     try:
         again = parse_conditions(words.text(condition), words)
     except ConditionTextError as error:
-        return [words.text(condition)] if "must say one thing" in str(error) else []
+        return [words.text(condition)] if "must be unambiguous" in str(error) else []
     is_other = [one.feature != condition.feature for one in again]
     return [words.text(one) for one in again if any(is_other)]
 

@@ -46,11 +46,10 @@ def test_every_rule_tells_the_rate_of_that_class(simple, loans):
     for k, row in enumerate(simple.rules_.rows()):
         assert row["class"] == "bad"
         assert row["rate"] == pytest.approx((y[place == k] == "bad").mean())
-    text = str(simple.rules_)
-    assert "are bad (" in text
-    assert "are good" not in text
-    assert "rate of bad" in simple.export("markdown")
-    assert "Probability of bad: " in simple.explain(X[0])
+    assert "P(bad)" in str(simple.rules_).splitlines()[0]
+    assert "P(good)" not in str(simple.rules_)
+    assert "| P(bad) |" in simple.export("markdown")
+    assert "; P(bad) = " in simple.explain(X[0])
 
 
 def test_the_rules_themselves_are_the_same(simple, forest, loans):
@@ -59,7 +58,7 @@ def test_the_rules_themselves_are_the_same(simple, forest, loans):
     assert plain.rules_.relabel(pos_label="bad") == simple.rules_
     assert list(simple.classes_) == ["bad", "good"]
     assert np.array_equal(plain.predict_proba(X_new), simple.predict_proba(X_new))
-    assert "are bad (" not in str(plain.rules_)
+    assert "P(bad)" not in str(plain.rules_)
 
 
 def test_measures_are_those_of_that_class(simple, forest, loans):
@@ -80,7 +79,7 @@ def test_measures_are_those_of_that_class(simple, forest, loans):
     lines = metrics.calibration(simple.rules_, X, y)
     assert {line["class"] for line in lines} == {"bad"}
     assert "are those of bad." in simple.summary(X, y)
-    assert "Told and observed on these rows, for bad:" in simple.summary(X, y)
+    assert "Estimated and observed on these rows, for bad:" in simple.summary(X, y)
 
 
 def test_a_path_is_measured_for_that_class(forest, loans):
@@ -110,7 +109,7 @@ def test_a_threshold_is_of_that_class(form, forest, loans):
     is_bad = simple.predict_proba(X_new)[:, 0] >= 0.2
     assert np.array_equal(simple.predict(X_new) == "bad", is_bad)
     assert is_bad.any()
-    assert "bad is answered from a probability of 0.2 on." in simple.summary(X)
+    assert "Predicts bad if P(bad) >= 0.2." in simple.summary(X)
     assert np.array_equal(
         RuleModel.from_dict(simple.rules_.to_dict()).predict(X_new),
         simple.predict(X_new),
@@ -169,7 +168,7 @@ def test_the_report_tells_costs_and_groups_of_that_class(forest, loans, tmp_path
 def test_all_methods_have_it_and_it_survives_clone(loans):
     X, y, _, _ = loans
     tree = clone(DistilledTreeClassifier(max_rules=3, pos_label="bad", random_state=0))
-    assert "are bad (" in str(tree.fit(X, y).rules_)
+    assert "P(bad)" in str(tree.fit(X, y).rules_)
 
 
 @pytest.mark.parametrize(
@@ -191,7 +190,7 @@ def test_more_classes_and_numbers_have_none(loans):
         DefragClassifier(FOREST, pos_label=1).fit(X, three)
     X, y = load_diabetes(return_X_y=True)
     trees = RandomForestRegressor(5, random_state=0)
-    with pytest.raises(ValueError, match="two classes; these rules answer numbers"):
+    with pytest.raises(ValueError, match="two classes; these rules predict numbers"):
         DefragRegressor(trees, pos_label=1).fit(X, y)
 
 
@@ -204,7 +203,7 @@ def test_the_command_line_has_it(simple, tmp_path, capsys):
     assert json.loads(path.read_text("utf-8"))["pos_label"] == "good"
     command = ["export", str(path), "--format", "text", "--pos-label"]
     assert main([*command, "bad"]) == 0
-    assert "are bad (" in capsys.readouterr().out
+    assert "P(bad) = " in capsys.readouterr().out
     assert main([*command, "bat"]) == 2
     assert "--pos-label names the class 'bat'" in capsys.readouterr().err
 

@@ -90,7 +90,7 @@ def test_conditions_on_categories_in_an_order(positions, text):
         (grades,),
         feature_kinds=("ordered",),
     )
-    assert f"if {text} then" in str(rules)
+    assert f"1  {text}  1" in str(rules)
     assert RuleModel.from_dict(rules.to_dict()) == rules
     held = [j in positions for j in range(4)]
     assert rules.predict([[grade] for grade in grades]).tolist() == held
@@ -123,10 +123,20 @@ def test_first_rule_that_holds_answers():
 
 def test_what_a_person_reads():
     assert str(make_rules()).splitlines() == [
+        "#  if                     then  P(yes)",
+        "1  1.5 < age <= 3         yes     75 %",
+        "   and city is not Rome",
+        "2  age <= 0.5 or missing  no      10 %",
+        "3  otherwise              yes    100 %",
+        "",
+        "Rules apply in order; the first match predicts.",
+    ]
+    assert make_rules().to_text().splitlines() == [
         "1. if 1.5 < age <= 3 and city is not Rome then yes"
-        "  [50.0 % of rows, 75.0 % as the ensemble]",
+        "  [50 % of rows, 75 % agreement with the model]",
         "2. if age <= 0.5 or missing then no",
         "3. otherwise yes",
+        "Rules apply in order; the first match predicts.",
     ]
     expected = "<RuleList: 3 rules, 2 features, 2.0 conditions per rule>"
     assert repr(make_rules()) == expected
@@ -245,12 +255,18 @@ def test_averaged_classes_are_a_mean_of_shares_and_a_default_without_weight_wait
     X = [[21.0, 2.0], [21.0, 1.0], [0.0, 2.0], [0.0, 0.0]]
     assert rules.predict_proba(X)[:, 1] == pytest.approx([0.5, 0.75, 0.0, 0.5])
     assert rules.predict(X).tolist() == ["a", "b", "a", "a"]
-    assert str(rules).splitlines() == [
+    assert rules.to_text().splitlines()[:3] == [
         "1. if t > 20 then a: 0.25, b: 0.75, weight 0.5",
         "2. if h > 1.5 then a: 1, weight 0.25",
         "3. always a: 0.5, b: 0.5, weight 0",
     ]
-    assert "<th>weight</th>" in rules._repr_html_()
+    assert str(rules).splitlines()[:4] == [
+        "#  if       then  weight  P(b)",
+        "1  t > 20   b        0.5  75 %",
+        "2  h > 1.5  a       0.25   0 %",
+        "3  always   a          0  50 %",
+    ]
+    assert ">weight</th>" in rules._repr_html_()
 
 
 @pytest.mark.parametrize("task", ["regression", "classification"])
@@ -268,7 +284,7 @@ def test_a_file_names_one_of_the_forms():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"prediction": "maybe"}, "must answer one of"),
+        ({"prediction": "maybe"}, "must predict one of"),
         ({"weight": -5}, "weight must be from 0"),
         (
             {"weight": float("nan")},
@@ -288,7 +304,7 @@ def test_a_file_names_one_of_the_forms():
                     }
                 ]
             },
-            "categories that it does not have",
+            "categories that the feature does not have",
         ),
     ],
 )
@@ -302,7 +318,7 @@ def test_saved_rules_that_say_what_they_cannot_do_are_refused(change, message):
 @pytest.mark.parametrize(
     ("task", "scores", "message"),
     [
-        ("classification", [1.0], "for numbers; these rules answer classes"),
+        ("classification", [1.0], "for numbers; these rules predict classes"),
         ("regression", [2.0, 1.0], "ascending order"),
         ("regression", [-1.0], r"interval_scores\[0\] must be from 0; got -1.0"),
         ("regression", [float("nan")], r"interval_scores\[0\] must be a finite number"),
@@ -323,7 +339,7 @@ RATE_BANDS = {"edges": [0.5], "rates": [0.1, 0.8], "n_effective": [9.0, 5.0]}
     ("task", "field", "change", "message"),
     [
         ("classification", "residuals", {}, "for numbers; these rules predict"),
-        ("regression", "residuals", {}, "without edges must have a band for each rule"),
+        ("regression", "residuals", {}, "without edges must have a band per rule"),
         ("regression", "residuals", {"edges": []}, "one edge less than bands; got 0"),
         ("regression", "residuals", {"spreads": []}, "one spread for each band"),
         ("regression", "residuals", {"pooled": [2.0, 1.0]}, "ascending order"),
@@ -346,7 +362,8 @@ def test_what_makes_no_interval_is_rejected(task, field, change, message):
 def test_shares_of_zero_are_not_printed_and_odd_labels_are_quoted():
     rule = Rule((), "a: b", distribution=(0.0, 1.0), weight=1.0)
     rules = RuleEnsemble((), rule, ("t",), "classification", ("c", "a: b"))
-    assert str(rules) == "1. always 'a: b': 1, weight 1"
+    assert rules.to_text().splitlines()[0] == "1. always 'a: b': 1, weight 1"
+    assert str(rules).splitlines()[0] == "#  if      then  weight  P('a: b')"
 
 
 def test_explain_says_who_answers_and_why():
@@ -356,33 +373,51 @@ def test_explain_says_who_answers_and_why():
     rules = RuleList(
         (first, second), Rule((), 9.0), ("size", "colour"), "regression", None, kinds
     )
-    assert rules.explain({"size": 2.5, "colour": "green"}) == (
-        "5, by rule 1: size > 1 (it is 2.5) and colour is green (it is green)."
-    )
-    assert rules.explain([float("nan"), "red"]) == (
-        "7, by rule 2: size <= 1 or missing (it is missing); not rule 1, which asks "
-        "for size > 1 (it is missing)."
-    )
+    assert rules.explain({"size": 2.5, "colour": "green"}).splitlines() == [
+        "Prediction: 5",
+        "",
+        "rule  condition        value  match",
+        "   1  size > 1         2.5    yes",
+        "      colour is green  green  yes",
+    ]
+    assert rules.explain([float("nan"), "red"]).splitlines() == [
+        "Prediction: 7",
+        "",
+        "rule  condition             value    match",
+        "   2  size <= 1 or missing  missing  yes",
+        "   1  size > 1              missing  no",
+    ]
     frame = pd.DataFrame({"size": [3.0, 0.5], "colour": ["red", "blue"]})
-    assert rules.explain(frame.iloc[0]) == (
-        "9, by rule 3, as no other rule holds; not rule 1, which asks for colour is "
-        "green (it is red); not rule 2, which asks for size <= 1 or missing (it is 3)."
-    )
-    assert rules.explain(frame)[1] == (
-        "7, by rule 2: size <= 1 or missing (it is 0.5); not rule 1, which asks for "
-        "size > 1 (it is 0.5)."
-    )
+    assert rules.explain(frame.iloc[0]).splitlines() == [
+        "Prediction: 9",
+        "",
+        "rule  condition             value  match",
+        "   3  otherwise                    yes",
+        "   1  colour is green       red    no",
+        "   2  size <= 1 or missing  3      no",
+    ]
+    assert rules.explain(frame)[1].splitlines()[3:] == [
+        "   2  size <= 1 or missing  0.5    yes",
+        "   1  size > 1              0.5    no",
+    ]
     leaves = dataclasses.replace(rules, is_partition=True)
-    assert leaves.explain(frame.iloc[0]) == "9, by rule 3, as no other rule holds."
+    assert leaves.explain(frame.iloc[0]).splitlines()[2:] == [
+        "rule  condition  value  match",
+        "   3  otherwise         yes",
+    ]
     with pytest.raises(ValueError, match="A row needs 'colour'"):
         rules.explain({"size": 1.0})
 
 
 def test_explain_names_all_rules_that_are_averaged():
-    assert averaged().explain([21.0, 2.0]) == (
-        "2.75, the mean by weight of rule 1 (4, weight 0.5), rule 2 (1, weight 0.25), "
-        "rule 3 (2, weight 0.25)."
-    )
+    assert averaged().explain([21.0, 2.0]).splitlines() == [
+        "Prediction: 2.75",
+        "",
+        "rule  condition  value  prediction  weight",
+        "   1  t > 20     21              4     0.5",
+        "   2  h > 1.5    2               1    0.25",
+        "   3  always                     2    0.25",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -436,9 +471,14 @@ def test_rules_are_printed_one_a_line_without_control_characters():
     warm = Rule((Condition(0, lower=20.0),), 1.0)
     name = chr(27) + "[31mdeg" + chr(10) + "rees"
     rules = RuleList((warm,), Rule((), 2.0), (name,), "regression")
-    assert str(rules).splitlines() == [
+    assert rules.to_text().splitlines() == [
         "1. if  [31mdeg rees > 20 then 1",
         "2. otherwise 2",
+    ]
+    assert str(rules).splitlines() == [
+        "#  if                  prediction",
+        "1   [31mdeg rees > 20           1",
+        "2  otherwise                    2",
     ]
 
 
@@ -446,13 +486,13 @@ def test_a_table_leaves_out_what_nobody_measured():
     warm = Rule((Condition(0, lower=20.0),), 1.0)
     rules = RuleList((warm,), Rule((), 2.0), ("degrees",), "regression")
     assert _without_style(rules) == (
-        "<table><thead><tr><th></th><th>if</th><th>then</th></tr></thead><tbody>"
+        "<table><thead><tr><th>#</th><th>if</th><th>prediction</th></tr></thead><tbody>"
         "<tr><td>1</td><td>degrees &gt; 20</td><td>1</td></tr>"
         "<tr><td>2</td><td>otherwise</td><td>2</td></tr></tbody></table>"
     )
-    half = dataclasses.replace(rules, rules=(dataclasses.replace(warm, share=0.5),))
+    half = dataclasses.replace(rules, rules=(dataclasses.replace(warm, n_rows=50.0),))
     assert "nan" not in half._repr_html_()
-    assert "<td>1</td><td>50.0 %</td>" in _without_style(half)
+    assert "<td>1</td><td>50</td>" in _without_style(half)
 
 
 def _without_style(rules):
@@ -487,6 +527,8 @@ def test_a_row_needs_only_what_the_rules_ask_about():
     warm = Rule((Condition(1, lower=20.0),), "yes")
     names = ("city", "degrees")
     rules = RuleList((warm,), Rule((), "no"), names, "classification", ("no", "yes"))
-    assert rules.explain({"degrees": 21}) == "yes, by rule 1: degrees > 20 (it is 21)."
+    assert rules.explain({"degrees": 21}).splitlines()[3] == (
+        "   1  degrees > 20  21     yes"
+    )
     with pytest.raises(ValueError, match="A row needs 'degrees'"):
         rules.explain({"city": 1.0})

@@ -51,8 +51,8 @@ def write_atomic(path, content):
         except UnicodeEncodeError as error:
             half = content[error.start]
             raise ValueError(
-                f"A file needs text that UTF-8 can say; a name or label has {half!r}, "
-                "half of a pair. Rename it first."
+                f"Names and labels must be valid UTF-8; one has {half!r}, half of a "
+                "pair. Rename it first."
             ) from None
     with atomic_file(path) as draft:
         draft.write_bytes(content)

@@ -6,6 +6,7 @@ import shutil
 import sys
 import textwrap
 from html import escape
+from typing import Any
 
 
 class Lines(str):
@@ -315,7 +316,7 @@ def page_width():
 
 
 def wrapped(text, width):
-    """Break a text into lines, of which all but the first are indented.
+    """Break a text into lines; all but the first are indented.
 
     Examples
     --------
@@ -327,7 +328,7 @@ def wrapped(text, width):
     return lines or [""]
 
 
-def lines_of(cell):
+def lines_of(cell: Any) -> list[str]:
     """The lines of a cell: one text, or one per entry of a tuple."""
     return list(cell) if isinstance(cell, tuple) else [str(cell)]
 
@@ -391,7 +392,7 @@ def _shrink(widths, left, width):
         widths[widest] -= 1
 
 
-QUIET = "border:none;background:none;padding:0.2em 0.8em;vertical-align:top;"
+QUIET = "border:none;border-top:1px solid #8884;padding:0.2em 0.8em;vertical-align:top;"
 
 
 def html_table(header, rows, caption="", left=None):

@@ -8,7 +8,7 @@ import csv
 import io
 import math
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from defragtrees._utils import formatting as render
 from defragtrees._utils.files import to_json as json_text
@@ -16,7 +16,7 @@ from defragtrees._utils.formatting import lines_of
 from defragtrees._utils.optional import require
 from defragtrees.rules.model import RuleModel
 from defragtrees.rules.schema import rules_schema
-from defragtrees.rules.text import decision_text, left_columns, rule_cells
+from defragtrees.rules.text import Cells, decision_text, left_columns, rule_cells
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -224,8 +224,11 @@ def to_html(rules: RuleModel, *, caption: str = "", details: bool = False) -> st
     details : bool, default=False
         Add the columns of `RuleModel.table(details=True)`.
     """
-    header, cells = rule_cells(rules, details=details)
-    return render.html_table(header, cells, caption) + "\n"
+    tables = [
+        render.html_table(header, cells, "" if k else caption)
+        for k, (header, cells) in enumerate(_tables(rules, details))
+    ]
+    return "\n".join(tables) + "\n"
 
 
 LATEX = {
@@ -264,10 +267,11 @@ def to_latex(rules: RuleModel, *, longtable: bool = False) -> str:
         Break the table over pages.
     """
     titles, cells = rule_cells(rules)
+    rows: list[Any] = [titles, *cells]
     header, *lines = [
         " & ".join(r" \newline ".join(map(_latex, lines_of(cell))) for cell in row)
         + r" \\"
-        for row in (titles, *cells)
+        for row in rows
     ]
     sides = {"if": r"p{0.5\linewidth}", "then": "l"}
     columns = "".join(sides.get(title, "r") for title in titles)
@@ -301,14 +305,24 @@ def to_markdown(rules: RuleModel, *, details: bool = False) -> str:
     details : bool, default=False
         Add the columns of `RuleModel.table(details=True)`.
     """
-    titles, cells = rule_cells(rules, details=details)
-    left = left_columns(titles)
-    marks = [":---" if j in left else "---:" for j in range(len(titles))]
-    header, *lines = [
-        ["<br>".join(map(_markdown, lines_of(cell))) for cell in row]
-        for row in (titles, *cells)
-    ]
-    return "".join(f"| {' | '.join(row)} |\n" for row in (header, marks, *lines))
+    tables = []
+    for titles, cells in _tables(rules, details):
+        left = left_columns(titles)
+        marks = [":---" if j in left else "---:" for j in range(len(titles))]
+        rows: list[Any] = [titles, *cells]
+        header, *lines = [
+            ["<br>".join(map(_markdown, lines_of(cell))) for cell in row]
+            for row in rows
+        ]
+        whole = (header, marks, *lines)
+        tables.append("".join(f"| {' | '.join(row)} |\n" for row in whole))
+    return "\n".join(tables)
+
+
+def _tables(rules: RuleModel, details: bool) -> list[Cells]:
+    """The table of the rules and, of a scorecard, that of totals."""
+    total = rules._total_cells()
+    return [rule_cells(rules, details=details), *([total] if total else [])]
 
 
 def to_text(rules: RuleModel, *, header: str = "") -> str:

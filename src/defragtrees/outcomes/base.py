@@ -1,4 +1,4 @@
-"""Outcome: what every kind of y has."""
+"""Outcome: the base class of classification and regression targets."""
 
 import dataclasses
 import math
@@ -14,7 +14,7 @@ from defragtrees.outcomes.measures import Measure, Moments
 
 
 class Outcome:
-    """Base of all kinds of y; by default each prediction is one number.
+    """Base class of all kinds of y; by default a prediction is one number.
 
     A subclass names itself (`task`, `estimator_suffix`, `error_name`,
     `closeness_name`, `error_meaning`, `fidelity_meaning`) and writes
@@ -141,7 +141,7 @@ class Outcome:
         return None
 
     def observed(self, target):
-        """Targets of a shard for rows of which only y is known, encoded."""
+        """Encoded targets of a shard with y and without predictions of the model."""
         return {"answers": target, "labels": target}
 
     def moments(self, target, weight):
@@ -169,7 +169,7 @@ class Outcome:
         try:
             y = np.asarray(y, dtype=np.float64)
         except (TypeError, ValueError):
-            raise ValueError(f"y must hold numbers for a {self.task}.") from None
+            raise ValueError(f"y must be numeric for a {self.task}.") from None
         if not np.isfinite(y).all():
             raise ValueError(
                 "Input y contains NaN or infinity; finite numbers are needed."
@@ -181,7 +181,7 @@ class Outcome:
         return True
 
     def check_known(self, y):
-        """Reject labels none of which can be predicted, as those of another type."""
+        """Reject y if no label can be predicted, such as labels of another type."""
 
     def check_labels(self):
         """Reject labels that cannot be classes."""
@@ -196,7 +196,7 @@ class Outcome:
         """Reject a rule that predicts no finite number, or has class shares."""
         if not (_is_number(rule.prediction) and math.isfinite(rule.prediction)):
             raise ValueError(
-                f"A rule must answer a finite number; got {shown(rule.prediction)}."
+                f"A rule must predict a finite number; got {shown(rule.prediction)}."
             )
         if rule.rates is not None or rule.distribution is not None:
             raise ValueError("rates and distribution are for classes, not for numbers.")
@@ -214,15 +214,15 @@ class Outcome:
         """A rule with another prediction, whose error is not known."""
         if not is_finite(answer):
             raise ValueError(
-                f"These rules answer finite numbers; got {answer!r}. Give a number."
+                f"These rules predict finite numbers; got {answer!r}. Give a number."
             )
         return dataclasses.replace(
             rule, prediction=float(answer), error=math.nan, spread=None
         )
 
     def read_answer(self, text):
-        """What `with_answer` takes, from a text."""
-        return float(text)
+        """What `with_answer` takes, from a text such as "131,900"."""
+        return float(text.replace(",", ""))
 
     # Errors and measures
 
@@ -247,7 +247,7 @@ class Outcome:
         raise NotImplementedError
 
     def nats(self, target, weight, reported):
-        """What it takes to say the encoded y where `reported` is known."""
+        """Negative log-likelihood of the encoded y, given what rules report."""
         mean = max(self.error(target, reported[:, 0], weight), 1e-300)
         return 0.5 * weight.sum() * math.log(mean)
 
@@ -335,11 +335,11 @@ class Outcome:
         return rules._predict(held)[:, None]
 
     def reported_label(self, rule):
-        """The label of which a rule reports the rate, as an entry of a table row."""
+        """The label whose rate a rule reports, as an entry of a table row."""
         return {}
 
     def rate_index(self, rule):
-        """The column of `indicators` of which a rule reports the rate or mean."""
+        """The column of `indicators` whose rate or mean a rule reports."""
         return 0
 
     def observed_interval(self, observed, variance, weight):
@@ -500,6 +500,10 @@ class Outcome:
     def detail_columns(self, rules):
         """Further statistics for `RuleModel.table(details=True)`, as columns."""
         return {}
+
+    def rate_title(self, rule=None):
+        """Heading of the estimates of a rule, or of all rules."""
+        return self.then_title
 
     def contribution(self, rule):
         """What a rule contributes to a mean, as an entry of a table by its title."""

@@ -25,7 +25,7 @@ from defragtrees.outcomes.points import (
 
 LEAST_SHARE = 1e-6  # that a class is given, as its logarithm is taken
 LEAST_APART = 0.02  # rates that differ by less are as good as the same
-# Rows that each rule is given at the rate of all rows, whatever the data say: with one
+# Rows that each rule is given at the rate of all rows, whatever the data: with one
 # no class is ever impossible; with more than z² of a 95 % interval the estimate might
 # lie outside Wilson's interval, whose middle is shrunk by as much.
 LEAST_PRIOR, MOST_PRIOR = 1.0, QUANTILE**2
@@ -233,11 +233,11 @@ class ClassScores:
 def _probability_sums(likely, expected, weight):
     """Log loss and Brier score of some rows, as sums."""
     rows = np.arange(len(likely))
-    # As in scikit-learn: what is said to be impossible costs much, not infinitely.
+    # As in scikit-learn: a probability of 0 for the true class costs a finite amount.
     least = np.finfo(np.float64).eps
     logs = np.log(np.clip(likely[rows, expected], least, 1.0 - least))
     squares = (likely**2).sum(axis=1) - 2 * likely[rows, expected] + 1.0
-    # Of two classes one says it all.
+    # Of two classes one is enough.
     scale = 0.5 if likely.shape[1] == 2 else 1.0
     return float(-weight @ logs), float(weight @ squares) * scale
 
@@ -306,7 +306,7 @@ MEASURES = (
     Measure(
         "precision",
         "precision",
-        "share of the answers for the class that are right",
+        "share of predictions of the class that are right",
         True,
         ClassScores.precision,
         is_of_class=True,
@@ -314,7 +314,7 @@ MEASURES = (
     Measure(
         "recall",
         "recall",
-        "share of the rows of the class that are answered so",
+        "share of rows of the class that are predicted as such",
         True,
         ClassScores.recall,
         is_of_class=True,
@@ -322,7 +322,7 @@ MEASURES = (
     Measure(
         "expected_cost",
         "expected cost",
-        "mean cost of the answers; the error where all mistakes cost 1",
+        "mean cost per row; equals the error where all mistakes cost 1",
         False,
         lambda scores: (scores.confusion * scores.costs).sum() / scores.weight,
     ),
@@ -352,11 +352,11 @@ class Classes(Outcome):
     statistic: ClassVar[str] = "rates"
     has_probabilities: ClassVar[bool] = True
     error_name: ClassVar[str] = "error"
-    error_meaning: ClassVar[str] = "the share of rows with a wrong answer"
+    error_meaning: ClassVar[str] = "the share of rows with a wrong prediction"
     error_is_share: ClassVar[bool] = True
     error_digits: ClassVar[int] = 12
     fidelity_meaning: ClassVar[str] = (
-        "the share of rows on which rules and ensemble say the same"
+        "the share of rows with the same prediction by rules and model"
     )
     closeness_name: ClassVar[str] = "agreement"
     then_title: ClassVar[str] = "then"
@@ -372,7 +372,7 @@ class Classes(Outcome):
 
     @property
     def is_binary(self):
-        """Whether there are two classes, one of which is the positive one."""
+        """Whether there are two classes."""
         return len(self.labels) == 2
 
     @property
@@ -401,14 +401,14 @@ class Classes(Outcome):
         return np.asarray(self.labels).dtype
 
     def encode(self, y):
-        """Class numbers of checked labels, all of which the ensemble must know."""
+        """Class numbers of checked labels; the model must know them all."""
         numbers = self.encode_any(y)
         if (numbers < 0).any():
             unknown = np.unique(np.asarray(y)[numbers < 0]).tolist()
             raise ValueError(
                 f"y has labels that the ensemble does not know: {unknown[:5]!r}; it "
                 f"knows {list(self.labels)[:5]!r}. Give y as the ensemble was trained "
-                "on; class_labels says what its classes are called."
+                "on; class_labels sets the names of its classes."
             )
         return numbers
 
@@ -564,7 +564,7 @@ class Classes(Outcome):
         """Reject a rule that predicts no class, or has no shares to be averaged."""
         if rule.prediction not in self.labels:
             raise ValueError(
-                f"A rule must answer one of {self.labels[:5]!r}; got "
+                f"A rule must predict one of {self.labels[:5]!r}; got "
                 f"{rule.prediction!r}."
             )
         if rule.distribution is None and is_averaged:
@@ -573,7 +573,7 @@ class Classes(Outcome):
             if shares is not None and np.shape(shares) != (self.n_classes,):
                 raise ValueError("A rule must have one share for each class.")
         if rule.quantiles is not None:
-            raise ValueError("quantiles are for numbers; these rules answer classes.")
+            raise ValueError("quantiles are for numbers; these rules predict classes.")
 
     def with_answer(self, rule, answer):
         """A rule with another label, which may be given as its text."""
@@ -582,7 +582,7 @@ class Classes(Outcome):
         label = answer if answer in self.labels else labels.get(str(answer))
         if label is None:
             raise ValueError(
-                f"These rules answer one of {list(self.labels)[:5]}; got {answer!r}. "
+                f"These rules predict one of {list(self.labels)[:5]}; got {answer!r}. "
                 "Take one of them."
             )
         return dataclasses.replace(rule, prediction=label, error=math.nan)
@@ -804,14 +804,14 @@ class Classes(Outcome):
         return render.share(error)
 
     def error_phrase(self, error):
-        """An error as text that says what it is."""
+        """An error as text with its name."""
         return f"{render.share(error)} wrong"
 
     def closeness_text(self, error):
-        return render.share(1 - error)
+        return render.percent(1 - error)
 
     def evidence_text(self, error):
-        return f"{render.share(1 - error)} agreement with the model"
+        return f"{render.percent(1 - error)} agreement with the model"
 
     def is_error_of_y(self, rules):
         """Whether the errors of rules follow from their rates."""
@@ -976,7 +976,7 @@ class Classes(Outcome):
 
     @staticmethod
     def _prior(weight, sums):
-        """What draws points to zero: rows at the rate of all, by their variance."""
+        """Prior that shrinks points towards zero: rows at the overall rate."""
         rates = sums.sum(axis=0) / weight.sum()
         return PRIOR_ROWS * max(float(np.max(rates * (1 - rates))), 1e-3)
 

@@ -32,16 +32,16 @@ class Decision:
         return self._expected_costs(probabilities).argmin(axis=1)
 
     def _expected_costs(self, probabilities):
-        """What each answer is expected to cost, (n_samples, n_classes)."""
-        # Not a matrix product: its last digits hang on the number of rows.
+        """Expected cost of predicting each class, (n_samples, n_classes)."""
+        # Not a matrix product: its last digits depend on the number of rows.
         return (probabilities[:, :, None] * self.costs).sum(axis=1)
 
     def scores(self, probabilities):
         """How much speaks for a class, by which rows can be ranked.
 
-        Two classes: the log-odds of the second less those at which it is answered, so
-        that it is answered where the score is above 0; shape (n_samples,). More: what
-        each answer is expected to cost, negated; shape (n_samples, n_classes).
+        Two classes: the log-odds of the second less those from which it is predicted,
+        so that it is predicted where the score is above 0; shape (n_samples,). More:
+        the negative expected cost of each class; shape (n_samples, n_classes).
         """
         probabilities = np.asarray(probabilities, dtype=np.float64)
         if len(self.costs) != 2:
@@ -63,12 +63,12 @@ class Decision:
 
     @property
     def log_odds_cut(self):
-        """Of two classes, the log-odds at which the second is answered."""
+        """Of two classes, the log-odds from which the second is predicted."""
         return float(_log_odds(self._cut))
 
     @property
     def _cut(self):
-        """Of two classes, the probability of the second at which it is answered."""
+        """Of two classes, the probability from which the second is predicted."""
         if self.threshold is not None:
             return self.threshold
         return self.costs[0, 1] / (self.costs[0, 1] + self.costs[1, 0])
@@ -91,7 +91,7 @@ class Decision:
         return weights / weights.mean() if weights.any() else weights + 1.0
 
     def emphasise(self, probabilities, sample_weight):
-        """The probabilities and weights of rows if dear classes were more frequent.
+        """Probabilities and weights of rows as if costly classes were more frequent.
 
         Where a mistake in a class costs twice as much, its rows count twice; then the
         likeliest class is the one that costs least.
@@ -172,7 +172,7 @@ def _checked_threshold(threshold, n_classes):
 
 
 def _signed(apart, is_second):
-    """Scores above 0 where the second class is predicted, whatever rounding says."""
+    """Scores above 0 where the second class is predicted, despite rounding."""
     smallest = np.finfo(np.float64).tiny
     return np.where(is_second, np.maximum(apart, smallest), np.minimum(apart, 0.0))
 
@@ -214,7 +214,7 @@ def _cost_matrix(labels, costs):
         for pair, cost in costs.items():
             if not isinstance(pair, tuple) or len(pair) != 2:
                 raise ValueError(
-                    "costs must have keys such as (true class, answered class); got "
+                    "costs must have keys such as (true class, predicted class); got "
                     f"{pair!r}."
                 )
             true, answered = (_place(labels, label, "costs") for label in pair)
@@ -230,7 +230,7 @@ def _cost_matrix(labels, costs):
             _amount(cost, "costs")
         matrix = given
     if np.diagonal(matrix).any():
-        raise ValueError("costs must be 0 where the answer is right.")
+        raise ValueError("costs must be 0 for right predictions.")
     if not matrix.any():
         raise ValueError("costs must be above 0 for one mistake at least.")
     return matrix
@@ -241,7 +241,7 @@ def _numbers(costs):
         return np.asarray(costs, dtype=np.float64)
     except (TypeError, ValueError):
         raise ValueError(
-            "costs must be a dict from (true class, answered class) to a number, or a "
+            "costs must be a dict from (true class, predicted class) to a number, or a "
             f"matrix of numbers; got {shown(costs)}."
         ) from None
 

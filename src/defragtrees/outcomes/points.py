@@ -6,9 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import expit, softmax
 
-# Rows that say that the points of a rule are zero. Of classes z² of a 95 % interval, by
-# which the rates of a list are drawn in too; of numbers one, as what points leave over
-# varies at most as much as what they say.
+# Prior rows that shrink the points of a rule towards zero. For classes z² of a 95 %
+# interval, as for the rates of a list; for numbers one, as the residuals vary at most
+# as much as the points.
 PRIOR_ROWS = 3.84
 PRIOR_ROWS_OF_NUMBERS = 1.0
 MOST_COUNTED = 12  # with so many rules all patterns are counted, else those that occur
@@ -18,7 +18,13 @@ LEAST_CHANGE = 1e-12  # relative; less is rounding
 FLOOR = 1e-10  # of a curvature, so that equations can be solved
 DIGITS = 10  # of points; those beyond depend on the machine
 
-MOST_POINTS = (3, 5, 10, 20, 50)  # the largest of whole points, as few as say it well
+MOST_POINTS = (
+    3,
+    5,
+    10,
+    20,
+    50,
+)  # the largest of whole points; the first that fits well
 MOST_SWEEPS = 10
 MOST_TOTALS = 10_000  # beyond it some are left out
 

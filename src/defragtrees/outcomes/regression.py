@@ -343,7 +343,7 @@ class Numbers(Outcome):
         "the root of the mean squared distance to y, in the units of y"
     )
     fidelity_meaning: ClassVar[str] = (
-        "R², how much of the variance of the ensemble’s answers the rules repeat"
+        "R², share of the variance of the model’s predictions that the rules explain"
     )
     closeness_name: ClassVar[str] = "RMSE"
     interval_name: ClassVar[str] = "80 % of rows"
@@ -364,7 +364,7 @@ class Numbers(Outcome):
         is_usable = np.abs(answers) <= LARGEST
         if not is_usable.all():
             raise ValueError(
-                f"The ensemble must answer numbers from {-LARGEST:g} to {LARGEST:g}; "
+                f"The model must predict numbers from {-LARGEST:g} to {LARGEST:g}; "
                 f"got {answers[~is_usable].flat[0]:g} for row "
                 f"{int(np.argwhere(~is_usable)[0][0]) + 1} of X. Check that it is not "
                 "altered, and that X has the units that it was trained on."

@@ -1,4 +1,4 @@
-"""Condition and Rule: a test of one feature, and what follows where all tests pass."""
+"""Condition and Rule: a test of one feature, and a conjunction with its prediction."""
 
 import copy
 import math
@@ -35,7 +35,7 @@ UNMEASURED: dict[
 def sides_of(
     lower: float, upper: float, is_integer: bool = False
 ) -> tuple[tuple[str, float], ...]:
-    """What an interval that is not empty asks: pairs of a sign and a number.
+    """The comparisons of a non-empty interval: pairs of a sign and a number.
 
     None for all numbers, one with "=" for a single one, else one for each finite side,
     the lower first.
@@ -78,7 +78,7 @@ def _n_digits(value: int) -> int:
 
 
 def is_single(lower: float, upper: float, is_integer: bool = False) -> bool:
-    """Whether an interval holds one number only.
+    """Whether an interval contains exactly one number.
 
     Examples
     --------
@@ -94,7 +94,7 @@ def is_single(lower: float, upper: float, is_integer: bool = False) -> bool:
 def exact_bounds(
     lower: float, upper: float, is_integer: bool = False
 ) -> tuple[float, float]:
-    """The doubles for which `lower < x <= upper` is what the interval asks.
+    """The bounds in float64 for which `lower < x <= upper` is the same test.
 
     Examples
     --------
@@ -138,21 +138,21 @@ def sides_text(
 
 @dataclass(frozen=True)
 class Condition:
-    """What a rule asks of one feature.
+    """A condition on one feature.
 
     Parameters
     ----------
     feature : int
     lower, upper : float
-        A number x holds if `lower < x <= upper`.
+        A number x matches if `lower < x <= upper`.
     categories : tuple of int, optional
-        Of a categorical feature: the positions that hold. The position after the
+        Of a categorical feature: the positions that match. The position after the
         last category stands for any other one.
     missing : bool, default=False
-        Whether a missing value holds.
+        Whether a missing value matches.
     is_integer : bool, default=False
-        Whether the feature has whole numbers only. Then `x > 2` is said, and asked, as
-        `x >= 3`; see `sides`.
+        Whether the feature has whole numbers only. Then `x > 2` is printed, and
+        evaluated, as `x >= 3`; see `sides`.
 
     Examples
     --------
@@ -177,7 +177,7 @@ class Condition:
 
     @property
     def n_sides(self) -> int:
-        """How many things it asks: one for each finite side, a set, or one number."""
+        """Number of comparisons: one per finite side; one for a set or one number."""
         # Counted without `sides`, which has to write its numbers.
         if self.categories is not None or is_single(
             self.lower, self.upper, self.is_integer
@@ -187,12 +187,12 @@ class Condition:
 
     @property
     def sides(self) -> tuple[tuple[str, float], ...]:
-        """What it asks of numbers: pairs such as `(">=", 3.0)`, at most two."""
+        """Its comparisons with numbers: pairs such as `(">=", 3.0)`, at most two."""
         return sides_of(self.lower, self.upper, self.is_integer)
 
     @property
     def bounds(self) -> tuple[float, float]:
-        """The doubles for which `lower < x <= upper` is what `sides` ask."""
+        """The bounds in float64 for which `lower < x <= upper` is what `sides` test."""
         return exact_bounds(self.lower, self.upper, self.is_integer)
 
     @property
@@ -202,13 +202,13 @@ class Condition:
         return self.lower + shift, self.upper + shift
 
     def covers(self, column: Iterable[Any]) -> Flags:
-        """Whether each value of an encoded column holds."""
+        """Which values of an encoded column match."""
         column = np.asarray(column, dtype=np.float64)
         if self.categories is not None:
             inside = np.isin(column, self.categories)
         else:
             lower, upper = self.bounds
-            # Without a lower bound even minus infinity holds, as the text says.
+            # Without a lower bound even minus infinity matches, as the text says.
             above = column > lower if lower > -math.inf else True
             inside = above & (column <= upper)
         return np.where(np.isnan(column), self.missing, inside)
@@ -225,13 +225,12 @@ class Condition:
         '4 < grade <= 5'
         """
         missing = self.missing and not other.missing
-        if (self.categories is None) != (other.categories is None):
-            return self
-        if self.categories is not None:
+        if self.categories is not None and other.categories is not None:
             rest = tuple(c for c in self.categories if c not in other.categories)
             found = replace(self, categories=rest, missing=missing)
             return found if rest or missing else self
-        if self.is_integer != other.is_integer:
+        is_set = self.categories is not None or other.categories is not None
+        if is_set or self.is_integer != other.is_integer:
             return self
         lower, upper = self.lower, self.upper
         if other.lower < other.upper:
@@ -251,7 +250,7 @@ class Condition:
         categories: Sequence[Any] | None = None,
         scales: Sequence[Any] | None = None,
     ) -> str:
-        """The condition as a person would say it.
+        """The condition as text.
 
         Parameters
         ----------
@@ -311,7 +310,7 @@ class Condition:
         """Its contents in plain numbers and lists."""
         return {
             "feature": self.feature,
-            # No number is above infinity: the condition asks for missing values.
+            # No number is above infinity: only missing values match.
             "lower": None if self.lower == -math.inf else _json_number(self.lower),
             "upper": None if self.upper == math.inf else _json_number(self.upper),
             "categories": None if self.categories is None else list(self.categories),
@@ -357,43 +356,43 @@ class _Numbered:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Rule(ByValue):
-    """If all conditions hold, this is the answer.
+    """Conditions, and the prediction where all of them match.
 
     Parameters
     ----------
     conditions : tuple of Condition
-        One for each feature that it asks about; none means always.
+        One per feature; none means that it always matches.
     prediction : class label or float
     distribution : tuple of float, optional
-        Probability of each class, which `predict_proba` tells.
+        Probability of each class, as `predict_proba` returns it.
     spread : float, optional
-        Of numbers: how far y, or without y the ensemble's answer, is from the
-        prediction in the rows that it answers, as a root mean square.
+        Of numbers: root mean squared distance of y, or without y of the model's
+        predictions, from the prediction, in the rows that it predicts.
     coverage : float
-        Share of the training rows in which it holds.
+        Share of the training rows that it matches.
     share : float
-        Share of the training rows that it answers: it holds and none before it does.
+        Share of the training rows that it predicts: no rule before it matches them.
     error : float
-        Of its answers: share of wrong classes, or mean squared error.
+        Share of wrong predictions, or mean squared error.
     weight : float
-        Its say where rules are averaged.
+        Its weight where rules are averaged.
     n_rows : float
-        Number of training rows that it answers; the sum of their weights if they have
-        any.
+        Number of training rows that it predicts; the sum of their weights if they
+        have any.
     n_effective : float
         How many rows, drawn after the model was trained, these are worth as evidence;
         see `RuleModel.evidence`. Without it all of them count.
     rates : tuple of float, optional
         Share of each class in y among these rows.
     ensemble_mean : tuple of float or float, optional
-        What the ensemble says of these rows on average: the probability of each class,
-        or a number.
+        Mean prediction of the model in these rows: the probability of each class, or a
+        number.
     quantiles : tuple of two floats, optional
-        Of numbers: one in ten of these rows has less than the first, one in ten more
-        than the second; of y or, without y, of the ensemble's answers.
+        Of numbers: the 10 % and 90 % quantiles of y in these rows or, without y, of
+        the model's predictions.
     alone : tuple of float or float, optional
-        Of a rule in a list: share of each class, or the mean, in all training rows in
-        which it holds, those that rules before it answer included.
+        Of a rule in a list: share of each class, or the mean, in all training rows
+        that it matches, also those that rules before it predict.
     points : tuple of float, optional
         What it adds where points add up: to a number, to the log-odds of the second of
         two classes, or to each of more classes.
@@ -430,7 +429,7 @@ class Rule(ByValue):
 
     @property
     def n_conditions(self) -> int:
-        """How many things it asks; an interval with two finite sides asks two."""
+        """Number of comparisons; an interval with two finite sides counts as two."""
         return sum(condition.n_sides for condition in self.conditions)
 
     @property
@@ -449,14 +448,14 @@ class Rule(ByValue):
         return tuple(wilson_interval(rate, n_rows) for rate in self.rates)
 
     def covers(self, matrix: Floats) -> Flags:
-        """Whether it holds in each row of an encoded matrix."""
+        """Which rows of an encoded matrix it matches."""
         held = np.ones(len(matrix), dtype=bool)
         for condition in self.conditions:
             held &= condition.covers(matrix[:, condition.feature])
         return held
 
     def named(self, vocabulary: Vocabulary) -> Self:
-        """The same rule, which knows in these words what its conditions ask about."""
+        """The same rule with the names that its text uses."""
         rule = copy.copy(self)
         object.__setattr__(rule, "_vocabulary", vocabulary)
         return rule
@@ -467,13 +466,12 @@ class Rule(ByValue):
         categories: Sequence[Any] | None = None,
         scales: Sequence[Any] | None = None,
     ) -> str:
-        """Its conditions as a person would say them.
+        """Its conditions as text.
 
         Parameters
         ----------
         names : sequence of str, optional
-            By default those of the model that it is part of; a rule without one says
-            "x[0]" for the first feature.
+            By default those of its rule model; without one the first feature is "x[0]".
         categories : sequence of (tuple or None), optional
             For each feature its categories.
         scales : sequence of Scale, optional
@@ -512,13 +510,13 @@ class Rule(ByValue):
     @classmethod
     def from_dict(
         cls,
-        data: Mapping[str, Any],
+        data: Any,
         place: str = "",
         prediction: schema.Check = schema.LABEL,
     ) -> Self:
         """The rule that `to_dict` wrote down; errors name its place."""
-        if "answered" in data and "share" not in data:  # the name in version 0.2
-            data = {**data, "share": data["answered"]}
+        if isinstance(data, Mapping) and "answered" in data:  # the name in version 0.2
+            data = {"share": data["answered"], **data}
             del data["answered"]
         checks = {
             "conditions": schema.list_of(schema.ANYTHING),

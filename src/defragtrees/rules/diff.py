@@ -97,8 +97,8 @@ class Difference(render.Tabular):
         n_rows, n_changed = measures["n_rows"], measures["n_changed"]
         share = render.share(n_changed / n_rows) if n_rows else "none"
         notes = [
-            f"{render.plural(n_changed, 'row')} of {n_rows:,} ({share}) answered "
-            "otherwise"
+            f"{render.plural(n_changed, 'row')} of {n_rows:,} ({share}) predicted "
+            "differently"
         ]
         notes += [
             f"{render.plural(n, 'row')} from {before} to {after}"
@@ -106,7 +106,7 @@ class Difference(render.Tabular):
         ]
         if "mean_change" in measures:
             apart = render.rounded(measures["mean_change"])
-            notes.append(f"answers differ by {apart} on average")
+            notes.append(f"predictions differ by {apart} on average")
         if "error_after" in measures:
             before, after = measures["error_before"], measures["error_after"]
             notes.append(f"error {render.rounded(after)}, was {render.rounded(before)}")
@@ -134,7 +134,7 @@ def diff(
     --------
     >>> print(diff(rules, rules.replace(2, "degrees > 25"), [[21.0, 3.0], [26.0, 3.0]]))
     rule 2: degrees > 20 became degrees > 25
-    1 row of 2 (50.0 %) answered otherwise
+    1 row of 2 (50.0 %) predicted differently
     1 row from yes to no
     """
     _check(before, after)
@@ -162,13 +162,13 @@ def _check(before: RuleModel, after: RuleModel) -> None:
     for rules in (before, after):
         if not isinstance(rules, RuleModel):
             raise TypeError(
-                f"diff needs two rule sets; got {type(rules).__name__}. Pass rules_ of "
-                "an estimator, or defragtrees.load(path)."
+                f"diff needs two rule models; got {type(rules).__name__}. Pass rules_ "
+                "of an estimator, or defragtrees.load(path)."
             )
     same_classes = set(before.classes or ()) == set(after.classes or ())
     if before.task != after.task or not same_classes:
         raise ValueError(
-            "diff needs two rule sets for the same answers; got "
+            "diff needs two rule models for the same target; got "
             f"{before.classes or before.task!r} and {after.classes or after.task!r}. "
             "Compare those of one target."
         )
@@ -205,7 +205,7 @@ def _pairs(before: RuleModel, after: RuleModel) -> dict[int, int]:
 
 
 def _likeness(one: Mapping[str, str], other: Mapping[str, str]) -> float:
-    """Share of the columns in common, a little more where they ask the same of them."""
+    """Share of common columns, a little more where their conditions are the same."""
     every = set(one) | set(other)
     same = sum(one.get(name) == other.get(name) for name in every)
     return (len(set(one) & set(other)) + 0.01 * same) / max(len(every), 1)
@@ -267,7 +267,7 @@ def _rate_text(rules: RuleModel, rule: Rule) -> str:
 def _setting_changes(before: RuleModel, after: RuleModel) -> Iterator[Change]:
     (old_unit, old_origin), (unit, origin) = before._scale, after._scale
     for words, old, new in (
-        ("how rules answer together", before.decision, after.decision),
+        ("how rules combine", before.decision, after.decision),
         ("the threshold", before.threshold, after.threshold),
         ("the costs", before.costs, after.costs),
         ("what a point stands for", old_unit, unit),

@@ -47,7 +47,7 @@ class Edit:
         text: Any = self.text
         if not isinstance(text, str) or not text.strip():
             raise ValueError(
-                f"An edit must say in words what was changed; got {text!r}. "
+                f"An edit must describe the change in words; got {text!r}. "
                 "Write it as text."
             )
 
@@ -56,9 +56,11 @@ class Edit:
         return {"action": self.action, "rule": self.rule, "text": self.text}
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any], place: str = "") -> Self:
+    def from_dict(cls, data: Any, place: str = "") -> Self:
         """The edit that `to_dict` wrote down; errors name its place."""
-        if data.get("action") == "answer":  # the name in version 0.2
+        if (
+            isinstance(data, Mapping) and data.get("action") == "answer"
+        ):  # the name in version 0.2
             data = {**data, "action": "prediction"}
         return cls(**schema.read_fields(data, _FIELDS, ("action", "text"), place))
 

@@ -118,7 +118,7 @@ class RuleList(RuleModel):
 
         A rule before it with one condition takes all rows that this condition accepts.
         """
-        shown, taken = [], []
+        shown, taken = [], list[Condition]()
         for rule in self.rules:
             conditions = []
             for condition in rule.conditions:
@@ -595,14 +595,6 @@ class Scorecard(RuleModel):
         return render.plain(
             "Add up the points of the base and of all rules that match: the total is "
             f"{self._total_text()}."
-        )
-
-    def _note_text(self) -> str:
-        if self._total_cells() is None:
-            return self._combination_text()
-        return (
-            "Add up the points of the base and of all rules that match; the table of "
-            "totals gives the probability."
         )
 
     def _usage_text(self) -> str:

@@ -1,9 +1,9 @@
-"""What features and classes are called where people read: labels, units, dates.
+"""Names of features and classes in texts: labels, units, dates.
 
 A label may end with a unit in brackets: "Duration [months]". Numbers of a feature of
 some kind are days: since 1970-01-01 ("date", "datetime"), since midnight ("time"), or
 between two times ("duration"). A kind may be given as a unit too: "Opened [date]".
-Categories of the kind "ordered" stand in an order, and are said as `grade <= good`.
+Categories of the kind "ordered" have an order and are printed as `grade <= good`.
 """
 
 import math
@@ -139,7 +139,7 @@ def checked_labels(
     else:
         entries = [labels] if isinstance(labels, str) else list(labels)
     if not keys:
-        raise ValueError(f"{what} is for rules that answer classes; leave it out.")
+        raise ValueError(f"{what} is for rules that predict classes; leave it out.")
     if len(entries) != len(keys):
         raise ValueError(
             f"{what} must have one entry for each of {_cut(keys)}; got "
@@ -148,14 +148,13 @@ def checked_labels(
     for entry in entries:
         if entry is not None and not (isinstance(entry, str) and entry.strip()):
             raise ValueError(
-                f"{what} must hold texts; got {in_message(entry)}. Write it as text."
+                f"{what} must be texts; got {in_message(entry)}. Write it as text."
             )
     shown = [str(k) if e is None else e for k, e in zip(keys, entries, strict=True)]
     repeated = [label for label in shown if shown.count(label) > 1]
     if repeated:
         raise ValueError(
-            f"{what} must differ, or nobody can tell which is meant; got "
-            f"{repeated[0]!r} twice. Choose another one."
+            f"{what} must be unique; got {repeated[0]!r} twice. Choose another one."
         )
     return tuple(entries)
 
@@ -171,10 +170,10 @@ def checked_pos_label(label: Any, classes: Sequence[Any]) -> Any:
     if label is None:
         return None
     if len(classes) != 2:
-        came = f"there are {len(classes)}" if classes else "these rules answer numbers"
+        came = f"there are {len(classes)}" if classes else "these rules predict numbers"
         raise ValueError(
             f"pos_label needs two classes; {came}. Leave it out: of more classes each "
-            "rule tells the rate of the one that it answers."
+            "rule reports the rate of the class that it predicts."
         )
     if label not in classes:
         raise ValueError(

@@ -1,7 +1,7 @@
-"""RuleModel: rules that predict every row; what every method of this package returns.
+"""RuleModel: the base class of all rule models; every method returns one.
 
 A rule model predicts with the conditions that it prints and with nothing else. How the
-predictions of rules combine is said by its subclasses, in `defragtrees.rules.forms`.
+predictions of rules combine is defined by its subclasses in `rules/forms.py`.
 """
 
 import dataclasses
@@ -68,8 +68,8 @@ __all__ = ["RuleModel"]
 class RuleModel(ByValue, ABC):
     """Base class of all rule models: rules that predict every row.
 
-    `RuleList`, `RuleSet`, `Scorecard` and `RuleEnsemble` say how the predictions of
-    rules combine. All have the fields and methods of this class.
+    `RuleList`, `RuleSet`, `Scorecard` and `RuleEnsemble` define how the predictions
+    of rules combine. All have the fields and methods of this class.
 
     Parameters
     ----------
@@ -149,7 +149,7 @@ class RuleModel(ByValue, ABC):
     training: TrainingRows | None = None
     evidence: Evidence | None = None
 
-    # What a form says of itself. How predictions of the rules that match combine:
+    # Properties of a form. How predictions of the rules that match combine:
     # "first" takes one, "mean" averages them by weight, "sum" adds points up.
     combination: ClassVar[str]
     is_exclusive: ClassVar[bool] = False  # one rule alone predicts each row
@@ -230,8 +230,9 @@ class RuleModel(ByValue, ABC):
         if found is not None and found.edges is None:
             if not self.is_exclusive or len(found.bands) != self.n_rules:
                 raise ValueError(
-                    "residuals without edges must have a band for each rule, of which "
-                    f"one predicts; got {len(found.bands)} for {self.n_rules} rules."
+                    "residuals without edges must have a band per rule, and one rule "
+                    f"must predict each row; got {len(found.bands)} for {self.n_rules} "
+                    "rules."
                 )
 
     def _check_conditions(self, rule: Rule) -> None:
@@ -241,14 +242,14 @@ class RuleModel(ByValue, ABC):
         for condition in rule.conditions:
             feature, places = condition.feature, condition.categories
             if not 0 <= feature < len(self.feature_names):
-                raise ValueError(f"A rule asks about feature {feature}.")
+                raise ValueError(f"A rule has a condition on feature {feature}.")
             labels = (self.categories or ())[feature]
             if places is None:
                 continue
             if labels is None or not all(0 <= c <= len(labels) for c in places):
                 raise ValueError(
-                    f"A rule asks {self.feature_names[feature]!r} for categories that "
-                    f"it does not have: {places!r}."
+                    f"A condition on {self.feature_names[feature]!r} has categories "
+                    f"that the feature does not have: {places!r}."
                 )
 
     def _check_points(self, rule: Rule) -> None:
@@ -262,7 +263,7 @@ class RuleModel(ByValue, ABC):
         """Raise ValueError for a threshold or costs that predictions do not follow."""
         if not self.outcome.n_classes:
             raise ValueError(
-                "threshold and costs need rules for classes of which one answers; got "
+                "threshold and costs need rules for classes of which one predicts; got "
                 f"rules for a {self.task} with decision={self.decision!r}."
             )
         if not self.has_probabilities:
@@ -273,8 +274,8 @@ class RuleModel(ByValue, ABC):
             label = (self.classes or ())[place]
             if rule.prediction != label:
                 raise ValueError(
-                    "Each rule must answer what its distribution says by threshold or "
-                    f"costs; one says {label!r} and answers {rule.prediction!r}. "
+                    "Each rule must predict the class that follows from its "
+                    f"distribution, which is {label!r}; got {rule.prediction!r}. "
                     "Replace its prediction too."
                 )
 
@@ -384,7 +385,7 @@ class RuleModel(ByValue, ABC):
     def encode(self, X: Rows) -> Floats:
         """X as numbers; checks the names and the number of its columns.
 
-        A frame needs only the columns that conditions ask about.
+        A frame needs only the columns that occur in conditions.
 
         Examples
         --------
@@ -671,7 +672,7 @@ class RuleModel(ByValue, ABC):
 
     @property
     def _shows_errors(self) -> bool:
-        """Whether errors of single rules say something that is not shown elsewhere."""
+        """Whether errors of single rules are not shown elsewhere."""
         return not self.outcome.is_error_of_y(self)
 
     def _combination_text(self) -> str:
@@ -782,14 +783,17 @@ class RuleModel(ByValue, ABC):
         """A table from totals of points to predictions; None where none add up."""
         return None
 
-    def _note_text(self) -> str:
-        """How to use the rules, below their table; empty where nobody has to know."""
-        return self._combination_text()
-
     def _evidence_text(self) -> str:
-        """Where the rates come from, as a sentence; empty where nobody counted."""
+        """Where the estimates come from; empty where nobody counted."""
         is_counted = any(rule.n_rows == rule.n_rows for rule in self)
-        return self.evidence.text if self.evidence and is_counted else ""
+        text = self.evidence.text if self.evidence and is_counted else ""
+        is_of_model = any(rule.ensemble_mean is not None for rule in self)
+        if self.classes and is_of_model and all(rule.rates is None for rule in self):
+            by_model = (
+                f"{self.outcome.rate_title()} is estimated by the model, not from y."
+            )
+            text = " ".join(filter(None, [text, by_model]))
+        return text
 
     def _repr_html_(self) -> str:
         edits = "; ".join(edit_lines(self.edits)).replace(":; -", ":")
@@ -823,7 +827,7 @@ class RuleModel(ByValue, ABC):
         Examples
         --------
         >>> print(rules.explain({"degrees": 21, "wind": 3}))
-        Prediction: yes, P(yes) = 80 %
+        Prediction: yes; P(yes) = 80 %
         <BLANKLINE>
         rule  condition     value  match
            2  degrees > 20  21     yes
@@ -838,7 +842,7 @@ class RuleModel(ByValue, ABC):
         is_one = not hasattr(rows, "columns") and np.ndim(np.asarray(rows, object)) == 1
         matrix = self.encode(np.asarray([rows], dtype=object) if is_one else rows)
         pairs = zip(matrix, self._explanations(matrix), strict=True)
-        texts = [self._explanation_text(row, explanation) for row, explanation in pairs]
+        texts: list[str] = [self._explanation_text(row, found) for row, found in pairs]
         return texts[0] if is_one else texts
 
     def _explanations(self, matrix: Floats) -> Iterator[Explanation]:
@@ -869,7 +873,7 @@ class RuleModel(ByValue, ABC):
     def _explanation_text(self, row: Floats, explanation: Explanation) -> render.Lines:
         answer = self._prediction_text(explanation.answer)
         basis = self._basis(explanation)
-        head = render.plain(", ".join(filter(None, [f"Prediction: {answer}", basis])))
+        head = render.plain("; ".join(filter(None, [f"Prediction: {answer}", basis])))
         header, rows = self._explanation_cells(row, explanation)
         width = render.page_width()
         text = f"{wrap_notes([head], width)}\n\n{table_text((header, rows), width)}"
@@ -1115,8 +1119,8 @@ class RuleModel(ByValue, ABC):
     def _check_numbers(self) -> None:
         if self.outcome.n_classes:
             raise AttributeError(
-                "Rules for classes have no intervals; predict_proba tells how likely "
-                "each class is."
+                "Rules for classes have no intervals of predictions; use rate_interval "
+                "or predict_proba."
             )
 
     # Editing; rules count from 1, as printed
@@ -1291,10 +1295,10 @@ class RuleModel(ByValue, ABC):
 
     @abstractmethod
     def _not_editable_text(self) -> str:
-        """Why some of `editable` are False; empty if nothing need be said."""
+        """Why some of `editable` are False; may be empty."""
 
     def _read_answer(self, text: str) -> Any:
-        """What `answer` takes, from a text: a class as it is, or a number."""
+        """What `set_prediction` takes, from a text: a class as it is, or a number."""
         return self.outcome.read_answer(text)
 
     def _with_answer(self, rule: Rule, answer: Any) -> Rule:
@@ -1363,11 +1367,11 @@ class RuleModel(ByValue, ABC):
 
     @property
     def _words(self) -> ColumnWords:
-        """What conditions may say in text: names, categories, scales, whole numbers."""
+        """The words of conditions: names, categories, scales, whole numbers."""
         conditions = [c for rule in self.rules for c in rule.conditions]
         integers = {c.feature for c in conditions if c.is_integer}
         if self.training is not None:
-            # Conditions on a column say more of it than the rows that it has now.
+            # Conditions on a column are better evidence than its rows of today.
             asked = {c.feature for c in conditions}
             columns = [c for c in self.training.columns if c.feature not in asked]
             integers |= {column.feature for column in columns if column.is_integer}
@@ -1457,7 +1461,7 @@ class RuleModel(ByValue, ABC):
         ensemble: Any = None,
         **settings: Any,
     ) -> Self:
-        """Rules of which some are these, and the others are searched for again.
+        """Keep some rules and search for the others again.
 
         In a list the kept rules come first, in their order, and the others are for the
         rows that they leave.
@@ -1702,7 +1706,7 @@ def _read_intervals(fields: dict[str, Any], decision: str) -> None:
     """Make objects of the fields for intervals that were read from a rule file."""
     scores = fields.pop("interval_scores", None)
     if scores is not None and fields["classes"]:
-        raise ValueError("interval_scores are for numbers; these rules answer classes")
+        raise ValueError("interval_scores are for numbers; these rules predict classes")
     if scores is not None:
         if list(scores) != sorted(scores):
             raise ValueError("interval_scores must be in ascending order")

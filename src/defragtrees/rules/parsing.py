@@ -1,4 +1,4 @@
-"""Conditions from text: what `Condition.text` prints is read back exactly.
+"""Parse conditions; what `Condition.text` prints is read back exactly.
 
 A text is read in every way that the names, categories and scales allow. The way that
 prints the same text again is what was meant; of a text that nothing prints (`age<=3.0`)
@@ -44,7 +44,7 @@ NEEDED = {
     "time": "a time of day such as 06:00",
     "duration": "a duration such as 2 days 03:00",
 }
-# What other languages say, and how it is said here.
+# What other languages write, and how it is written here.
 ELSEWHERE = (
     (re.compile(r"&|\||\bAND\b"), "Conditions are joined by 'and'."),
     (re.compile(r"\bbetween\b"), "A range is written '20 < age <= 30'."),
@@ -115,7 +115,7 @@ def parse_conditions(text: str, words: ColumnWords) -> tuple[Condition, ...]:
 def _joined_parts(
     text: str, starts: list[int], ends: list[int], words: ColumnWords
 ) -> list[Condition] | None:
-    """The text as a row of conditions, some of which have an "and" in a name."""
+    """The conditions of a text in which names may contain "and"."""
     if not starts:
         return []
     for n in range(1, len(starts) + 1):
@@ -188,7 +188,7 @@ def read_condition(
     if meant:
         texts = " or ".join(repr(words.text(one)) for one in meant[:2])
         raise ConditionTextError(
-            f"A condition must say one thing; {text[start:end]!r} may mean {texts}. "
+            f"A condition must be unambiguous; {text[start:end]!r} may mean {texts}. "
             "Put its name or category in quotes."
         )
     nothing = UnreadableError(start, f"the name of a column ({_guess(text, words)})")
@@ -246,7 +246,7 @@ def _readings(
     words: ColumnWords,
     troubles: list[UnreadableError],
 ) -> Iterator[Condition]:
-    """All conditions on one feature that a text may say."""
+    """All conditions on one feature that a text may mean."""
     ends = [(end, False)]
     ending = OR_MISSING.search(text[start:end])
     if ending:
@@ -283,7 +283,7 @@ class _Reading:
     words: ColumnWords
 
     def condition(self) -> Condition:
-        """What the text says if this is the name."""
+        """The meanings of the text if this is the name."""
         start, name, after, end = self.span
         state = " ".join(self.text[after:end].split())
         if name == start and state in STATES:

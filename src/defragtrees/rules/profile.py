@@ -46,7 +46,7 @@ class Evidence:
 
     source: str  # a key of `WORTH`
     n_rows: float  # by weight
-    # further rows that the model was trained on, which count as `WORTH` says
+    # further rows that the model was trained on, which count less (`WORTH`)
     n_trained: float = 0.0
 
     def __post_init__(self) -> None:

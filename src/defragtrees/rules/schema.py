@@ -1,6 +1,6 @@
 """Fields of a rule file: each is checked as it is read, and errors name its place.
 
-`rules.schema.json` says the same to other programs; a test compares the two.
+`rules.schema.json` is the same for other programs; a test compares the two.
 """
 
 import json

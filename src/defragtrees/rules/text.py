@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from defragtrees.rules.model import RuleModel
 
 
-LEAST_CONDITION = 36  # columns for conditions beside details; else these come below
+LEAST_CONDITION = 32  # columns for conditions beside details; else these come below
 TEXT_COLUMNS = ("if", "then", "condition", "value", "match")  # aligned to the left
 
 
@@ -110,7 +110,7 @@ def _detail_columns(rules: "RuleModel") -> dict[str, list[str]]:
 
 DETAILS = {
     "observed": "rows of the class whose probability is shown",
-    "share": "share of all rows that the rule predicts",
+    "share": "share of all rows that the rule {predicts}",
     "coverage": "share of all rows that the rule matches",
     "agreement": "share of its rows with the same prediction as the model",
     "RMSE": "root mean squared distance to what the rules imitate",
@@ -175,14 +175,19 @@ def _further(rules: "RuleModel") -> dict[str, list[str]]:
 
 def note_lines(rules: "RuleModel") -> list[str]:
     """What stands below a table: how rules combine, and where estimates come from."""
-    notes = [rules._note_text(), decision_text(rules), rules._evidence_text()]
+    notes = [rules._combination_text(), decision_text(rules), rules._evidence_text()]
     return [render.plain(note) for note in notes if note]
 
 
 def detail_notes(rules: "RuleModel") -> list[str]:
     """What the columns of details mean."""
     header, _ = rule_cells(rules, details=True)
-    return [f"{name}: {DETAILS[name]}" for name in header if name in DETAILS]
+    predicts = "predicts" if rules.is_exclusive else "matches"
+    return [
+        f"{name}: {DETAILS[name].format(predicts=predicts)}"
+        for name in header
+        if name in DETAILS
+    ]
 
 
 def wrap_notes(notes: Sequence[str], width: int) -> str:
@@ -195,17 +200,19 @@ def rule_lines(rules: "RuleModel") -> list[str]:
     lines = []
     shows_errors = rules._shows_errors
     for rule, row in zip(rules, rules.rows(), strict=True):
+        # Without separators, so that a program reads numbers too.
+        then = row["then"] if rules.classes else row["then"].replace(",", "")
         if row["if"] == "otherwise":
-            text = f"{row['rule']}. {rules.default_text} {row['then']}"
+            text = f"{row['rule']}. {rules.default_text} {then}"
         else:
-            text = f"{row['rule']}. if {row['if']} then {row['then']}"
+            text = f"{row['rule']}. if {row['if']} then {then}"
         if row["estimate_text"]:
             text += f": {row['estimate_text']}"
         weight = rules._shown_weight(rule)
         if weight is not None:
             text += f", weight {render.number(weight)}"
         if not math.isnan(row["share"]):
-            evidence = f"{render.share(row['share'])} of rows"
+            evidence = f"{render.percent(row['share'])} of rows"
             if shows_errors and not math.isnan(row["error"]):
                 evidence += f", {rules.outcome.evidence_text(row['error'])}"
             text += f"  [{evidence}]"
@@ -253,20 +260,18 @@ def decision_text(rules: "RuleModel") -> str:
     if rules.threshold is not None:
         label = outcome.label_text(outcome.positive_class)
         least = render.number(outcome.positive_threshold(rules.threshold))
-        sign = ">=" if outcome.positive_index else ">"
-        return render.plain(f"Predicts {label} if P({label}) {sign} {least}.")
+        return render.plain(f"Predicts {label} if P({label}) >= {least}.")
     if rules.costs is None:
         return ""
     name = outcome.label_text
     pairs = [
-        f"{name(answer)} for {name(true)} {render.rounded(cost)}"
+        f"{name(answer)} predicted for {name(true)} {render.rounded(cost)}"
         for true, row in zip(rules.classes or (), rules.costs, strict=True)
         for answer, cost in zip(rules.classes or (), row, strict=True)
         if answer != true
     ]
     return render.plain(
-        "Predicts the class with the lowest expected cost. Costs of predicting "
-        f"{', '.join(pairs)}."
+        f"Predicts the class with the lowest expected cost. Costs: {', '.join(pairs)}."
     )
 
 
@@ -284,7 +289,7 @@ def scores_text(
     """The size of the rules, and their scores beside those of the ensemble.
 
     `scores` are what `evaluate` of an estimator gives, and `where` names the rows;
-    `is_new` says that the ensemble was not trained on them. The short text leaves out
+    `is_new`: the model was not trained on them. The short text leaves out
     how many rules match per row.
     """
     outcome = rules.outcome
@@ -306,7 +311,7 @@ def scores_text(
     if "ensemble_error" in scores and not is_new:
         header[-1] += f" ({MAYBE_TRAINED})"
     parts = [rules._size_text(scores, is_short), render.text_table(header, lines)]
-    notes = [_class_note(rules, scores), decision_text(rules)]
+    notes = [_class_note(rules, scores)]
     if has_costs and "ensemble_error" in scores:
         notes.append("The ensemble is measured with the same decision.")
     missing = rules.unpredicted_classes

@@ -1,4 +1,4 @@
-"""What rules for classes tell besides their answers: rates, intervals, scores."""
+"""What rules for classes report besides predictions: rates, intervals, scores."""
 
 import dataclasses
 import json
@@ -93,47 +93,87 @@ def test_an_interval_is_as_wide_as_the_rows_are_worth():
     assert half.interval[1] == wilson_interval(212 / 2640, 1320)
     assert half.interval[1][1] > rule.interval[1][1]
     # The count is what was counted, whatever it is worth.
-    text = str(dataclasses.replace(two_classes(), rules=(half,)))
-    assert "25.0 % are wait (212 of 2,640, 6.7 to 9.6 %)" in text
-
-
-def test_of_two_classes_the_estimate_of_the_second_is_told():
-    assert str(two_classes()).splitlines() == [
-        "1. if degrees > 30 then sell: 25.0 % are wait (212 of 2,640, 7.1 to 9.1 %)"
-        "  [25.0 % of rows, 87.5 % as the ensemble]",
-        "2. otherwise wait: 75.0 % (60 of 80, 64.5 to 83.2 %)"
-        "  [75.0 % of rows, 100.0 % as the ensemble]",
-    ]
-
-
-def test_of_more_classes_the_estimate_of_the_answer_is_told():
-    rules = three_classes()
-    default = dataclasses.replace(rules.default, n_rows=50, rates=(0.5, 0.2, 0.3))
-    rules = dataclasses.replace(rules, default=default)
-    assert str(rules).splitlines()[-1] == (
-        "3. otherwise a: 40.0 % (25 of 50, 36.6 to 63.4 %)"
+    rules = dataclasses.replace(two_classes(), rules=(half,))
+    assert "P(wait) = 25 % (212 of 2,640 rows, 95 % interval 7 - 10 %)" in (
+        rules.to_text()
     )
 
 
-def test_without_y_the_ensemble_is_named():
+def test_of_two_classes_the_probability_of_the_second_is_shown():
+    assert str(two_classes()).splitlines() == [
+        "#  if            then  P(wait)  95 % interval   rows",
+        "1  degrees > 30  sell     25 %        7 - 9 %  2,640",
+        "2  otherwise     wait     75 %      65 - 83 %     80",
+    ]
+    assert two_classes().to_text().splitlines() == [
+        "1. if degrees > 30 then sell: P(wait) = 25 % (212 of 2,640 rows, 95 % "
+        "interval 7 - 9 %)  [25 % of rows, 88 % agreement with the model]",
+        "2. otherwise wait: P(wait) = 75 % (60 of 80 rows, 95 % interval 65 - 83 %)"
+        "  [75 % of rows, 100 % agreement with the model]",
+    ]
+
+
+def test_details_have_counts_shares_and_agreement():
+    assert two_classes().table(details=True, width=120).splitlines()[:2] == [
+        "#  if            then  P(wait)  95 % interval   rows      observed  share  "
+        "agreement",
+        "1  degrees > 30  sell     25 %        7 - 9 %  2,640  212 of 2,640   25 %  "
+        "     88 %",
+    ]
+    # Where there is little room they have a table of their own.
+    first, second, legend = two_classes().table(details=True, width=70).split("\n\n")
+    assert first == two_classes().table()
+    assert second.splitlines() == [
+        "#      observed  share  agreement",
+        "1  212 of 2,640   25 %       88 %",
+        "2      60 of 80   75 %      100 %",
+    ]
+    assert [line.partition(":")[0] for line in legend.splitlines()] == [
+        "observed",
+        "share",
+        "agreement",
+    ]
+
+
+def test_a_rate_has_the_decimals_that_its_interval_supports():
+    rare = Rule((), "no", (0.9979, 0.0021), n_rows=90_000, rates=(0.9979, 0.0021))
+    rules = RuleList((), rare, NAMES, "classification", ("no", "yes"))
+    assert rules.table().splitlines()[1] == (
+        "1  otherwise  no    0.21 %  0.18 - 0.24 %  90,000"
+    )
+
+
+def test_of_more_classes_the_probability_of_the_prediction_is_shown():
+    rules = three_classes()
+    default = dataclasses.replace(rules.default, n_rows=50, rates=(0.5, 0.2, 0.3))
+    rules = dataclasses.replace(rules, default=default)
+    lines = str(rules).splitlines()
+    assert lines[0] == "#  if                  then  P(then)  95 % interval  rows"
+    assert lines[3] == "3  otherwise           a        40 %      37 - 63 %    50"
+
+
+def test_without_y_the_model_is_named():
     rules = two_classes()
     hot = dataclasses.replace(rules.rules[0], rates=None)
     default = Rule((), "wait", (0.25, 0.75), n_rows=0.0)
     rules = dataclasses.replace(rules, rules=(hot,), default=default)
     assert str(rules).splitlines() == [
-        "1. if degrees > 30 then sell: 10.0 % are wait by the ensemble (2,640 rows)"
-        "  [25.0 % of rows, 87.5 % as the ensemble]",
-        "2. otherwise wait: 75.0 % (no rows)",
+        "#  if            then  P(wait)   rows",
+        "1  degrees > 30  sell     25 %  2,640",
+        "2  otherwise     wait     75 %      0",
+        "",
+        "P(wait) is estimated by the model, not from y.",
     ]
 
 
-def test_where_y_was_imitated_there_is_no_agreement_to_tell():
+def test_where_y_was_imitated_there_is_no_agreement_to_report():
     rules = two_classes()
     hot = dataclasses.replace(rules.rules[0], error=212 / 2640)
     default = dataclasses.replace(rules.default, error=0.25)
     rules = dataclasses.replace(rules, rules=(hot,), default=default)
-    assert "ensemble" not in str(rules)
-    assert "ensemble" not in rules._repr_html_()
+    assert "agreement" in two_classes().table(details=True)
+    assert "agreement" not in rules.table(details=True)
+    assert "agreement" not in rules.to_text()
 
 
 def test_rows_have_the_numbers_behind_the_text():
@@ -144,11 +184,13 @@ def test_rows_have_the_numbers_behind_the_text():
     assert first["ensemble_mean"] == 0.1
     assert first["n_rows"] == 2640
     assert first["interval"] == pytest.approx((0.0705, 0.0913), abs=5e-5)
-    assert last["estimated"] == "75.0 % (60 of 80, 64.5 to 83.2 %)"
+    assert last["estimate_text"] == (
+        "P(wait) = 75 % (60 of 80 rows, 95 % interval 65 - 83 %)"
+    )
     unmeasured = three_classes().rows()[0]
     assert math.isnan(unmeasured["rate"])
     assert unmeasured["interval"] is None
-    assert unmeasured["estimated"] == ""
+    assert unmeasured["estimate_text"] == ""
 
 
 @pytest.mark.parametrize(
@@ -158,52 +200,65 @@ def test_rows_have_the_numbers_behind_the_text():
 def test_weights_that_are_no_counts_have_a_digit_while_they_are_few(n_rows, counts):
     rules = two_classes()
     default = dataclasses.replace(rules.default, n_rows=n_rows, rates=(0.5, 0.5))
-    told = dataclasses.replace(rules, default=default).rows()[-1]["estimated"]
-    assert told.startswith(f"75.0 % ({counts}, ")
+    text = dataclasses.replace(rules, default=default).rows()[-1]["estimate_text"]
+    assert text.startswith(f"P(wait) = 75 % ({counts} rows, ")
 
 
-def test_a_table_has_estimates_and_intervals_and_agreement_last():
+def test_markdown_has_the_same_table():
     assert export(two_classes(), "markdown").splitlines() == [
-        "|  | if | then | rate of wait | 95 % interval | rows | as the ensemble |",
-        "| ---: | :--- | :--- | ---: | ---: | ---: | ---: |",
-        "| 1 | degrees > 30 | sell | 25.0 % (212 of 2,640) | 7.1 to 9.1 % | 25.0 % "
-        "| 87.5 % |",
-        "| 2 | otherwise | wait | 75.0 % (60 of 80) | 64.5 to 83.2 % | 75.0 % "
-        "| 100.0 % |",
+        "| # | if | then | P(wait) | 95 % interval | rows |",
+        "| ---: | :--- | :--- | ---: | ---: | ---: |",
+        "| 1 | degrees > 30 | sell | 25 % | 7 - 9 % | 2,640 |",
+        "| 2 | otherwise | wait | 75 % | 65 - 83 % | 80 |",
     ]
+    assert export(two_classes(), "markdown", details=True).splitlines()[2] == (
+        "| 1 | degrees > 30 | sell | 25 % | 7 - 9 % | 2,640 | 212 of 2,640 | 25 % | "
+        "88 % |"
+    )
 
 
 def test_a_class_in_the_header_of_a_table_is_escaped():
     labels = ("a", "50 % | <b>_")
     default = Rule((), "a", (0.5, 0.5), n_rows=4, rates=(0.5, 0.5))
     rules = RuleList((), default, NAMES, "classification", labels)
-    assert r"rate of 50 % \| \<b>\_ |" in export(rules, "markdown")
-    assert r"rate of 50 \% \textbar{} $<$b$>$\_ &" in export(rules, "latex")
-    assert "<th>rate of 50 % | &lt;b&gt;_</th>" in export(rules, "html")
+    assert r"P(50 % \| \<b>\_) |" in export(rules, "markdown")
+    assert r"P(50 \% \textbar{} $<$b$>$\_) &" in export(rules, "latex")
+    assert "<th>P(50 % | &lt;b&gt;_)</th>" in export(rules, "html")
 
 
-def test_explain_tells_the_probability_and_how_one_knows():
-    assert two_classes().explain([[31.0]])[0] == (
-        "sell, by rule 1: degrees > 30 (it is 31). Probability of wait: 25.0 % (212 of "
-        "2,640 rows, 8.0 %; 95 % interval 7.1 to 9.1 %)."
-    )
-    assert three_classes().explain([31.0]) == (
-        "c, by rule 1: degrees > 30 (it is 31). Probability of c: 60.0 %."
+def test_explain_gives_the_probability_its_interval_and_rows():
+    assert two_classes().explain([[31.0]])[0].splitlines() == [
+        "Prediction: sell; P(wait) = 25 %, 95 % interval 7 - 9 %, 2,640 rows",
+        "",
+        "rule  condition     value  match",
+        "   1  degrees > 30  31     yes",
+    ]
+    assert three_classes().explain([31.0]).splitlines()[0] == (
+        "Prediction: c; P(c) = 60 %"
     )
     rules = two_classes()
     default = dataclasses.replace(rules.default, rates=None)
-    assert dataclasses.replace(rules, default=default).explain([0.0]) == (
-        "wait, by rule 2, as no other rule holds; not rule 1, which asks for degrees > "
-        "30 (it is 0). Probability of wait: 75.0 % (the ensemble says 80.0 % on "
-        "average of 80 rows)."
-    )
+    text = dataclasses.replace(rules, default=default).explain([0.0])
+    assert text.splitlines() == [
+        "Prediction: wait; P(wait) = 75 %, 80 rows",
+        "",
+        "rule  condition     value  match",
+        "   2  otherwise            yes",
+        "   1  degrees > 30  0      no",
+    ]
 
 
-def test_explain_tells_the_mean_probability_of_averaged_rules():
+def test_explain_gives_the_mean_probability_of_averaged_rules():
     warm = Rule(WARM, "b", (0.0, 1.0), weight=1.0)
     default = Rule((), "a", (0.5, 0.5), weight=1.0)
     rules = RuleEnsemble((warm,), default, NAMES, "classification", ("a", "b"))
-    assert rules.explain([21.0]).endswith("weight 1). Probability of b: 75.0 %.")
+    assert rules.explain([21.0]).splitlines() == [
+        "Prediction: b; P(b) = 75 %",
+        "",
+        "rule  condition     value   P(b)  weight",
+        "   1  degrees > 20  21     100 %       1",
+        "   2  always                50 %       1",
+    ]
     assert rules.decision_function([[21.0], [0.0]]).tolist() == pytest.approx(
         [math.log(3), 0.0]
     )
@@ -300,9 +355,21 @@ def test_a_file_from_before_still_loads():
     rules = RuleModel.from_dict(data)
     assert rules.threshold is rules.costs is None
     assert rules.predict([[31.0], [0.0]]).tolist() == ["sell", "wait"]
-    assert str(rules).splitlines()[0] == (
-        "1. if degrees > 30 then sell  [25.0 % of rows, 87.5 % as the ensemble]"
+    assert rules.to_text().splitlines()[0] == (
+        "1. if degrees > 30 then sell  [25 % of rows, 88 % agreement with the model]"
     )
+
+
+def test_a_file_with_the_names_of_version_02_still_loads():
+    data = dataclasses.replace(two_classes(), threshold=None).to_dict()
+    for rule in (*data["rules"], data["default"]):
+        rule["answered"] = rule.pop("share")
+    text = "rule 1 answers sell, not wait: if degrees > 30"
+    data["edits"] = [{"action": "answer", "rule": 1, "text": text}]
+    rules = RuleModel.from_dict(data)
+    assert [rule.share for rule in rules] == [0.25, 0.75]
+    assert rules.edits[0].action == "prediction"
+    assert dataclasses.replace(rules, edits=()) == two_classes()
 
 
 @pytest.mark.parametrize(
@@ -313,7 +380,7 @@ def test_a_file_from_before_still_loads():
         ({"threshold": 0.5, "costs": ((0, 1), (1, 0))}, "threshold or costs, not both"),
         ({"costs": ((0, 1),)}, "a row and a column for each of the 2 classes"),
         ({"costs": ((0, -1), (1, 0))}, "costs must be a finite number from 0; got -1"),
-        ({"threshold": 0.2}, "one says 'wait' and answers 'sell'. Replace"),
+        ({"threshold": 0.2}, "which is 'wait'; got 'sell'. Replace"),
         ({"threshold": 0.5, "rules": (Rule(HOT, "sell"),)}, "need the distribution"),
     ],
 )
@@ -324,7 +391,7 @@ def test_a_threshold_or_costs_that_cannot_be_are_refused(changes, message):
 
 def test_averaged_rules_have_no_threshold():
     fields = {f.name: getattr(two_classes(), f.name) for f in fields_of(RuleEnsemble)}
-    with pytest.raises(ValueError, match="of which one answers"):
+    with pytest.raises(ValueError, match="of which one predicts"):
         RuleEnsemble(**fields | {"threshold": 0.5})
 
 

@@ -82,7 +82,7 @@ def test_a_missing_folder_is_named(tmp_path):
 def test_wrong_calls_are_refused_in_a_sentence(tmp_path):
     with pytest.raises(ValueError, match="format must be one of csv, excel, html"):
         export(RULES, "pdf")
-    with pytest.raises(TypeError, match="A RuleModel is needed; got dict"):
+    with pytest.raises(TypeError, match="rules must be a RuleModel; got dict"):
         export({}, "text")
     with pytest.raises(TypeError, match="dialect"):
         export(RULES, "text", dialect="ansi")

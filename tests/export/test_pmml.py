@@ -49,7 +49,7 @@ def test_a_list_of_rules_is_a_rule_set_model():
 
 def test_other_rules_are_refused():
     numbers = RuleList((), Rule((), 2.0), ("a",), "regression")
-    with pytest.raises(ValueError, match="PMML needs rules in order"):
+    with pytest.raises(ValueError, match="PMML needs a rule list for classes"):
         export(numbers, "pmml")
 
 

@@ -123,7 +123,7 @@ def test_source_reads_as_the_rules_do():
     )
     assert export(rules, "python").split("\n\n\n")[-2] == (
         "def rule(row):\n"
-        '    """Which rule answers, counted from 0; the last where no other holds."""\n'
+        '    """Index of the predicting rule, from 0; the last is the default rule."""\n'
         "    x1 = _number(row['age'])\n"
         "    x2 = _category(row['city'])\n"
         "    # 1. 1.5 < age <= 3 and city is not Rome: yes\n"
@@ -138,7 +138,7 @@ def test_source_reads_as_the_rules_do():
 
 def test_labels_of_another_kind_are_refused():
     odd = RuleList((), Rule((), 1j), ("a",), "classification", (1j, 2j))
-    with pytest.raises(ValueError, match=r"text, finite numbers and truth values"):
+    with pytest.raises(ValueError, match=r"text, finite numbers and booleans"):
         export(odd, "python")
     twice = RuleList(
         (Rule((Condition(0, upper=1.0), Condition(1, upper=1.0)), 1.0),),

@@ -34,24 +34,23 @@ def to_sql(
     ----------
     rules : RuleModel
     dialect : str, default="ansi"
-        How names and values are written: "ansi", "bigquery", "duckdb", "mysql",
-        "postgres", "snowflake", "sqlite" or "sqlserver". Where columns can hold NaN, it
+        Syntax of names and values: "ansi", "bigquery", "duckdb", "mysql",
+        "postgres", "snowflake", "sqlite" or "sqlserver". If columns can be NaN, it
         counts as missing, and so may infinity.
     table : str or sequence of str, optional
-        Name of a table, or its parts, such as ("shop", "sales"). With it comes
-        `SELECT *, … AS "prediction" FROM "shop"."sales"`.
+        Name of a table, or its parts, such as ("shop", "sales"). With it the
+        result is `SELECT *, … AS "prediction" FROM "shop"."sales"`.
     column : str, default="prediction"
-        With `table`, the name of the column that holds the answers.
+        With `table`, the name of the column of predictions.
     probabilities : bool, default=False
-        With `table`, one more column for each class, such as "probability yes".
+        With `table`, one more column per class, such as "probability yes".
     probability_of : class label, optional
-        The expression, or the column, is the probability of this class instead of the
-        answer.
+        Write the probability of this class instead of the prediction.
     comments : bool, optional
-        Whether the rules in words come first, as comments; by default if features or
-        classes have labels.
+        Whether to put the text of the rules first, as comments; by default if features
+        or classes have labels.
     assume_no_nan : bool, default=False
-        Leave out the tests for NaN, where a missing value always is NULL.
+        Leave out the tests for NaN, if missing values are always NULL.
     """
     if dialect not in DIALECTS:
         raise ValueError(
@@ -72,13 +71,13 @@ def to_sql(
     text = _expression(rules, chosen, place)
     if table is None and probabilities:
         raise ValueError(
-            "probabilities=True needs a table, as each class gets a column of its own; "
+            "probabilities=True needs a table, as each class gets its own column; "
             "got none. Pass table, or probability_of for one expression."
         )
     has_words = rules.feature_labels or rules.class_labels or rules.feature_kinds
     words = ""
     if comments or (comments is None and has_words):
-        # A line of `rule_lines` has no break, so that it cannot end the comment.
+        # The lines have no line breaks, which would end the comment.
         words = "".join(f"-- {line}\n" for line in rule_lines(rules))
     if table is None:
         return f"{words}{text}\n"
@@ -92,7 +91,7 @@ def to_sql(
 
 
 def _classes(rules):
-    """The classes, all of which have a probability in each rule."""
+    """The classes; rules without probabilities are rejected."""
     if not portable.has_shares(rules):
         raise ValueError(
             "Probabilities need rules for classes, each with its distribution; these "
@@ -127,7 +126,7 @@ def _list(rules, matches, dialect, k):
 
 
 def _mean(rules, matches, dialect, k):
-    """Total of an output over weight, each added up in the order of `predict`."""
+    """Total of an output divided by weight, each added in the order of `predict`."""
     if k is None and rules.outcome.has_probabilities:
         return _class_of_mean(rules, matches, dialect)
     k = k or 0

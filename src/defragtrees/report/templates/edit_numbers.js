@@ -66,7 +66,12 @@ function exact(value) {
   }
   return `${mantissa}e${power < 0 ? "-" : "+"}${String(Math.abs(power)).padStart(2, "0")}`;
 }
-const signed = (value) => (value > 0 ? "+" : "") + exact(value);
+/* The same with separators from 10,000 on. */
+function exactGrouped(value) {
+  const text = exact(value), [whole, ...rest] = text.split(".");
+  return /^-?\d{5,}$/.test(whole) ? [grouped(whole), ...rest].join(".") : text;
+}
+const signed = (value) => (value > 0 ? "+" : "") + exactGrouped(value);
 
 /* The next double above or below. */
 function next(value, isUp) {

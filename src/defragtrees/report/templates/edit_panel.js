@@ -313,5 +313,5 @@ function open(start) {
   });
   render("0/drop");
 }
-const start = button("Edit the rules", "start", () => open(start), { class: "start" });
+const start = button("Start editing", "start", () => open(start), { class: "start" });
 holder.append(start);

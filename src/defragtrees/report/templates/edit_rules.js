@@ -118,7 +118,7 @@ function predictionText(set, rule) {
   if (set.decision === "average" && isClasses)
     return rule.distribution.map((share, c) => (share ? `${edit.class_words[c]}: ${exact(share)}` : ""))
       .filter(Boolean).join(", ");
-  return isClasses ? edit.classes[classPlace(rule.prediction)] : exact(rule.prediction);
+  return isClasses ? edit.classes[classPlace(rule.prediction)] : exactGrouped(rule.prediction);
 }
 
 /* The rows that a condition or a rule matches. */

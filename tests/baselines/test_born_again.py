@@ -675,7 +675,7 @@ def test_one_class():
     y = np.full(len(X), "only")
     tree = DecisionTreeClassifier().fit(X, y)
     simple = BornAgainTreeClassifier(tree, random_state=0).fit(X, y)
-    assert str(simple.rules_).startswith("1. otherwise only")
+    assert simple.rules_.to_text().startswith("1. otherwise only")
     assert simple.predict_proba(X).tolist() == [[1.0]] * len(X)
 
 

@@ -635,7 +635,7 @@ def test_where_there_is_no_choice_one_rule_answers():
     assert model.predict(X) == pytest.approx(np.full(60, y.mean()), abs=1e-3)
     with pytest.warns(UserWarning, match="target has a single value"):
         model = NodeHarvestRegressor(stumps).fit(X, np.full(60, 2.5))
-    assert str(model.rules_).startswith("1. always 2.5, weight 1")
+    assert model.rules_.to_text().startswith("1. always 2.5, weight 1")
 
 
 def test_nodes_that_do_not_add_up_leave_one_rule():

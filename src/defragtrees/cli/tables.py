@@ -15,9 +15,9 @@ def wrapped(text, indent=""):
 
     Examples
     --------
-    >>> print(wrapped("a word " * 12, "  "))
-    a word a word a word a word a word a word a word a word a word a word a
-      word a word
+    >>> print(wrapped("word " * 18, "  "))
+    word word word word word word word word word word word word word word word
+      word word word
     """
     options = {"break_long_words": False, "break_on_hyphens": False}
     options["subsequent_indent"] = indent

@@ -123,7 +123,7 @@ def test_source_reads_as_the_rules_do():
     )
     assert export(rules, "python").split("\n\n\n")[-2] == (
         "def rule(row):\n"
-        '    """Index of the predicting rule, from 0; the last is the default rule."""\n'
+        '    """Index of the predicting rule from 0; the last is the default."""\n'
         "    x1 = _number(row['age'])\n"
         "    x2 = _category(row['city'])\n"
         "    # 1. 1.5 < age <= 3 and city is not Rome: yes\n"
@@ -136,7 +136,7 @@ def test_source_reads_as_the_rules_do():
     )
 
 
-def test_labels_of_another_kind_are_refused():
+def test_labels_of_another_kind_are_rejected():
     odd = RuleList((), Rule((), 1j), ("a",), "classification", (1j, 2j))
     with pytest.raises(ValueError, match=r"text, finite numbers and booleans"):
         export(odd, "python")
@@ -146,5 +146,5 @@ def test_labels_of_another_kind_are_refused():
         ("a", "a"),
         "regression",
     )
-    with pytest.raises(ValueError, match="'a' comes more than once"):
+    with pytest.raises(ValueError, match="'a' occurs more than once"):
         export(twice, "python")

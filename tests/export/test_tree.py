@@ -89,9 +89,9 @@ def test_a_tree_says_the_shares_of_its_rules():
     assert pickle.loads(pickle.dumps(tree)).predict(X).tolist() == ["b", "a", "b", "a"]
 
 
-def test_an_answer_that_is_not_the_likeliest_class_needs_a_leaf_of_answers():
+def test_predictions_of_other_than_the_most_probable_class_need_their_own_leaves():
     rules = two_rules(distribution=(0.75, 0.25))
-    with pytest.warns(UserWarning, match="rule 1 answers another one. Decide from"):
+    with pytest.warns(UserWarning, match="rule 1 predicts another one. Decide from"):
         tree = export(rules, "sklearn")
     assert tree.predict([[1.0, 0.0]]).tolist() == ["a"]
     assert tree.predict_proba([[1.0, 0.0]]).tolist() == [[0.75, 0.25]]

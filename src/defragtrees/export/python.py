@@ -280,7 +280,7 @@ OF_TOTAL = {
 def _chain(rules):
     lines = [
         "def rule(row):",
-        '    """Index of the predicting rule, from 0; the last is the default rule."""',
+        '    """Index of the predicting rule from 0; the last is the default."""',
         *_columns(rules),
     ]
     comments = _comments(rules)

@@ -605,9 +605,8 @@ def assert_is_a_good_list_for_mixed_data(model, frame, y):
 def test_one_class_is_one_rule():
     X = np.arange(12.0).reshape(-1, 1)
     forest = RandomForestClassifier(3, random_state=0)
-    assert str(InTreesClassifier(forest).fit(X, ["yes"] * 12).rules_).startswith(
-        "1. otherwise yes"
-    )
+    rules = InTreesClassifier(forest).fit(X, ["yes"] * 12).rules_
+    assert rules.to_text().startswith("1. otherwise yes")
     for levels in (None, 3):
         model = InTreesRegressor(
             RandomForestRegressor(3, random_state=0), levels=levels

@@ -165,7 +165,7 @@ def test_a_report_names_model_target_and_groups(call, inputs, tmp_path):
     assert done.code == 0, done.err
     page = out.read_text(encoding="utf-8")
     assert f"<bdi>the XGBoost model in {inputs[0].name}</bdi>" in page
-    assert f"How good against <bdi>{target}</bdi>" in page
+    assert f"with true values (<bdi>{target}</bdi>)." in page
     assert 'id="groups-heading"' in page
     done = call(
         "report", *inputs, "--by-group", "nothing", "--out", tmp_path / "b.html"

@@ -3,7 +3,6 @@
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from importlib import import_module
-from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -414,7 +413,13 @@ def for_many_rows(forest, engine):
 
 def is_compiled(engine):
     """Whether a fit with this engine uses compiled loops."""
-    return engine != "numpy" and find_spec("numba") is not None
+    if engine == "numpy":
+        return False
+    try:
+        import numba  # noqa: F401
+    except ImportError:
+        return False
+    return True
 
 
 def exact_threshold(

@@ -86,7 +86,7 @@ def test_probabilities_are_measured_beside_the_ensemble(iris):
     assert re.split("  +", header)[2:6] == [
         *("conditions", "error", "AUC", "log loss"),
     ]
-    assert f"{row['auc']:.4g}" in line
+    assert f"{row['auc']:.3g}" in line
     assert last.startswith("ensemble: error ")
     assert ", AUC " in last
 
@@ -164,7 +164,7 @@ def test_numbers_and_weights():
     header, line, last = str(plain).splitlines()
     assert re.split("  +", header)[3:5] == ["RMSE", "MAE"]
     row = plain.rows()[0]
-    assert f"{row['rmse']:.4g}" in line
+    assert f"{row['rmse']:.3g}" in line
     assert row["rmse"] == pytest.approx(row["error"] ** 0.5)
     assert row["mae"] < row["rmse"]
     assert last.startswith("ensemble: RMSE ")

@@ -1,4 +1,4 @@
-"""simplify_path: rule lists from one rule up, scored on held-out rows."""
+"""simplify_path: rule lists of every length, scored on held-out rows."""
 
 import math
 import warnings
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-N_GROUPS = 50  # of rows, for the jackknife
+N_GROUPS = 50  # groups of rows of the jackknife
 
 
 def simplify_path(
@@ -45,32 +45,34 @@ def simplify_path(
     random_state: Any = None,
     **settings: Any,
 ) -> "RulePath":
-    """The rule lists from one rule up to the budget, in one run.
+    """Find the best rule list of every length, and measure each on held-out rows.
 
-    The lists are those of `simplify`, found on all rows. Their scores are those of
-    lists that were found in the same way without the rows that are held out: rows of
-    `validation`, if there are any, else of X.
+    The lists are those of `simplify`, found on all rows. To score them, the search is
+    repeated without the held-out rows, which are taken from `validation` if given, else
+    from X.
 
     Parameters
     ----------
     ensemble : fitted ensemble, path or Forest
+        The model to simplify.
     X : array-like or data frame of shape (n_samples, n_features)
-        Where the ensemble was trained on the rows that are held out, its own error is
-        too good: pass `validation` to compare fairly.
+        If the ensemble was trained on these rows, its own error is too low; pass
+        `validation` for a fair comparison.
     y : array-like of shape (n_samples,), optional
-        With it errors are against y, without it against the ensemble.
+        True values. Without y, errors are disagreement with the ensemble.
     sample_weight : array-like of shape (n_samples,), optional
+        Weight of each row; 1 by default.
     validation : tuple (X, y) or (X, y, sample_weight), optional
         Rows that the ensemble was not trained on, in memory; see `simplify`.
     test_size : float or int, default=0.25
-        Rows to hold out, as a share or a number.
+        Share or number of rows to hold out.
     choose_by : str, optional
-        The shortest list whose measure is within one standard error of the best is
-        chosen: by the "error" or, with y, by "auc",
-        "average_precision", "log_loss", "brier", "precision", "recall" or
-        "expected_cost" for classes, "rmse", "mae" or "r2" for numbers. By default the
-        chosen list is that of `simplify`.
+        Measure by which a list is chosen: the shortest within one standard error of the
+        best. "error" or, with y, "auc", "average_precision", "log_loss", "brier",
+        "precision", "recall" or "expected_cost" for classes, "rmse", "mae" or "r2" for
+        numbers. By default the list that `simplify` returns is chosen.
     random_state : int, Generator or None, default=None
+        Seed of the search and of the split.
     **settings
         Parameters of the estimator, such as `max_rules` and `max_conditions`.
 
@@ -129,25 +131,24 @@ def simplify_path(
 
 @dataclass(frozen=True, eq=False)
 class RulePath(render.Tabular):
-    """The lists from one rule up.
+    """Rule lists of every length with their scores, the result of `simplify_path`.
 
     Parameters
     ----------
     points : tuple of PathPoint
-        By number of rules, then of conditions.
+        Sorted by number of rules, then by number of conditions.
     chosen : int
-        Place of the chosen list: that of `simplify`, or the shortest whose measure is
-        within one standard error of the best.
+        Index of the chosen list.
     ensemble_error : float
-        Of the ensemble on the same rows; 0 where errors are against the ensemble.
+        Error of the ensemble on the same rows; 0 if errors are against the ensemble.
     is_against_y : bool, default=True
-        Whether errors are against y; else they are against the ensemble.
+        Whether errors are against y, not against the ensemble.
     chosen_by : str or None, default="error"
-        The measure that the list is chosen by; None if it is that of `simplify`.
+        The measure by which the list was chosen; None if `simplify` chose it.
     ensemble_measures : dict from str to float
         The other measures of the ensemble on the same rows.
     is_new : bool, default=False
-        Whether the ensemble was not trained on these rows: they are of `validation`.
+        Whether the rows are those of `validation`, unknown to the ensemble.
 
     Examples
     --------
@@ -177,7 +178,7 @@ class RulePath(render.Tabular):
         return self.points[self.chosen].rules
 
     def rows(self) -> list[dict[str, Any]]:
-        """One dict per list, ready to show; `n_conditions` are those of all rules."""
+        """Return one dict per list; `n_conditions` is the total of all rules."""
         return [
             {
                 "n_rules": point.n_rules,
@@ -195,7 +196,7 @@ class RulePath(render.Tabular):
         ]
 
     def _shown(self):
-        """From name to heading, the measures in the table."""
+        """The measures in the table, from name to heading."""
         there = self.points[0].measures if self.points else ()
         outcome = self.rules.outcome
         shown = outcome.shown_measures(there, narrow=True, also=self.chosen_by)
@@ -235,7 +236,11 @@ class RulePath(render.Tabular):
         ]
         is_fair = self.is_new or not self.is_against_y
         note = "" if is_fair else f" ({MAYBE_TRAINED})"
-        return [f"ensemble: {', '.join(texts)}{note}"]
+        chosen = "returned by simplify"
+        if self.chosen_by is not None:
+            chosen = f"chosen by {self.chosen_by}: "
+            chosen += "the shortest within one standard error of the best"
+        return [f"* {chosen}", f"ensemble: {', '.join(texts)}{note}"]
 
     def __repr__(self) -> str:
         return (
@@ -243,26 +248,27 @@ class RulePath(render.Tabular):
         )
 
     def plot(self, ax: "Axes | None" = None) -> "Axes":
-        """Error against number of rules; returns the Axes."""
+        """Plot error against number of rules; returns the Axes."""
         return plots.trade_off(self, ax=ax)
 
 
 @dataclass(frozen=True, eq=False)
 class PathPoint:
-    """One list of the path and its scores on the held-out rows.
+    """A rule list of a path and its scores on the held-out rows.
 
     Parameters
     ----------
     rules : RuleModel
     error : float
-        Against y if it was given, else against the ensemble.
+        Error against y, or against the ensemble without y.
     standard_error : float
-        Of `error`.
+        Standard error of `error`.
     fidelity, coverage, overlap : float
+        As in `evaluate`.
     measures : dict from str to float
-        The other measures against y, as `evaluate` has them; none without y.
+        The other measures of `evaluate`; empty without y.
     measure_errors : dict from str to float
-        Standard error of the one that the path is chosen by.
+        Standard error of the measure by which the list is chosen.
     """
 
     rules: RuleModel
@@ -276,7 +282,7 @@ class PathPoint:
 
     @property
     def n_rules(self) -> int:
-        """Number of rules, the last "otherwise" included."""
+        """Number of rules, including the default rule."""
         return self.rules.n_rules
 
 
@@ -288,10 +294,10 @@ def measure_path(
     sample_weight: Column | None = None,
     is_against_y: bool = False,
 ) -> "tuple[PathPoint, ...]":
-    """A PathPoint for each RuleModel, measured on encoded rows.
+    """Measure each rule model on encoded rows, as a PathPoint.
 
-    The arguments are those of `metrics.rulesets.trade_off_scores`. If `expected` is y,
-    `is_against_y`, all measures are added.
+    The arguments are those of `metrics.rulesets.trade_off_scores`. All measures are
+    added if `expected` is y (`is_against_y`).
     """
     rows = matrix, expected, answers, sample_weight
     points = []
@@ -305,18 +311,18 @@ def measure_path(
 
 
 def _validation_rows(validation):
-    """X, y and weights of `validation`, which must be in memory to be divided."""
+    """X, y and weights of `validation`, which must be in memory."""
     source = open_validation(validation)
     if not source.is_in_memory:
         raise TypeError(
-            "simplify_path needs the rows of validation in memory, to hold some of "
-            f"them out; got {type(validation[0]).__name__}. Pass a table."
+            "simplify_path needs the rows of validation in memory, to split them; got "
+            f"{type(validation[0]).__name__}. Pass a table."
         )
     return source.X, column_or_1d(source.y), source.sample_weight
 
 
 def _check_choice(choose_by, outcome, has_labels):
-    """Raise for a measure that the outcome does not have, or not without y."""
+    """Raise for a measure that is unknown, or that needs y if there is none."""
     names = ["error", *(measure.name for measure in outcome.measures())]
     if choose_by not in names:
         raise ValueError(
@@ -324,13 +330,13 @@ def _check_choice(choose_by, outcome, has_labels):
         )
     if choose_by != "error" and not has_labels:
         raise ValueError(
-            f"choose_by={choose_by!r} needs y to measure it; got None. Pass y, or "
-            "choose by the error, which then is against the ensemble."
+            f"choose_by={choose_by!r} needs y; got None. Pass y, or use "
+            "choose_by='error', the disagreement with the ensemble."
         )
 
 
 def _path(every, partial, X, y, weight, choose_by):
-    """The RulePath of an estimator, scored by one that has not seen these rows."""
+    """Make the RulePath of an estimator; `partial` was fitted without these rows."""
     rules, forest = partial.rules_, partial.forest_
     outcome, matrix = rules.outcome, rules.encode(X)
     check_finite(matrix, rules.feature_names)
@@ -347,18 +353,20 @@ def _path(every, partial, X, y, weight, choose_by):
         replace(point, rules=one) for point, one in zip(points, shown, strict=True)
     )
     chosen = _chosen(points, choose_by)
-    told = outcome.probabilities_of(forest, raw)
+    probabilities = outcome.probabilities_of(forest, raw)
     decided = outcome.encode_any(answers)
-    decided = outcome.decode(decided_alike(rules, decided, told))
+    decided = outcome.decode(decided_alike(rules, decided, probabilities))
     error = 0.0 if y is None else outcome.error(y, decided, weight)
     measures = {}
     if y is not None:
-        measures = outcome.measure(y, decided, weight, told, cost_matrix(rules))
+        measures = outcome.measure(
+            y, decided, weight, probabilities, cost_matrix(rules)
+        )
     return RulePath(points, chosen, error, y is not None, choose_by, measures)
 
 
 def _lists(simple):
-    """The lists of an estimator by their number of rules, with the one that it uses."""
+    """The lists of an estimator, its `rules_` included, sorted by length."""
     lists = list(simple.path_.values())
     if simple.rules_ not in lists:
         lists.append(simple.rules_)
@@ -366,7 +374,7 @@ def _lists(simple):
 
 
 def _alike(rules, every, partial):
-    """The list that stands for another one: of as many rules, or of conditions."""
+    """The list of `partial` with as many rules, or conditions, as one of `every`."""
     if every.path_.get(rules.n_rules) == rules:
         return partial.path_[max(n for n in partial.path_ if n <= rules.n_rules)]
     shorter = partial.path_by_conditions_
@@ -374,7 +382,7 @@ def _alike(rules, every, partial):
 
 
 def _chosen(points, choose_by):
-    """Place of the shortest list that is nearly as good as the best."""
+    """Index of the shortest list within one standard error of the best."""
     if choose_by == "error":
         losses = [point.error for point in points]
         spreads = [point.standard_error for point in points]
@@ -384,8 +392,8 @@ def _chosen(points, choose_by):
         spreads = [point.measure_errors[choose_by] for point in points]
     if any(math.isnan(loss) for loss in losses):
         raise ValueError(
-            f"choose_by={choose_by!r} needs held-out rows of more than one class; got "
-            "rows of one. Pass more rows, or a larger test_size."
+            f"choose_by={choose_by!r} needs held-out rows of at least two classes; got "
+            "one. Pass more rows, or a larger test_size."
         )
     best = int(np.argmin(losses))
     limit = losses[best] + spreads[best]
@@ -393,23 +401,22 @@ def _chosen(points, choose_by):
 
 
 def _scorer(rules, matrix, y):
-    """A function of weights: the scores of the rules on these rows."""
+    """A function from weights to the scores of the rules on these rows."""
     outcome = rules.outcome
-    told = Predictions(outcome.encode_any(rules._predict(rules._covers(matrix))))
+    predicted = Predictions(outcome.encode_any(rules._predict(rules._covers(matrix))))
     held, labels = rules._covers(matrix), outcome.encode_any(y)
 
     def scores(weight):
         weight = np.ones(len(matrix)) if weight is None else np.asarray(weight, float)
-        return rule_scores(rules, held, told, labels, weight)
+        return rule_scores(rules, held, predicted, labels, weight)
 
     return scores
 
 
 def _with_errors(points, matrix, y, weight, name):
-    """The points with the standard error of a measure, by the jackknife.
+    """Add the standard error of a measure, by a jackknife over groups of rows.
 
-    Each of some groups of rows is left out once. That serves any measure; the rows were
-    drawn at random, so their numbers make the groups.
+    Rows were split at random, so groups can be made by row number.
     """
     weight = np.ones(len(matrix)) if weight is None else weight
     n_groups = min(N_GROUPS, len(matrix))
@@ -419,7 +426,7 @@ def _with_errors(points, matrix, y, weight, name):
         scores = _scorer(point.rules, matrix, y)
         parts = (scores(weight * (group != g)) for g in range(n_groups))
         values = [MEASURES[name].of(part) for part in parts]
-        # Without some rows a class may be missing.
+        # A class may be missing without some rows.
         values = [value for value in values if not math.isnan(value)]
         variance = np.var(values) * (n_groups - 1) if values else 0.0
         error = {name: math.sqrt(variance)}

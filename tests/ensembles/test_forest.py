@@ -34,7 +34,7 @@ def test_a_row_walks_to_its_leaf():
         ({"link": "logit"}, "link must be one of"),
         ({"feature_names": ("a",)}, "splits on feature 1 of a forest with 1 features"),
         ({"feature_names": ("a", "a")}, "names must differ"),
-        ({"categories": (None,)}, "one entry for each feature"),
+        ({"categories": (None,)}, "one entry per feature"),
         ({"task": "classification"}, "1 outputs do not fit"),
         (
             {"task": "classification", "classes": ("x", "y", "z")},

@@ -89,7 +89,7 @@ def test_summary_and_report_say_that_it_was_asked(model, tmp_path):
     assert "grown on its predictions for 250 rows and 2,000 synthetic rows" in text
     page = write_report(tmp_path / "page.html", simple, FRAME, Y).read_text("utf-8")
     assert "was queried as a black box" in page
-    assert "is a model that cannot be read, and answers what it is asked" in page
+    assert "is a black box: only its predictions are known" in page
     assert "What does <bdi>Pipeline</bdi> say, in" in page
     assert "trees grown on the model’s answers" in page
     for claim in ("leaves", "trees of", "the ensemble’s splits"):
@@ -137,7 +137,7 @@ def test_rows_that_count_are_among_the_calls():
         simple.fit(FRAME, validation=validation)
         assert simple.n_calls_ == counter.n_rows <= limit
         assert simple.rules_.training.n_rows == 60
-    with pytest.raises(ValueError, match="more than the 60 rows of validation"):
+    with pytest.raises(ValueError, match="must exceed the 60 rows of validation"):
         DefragRegressor(counter, max_calls=60).fit(FRAME, validation=validation)
     counter = Counter()
     settings = {"max_calls": 500, "max_rules": 3, "random_state": 0}
@@ -178,7 +178,7 @@ def test_progress_is_shown(monkeypatch, capsys):
         "defragtrees._utils.progress.time.monotonic", lambda: next(moments)
     )
     DefragRegressor(Counter(), verbose=1, random_state=0).fit(FRAME)
-    assert "asking Counter [" in capsys.readouterr().err
+    assert "querying Counter [" in capsys.readouterr().err
 
 
 def test_more_questions_than_allowed_are_refused(model):
@@ -195,7 +195,7 @@ def test_plain_functions():
 
     simple = simplify(price, FRAME, random_state=0)
     assert isinstance(simple, DefragRegressor)
-    assert "price was asked" in simple.summary()
+    assert "price was queried" in simple.summary()
     assert simple.training_["fidelity"] > 0.9
 
     def name(X):

@@ -211,7 +211,7 @@ def test_summary_shows_measures_and_calibration_by_rule(xor):
         assert line.split()[-2:] == list(values)
     # Without costs it is the error once more.
     assert "expected cost" not in text
-    assert "Told and observed on these rows, for 1:" in text
+    assert "Estimated and observed on these rows, for 1:" in text
     table = text.split("for 1:\n")[1].splitlines()
     for line, row in zip(table[1:], calibration(simple.rules_, *rows), strict=False):
         told, observed = (f"{100 * row[k]:.1f} %" for k in ("estimated", "observed"))
@@ -219,7 +219,7 @@ def test_summary_shows_measures_and_calibration_by_rule(xor):
         assert told in line
         assert observed in line
         assert line.endswith(f" {row['n_rows']:.0f}")
-    assert "Told and observed" not in simple.summary()
+    assert "Estimated and observed" not in simple.summary()
 
 
 def test_a_class_that_no_rule_answers_is_said():
@@ -229,7 +229,7 @@ def test_a_class_that_no_rule_answers_is_said():
     message = "No rule predicts [012], the class of 33.3 % of the rows. Allow more"
     with pytest.warns(UserWarning, match=message):
         simple = simplify(forest, *rows, max_rules=2, random_state=0)
-    assert re.search(r"No rule answers [012]\.", simple.summary(*rows))
+    assert re.search(r"No rule predicts [012]\.", simple.summary(*rows))
     # Without y it is what the ensemble answers that counts.
     with pytest.warns(UserWarning, match="No rule predicts [012], the class of 33.3 %"):
         simplify(forest, data.data, max_rules=2, random_state=0)
@@ -237,8 +237,8 @@ def test_a_class_that_no_rule_answers_is_said():
         warnings.simplefilter("error")
         every = simplify(forest, *rows, max_rules=4, random_state=0)
         one = simplify(forest, *rows, max_rules=1, random_state=0)
-    assert "No rule answers" not in every.summary(*rows)
-    assert "No rule answers" in one.summary(*rows)
+    assert "No rule predicts" not in every.summary(*rows)
+    assert "No rule predicts" in one.summary(*rows)
 
 
 def test_summary_of_one_rule_says_that_it_has_no_conditions(xor):

@@ -189,7 +189,7 @@ def test_method(add, stumps, call, tmp_path, data):
     assert (row["method"], row["n_rules"]) == ("one_rule", 1)
     path = tmp_path / "model.stump"
     path.write_text("stump 0.5")
-    assert "1. otherwise" in call("simplify", path, data, "--method", "one_rule")
+    assert "\n1  otherwise" in call("simplify", path, data, "--method", "one_rule")
     out = call("compare", path, data, "--target", "answer", "--methods", "one_rule")
     assert "one_rule" in out
 

@@ -328,7 +328,7 @@ def test_a_summary_of_parts_is_that_of_the_table(
         simple = simplified(ensemble, frame, y)
         by_parts = simple.summary(frame, y)
         monkeypatch.setattr(sources, "MANY_ROWS", 10**6)
-        assert "Told and observed on these rows" in by_parts
+        assert "Estimated and observed on these rows" in by_parts
         assert by_parts == simple.summary(frame, y)
 
 

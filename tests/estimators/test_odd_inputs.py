@@ -39,9 +39,9 @@ def ensemble():
         ({"n_jobs": 1.5}, "n_jobs must be None or a whole number other than 0"),
         ({"n_jobs": 10**30}, "n_jobs must be None or a whole number other than 0"),
         ({"random_state": "a"}, "random_state must be None, a whole number from 0"),
-        ({"features": object()}, "features must be a name or a number of a feature"),
+        ({"features": object()}, "features must be a name or an index of a feature"),
         ({"features": [["a"]]}, "features must have names or indices of features"),
-        ({"features": np.zeros((2, 2))}, "features must hold names or numbers"),
+        ({"features": np.zeros((2, 2))}, "features must have names or indices"),
         ({"max_rules": np.arange(500)}, "got ndarray with 500 entries."),
         ({"brevity": np.zeros((2, 3))}, "brevity must be a number from 0; got ndarray"),
     ],
@@ -126,7 +126,9 @@ def test_a_report_wants_its_arguments_in_order(tmp_path, ensemble):
     path = str(tmp_path / "a.html")
     with pytest.raises(TypeError, match="the file comes first"):
         write_report(simple, X, Y, path)
-    with pytest.raises(TypeError, match=r"got RuleList. Pass the one whose `rules_`"):
+    with pytest.raises(
+        TypeError, match=r"got RuleList. Pass the estimator of these rules"
+    ):
         write_report(path, simple.rules_, X, Y)
 
 

@@ -154,6 +154,6 @@ def test_the_command_line_tells_it(clear, tmp_path, capsys):
     command = ["simplify", tmp_path / "model.joblib", tmp_path / "data.csv"]
     command += ["--target", "y", "--trust-pickle", "--stability", "2"]
     assert run([str(part) for part in command]) == 0
-    assert "found again" in capsys.readouterr().out
+    assert "In 2 refits on random halves" in capsys.readouterr().out
     assert run([str(part) for part in [*command, "--json"]]) == 0
     assert json.loads(capsys.readouterr().out)["stability"]["n_resamples"] == 2

@@ -134,7 +134,7 @@ def test_totals_that_are_many_are_grouped():
 
 def test_lists_have_no_totals():
     rules = RuleList((), Rule((), 2.0), ("a",), "regression")
-    with pytest.raises(ValueError, match="score_table needs points"):
+    with pytest.raises(ValueError, match="score_table needs a scorecard"):
         metrics.score_table(rules)
     assert not hasattr(rules, "totals")
     assert not hasattr(rules, "unit")
@@ -248,7 +248,7 @@ def test_pmml_adds_up_to_the_same_totals(labels):
 def test_pmml_needs_whole_points():
     base = Rule((), 2.5, points=(2.5,))
     rules = Scorecard((), base, ("a",), "regression")
-    with pytest.raises(ValueError, match="or whole points for a number"):
+    with pytest.raises(ValueError, match="a scorecard with whole points for numbers"):
         export(rules, "pmml")
 
 

@@ -245,7 +245,7 @@ def test_new_rows_are_checked_and_pictures_drawn(fitted, visits):
     assert fitted.rules_.check(X, y + 4).has_moved
     plots = pytest.importorskip("defragtrees.plots")
     assert plots.risks(fitted.rules_).get_xlabel()
-    assert plots.calibration(fitted.rules_, X, y).get_xlabel() == "told mean"
+    assert plots.calibration(fitted.rules_, X, y).get_xlabel() == "estimated mean"
 
 
 def test_a_report_is_written(fitted, visits, tmp_path):

@@ -340,7 +340,7 @@ def test_improve_says_what_it_cannot_do():
     rules = estimator.path_[3]
     with pytest.raises(ValueError, match="keep must have numbers of rules, from 1 to"):
         rules.improve(X, y, keep=[99])
-    with pytest.raises(ValueError, match="room for the 2 rules to keep"):
+    with pytest.raises(ValueError, match="at least 3, for the 2 rules to keep"):
         rules.improve(X, y, keep=[1, 2], max_rules=2)
     with pytest.raises(ValueError, match="improve keeps the form 'list'"):
         rules.improve(X, y, keep=[1], form="points")

@@ -95,9 +95,9 @@ def test_a_comparison_is_a_table():
     failed = {"method": "<a>", "budget": 3, "failure": "no <b>"}
     html = shown(Comparison((failed,), {}, 0.25, 1, "regression"))["text/html"]
     caption = "ensemble: root mean squared error 0.5 (may be trained on these rows); "
-    caption += "&lt;a&gt;, at most 3 failed"
+    caption += "&lt;a&gt; (max 3) failed"
     assert f"<caption>{caption}" in html
-    assert "<td>&lt;a&gt;, at most 3</td>" in html
+    assert "<td>&lt;a&gt; (max 3)</td>" in html
 
 
 def test_rules_that_nobody_measured_are_a_table_without_measures():
@@ -111,5 +111,5 @@ def test_a_check_and_a_difference_show_as_tables(simple):
         form = shown(result)["text/html"]
         assert form.startswith("<table>")
         assert "<thead><tr><th>" in form
-    assert "Nothing has moved" in shown(check)["text/html"]
+    assert "No drift in" in shown(check)["text/html"]
     assert shown(simple.rules_)["text/html"].startswith("<table>")

@@ -145,7 +145,7 @@ def test_the_report_speaks_of_that_class(simple, loans, tmp_path):
     assert "Average precision, precision and recall are those of" in text
     start = text.index("Average precision, precision and recall are those of")
     assert "bad" in text[start : start + 120]
-    assert '"told":0' in text.replace(" ", "")
+    assert '"positive":0' in text.replace(" ", "")
     assert "Rates and probabilities are those of <b><bdi>bad</bdi></b>" in text
 
 
@@ -159,8 +159,11 @@ def test_the_report_tells_costs_and_groups_of_that_class(forest, loans, tmp_path
     page = tmp_path / "report.html"
     write_report(page, simple, X_new, y_new, groups=groups)
     text = " ".join(re.sub("<[^>]*>", "", page.read_text("utf-8")).split())
-    assert "To answer bad where it is good costs 1, the other way round 9." in text
-    assert "bad is expected to cost less from a probability of 10" in text
+    assert (
+        "Predicting bad for a row of good costs 1; the opposite mistake costs 9."
+        in text
+    )
+    assert "The expected cost of bad is lower from a probability of 10" in text
     assert "Rate of bad" in text
     assert "Rate of good" not in text
 

@@ -24,6 +24,7 @@ def clear():
 
 def _write(text, length):
     global _length
+    _length = max(_length, length)  # a signal may come while the text is written
     sys.stderr.write(text)
     sys.stderr.flush()
     _length = length

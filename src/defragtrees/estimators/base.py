@@ -5,6 +5,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
+from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 import numpy as np
@@ -631,7 +632,9 @@ class RuleFinder(Simplifier):
                 f"{type(X).__name__}. Pass a table, or leave stability out."
             )
         self.__dict__.pop("stability_", None)
-        first = 1 / (1 + int(self.stability))  # share of the time
+        # The share of the time; settings are checked inside.
+        n_refits = self.stability if isinstance(self.stability, Real) else 0
+        first = 1 / (1 + max(n_refits, 0))
         with part(0.0, first):
             super().fit_forest(forest, X, y, sample_weight, validation=validation)
         if self.stability:

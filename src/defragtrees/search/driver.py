@@ -258,9 +258,10 @@ def _cheapest(lists, table, loss):
         rules = RuleBoxes(table, loss, boxes)
         by_length.setdefault(rules.n_rules, []).append(rules)
     ranked = [sorted(own, key=attrgetter("cost")) for own in by_length.values()]
+    n_polished = min(N_POLISHED, max(map(len, ranked)))
     return [
         [own[place].boxes for own in ranked if len(own) > place]
-        for place in range(N_POLISHED)
+        for place in range(n_polished)
     ]
 
 

@@ -59,7 +59,6 @@ SAMPLE_ROWS = 25_000  # or a smaller one, if lists are polished on all rows
 SEARCH_ROWS = 3_000  # rows per search; the result is polished on all
 SEARCH_CODES = 64  # codes per feature in a search
 N_SEARCHES = 4  # for a list, each on other rows
-N_POLISHED = 3  # of the lists of each length that these find, the cheapest
 SLACK = 0.5  # in a list on few rows a rule may have so much less than it must have
 EMPHASIS = 1.0  # nats for classes count so many times those for probabilities
 FEW_CONDITIONS = 2  # of a rule, in the sets that the search starts from
@@ -222,8 +221,7 @@ def find_lists(problem, settings, rng):
         for _ in parts(range(N_SEARCHES), 0.2, 0.6)
     ]
     n_rounds = sum(n for _, n in searches)
-    found = [boxes for lists, _ in searches for boxes in lists]
-    starts = _cheapest(found, table, last_loss)
+    starts = [lists for lists, _ in searches]
     if settings.unlimited:
         cut = _lists_by_feature(settings, table, loss)
         starts.append([cut_to_limits(own, wide).boxes for own in cut])
@@ -249,20 +247,6 @@ def find_lists(problem, settings, rng):
         tuple(one for own in part for one in own) for part in zip(*paths, strict=True)
     )
     return Found(by_rules, n_rounds, by_conditions, boxes, rows)
-
-
-def _cheapest(lists, table, loss):
-    """The boxes of the cheapest list of every length, of the second cheapest, ..."""
-    by_length = {}
-    for boxes in lists:
-        rules = RuleBoxes(table, loss, boxes)
-        by_length.setdefault(rules.n_rules, []).append(rules)
-    ranked = [sorted(own, key=attrgetter("cost")) for own in by_length.values()]
-    n_polished = min(N_POLISHED, max(map(len, ranked)))
-    return [
-        [own[place].boxes for own in ranked if len(own) > place]
-        for place in range(n_polished)
-    ]
 
 
 def _lists_by_feature(settings, table, loss):

@@ -45,31 +45,31 @@ def simplify_path(
     random_state: Any = None,
     **settings: Any,
 ) -> "RulePath":
-    """The rule lists from one rule up to the budget, in one run.
+    """Find the best rule list of every length up to `max_rules`, in one run.
 
-    The lists are those of `simplify`, found on all rows. Their scores are those of
-    lists that were found in the same way without the rows that are held out: rows of
-    `validation`, if there are any, else of X.
+    The lists are those that `simplify` finds on all rows. To score each length, the
+    search is repeated without some rows, and its lists are scored on these held-out
+    rows. They are taken from `validation` if it is given, else from X.
 
     Parameters
     ----------
     ensemble : fitted ensemble, path or Forest
     X : array-like or data frame of shape (n_samples, n_features)
-        Where the ensemble was trained on the rows that are held out, its own error is
-        too good: pass `validation` to compare fairly.
+        If the ensemble was trained on the held-out rows, its own error is optimistic;
+        pass `validation` for a fair comparison.
     y : array-like of shape (n_samples,), optional
-        With it errors are against y, without it against the ensemble.
+        If given, errors are measured against y, otherwise against the ensemble.
     sample_weight : array-like of shape (n_samples,), optional
     validation : tuple (X, y) or (X, y, sample_weight), optional
         Rows that the ensemble was not trained on, in memory; see `simplify`.
     test_size : float or int, default=0.25
-        Rows to hold out, as a share or a number.
+        Rows to hold out, as a share (float) or a number (int).
     choose_by : str, optional
-        The shortest list whose measure is within one standard error of the best is
-        chosen: by the "error" or, with y, by "auc",
-        "average_precision", "log_loss", "brier", "precision", "recall" or
-        "expected_cost" for classes, "rmse", "mae" or "r2" for numbers. By default the
-        chosen list is that of `simplify`.
+        Measure by which a list is chosen: the shortest one within one standard error
+        of the best. "error" or, with y, "auc", "average_precision", "log_loss",
+        "brier", "precision", "recall" or "expected_cost" for classification and
+        "rmse", "mae" or "r2" for regression. By default the list that `simplify`
+        returns is chosen.
     random_state : int, Generator or None, default=None
     **settings
         Parameters of the estimator, such as `max_rules` and `max_conditions`.
@@ -139,7 +139,7 @@ class RulePath(render.Tabular):
         Place of the chosen list: that of `simplify`, or the shortest whose measure is
         within one standard error of the best.
     ensemble_error : float
-        Of the ensemble on the same rows; 0 where errors are against the ensemble.
+        Error of the ensemble on the same rows; 0 if errors are measured against it.
     is_against_y : bool, default=True
         Whether errors are against y; else they are against the ensemble.
     chosen_by : str or None, default="error"
@@ -257,7 +257,7 @@ class PathPoint:
     error : float
         Against y if it was given, else against the ensemble.
     standard_error : float
-        Of `error`.
+        Standard error of `error`.
     fidelity, coverage, overlap : float
     measures : dict from str to float
         The other measures against y, as `evaluate` has them; none without y.

@@ -39,7 +39,7 @@ class UnsupportedEnsembleError(FileError):
 
 
 class ModelFileError(FileError):
-    """Raised for a model or rule file that is damaged or of another format.
+    """Raised for a model or rule file that is damaged or has an unknown format.
 
     Examples
     --------

@@ -28,9 +28,9 @@ N_FOLDS = 5
 SLACK = 1e-9  # tolerance of the minimum weight, for rounding errors
 
 PARAMETERS = with_shared("""
-    The simplest method: train a small tree on the predictions of the ensemble, for
-    classes on its probabilities. The leaves are the rules: exactly one matches a row,
-    and it reports the rates of y in its rows.
+    The simplest method: train a small tree on the predictions of the ensemble, in
+    classification on its probabilities. The leaves are the rules: exactly one matches
+    each row, and in classification it reports the rates of y in its rows.
 
     Parameters
     ----------
@@ -41,22 +41,23 @@ PARAMETERS = with_shared("""
     max_depth : int or None, default=None
         Maximum depth of the tree; None is no limit.
     min_samples_leaf : float or sequence of float, default=1
-        Minimum weight of the training rows in a leaf. Of several, the one with the
-        smallest error in a 5-fold cross-validation is chosen, the largest at a tie.
+        Minimum weight of the training rows in a leaf. If several are given, the one
+        with the smallest error in 5-fold cross-validation is chosen; ties go to the
+        largest.
     target : {"ensemble", "labels"}, default="ensemble"
         Train on the predictions of the ensemble, or on y.
     {shared}
     random_state : int, RandomState, Generator or None, default=None
-        Seed, for ties between features and for the folds.
+        Seed for ties between features and for the cross-validation folds.
     n_jobs : int or None, default=None
-        Number of threads for folds, and for an ensemble that is fitted here.
+        Number of threads for cross-validation, and for an ensemble that is fitted here.
 
     Attributes
     ----------
     rules_ : RuleModel
         The leaves; the one with the most conditions is the default rule.
     min_samples_leaf_ : float
-        The minimum weight of a leaf that was chosen or given.
+        The minimum weight of a leaf, as given or as chosen by cross-validation.
     {fitted}
 
     Notes
@@ -64,7 +65,7 @@ PARAMETERS = with_shared("""
     "DTree2" in Hara and Hayashi's comparison [1]_, which does not use the ensemble, is
     ``max_depth=2, max_rules=None, min_samples_leaf=(5, 10, 20, 30), target="labels"``.
 
-    Categorical features are split one category against the others.
+    A split on a categorical feature separates one category from the others.
 
     References
     ----------

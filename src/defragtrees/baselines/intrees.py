@@ -34,8 +34,8 @@ CELLS_AT_ONCE = 4_000_000  # rules x rows unpacked together
 PAPER_PERCENTILES = {3: (17.0, 50.0, 83.0)}
 
 METHOD = """
-    Every path of the trees is a rule. Conditions that hardly change the error of a rule
-    are pruned. Then a list is built greedily: the next rule is the one with the
+    Every path in a tree is a candidate rule. Conditions that hardly change the error of
+    a rule are pruned. Then a list is built greedily: the next rule is the one with the
     smallest error on the remaining rows. The list ends when no rule is better than a
     single prediction for all remaining rows.
 """
@@ -45,20 +45,21 @@ PARAMETERS = with_shared("""
     ----------
     {ensemble}
     n_trees : int or None, default=100
-        Number of trees to extract rules from, the first ones; None is all.
+        Number of trees to extract rules from, starting with the first; None is all.
     max_depth : int, default=6
         Maximum length of a path, in splits.
     max_decay : float, default=0.05
-        Maximum increase of the error of a rule by pruning.
+        Maximum increase in the error of a rule due to pruning.
     decay : {"absolute", "relative"}, default="absolute"
         Whether `max_decay` is a difference or a share of the error before pruning.
-        Differences of squared errors are in variances of the target.
+        In regression a difference is in units of the variance of the target.
     min_freq : float, default=0.01
         Minimum share of all rows that a rule of the list predicts.
     smoothing : float, default={smoothing}
-        Share of all rows, with the mean error of the remaining rows, that is added to
-        the rows of a rule when rules are compared. Without it, tiny rules with no
-        errors by chance come first; 0.02 about halves the number of rules.
+        Number of pseudo-rows, as a share of all rows, that are added to each rule when
+        rules are compared. They have the mean error of the remaining rows. Without
+        them, tiny rules that make no errors by chance come first; 0.02 about halves the
+        number of rules.
     select : bool, default=False
         Select rules by a regularised forest before the list is built.
     max_rules : int or None, default=None
@@ -130,7 +131,7 @@ class _InTrees(Simplifier):
 
 
 class InTreesClassifier(RuleClassifier, _InTrees):
-    __doc__ = f"""inTrees: an ordered list of rules of a classification ensemble.
+    __doc__ = f"""inTrees: an ordered list of rules from a classification ensemble.
 {METHOD}{PARAMETERS.replace("{smoothing}", "0.0")}{ATTRIBUTES}
     Examples
     --------
@@ -151,16 +152,16 @@ class InTreesClassifier(RuleClassifier, _InTrees):
 
 @dataclass(repr=False, eq=False)
 class InTreesRegressor(RuleRegressor, _InTrees):
-    __doc__ = f"""inTrees: an ordered list of rules of a regression ensemble.
+    __doc__ = f"""inTrees: an ordered list of rules from a regression ensemble.
 {METHOD}
-    By default the error of a rule is the variance of its rows, whose mean it predicts.
-    The original divides the numbers into levels and treats these as classes:
-    `levels=3, smoothing=0`.
+    By default a rule predicts the mean of the target in its rows, and its error is the
+    variance. The original method divides the target into levels and treats them as
+    classes: `levels=3, smoothing=0`.
 {PARAMETERS.replace("{smoothing}", "0.02")}\
     levels : int or None, default=None
-        Number of levels of about equal weight that are treated as classes. Each
-        predicts its middle percentile (17, 50 and 83 for three). None uses the numbers
-        directly.
+        Number of levels, of about equal weight, that are treated as classes. Each
+        level predicts its middle percentile (with three levels the 17th, 50th and
+        83rd). None uses the numbers directly.
 {ATTRIBUTES}
     Examples
     --------

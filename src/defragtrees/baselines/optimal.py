@@ -44,12 +44,13 @@ ONE_LEAF = SimpleNamespace(node_count=1, children_left=(-1,))
 MOST_COPIES = 20  # rows that stand for one row with a weight, on average
 
 PARAMETERS = with_shared("""
-    The tree with the smallest error or squared error in training, among all trees with
-    at most `max_rules` leaves. The leaves are the rules: exactly one matches a row; for
-    classes it reports the rates of y in its rows.
+    Finds the tree with the smallest training error, or squared error in regression,
+    among all trees with at most `max_rules` leaves on the candidate cuts. The leaves
+    are the rules: exactly one matches each row and, in classification, reports the
+    rates of y in its rows.
 
-    Needs pystreed, and pycontree for `solver="contree"`: the extra `optimal`. Solvers
-    run in a process of their own, so that a crash of theirs is a RuntimeError.
+    Needs pystreed, and pycontree for `solver="contree"`; the extra `optimal` installs
+    both. Solvers run in a separate process: if one crashes, RuntimeError is raised.
 
     Parameters
     ----------
@@ -57,15 +58,16 @@ PARAMETERS = with_shared("""
     max_rules : int, default=8
         Maximum number of leaves.
     max_depth : int or None, default=None
-        Maximum depth of the tree. None is as many as `max_rules` needs, at most four.
+        Maximum depth of the tree. None is the depth that `max_rules` leaves need, at
+        most four.
     min_samples_leaf : int, default=1
         Minimum number of rows in a leaf.
     n_cuts : int, default=40
         Number of candidate cuts: those with the largest gain in greedy trees.
     {solver}
     time_limit : float, default=60
-        Time limit of the solver in seconds. A tree that is not proven optimal by then
-        comes with a warning.
+        Time limit of the solver in seconds. If the tree is not proven optimal by then,
+        a warning is issued.
     target : {"ensemble", "labels"}, default="ensemble"
         Fit the predictions of the ensemble, or y.
     {shared}
@@ -84,8 +86,9 @@ PARAMETERS = with_shared("""
 
     Notes
     -----
-    Weights are represented by copies of rows: exactly if they are small integers, up to
-    scale, else approximately. Missing values go left, unless a split is on them.
+    Sample weights are represented by repeated rows: exactly if all weights are small
+    multiples of the smallest one, else approximately. Missing values go left, except
+    in a split that tests for missing values.
 
     References
     ----------

@@ -893,13 +893,14 @@ ensemble : fitted or unfitted ensemble, path, Forest or None, default=None
         The model to simplify. A fitted ensemble, or the file it was saved to, is used
         as it is; an unfitted one is cloned and fitted on X and y; None fits a random
         forest (gradient boosting if X has categories). Any other model, or a function
-        that predicts, is queried as a black box. `clone`, and so a grid search, removes
-        the fit: wrap the model in `sklearn.frozen.FrozenEstimator` to keep it.""",
+        that predicts, is queried as a black box. `clone`, which grid search calls, also
+        resets a fitted ensemble: wrap it in `sklearn.frozen.FrozenEstimator` to keep
+        the fit.""",
     "{max_calls}": """\
 max_calls : int or None, default=None
         Maximum number of rows for which a black box is queried, those of `validation`
-        included. Half of the rest are synthetic rows for the search, the other half
-        rows of X: a sample, if X has more.""",
+        included. At most half of the others are rows of X (a sample, if X has more);
+        the rest are synthetic rows for the search.""",
     "{shorten_thresholds}": """\
 shorten_thresholds : bool, default=True
         Round thresholds where this moves no training row to the other side.""",
@@ -918,9 +919,9 @@ ensemble_ : the ensemble that was simplified
     forest_ : Forest
         The ensemble as plain arrays.
     training_ : dict
-        `evaluate` on the training rows.
+        Result of `evaluate` on the training rows.
     validation_ : dict
-        `evaluate` on the rows of `validation`. Only if `fit` had some.
+        Result of `evaluate` on the validation rows. Only if `fit` got `validation`.
     n_calls_ : int
         Number of rows for which a black box was queried.
     n_features_in_ : int

@@ -74,8 +74,8 @@ PARAMETERS = """
     augment : "auto" or int, default="auto"
         Number of synthetic rows, drawn near the data and labelled by the model, on
         which rules are searched for. "auto" is 10,000 for up to 100,000 rows, and 0 for
-        more rows or `target="labels"`; for a black box, it is the synthetic rows that
-        it was queried for. 0 searches the rows of X.
+        more rows or `target="labels"`. For a black box it is the number of synthetic
+        rows for which the model was queried. With 0 the search uses the rows of X.
     {max_calls}
 
     How short
@@ -85,9 +85,10 @@ PARAMETERS = """
         each rule can be read alone, and reports the rate in all rows that it matches.
         "points": a scorecard, whose points add up to a number or to log-odds.
     max_rules : "auto" or int, default="auto"
-        Maximum number of rules, including the default rule. A number takes the best
-        rule model with up to that many rules. "auto" takes the one with the fewest
-        conditions, in at most ten rules, that is within one standard error of the best.
+        Maximum number of rules, including the default rule. With a number, the best
+        rule model with up to that many rules is chosen. With "auto", rule models with
+        up to ten rules compete; of those within one standard error of the best, the one
+        with the fewest conditions is chosen.
     max_conditions : int or None, default=None
         Maximum number of conditions per rule. Each finite end of an interval counts as
         one. None is no limit, and 4 for points.
@@ -110,12 +111,12 @@ PARAMETERS = """
 
     engine : {"auto", "numpy", "numba", "cuda"}, default="auto"
         Library that computes on rows. "auto" is numba for more than 100,000 rows, if
-        installed, else numpy. "cuda" uses a GPU through PyTorch, on a Dask cluster that
-        of each worker.
+        installed, else numpy. "cuda" uses a GPU through PyTorch; on a Dask cluster,
+        each worker uses its own.
     random_state : int, RandomState, Generator or None, default=None
-        Seed; the same seed gives the same rules for any `n_jobs`. It matters for
-        ensembles fitted here, black boxes and more than 100,000 rows: otherwise the
-        search draws the same numbers in every fit.
+        Seed; the same seed gives the same rules for any `n_jobs`. It matters only for
+        ensembles fitted here, black boxes and more than 100,000 rows; otherwise every
+        fit uses the same random numbers.
     n_jobs : int or None, default=None
         Number of threads for large data and for an ensemble that is fitted here. None
         is one; with engine="cuda" all processors read and count large data.
@@ -123,7 +124,7 @@ PARAMETERS = """
         1 shows a progress bar.
     stability : int, default=0
         Number of times to repeat the fit on half of the rows. `stability_` then
-        reports how often each rule comes back. 0 repeats nothing.
+        reports how often each rule is found again. With 0 nothing is repeated.
 
     Attributes
     ----------
@@ -131,13 +132,13 @@ PARAMETERS = """
     path_ : dict from int to RuleModel
         The best rules found for each number of rules.
     path_by_conditions_ : dict from int to RuleModel
-        The best rules found for each total number of conditions, where more conditions
-        gain something.
+        The best rules found for each total number of conditions. Totals that are no
+        better than a smaller one are left out.
     path_costs_ : dict from int to float
-        Description length of each entry of `path_`, in nats; for large data on a
-        sample.
+        Description length of each entry of `path_`, in nats; for large data it is
+        measured on a sample.
     stability_ : RuleStability
-        How often rules came back on other rows. Only with `stability`.
+        How often each rule was found again in the repeated fits. Only with `stability`.
     advice_ : tuple of str
         Notes printed by `summary`: whether points would do better, and how much of the
         ensemble's lead remains on new rows.
@@ -166,7 +167,8 @@ COLUMNS = """\
         Features that at least one rule must use.
     monotone : dict from str or int to {-1, 1}, optional
         Features with which predictions may only rise (1) or only fall (-1), all other
-        features being equal. For two classes this is the probability of the second.
+        features being equal. With two classes this applies to the probability of the
+        second.
     groups : dict from str to features, or sequence of features, optional
         Features that may occur together in one rule. Features in no group may occur in
         any rule. `features`, `exclude` and `must_use` also accept names of groups.

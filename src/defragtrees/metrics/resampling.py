@@ -110,7 +110,7 @@ def rule_stability(
     sample_weight : array-like of shape (n_samples,), optional
     n_resamples : int, default=20
     random_state : int, RandomState, Generator or None, default=None
-        For drawing the samples; the estimator keeps its own.
+        Seed for drawing the halves; the estimator uses its own `random_state`.
 
     Returns
     -------
@@ -159,19 +159,19 @@ def stability(
 ) -> float:
     """Mean similarity of rules refitted on random halves of the rows, from 0 to 1.
 
-    This is `rules` of `rule_stability`, which has more measures.
+    This is the measure `rules` of `rule_stability`, which returns several measures.
 
     Parameters
     ----------
     estimator : Simplifier
-        With a fitted ensemble. It is not changed.
+        Estimator with a fitted ensemble; it is not modified.
     X : array-like or data frame of shape (n_samples, n_features)
     y : array-like of shape (n_samples,), optional
     sample_weight : array-like of shape (n_samples,), optional
     n_resamples : int, default=5
         Number of refits.
     random_state : int, RandomState, Generator or None, default=None
-        For drawing the samples; the estimator keeps its own.
+        Seed for drawing the halves; the estimator uses its own `random_state`.
 
     Returns
     -------

@@ -100,7 +100,7 @@ def expected_cost(
     Parameters
     ----------
     expected, predicted : array-like of shape (n_samples,)
-        True labels and predicted ones.
+        True and predicted labels.
     costs : dict from (true class, predicted class) to float, or array, optional
         Cost of each kind of mistake, as for `DefragClassifier`; 1 by default.
     classes : sequence, optional

@@ -90,7 +90,7 @@ PARAMETERS = """
         1 shows a progress bar.
     stability : int, default=0
         Number of times to repeat the fit on half of the rows. `stability_` then
-        reports how often each rule comes back. 0 repeats nothing.
+        reports how often each rule is found again. With 0 nothing is repeated.
 
     Attributes
     ----------

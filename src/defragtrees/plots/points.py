@@ -94,16 +94,17 @@ def score_risk(
     y: Column | None = None,
     ax: "Axes | None" = None,
 ) -> "Axes":
-    """Plot the probability of the second class, or the number, by total of points.
+    """Plot the probability of the second class, or the number, against total points.
 
     Parameters
     ----------
     rules : RuleModel
-        A scorecard, for numbers or two classes.
+        A scorecard for regression or two classes.
     X : array-like or data frame of shape (n_samples, n_features), optional
-        With it, the totals of these rows; the area of a circle grows with its rows.
+        Rows whose totals are shown.
     y : array-like of shape (n_samples,), optional
-        With it, the observed rate beside the estimated one.
+        If given, circles show the observed rates or means; the more rows, the larger
+        the circle.
     ax : matplotlib Axes, optional
 
     Returns

@@ -134,7 +134,7 @@ def feature_heat_map(
     ----------
     rules : RuleModel
     X : array-like or data frame of shape (n_samples, n_features), optional
-        With it the length of a bar is the share of rows accepted; without it all
+        If given, the length of a bar is the share of rows accepted; otherwise all
         thresholds of a feature are equally spaced.
     ax : matplotlib Axes, optional
 
@@ -252,7 +252,7 @@ def coverage(
     X : array-like or data frame of shape (n_samples, n_features), optional
         By default the shares on the training rows, which the rules store.
     y : array-like of shape (n_samples,), optional
-        With it errors are shown too: the share of wrong predictions, or the root mean
+        If given, errors are shown too: the share of wrong predictions, or the root mean
         squared error. It needs X; without X the stored errors are shown.
     ax : matplotlib Axes, optional
 

@@ -356,46 +356,46 @@ class _Numbered:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Rule(ByValue):
-    """Conditions, and the prediction where all of them match.
+    """Conditions, and the prediction for rows that meet all of them.
 
     Parameters
     ----------
     conditions : tuple of Condition
-        One per feature; none means that it always matches.
+        At most one per feature. A rule without conditions matches every row.
     prediction : class label or float
     distribution : tuple of float, optional
         Probability of each class, as `predict_proba` returns it.
     spread : float, optional
-        Of numbers: root mean squared distance of y, or without y of the model's
-        predictions, from the prediction, in the rows that it predicts.
+        For regression: root mean squared difference between the prediction and y in
+        the rows that the rule predicts; without y, the predictions of the model.
     coverage : float
-        Share of the training rows that it matches.
+        Share of the training rows that the rule matches.
     share : float
-        Share of the training rows that it predicts: no rule before it matches them.
+        Share of the training rows that the rule predicts. In a list these are the rows
+        that it matches and no earlier rule does.
     error : float
         Share of wrong predictions, or mean squared error.
     weight : float
         Its weight where rules are averaged.
     n_rows : float
-        Number of training rows that it predicts; the sum of their weights if they
-        have any.
+        Number of training rows that the rule predicts, or the sum of their weights.
     n_effective : float
-        How many rows, drawn after the model was trained, these are worth as evidence;
-        see `RuleModel.evidence`. Without it all of them count.
+        Effective number of rows: how many rows that the model has not seen would be as
+        much evidence as these; see `RuleModel.evidence`. By default it is `n_rows`.
     rates : tuple of float, optional
         Share of each class in y among these rows.
     ensemble_mean : tuple of float or float, optional
         Mean prediction of the model in these rows: the probability of each class, or a
         number.
     quantiles : tuple of two floats, optional
-        Of numbers: the 10 % and 90 % quantiles of y in these rows or, without y, of
-        the model's predictions.
+        For regression: the 10 % and 90 % quantiles of y in these rows or, without y,
+        of the model's predictions.
     alone : tuple of float or float, optional
-        Of a rule in a list: share of each class, or the mean, in all training rows
-        that it matches, also those that rules before it predict.
+        For a rule in a list: share of each class, or the mean, in all training rows
+        that it matches, including those that earlier rules predict.
     points : tuple of float, optional
-        What it adds where points add up: to a number, to the log-odds of the second of
-        two classes, or to each of more classes.
+        Points that the rule adds in a scorecard: to the predicted number, to the
+        log-odds of the second of two classes, or to each class if there are more.
 
     Examples
     --------

@@ -116,15 +116,15 @@ class Difference(render.Tabular):
 def diff(
     before: RuleModel, after: RuleModel, X: Rows | None = None, y: Column | None = None
 ) -> Difference:
-    """What changed from one rule model to another, in words and, with X, in rows.
+    """Compare two rule models: which rules changed and, with X, which predictions.
 
     Parameters
     ----------
     before, after : RuleModel
     X : array-like or data frame of shape (n_samples, n_features), optional
-        Rows to predict by both.
+        Rows for which the predictions of both models are compared.
     y : array-like of shape (n_samples,), optional
-        With it the errors of both are compared.
+        If given, the errors of both models are compared.
 
     Returns
     -------

@@ -33,7 +33,7 @@ class RuleList(RuleModel):
     Parameters
     ----------
     rules, default, feature_names, task, classes, ...
-        As of `RuleModel`.
+        As for `RuleModel`.
     is_partition : bool, default=False
         Whether exactly one rule matches each row, as of the leaves of a tree.
 
@@ -225,7 +225,7 @@ class RuleSet(RuleModel):
     Parameters
     ----------
     rules, default, feature_names, task, classes, ...
-        As of `RuleModel`; the weight of the default must be 0.
+        As for `RuleModel`; the weight of the default rule must be 0.
 
     Examples
     --------
@@ -343,7 +343,7 @@ class Scorecard(RuleModel):
     Parameters
     ----------
     rules, default, feature_names, task, classes, ...
-        As of `RuleModel`; each rule has `points`, the default those of the base.
+        As for `RuleModel`; each rule has `points`, and the default rule is the base.
     unit, origin : float
         What a total stands for: `(total - origin) * unit` is the number, or the
         log-odds of the second of two classes.
@@ -690,14 +690,14 @@ class Scorecard(RuleModel):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RuleEnsemble(RuleModel):
-    """Averaged rules: all that match predict together, as a mean by their weights.
+    """Averaged rules: the prediction is the weighted mean of all rules that match.
 
-    The default matches every row, with its own weight.
+    The default rule matches every row and has a weight of its own.
 
     Parameters
     ----------
     rules, default, feature_names, task, classes, ...
-        As of `RuleModel`; for classes each rule has its distribution.
+        As for `RuleModel`; in classification each rule has a `distribution`.
 
     Examples
     --------

@@ -199,7 +199,7 @@ class RuleModel(ByValue, ABC):
         self._check()
 
     def _check(self) -> None:
-        """Raise ValueError where fields do not go together."""
+        """Raise ValueError if fields contradict each other."""
         outcome = self.outcome
         if outcome.labels == ():
             raise ValueError(f"Rules for a {self.task} need their classes.")
@@ -351,7 +351,7 @@ class RuleModel(ByValue, ABC):
         class_labels: Mapping[Any, str] | Sequence[str] | None = None,
         pos_label: Any = None,
     ) -> Self:
-        """The same rules with other labels; what is not given stays as it is.
+        """Return a copy with other labels; labels that are not given do not change.
 
         Parameters
         ----------
@@ -456,7 +456,7 @@ class RuleModel(ByValue, ABC):
         return self._predict(self.covers(X))
 
     def predict_proba(self, X: Rows) -> Floats:
-        """Probabilities of the classes, of the rule that predicts or of all that match.
+        """Class probabilities of the rule that predicts, or of all that match together.
 
         Parameters
         ----------
@@ -498,7 +498,7 @@ class RuleModel(ByValue, ABC):
         return self._decision_function(self.covers(X))
 
     def conflicts(self, X: Rows) -> Flags:
-        """In which rows rules match that predict different classes; none of numbers.
+        """Mark rows matched by rules with different classes; none in regression.
 
         Parameters
         ----------
@@ -944,7 +944,7 @@ class RuleModel(ByValue, ABC):
     # Intervals
 
     def calibrated(self, X: Rows, y: Column) -> Self:
-        """The rules with intervals calibrated on other rows (split conformal).
+        """Return a copy with intervals calibrated on other rows (split conformal).
 
         Parameters
         ----------
@@ -964,7 +964,7 @@ class RuleModel(ByValue, ABC):
         return self._with_intervals(self._known_rows(self.covers(X), y))
 
     def predict_interval(self, X: Rows, coverage: float = 0.9) -> Floats:
-        """For each row an interval that has y in it with a probability of `coverage`.
+        """Prediction interval of each row: contains y with a probability of `coverage`.
 
         It reaches as far below and above the prediction as y did in rows with the same
         rule or, where several rules predict together, with about the same prediction:
@@ -992,7 +992,7 @@ class RuleModel(ByValue, ABC):
         return self._predict_interval(self.covers(X), coverage)
 
     def rate_interval(self, X: Rows) -> Floats:
-        """For each row a 95 % interval of the rate of a class in rows like it.
+        """95 % interval, for each row, of the rate of a class in rows like it.
 
         These are the rows of the predicting rule or, where several rules predict
         together, those with about the same probability: a band of totals of points. Of
@@ -1126,12 +1126,12 @@ class RuleModel(ByValue, ABC):
     # Editing; rules count from 1, as printed
 
     def drop(self, rule: int) -> Self:
-        """The rules without one of them.
+        """Return a copy without one of the rules.
 
         Parameters
         ----------
         rule : int
-            Its number, from 1.
+            Number of the rule, from 1.
 
         Returns
         -------
@@ -1153,16 +1153,16 @@ class RuleModel(ByValue, ABC):
         return self._edited(kept, Edit("drop", text, k + 1))
 
     def replace(self, rule: int, text: str, condition: int | str | None = None) -> Self:
-        """The rules with other conditions in one of them, given as text.
+        """Return a copy in which one rule has other conditions, given as text.
 
         Parameters
         ----------
         rule : int
-            Its number, from 1.
+            Number of the rule, from 1.
         text : str
             Conditions as rules print them, joined by "and".
         condition : int or str, optional
-            Replace only this one: its number in the rule, from 1, or its column.
+            Replace only this condition: its number in the rule, from 1, or its column.
 
         Returns
         -------
@@ -1192,14 +1192,14 @@ class RuleModel(ByValue, ABC):
         return self._with_conditions(k, conditions, "replace")
 
     def remove(self, rule: int, condition: int | str) -> Self:
-        """The rules without one condition of one of them.
+        """Return a copy without one condition of one rule.
 
         Parameters
         ----------
         rule : int
-            Its number, from 1.
+            Number of the rule, from 1.
         condition : int or str
-            Its number in the rule, from 1, or its column.
+            Number of the condition in the rule, from 1, or its column.
 
         Examples
         --------
@@ -1218,14 +1218,14 @@ class RuleModel(ByValue, ABC):
         return self._with_conditions(k, conditions, "remove")
 
     def set_prediction(self, rule: int, prediction: Any) -> Self:
-        """The rules with another prediction of one of them; probabilities stay.
+        """Return a copy in which one rule predicts something else; probabilities stay.
 
         Parameters
         ----------
         rule : int
-            Its number, from 1; the last one may be changed too.
+            Number of the rule, from 1; the default rule may be changed too.
         prediction : class label, float, or sequence of float
-            Of a scorecard, its points.
+            For a scorecard, the points of the rule.
 
         Examples
         --------
@@ -1245,12 +1245,12 @@ class RuleModel(ByValue, ABC):
         return self._edited(made[:-1], edit, default=made[-1])
 
     def move(self, rule: int, to: int) -> Self:
-        """The rules with one of them at another place.
+        """Return a copy with one rule moved to another position.
 
         Parameters
         ----------
         rule, to : int
-            Its number, and the one that it gets, from 1.
+            Number of the rule, and its new number, from 1.
 
         Examples
         --------
@@ -1264,7 +1264,7 @@ class RuleModel(ByValue, ABC):
         return self._edited([self.rules[i] for i in order], Edit("move", text, k + 1))
 
     def reorder(self, order: Iterable[int]) -> Self:
-        """The rules in another order.
+        """Return a copy with the rules in another order.
 
         Parameters
         ----------
@@ -1425,9 +1425,9 @@ class RuleModel(ByValue, ABC):
         *,
         predictions: str = "recount",
     ) -> Self:
-        """The same conditions in the same order, counted on other rows.
+        """Return a copy with the same conditions and order, counted on other rows.
 
-        Rates, counts, errors, points and predictions are those of the rows.
+        Rates, counts, errors, points and predictions are computed again on these rows.
 
         Parameters
         ----------
@@ -1461,10 +1461,10 @@ class RuleModel(ByValue, ABC):
         ensemble: Any = None,
         **settings: Any,
     ) -> Self:
-        """Keep some rules and search for the others again.
+        """Keep some rules and search for new ones in place of the others.
 
-        In a list the kept rules come first, in their order, and the others are for the
-        rows that they leave.
+        In a list the kept rules come first, in their order, and the new ones apply to
+        the rows that the kept rules do not match.
 
         Parameters
         ----------
@@ -1474,9 +1474,10 @@ class RuleModel(ByValue, ABC):
             Numbers of the rules to keep, from 1.
         sample_weight : array-like of shape (n_samples,), optional
         ensemble : fitted ensemble, optional
-            That the others imitate; by default one is fitted on the rows.
+            Model that the new rules imitate; by default one is fitted to X and y.
         **settings
-            Of `simplify`; `max_rules` counts all rules, by default as many as now.
+            Settings of `simplify`. `max_rules` includes the kept rules; by default the
+            number of rules does not change.
 
         Returns
         -------
@@ -1506,11 +1507,11 @@ class RuleModel(ByValue, ABC):
         ----------
         X : array-like or data frame of shape (n_samples, n_features)
         y : array-like of shape (n_samples,), optional
-            With it rates and errors are tested too.
+            If given, rates and errors are tested too.
         ensemble : fitted model with predict, optional
-            Whether it still agrees with the rules.
+            If given, its agreement with the rules is tested too.
         level : float, default=0.05
-            Probability of a false alarm of all tests together.
+            Probability of a false alarm in any of the tests.
 
         Returns
         -------
@@ -1531,7 +1532,7 @@ class RuleModel(ByValue, ABC):
         return check(self, X, y, ensemble=ensemble, level=level)
 
     def to_frame(self) -> Any:
-        """The rules as a data frame of pandas, one row for each.
+        """The rules as a pandas data frame, one row per rule.
 
         Returns
         -------
@@ -1549,7 +1550,7 @@ class RuleModel(ByValue, ABC):
         return to_frame(self)
 
     def export(self, format: str, path: Any = None, **options: Any) -> Any:
-        """The rules in another format; with a path, written to a file as well.
+        """Return the rules in another format; with a path, also write them to a file.
 
         Parameters
         ----------
@@ -1557,7 +1558,7 @@ class RuleModel(ByValue, ABC):
             See `defragtrees.export.export`.
         path : path, optional
         **options
-            Of the format.
+            Options of the format.
 
         Examples
         --------
@@ -1610,7 +1611,7 @@ class RuleModel(ByValue, ABC):
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> "RuleModel":
-        """The rules that `to_dict` wrote down, in the form that they have.
+        """Rebuild a rule model, as the class of its form, from what `to_dict` returned.
 
         Examples
         --------
@@ -1671,7 +1672,7 @@ class RuleModel(ByValue, ABC):
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "RuleModel":
-        """Read rules that `save` wrote, in their form; nothing in the file is executed.
+        """Read a rule model that `save` wrote; nothing in the file is executed.
 
         Examples
         --------

@@ -54,13 +54,13 @@ def read_forest(
         pickle or joblib file; or a folder with the trees of an R randomForest, one text
         file of `getTree` per tree.
     trust_pickle : bool, default=False
-        Whether to open pickle files. A pickle can run any code of its author, so open
-        only files that you trust.
+        Whether to open pickle files. Loading a pickle can execute arbitrary code, so
+        open only files that you trust.
     trusted_types : sequence of str
         Types in a skops file to trust besides those that skops considers safe.
     **options
-        Passed to the reader. `from_r.read` takes what its text files leave out, such
-        as names and levels.
+        Passed to the reader. `from_r.read` accepts what the text files from R leave
+        out, such as feature names and factor levels.
 
     Returns
     -------

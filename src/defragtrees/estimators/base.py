@@ -632,9 +632,10 @@ class RuleFinder(Simplifier):
                 f"{type(X).__name__}. Pass a table, or leave stability out."
             )
         self.__dict__.pop("stability_", None)
-        # The share of the time; settings are checked inside.
-        n_refits = self.stability if isinstance(self.stability, Real) else 0
-        first = 1 / (1 + max(n_refits, 0))
+        # The share of the time; settings, which may be anything, are checked inside.
+        setting: Any = self.stability
+        n_refits = max(setting, 0) if isinstance(setting, Real) else 0
+        first = 1 / (1 + n_refits)
         with part(0.0, first):
             super().fit_forest(forest, X, y, sample_weight, validation=validation)
         if self.stability:

@@ -199,7 +199,7 @@ def test_simplify_takes_labels_and_saves_them(saved, capsys):
         (["--feature-labels", "age=Age"], "--feature-labels names 'age', which"),
         (["--feature-labels", "age"], "must be a name and its label"),
         (["--class-names", "a,b,c"], "class_labels must have one entry for each of"),
-        (["--class-names", "a,a"], "class_labels must differ"),
+        (["--class-names", "a,a"], "class_labels must be unique"),
     ],
 )
 def test_labels_that_fit_nothing_are_refused(saved, capsys, given, message):

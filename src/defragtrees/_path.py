@@ -202,7 +202,7 @@ class RulePath(render.Tabular):
         shown = outcome.shown_measures(there, narrow=True, also=self.chosen_by)
         if "error" in shown or self.chosen_by in (None, "error"):
             # In the first place; that of numbers is shown in their unit.
-            heading = shown.pop("rmse", outcome.error_name)
+            heading = shown.pop("rmse", "error" if outcome.n_classes else "RMSE")
             shown = {"error": heading, **shown} | {"error": heading}
         return shown
 

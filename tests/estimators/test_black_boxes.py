@@ -90,8 +90,8 @@ def test_summary_and_report_say_that_it_was_asked(model, tmp_path):
     page = write_report(tmp_path / "page.html", simple, FRAME, Y).read_text("utf-8")
     assert "was queried as a black box" in page
     assert "is a black box: only its predictions are known" in page
-    assert "What does <bdi>Pipeline</bdi> say, in" in page
-    assert "trees grown on the model’s answers" in page
+    assert "<strong><bdi>Pipeline</bdi></strong>" in page
+    assert "trees fitted to the model’s predictions" in page
     for claim in ("leaves", "trees of", "the ensemble’s splits"):
         assert claim not in re.sub(r"<script.*?</script>", "", page, flags=re.DOTALL)
     forest = RandomForestClassifier(5, random_state=0)

@@ -138,7 +138,7 @@ def test_lists_have_no_totals():
         metrics.score_table(rules)
     assert not hasattr(rules, "totals")
     assert not hasattr(rules, "unit")
-    with pytest.raises(ValueError, match="A scorecard needs rules whose points add up"):
+    with pytest.raises(ValueError, match="This plot needs a scorecard"):
         plots.scorecard(rules)
 
 

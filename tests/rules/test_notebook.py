@@ -83,10 +83,11 @@ def test_a_summary_is_printed_line_by_line_at_a_prompt(simple):
 def test_a_path_is_a_table():
     path = RulePath((PathPoint(warm(), 0.5, 0.1, 0.9, 1.0, 1.2),), 0, 0.4)
     assert shown(path)["text/html"] == (
-        "<table><caption>ensemble: error 0.4 (may be trained on these rows)</caption>"
+        "<table><caption>* chosen by error: the shortest within one standard error of "
+        "the best; ensemble: RMSE 0.632 (may be trained on these rows)</caption>"
         "<thead><tr><th>rules</th>"
-        "<th>conditions</th><th>error</th><th>fidelity</th><th>coverage</th></tr>"
-        "</thead><tbody><tr><td>2 *</td><td>1</td><td>0.5 ± 0.1</td><td>0.900</td>"
+        "<th>conditions</th><th>RMSE</th><th>fidelity</th><th>coverage</th></tr>"
+        "</thead><tbody><tr><td>2 *</td><td>1</td><td>0.707 ± 0.071</td><td>0.900</td>"
         "<td>100.0 %</td></tr></tbody></table>"
     )
 

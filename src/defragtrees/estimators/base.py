@@ -634,8 +634,8 @@ class RuleFinder(Simplifier):
         self.__dict__.pop("stability_", None)
         # The share of the time; settings, which may be anything, are checked inside.
         setting: Any = self.stability
-        n_refits = max(setting, 0) if isinstance(setting, Real) else 0
-        first = 1 / (1 + n_refits)
+        n_refits = float(setting) if isinstance(setting, Real) else 0.0
+        first = 1 / (1 + max(n_refits, 0.0))
         with part(0.0, first):
             super().fit_forest(forest, X, y, sample_weight, validation=validation)
         if self.stability:

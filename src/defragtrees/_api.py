@@ -121,8 +121,8 @@ def simplify(
     sample_weight : array-like of shape (n_samples,), optional
         Weight of each row; 1 by default.
     validation : tuple (X, y) or (X, y, sample_weight), optional
-        Rows that the model was not trained on. Rates, intervals and the other evidence
-        are then counted on them, and they decide the number of rules.
+        Rows that the model was not trained on. They count in full for rates, intervals
+        and the number of rules; the rows of X count as 0.4 each, as without them.
     method : {"defrag", "paper"}, default="defrag"
         "defrag" searches for short rules. "paper" is the published algorithm of Hara
         and Hayashi; see `FABRulesClassifier`.

@@ -358,10 +358,10 @@ class Simplifier(FittedRules, ABC):
             A row of weight two counts as two rows, so the scale matters: more weight
             allows more rules. For a Parquet file, the name of a column.
         validation : tuple (X, y) or (X, y, sample_weight), optional
-            Rows that the ensemble was not trained on. Rules are found on X; rates,
-            intervals and the other evidence are counted on these rows, and `Defrag...`
-            chooses the number of rules by them. X may be anything that `fit` reads; y
-            is None with an iterator, which yields it.
+            Rows that the ensemble was not trained on. They count in full for rates,
+            intervals and, in `Defrag...`, the number of rules; the rows of X with y
+            count as 0.4 each. X may be anything that `fit` reads; y is None with an
+            iterator, which yields it.
 
         Returns
         -------

@@ -212,7 +212,7 @@ def test_labels_that_do_not_fit_are_refused(client, X, y):
         DaskSource(lazy, y[:9])
     with pytest.raises(ValueError, match=r"sample_weight .* got 12000 and 11000"):
         DaskSource(lazy, y, da.ones(11_000, chunks=3000))
-    with pytest.raises(ValueError, match="y must have an entry for each row; got 'a'"):
+    with pytest.raises(ValueError, match="y must have one entry per row; got 'a'"):
         DaskSource(lazy, "a")
     unknown = lazy[lazy[:, 1] > 0.25]
     with pytest.raises(ValueError, match=r"equally many partitions .* got 4 and 5"):

@@ -1,46 +1,41 @@
 """The many parameters of `simplify` in groups, on its page and on those of its classes.
 
-numpydoc has one list of parameters; here a heading stands before the first of each
-group. The docstrings keep this order.
+The docstrings have a line with the title of a group before its first parameter, which
+numpydoc takes for a parameter without a type; here it becomes a heading.
 """
 
 from docutils import nodes
 
 __all__ = ["GROUPS", "setup"]
 
-# The first parameter of each group.
-GROUPS = {
-    "ensemble": "What to imitate",
-    "form": "How short",
-    "features": "Which columns",
-    "criterion": "Classes and costs",
-    "engine": "Computation",
-    "n_restarts": "The paper's method",
-}
+GROUPS = (
+    "What to imitate",
+    "How short",
+    "Which columns",
+    "Classes and costs",
+    "Computation",
+)
 
 
 def add_headings(app, doctree):
-    """Divide lists of parameters that have all groups, in their order."""
+    """Divide lists of parameters that have groups."""
     for whole in list(doctree.findall(nodes.definition_list)):
-        names = [first_name(item) for item in whole.children]
-        if [name for name in names if name in GROUPS] == list(GROUPS):
-            whole.parent.replace(whole, divided(whole, names))
+        titles = [item.children[0].astext() for item in whole.children]
+        if any(title in GROUPS for title in titles):
+            whole.parent.replace(whole, divided(whole, titles))
 
 
-def divided(whole, names):
+def divided(whole, titles):
     """A heading and a list for each group of a list of parameters."""
     parts = []
-    for name, item in zip(names, whole.children, strict=True):
-        if name in GROUPS:
-            parts += [nodes.rubric("", GROUPS[name]), nodes.definition_list()]
+    for title, item in zip(titles, whole.children, strict=True):
+        if title in GROUPS:
+            parts.append(nodes.rubric("", title))
+            continue
+        if not parts or isinstance(parts[-1], nodes.rubric):
+            parts.append(nodes.definition_list())
         parts[-1] += item
     return parts
-
-
-def first_name(item):
-    """The first name in the line of a parameter."""
-    name = next(iter(item.findall(nodes.strong)), nodes.Text("")).astext()
-    return name.partition(",")[0]
 
 
 def setup(app):

@@ -760,7 +760,7 @@ class RuleModel(ByValue, ABC):
     def to_text(self) -> str:
         """The rules in exact numbers, one line per rule.
 
-        `add` and `replace` read the conditions of these lines.
+        `replace` reads the conditions of these lines.
 
         Examples
         --------

@@ -220,30 +220,6 @@ def rule_lines(rules: "RuleModel") -> list[str]:
     return lines
 
 
-def rule_table(
-    rules: "RuleModel",
-    *,
-    answer_texts: list[str] | None = None,
-    with_intervals: bool = True,
-    **options: Any,
-) -> tuple[list[str], list[list[str]]]:
-    """`rule_cells` with each cell as one text; `answer_texts` replace predictions."""
-    header, rows = rule_cells(rules)
-    cells = [
-        [" ".join(cell) if isinstance(cell, tuple) else cell for cell in row]
-        for row in rows
-    ]
-    if answer_texts:
-        for row, text in zip(cells, answer_texts, strict=True):
-            row[2] = text
-    if not with_intervals and rules.outcome.interval_name in header:
-        place = header.index(rules.outcome.interval_name)
-        header.pop(place)
-        for row in cells:
-            row.pop(place)
-    return header, cells
-
-
 def decision_text(rules: "RuleModel") -> str:
     """How a class is chosen from probabilities; empty if it is the most probable.
 

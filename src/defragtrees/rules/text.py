@@ -76,11 +76,17 @@ def _condition_lines(rules: "RuleModel", k: int) -> tuple[str, ...]:
     return first, *(f"and {text}" for text in others)
 
 
-def condition_text(rules: "RuleModel", condition: Condition) -> str:
-    """A condition for people: large numbers have separators."""
+def condition_text(
+    rules: "RuleModel", condition: Condition, name: str | None = None
+) -> str:
+    """A condition for people: large numbers have separators.
+
+    `name` replaces that of the feature.
+    """
     words = rules.vocabulary
+    names = words.names if name is None else [name] * len(words.names)
     scales = [dataclasses.replace(scale, is_grouped=True) for scale in words.scales]
-    return render.plain(condition.text(words.names, words.categories, scales))
+    return render.plain(condition.text(names, words.categories, scales))
 
 
 def _estimate_columns(rules: "RuleModel") -> dict[str, list[str]]:

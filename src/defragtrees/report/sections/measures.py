@@ -289,7 +289,7 @@ def calibration(page):
             *values, low, high = (write(line[key]) for key in keys)
             values.append(f"{low.removesuffix(SIGN)} to {high}")
         lines.append([*cells, *values])
-    picture = calibration_picture(summary.calibration, outcome, write)
+    picture = calibration_picture(summary.calibration, summary.rules, write)
     gap_text = amount(gap)
     if outcome.has_probabilities:
         gap_text = f"{100 * gap:.1f} percentage points"

@@ -17,7 +17,7 @@ from defragtrees.report.text import setting_text
 # Names of distributions that differ from their module.
 DISTRIBUTIONS = {"sklearn": "scikit-learn"}
 LIBRARIES = ("xgboost", "lightgbm", "catboost", "sklearn")
-PACKAGES = ("numpy", "scipy", "scikit-learn", "plotly", "matplotlib")
+PACKAGES = ("numpy", "scipy", "scikit-learn")
 # Settings that only concern progress messages.
 WATCHING = ("callback", "verbose")
 FEWEST_FEATURES = 5  # number of features shown if the rules use fewer than two

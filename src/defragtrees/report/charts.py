@@ -16,8 +16,8 @@ from defragtrees.report.text import Html, escaped, name, true_minus
 
 WIDTHS = {"wide": 760, "narrow": 340}
 SIZE, LINE = 12, 15  # of letters, and from line to line
-PIXELS_PER_TICK = {"x": 90, "y": 55}
-COUNTS = 28  # pixels per tick at small whole numbers
+PIXELS_PER_TICK = {"x": 70, "y": 55}
+COUNTS = 28  # pixels per tick at whole numbers
 MARGIN = 0.05  # around the points of an axis without limits
 DASHES = {"-": "", "--": "6 4", ":": "2 3", "-.": "7 3 2 3"}
 MARKERS = {
@@ -167,9 +167,16 @@ class _Chart:
         """Places and texts of the ticks of an axis."""
         axis = getattr(self.picture, side)
         length = self.right - self.left if side == "x" else self.bottom - self.top
-        n_ticks = length // (COUNTS if axis.is_count else PIXELS_PER_TICK[side])
-        places = nice_ticks(*self.limits[side], n_ticks, axis.is_count)
-        return [(place, _tick_text(place, axis)) for place in places]
+        low, high = self.limits[side]
+        least = COUNTS if axis.is_count else PIXELS_PER_TICK[side]
+        for n_ticks in range(int(length // least), 0, -1):
+            places = nice_ticks(low, high, n_ticks, axis.is_count)
+            ticks = [(place, _tick_text(place, axis)) for place in places]
+            widest = max((text_width(text) for _, text in ticks), default=0)
+            # Texts of the x axis lie side by side.
+            if side == "y" or len(ticks) * (widest + 12) <= length:
+                break
+        return ticks
 
     def _across(self, y):
         return f"M{self.left:.1f} {y:.1f}H{self.right:.1f}"
@@ -191,12 +198,15 @@ class _Chart:
         for value, text in self.ticks["x"]:
             x = self.x(value)
             yield f'<path class="axis" d="M{x:.1f} {self.bottom}v4"/>'
+            x = min(x, self.width - text_width(text) / 2)
             yield _text(x, self.bottom + 17, text, "middle")
         for i, line in enumerate(self.titles["y"]):
             yield _text(0, LINE * (i + 1) - 3, line, kind="title")
         for i, line in enumerate(self.titles["x"]):
+            half = text_width(line) / 2
+            x = min(max((self.left + self.right) / 2, half), self.width - half)
             y = self.bottom + 20 + LINE * (i + 1)
-            yield _text((self.left + self.right) / 2, y, line, "middle", "title")
+            yield _text(x, y, line, "middle", "title")
 
     def _mark(self, mark):
         if isinstance(mark, Level):
@@ -237,6 +247,12 @@ class _Chart:
             for x, reach in zip(mark.x, _reaches(mark), strict=True)
             if reach is not None
         ]
+        for mark in marks if points else ():
+            if not mark.marker:  # a line, as boxes along it
+                at = np.linspace(*mark.x[:: len(mark.x) - 1], 100)
+                line = zip(at, np.interp(at, mark.x, mark.y), strict=True)
+                boxes = [(self.x(x), self.y(y)) for x, y in line]
+                bars += [(x - 3, y - 3, x + 3, y + 3) for x, y in boxes]
         for x, y, number in points:
             spot = self._free_spot(x, y, text_width(str(number), 11), taken, bars)
             if spot is None:
@@ -267,7 +283,7 @@ class _Chart:
                     box[0] >= self.left
                     and box[2] <= self.width
                     and box[1] >= self.top - 12
-                    and box[3] <= self.bottom + 4
+                    and box[3] <= self.bottom
                 )
                 if is_inside and not any(_overlap(box, other) for other in taken):
                     n_crossed = sum(_overlap(box, bar) for bar in bars)

@@ -228,6 +228,8 @@ class _Scale:
         """A value as text."""
         if not self.is_share:
             return amount(value)
+        if value in (0.0, 1.0):
+            return axis_text(value, is_share=True)
         return render.percent(value, self.n_digits).replace(" ", "\N{NO-BREAK SPACE}")
 
 

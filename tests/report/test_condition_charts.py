@@ -295,7 +295,7 @@ def test_rare_rates_have_decimals_and_a_scale_of_their_own():
         Condition(0, lower=999.0), np.arange(2000.0) % 1500, ["y"] * 10 + ["n"] * 1990
     )
     svg = svg_of(simple, X, y)
-    assert texts(svg)[0] == "3\N{NO-BREAK SPACE}%"
+    assert texts(svg)[0] == "3.5\N{NO-BREAK SPACE}%"
     assert (
         ": 0\N{NO-BREAK SPACE}% of the rows that match, 0.7\N{NO-BREAK SPACE}%" in svg
     )

@@ -216,20 +216,16 @@ def one_line(html):
     return re.sub("[ \n]+", " ", html)
 
 
-def bare_page(summary):
-    """A page without pictures."""
-    return Page(summary, is_live=False, is_drawn=False)
-
-
 def written(name, summary):
-    """The pieces of a section on a page without pictures."""
+    """The pieces of a section, without its charts."""
     [section] = [section for section in SECTIONS if section.name == name]
-    return Pieces(bare_page(summary).write(section)).found
+    html = Page(summary).write(section)
+    return Pieces(re.sub("<figure.*?</figure>", "", html, flags=re.DOTALL)).found
 
 
 def parts_of(template, summary, **context):
     """The macros of a template, as functions."""
-    template = bare_page(summary).environment.get_template(f"{template}.html.j2")
+    template = Page(summary).environment.get_template(f"{template}.html.j2")
     return template.make_module({"summary": summary, **context})
 
 

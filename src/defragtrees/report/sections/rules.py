@@ -2,8 +2,8 @@
 
 from dataclasses import asdict
 
+from defragtrees.report.condition_charts import condition_charts
 from defragtrees.report.edit_data import can_edit, edit_data
-from defragtrees.report.pictures import histogram
 from defragtrees.report.summary import RARE
 from defragtrees.report.text import (
     Table,
@@ -30,7 +30,8 @@ WORDS = {
 def rules(page):
     """The rules as cards, in their order."""
     summary = page.summary
-    cards = [_card(card, summary) for card in summary.cards]
+    charts = condition_charts(summary)
+    cards = [_card(card, summary, charts[k]) for k, card in enumerate(summary.cards)]
     missing = summary.rules.unpredicted_classes
     has_conditions = any(card.parts for card in summary.cards)
     return {
@@ -49,17 +50,14 @@ def rules(page):
     }
 
 
-def _card(card, summary):
+def _card(card, summary, charts):
     rules, k = summary.rules, card.number - 1
     with_conditions, without = WORDS[rules.combination]
     return asdict(card) | {
         "lead": _lead(card, rules),
         "word": with_conditions if card.parts else without,
         "conditions": [
-            (*parts, histogram(summary, k, condition))
-            for parts, condition in zip(
-                card.parts, list(rules)[k].conditions, strict=True
-            )
+            (*parts, chart) for parts, chart in zip(card.parts, charts, strict=True)
         ],
         "estimate": _estimate(card, summary),
         "interval": _interval(summary, k),
@@ -113,21 +111,23 @@ def _interval(summary, k):
 
 
 def _picture_words(summary):
-    """How to read the histograms at conditions."""
+    """How to read the charts at conditions."""
     outcome = summary.outcome
-    first = "The small chart beside a condition shows the distribution of the feature"
-    ending = "The accepted values are shaded; the line is the threshold."
-    if outcome.statistic == "mean":
-        by = "the ensemble’s prediction" if summary.rows.y is None else summary.target
-        return f"{first}, coloured by the mean of {by}. {ending}"
-    above = "the predicted class"
-    if outcome.is_binary:
-        above = f"“{outcome.answer_text(outcome.positive_class)}”"
-    if summary.rows.y is None:
-        above += " (as predicted by the ensemble)"
+    what = "the model’s mean prediction"
+    if summary.rows.y is not None:
+        what = f"the mean of {summary.target}"
+    if outcome.statistic == "rates":
+        whose = "the predicted class"
+        if outcome.is_binary:
+            whose = f"“{outcome.answer_text(outcome.positive_class)}”"
+        what = f"the share of {whose}"
+        if summary.rows.y is None:
+            what += " in the model’s predictions"
     return (
-        f"{first}: rows of {above} above the line, all others below, on separate "
-        f"scales. {ending}"
+        f"The small chart beside a condition shows {what} by value of the feature, "
+        "all on one scale; the dashed line is that of all rows. Values that the "
+        "condition accepts are coloured. Bars of numbers are as wide as their rows are "
+        "many; bars of fewer than 10 rows are pale."
     )
 
 
@@ -142,7 +142,7 @@ def _having(rows, label):
 def edit(page):
     """The edit mode, which scripts run."""
     summary, rules = page.summary, page.summary.rules
-    if not page.is_live or not rules.rules or summary.model is None:
+    if not rules.rules or summary.model is None:
         return None
     if not can_edit(rules):
         return {"can_edit": False}

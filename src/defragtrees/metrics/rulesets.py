@@ -11,13 +11,14 @@ from sklearn.utils.validation import check_consistent_length, column_or_1d
 from defragtrees._utils.types import Column, Rows
 from defragtrees.outcomes import make_outcome
 from defragtrees.outcomes.decision import make_decision
-from defragtrees.outcomes.measures import calibrate
+from defragtrees.outcomes.measures import bands_of, calibrate
 from defragtrees.outcomes.points import reachable_totals
 from defragtrees.rules.forms import Scorecard
 from defragtrees.rules.model import RuleModel
 
 __all__ = [
     "calibration",
+    "calibration_rows",
     "coverage",
     "covered_share",
     "covering_count",
@@ -33,7 +34,6 @@ __all__ = [
 ]
 
 MOST_LINES = 30  # maximum number of totals that a score table lists one by one
-N_GROUPS = 10  # number of groups of about equal size, if there are more totals
 
 
 def error(
@@ -175,7 +175,7 @@ def overlap(rules: RuleModel, X: Rows, sample_weight: Column | None = None) -> f
 def calibration(
     rules: RuleModel, X: Rows, y: Column, sample_weight: Column | None = None
 ) -> list[dict[str, Any]]:
-    """Estimated probability and observed rate of each rule.
+    """Estimated probability and observed rate of each rule, or of totals of points.
 
     Parameters
     ----------
@@ -193,7 +193,10 @@ def calibration(
         more); `estimated`, its probability according to the rule; `observed`, its rate
         in the rows that the rule predicts; `low` and `high`, the 95 % Wilson interval
         of that rate; and `n_rows`, the number of these rows or their weight. For
-        numbers they are means, with the interval of a mean.
+        numbers they are means, with the interval of a mean. The rules of a scorecard
+        predict together: it has at most ten groups of rows with similar totals and
+        `total`, the lowest and the highest, instead of `rule`; of more than two classes
+        the groups are by class and probability.
 
     Examples
     --------
@@ -219,6 +222,11 @@ def calibration(
     y = outcome.check(y)
     outcome.check_known(y)
     weight = None if sample_weight is None else np.asarray(sample_weight, np.float64)
+    return calibration_rows(rules, matrix, y, weight)
+
+
+def calibration_rows(rules, matrix, y, weight=None):
+    """`calibration` on encoded rows."""
     return calibrate(rules, matrix, y, weight).rows(rules)
 
 
@@ -330,6 +338,11 @@ def score_table(
     {'low': 2.0, 'high': 2.0, 'estimated': 2.0}
     {'low': 5.0, 'high': 5.0, 'estimated': 5.0}
     """
+    if not isinstance(rules, RuleModel):
+        raise TypeError(
+            f"score_table needs a scorecard; got {type(rules).__name__}. Pass the "
+            "rules_ of an estimator."
+        )
     if not isinstance(rules, Scorecard) or rules.outcome.n_points != 1:
         raise ValueError(
             "score_table needs a scorecard for numbers or two classes; got rules with "
@@ -351,7 +364,10 @@ def table_of_totals(rules, totals, y=None):
         truth = outcome.indicators(outcome.encode_any(outcome.check(np.ravel(y))))
         truth = truth[:, -1]
     lines = []
-    for rows in _groups(totals):
+    _, place, counts = np.unique(totals, return_inverse=True, return_counts=True)
+    bands = bands_of(counts, MOST_LINES)[place]
+    for band in range(bands.max(initial=-1) + 1):
+        rows = np.flatnonzero(bands == band)
         line = {
             "low": float(totals[rows].min()),
             "high": float(totals[rows].max()),
@@ -379,13 +395,3 @@ def _estimates(rules, totals):
     """Estimated probability of the second class, or number, for each total."""
     values = rules.values_of(np.asarray(totals, dtype=np.float64)[:, None])
     return rules.outcome.linked(values)[:, -1]
-
-
-def _groups(totals):
-    """Rows grouped by total, or into groups of about equal size."""
-    order = np.argsort(totals, kind="stable")
-    cuts = np.flatnonzero(np.diff(totals[order])) + 1
-    if len(cuts) >= MOST_LINES:
-        wanted = np.arange(1, N_GROUPS) * math.ceil(len(totals) / N_GROUPS)
-        cuts = np.unique(cuts[np.searchsorted(cuts, wanted[wanted < len(totals)]) - 1])
-    return np.split(order, cuts)

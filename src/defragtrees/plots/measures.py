@@ -13,6 +13,7 @@ from defragtrees.plots import style
 from defragtrees.plots.picture import Axis, Curve, Level, Picture, draw_picture
 from defragtrees.plots.rules import rule_look, rule_rows, then_text
 from defragtrees.rules.model import RuleModel
+from defragtrees.rules.text import calibrated_words
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -128,7 +129,8 @@ def calibration_picture(rows, rules, write=render.rounded):
             line="",
             reach=[(row["low"], row["high"]) for row in some],
             texts=[
-                f"{_whose(row)}estimated {write(row['estimated'])}\n"
+                f"{' '.join(calibrated_words(row))}\n".lstrip()
+                + f"estimated {write(row['estimated'])}\n"
                 f"observed {write(row['observed'])} "
                 f"({write(row['low'])} to {write(row['high'])})"
                 for row in some
@@ -138,16 +140,6 @@ def calibration_picture(rows, rules, write=render.rounded):
         marks.append(curve)
     look = {"limits": tuple(ends), "is_share": outcome.has_probabilities}
     return Picture(*[Axis(title, **look) for title in titles], tuple(marks), height=420)
-
-
-def _whose(row):
-    """The rule or the totals of a row of the calibration, on a line of its own."""
-    if "rule" in row:
-        return f"rule {row['rule']}\n"
-    if "total" not in row:
-        return ""
-    ends = dict.fromkeys(render.grouped(end) for end in row["total"])
-    return f"total {' to '.join(ends)}\n"
 
 
 def gains(

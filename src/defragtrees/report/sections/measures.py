@@ -22,7 +22,7 @@ from defragtrees.report.text import (
     sentence,
     with_interval,
 )
-from defragtrees.rules.text import MAYBE_TRAINED
+from defragtrees.rules.text import MAYBE_TRAINED, calibrated_words
 
 SIGN = "\N{NO-BREAK SPACE}%"
 FOUR_FIFTHS = 0.8  # the four-fifths rule for ratios of selection rates
@@ -293,8 +293,12 @@ def calibration(page):
     )
     gap = apart / sum(line["n_rows"] for line in seen)
     lines = []
-    for line, card in zip(summary.calibration, summary.cards, strict=True):
-        cells = [card.name, badge(card), count(round(line["n_rows"]))]
+    for line in summary.calibration:
+        cells = list(calibrated_words(line))
+        if "rule" in line:
+            card = summary.cards[line["rule"] - 1]
+            cells = [card.name, badge(card)]
+        cells.append(count(round(line["n_rows"])))
         values = ["–", "–", "–"]
         if line["n_rows"]:
             keys = ("estimated", "observed", "low", "high")

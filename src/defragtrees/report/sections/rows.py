@@ -29,12 +29,13 @@ def disagreements(page):
     differing, rows = summary.disagreements, summary.rows
     if differing is None:
         return None
-    header = ["Row", "Rule", "Rules", "Ensemble"]
+    rule = [] if rows.is_sum else ["Rule"]
+    header = ["Row", *rule, "Rules", "Ensemble"]
     header += [name(summary.target)] if rows.y is not None else []
     names = [clamped(rules.axis_names[j]) for j in differing.features]
     lines = []
     for i in differing.worst:
-        k = int(rows.deciding[i])
+        k = None if rows.is_sum else int(rows.deciding[i])
         columns = [rows.predicted, rows.model_predictions]
         columns += [] if rows.y is None else [rows.y]
         predicted, ensemble, *truth = (
@@ -44,7 +45,8 @@ def disagreements(page):
             ensemble = Html(f"{ensemble} ({percent(rows.sureness[i])})")
         shown = list(differing.features)
         values = _values(rules, k, rows.matrix[i, shown], shown)
-        lines.append([count(i + 1), k + 1, predicted, ensemble, *truth, *values])
+        place = [] if k is None else [k + 1]
+        lines.append([count(i + 1), *place, predicted, ensemble, *truth, *values])
     return {
         "differing": differing,
         "rows": Table(
@@ -80,7 +82,8 @@ def typical_rows(page):
 
 def _values(rules, k, values, features, digits=6):
     """Values of some features as cells, in bold where rule k uses them."""
-    used = {condition.feature for condition in list(rules)[k].conditions}
+    asked = () if k is None else list(rules)[k].conditions
+    used = {condition.feature for condition in asked}
     texts = [
         value_text(value, rules.categories[j], digits, rules.vocabulary.scales[j])
         for value, j in zip(values, features, strict=True)

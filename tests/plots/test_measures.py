@@ -120,24 +120,10 @@ def test_every_restart_has_a_bound_and_a_number_of_components():
     ]
 
 
-def test_the_restart_to_emphasise_can_be_given():
-    ax = plots.convergence(HISTORY, kept=0)
-    assert thick(ax).get_ydata()[-1] == -20.0
-    assert thick(ax).get_label() == "bound, restart 1"
-    with pytest.raises(ValueError, match="kept must be"):
-        plots.convergence(HISTORY, kept=3)
-
-
 def test_the_restart_that_an_estimator_kept_stands_out():
     found = SimpleNamespace(history_=HISTORY, kept_restart_=2)
     assert thick(plots.convergence(found)).get_label() == "bound, kept restart"
     assert thick(plots.convergence(found)).get_ydata()[-1] == -45.0
-    # Identified by its iterations and its components if it has no number.
-    found = SimpleNamespace(
-        history_=HISTORY, n_iter_=3, posterior_=SimpleNamespace(n_components=4)
-    )
-    assert thick(plots.convergence(found)).get_ydata()[-1] == -20.0
-    assert thick(plots.convergence(found)).get_label() == "bound, kept restart"
 
 
 def test_a_fitted_estimator_can_be_drawn():

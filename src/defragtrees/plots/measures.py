@@ -194,9 +194,11 @@ def gains(
         Curve("rules", shares, captured, f"g{number}", marker=marker),
     )
     whose = rules.outcome.answer_text(positive)
-    limits = {"limits": (0.0, 1.02), "is_share": True}
-    x = Axis("share of rows contacted", **limits)
-    picture = Picture(x, Axis(f"share of {whose} captured", **limits), marks)
+    x, y_axis = (
+        Axis(title, limits=(0.0, 1.02), is_share=True)
+        for title in ("share of rows contacted", f"share of {whose} captured")
+    )
+    picture = Picture(x, y_axis, marks)
     ax = style.axes_or_new(ax, (5.0, 4.6))
     style.legend_above(ax, *draw_picture(picture, ax, style.PALETTE))
     ax.spines[["top", "right"]].set_visible(False)
@@ -439,24 +441,20 @@ def _fidelity(value):
     return f"fidelity {value:.3f}".replace("-", "\N{MINUS SIGN}")
 
 
-def convergence(
-    found: Any, ax: "Axes | None" = None, *, kept: int | None = None
-) -> "Axes":
+def convergence(found: Any, ax: "Axes | None" = None) -> "Axes":
     """Plot the bound and the number of components over the iterations of each restart.
 
     The left axis shows the bound, the right axis (a second Axes, the last of the
-    figure) the number of components. The kept restart is emphasised. The bound of the
-    first iteration is far below all others and left out. If restarts were screened on
-    a sample, only those fitted to the most rows are shown.
+    figure) the number of components. The kept restart is emphasised, or the one with
+    the largest bound. The bound of the first iteration is far below all others and left
+    out. If restarts were screened on a sample, only those fitted to the most rows are
+    shown.
 
     Parameters
     ----------
     found : FABRulesClassifier, FABRulesRegressor or sequence of Step
         A fitted estimator, or its `history_`.
     ax : matplotlib Axes, optional
-    kept : int, optional
-        Number of the restart to emphasise, from 0. By default the one that the
-        estimator kept or, if that is unknown, the one with the largest final bound.
 
     Returns
     -------
@@ -474,12 +472,10 @@ def convergence(
     'bound, in nats'
     """
     restarts = _restarts(found)
+    kept, label = getattr(found, "kept_restart_", None), "kept restart"
     if kept is None:
-        kept, label = _kept(found, restarts)
-    elif kept in restarts:
-        label = f"restart {kept + 1}"
-    else:
-        raise ValueError(f"kept must be one of {len(restarts)} restarts; got {kept!r}.")
+        kept = max(restarts, key=lambda restart: restarts[restart][-1].objective)
+        label = "largest bound"
     ax = style.axes_or_new(ax, (6.4, 4.0))
     right = ax.twinx()
     blue, orange = style.COLOURS[:2]
@@ -544,21 +540,3 @@ def _restarts(fitted):
     steps = [step for step in steps if step.rung == last]
     by_restart = itertools.groupby(steps, key=operator.attrgetter("restart"))
     return {restart: list(some) for restart, some in by_restart}
-
-
-def _kept(fitted, restarts):
-    """Number of the restart to emphasise, and its label."""
-    kept = getattr(fitted, "kept_restart_", None)
-    if kept is not None:
-        return kept, "kept restart"
-    n_iter = getattr(fitted, "n_iter_", None)
-    n_components = getattr(getattr(fitted, "posterior_", None), "n_components", None)
-    fitting = [
-        restart
-        for restart, steps in restarts.items()
-        if (len(steps), steps[-1].n_components) == (n_iter, n_components)
-    ]
-    if len(fitting) == 1:
-        return fitting[0], "kept restart"
-    best = max(restarts, key=lambda restart: restarts[restart][-1].objective)
-    return best, "largest bound"

@@ -52,6 +52,7 @@ def scorecard(rules: RuleModel, ax: "Axes | None" = None) -> "Axes":
     ax, places = rule_rows(rules, ax, least=LEAST * n_columns)
     height = LEAST if n_columns > 1 else 0.2
     numbers = [*style.class_numbers(rules).values()]
+    colours: Any
     for c in range(n_columns):
         at = places + (c - (n_columns - 1) / 2) * height
         if n_columns > 1:
@@ -115,7 +116,7 @@ def score_risk(
     ax = style.axes_or_new(ax, (5.4, 3.6))
     middles = [(line["low"] + line["high"]) / 2 for line in lines]
     estimated = [line["estimated"] for line in lines]
-    look = {"color": style.DARK, "marker": "o", "ms": 4, "lw": 1.4}
+    look: dict[str, Any] = {"color": style.DARK, "marker": "o", "ms": 4, "lw": 1.4}
     ax.plot(middles, estimated, label="estimated", **look)
     if y is not None:
         sizes = np.array([line["n_rows"] for line in lines])

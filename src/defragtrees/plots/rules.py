@@ -95,8 +95,7 @@ def rule_rows(
     looks |= {"transform": ax.get_yaxis_transform()}
     for place, lines in zip(places, rights, strict=False):
         ax.text(1.03, place, "\n".join(lines), **looks)
-    # The layout shows how wide the Axes are, which `style.number_ticks` asks for.
-    ax.figure.draw_without_rendering()
+    style.lay_out(ax)
     return ax, places
 
 
@@ -226,8 +225,7 @@ def feature_heat_map(
         lines = style.wrap(f"{k}. {last}{then_text(rules, rule)}", 160, 8, most=3)
         labels.append("\n".join(lines))
     ax.set_yticks(np.arange(n_rules) + 0.5, labels=labels, fontsize=8)
-    # The layout shows how wide a cell is.
-    ax.figure.draw_without_rendering()
+    style.lay_out(ax)
     wide, high = style.size_in_points(ax)
     points, letters = 0.92 * wide / n_columns, max(min(7.5, 0.22 * high / n_rules), 3.0)
     rectangle = style.part("patches").Rectangle

@@ -58,6 +58,12 @@ def size_in_points(ax):
     return box.width * scale, box.height * scale
 
 
+def lay_out(ax):
+    """Lay out the figure of an Axes; only then it is known how wide the Axes are."""
+    # The figure of a SubFigure is the whole one.
+    ax.figure.figure.draw_without_rendering()
+
+
 def ticks_at_integers(axis):
     """Put the ticks of an axis at whole numbers only."""
     axis.get_major_locator().set_params(integer=True)
@@ -343,8 +349,7 @@ def number_points(ax, dots, bars=(), around=AROUND, **look):
     `bars` are vertical lines (x, low, high) to keep clear of. A number for which there
     is no room is left out.
     """
-    # Only after the layout is it known how close the dots are.
-    ax.figure.draw_without_rendering()
+    lay_out(ax)
     scale = 72 / ax.figure.dpi
     ends = [scale * ax.transData.transform([(x, a), (x, b)]) for x, a, b in bars]
     taken = [(*(low - 3), *(high + 3)) for low, high in ends]

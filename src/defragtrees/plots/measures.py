@@ -421,7 +421,6 @@ def comparison_picture(compared, y, error_text=None):
             y=errors,
             colour=f"g{i % len(style.COLOURS)}",
             marker=style.marker(i),
-            line=style.line_style(i),
             spread=spread if compared.n_splits > 1 else None,
             title=METHODS.get(name, name),
             texts=texts,

@@ -22,7 +22,6 @@ COLOURS = (
 )
 MARKERS = "osD^vP*X"
 HATCHES = ("", "///", "...", "\\\\\\", "xxx", "|||", "ooo", "---")
-LINE_STYLES = ("-", "--", ":", "-.")
 # Colour map of regression: monotonic in lightness, safe for the colour-blind.
 NUMBERS = "cividis"
 DARK, GREY, PALE = "0.15", "0.45", "0.88"
@@ -109,11 +108,6 @@ def percent_ticks(axis):
     axis.set_major_formatter(lambda value, _: f"{render.round_to(100 * value, 4):g} %")
 
 
-def colour(i):
-    """Colour of class or rule i."""
-    return COLOURS[i % len(COLOURS)]
-
-
 def class_numbers(rules):
     """Number of each class's colour, from 0 to 7, by label.
 
@@ -144,11 +138,6 @@ def marker(i):
 def hatch(i):
     """Hatch of class i; it differs where colours repeat."""
     return HATCHES[(i + i // len(COLOURS)) % len(HATCHES)]
-
-
-def line_style(i):
-    """Line style of rule i; it differs where colours repeat."""
-    return LINE_STYLES[i // len(COLOURS) % len(LINE_STYLES)]
 
 
 def tint(name, strength):
@@ -238,12 +227,6 @@ def _broken(word, points, size):
     return [*pieces, word]
 
 
-def cut(text, points, size):
-    """Cut a text that is wider than so many points, and end it with an ellipsis."""
-    text = " ".join(str(text).split())
-    return text if width(text, size) <= points else _with_ellipsis(text, points, size)
-
-
 def _with_ellipsis(text, points, size):
     while text and width(f"{text}…", size) > points:
         text = text[:-1]
@@ -301,28 +284,17 @@ def _ends(text, n_letters):
     return f"{text[: n_letters - n_last]}…{text[len(text) - n_last :]}"
 
 
-def line(**look):
-    """Make a line for a legend."""
-    return part("lines").Line2D([], [], **look)
-
-
 def legend(owner, handles, labels, **settings):
     """Add a legend beside an Axes or, with `loc`, elsewhere; return it."""
     if "loc" not in settings:
         settings |= {"loc": "upper left", "bbox_to_anchor": (1.01, 1.0)}
     settings.setdefault("ncols", 1 + (len(labels) - 1) // 20)
-    labels = ["\n".join(wrap(words, LEGEND, 8, most=2)) for words in labels]
     settings = {"borderaxespad": 0.2, "fontsize": 8, "title_fontsize": 9, **settings}
-    return plain_legend(owner, handles, labels, **settings)
-
-
-def plain_legend(owner, handles, labels, **settings):
-    """Add a legend without a frame; return it."""
     # matplotlib leaves out labels that begin with an underscore.
     names = [f"entry {i}" for i in range(len(labels))]
     made = owner.legend(handles, names, frameon=False, **settings)
     for text, words in zip(made.get_texts(), labels, strict=True):
-        text.set_text(words)
+        text.set_text("\n".join(wrap(words, LEGEND, 8, most=2)))
     return made
 
 

@@ -35,12 +35,6 @@ FILL, LINES = 0.3, 0.55  # strength of a class's colour in areas and in hatches
 # corner: as far as it is wide and high.
 MIDDLE = np.array([(0, 0), (0, 2), (0, -2), (2, 0), (-2, 0), (0, 4), (0, -4)])
 CORNER = np.array([(1 + 2 * i, -1) for i in range(8)] + [(1, -4), (4, -4)])
-BEYOND = {
-    (False, False): "neither",
-    (True, False): "min",
-    (False, True): "max",
-    (True, True): "both",
-}
 MOST_HATCHED = 20_000  # maximum number of hatched rectangles; more are too slow
 
 
@@ -589,8 +583,8 @@ def make_colours(model, predictions, y=None):
     ranges = [_usual_range(one) for one in given]
     wide = [ends for ends in ranges if ends[0] < ends[1]]
     low, high = (wide or ranges)[0]
-    beyond = min(map(np.min, given)) < low, max(map(np.max, given)) > high
-    return NumberColours(low, high, BEYOND[beyond])
+    beyond = (min(map(np.min, given)) < low) + 2 * (max(map(np.max, given)) > high)
+    return NumberColours(low, high, ("neither", "min", "max", "both")[beyond])
 
 
 def _usual_range(numbers):
@@ -683,7 +677,7 @@ class ClassColours:
                 hatch=style.hatch(i),
             )
             look = {"color": self.colours[i], "marker": style.marker(i), "ls": ""}
-            point = style.line(ms=5, **look)
+            point = style.part("lines").Line2D([], [], ms=5, **look)
             handles.append((area, point) if self.has_points else area)
             labels.append(self.write(self.labels[i]))
         if np.ndim(panels):

@@ -98,7 +98,9 @@ def calibration_picture(rows, rules, write=render.rounded):
     room = MARGIN * (high - low or 1.0)
     low, high = low - room, high + room
     titles = "estimated mean", "observed mean"
-    groups = {"totals" if rules.combination == "sum" else "rules": (0, "o", rows)}
+    numbers = style.class_numbers(rules)
+    own = numbers[outcome.positive_class] if outcome.is_binary else 0
+    groups = {"totals" if rules.combination == "sum" else "rules": (own, "o", rows)}
     if outcome.has_probabilities:
         low, high = max(low, -MARGIN / 2), min(high, 1 + MARGIN / 2)
         whose = ""
@@ -106,7 +108,6 @@ def calibration_picture(rows, rules, write=render.rounded):
             whose = f" of {outcome.answer_text(outcome.positive_class)}"
         titles = f"estimated probability{whose}", f"observed rate{whose}"
     if outcome.target_kind == "classes":
-        numbers = style.class_numbers(rules)
         groups = {
             outcome.answer_text(label): (
                 numbers[label],
@@ -514,6 +515,7 @@ def convergence(found: Any, ax: "Axes | None" = None) -> "Axes":
     ax.set(xlabel="iteration", ylabel="bound, in nats")
     ax.set_ylim(low - 1.0 * (high - low), high + 0.06 * (high - low))
     highest = max(step.n_components for step in steps)
+    style.number_ticks(ax.yaxis)
     right.set(ylabel="number of components", ylim=(0, 2.2 * highest))
     for axis in (ax.xaxis, right.yaxis):
         style.ticks_at_integers(axis)

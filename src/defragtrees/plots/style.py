@@ -77,13 +77,13 @@ def number_ticks(axis):
     axis.set_major_locator(fitting_locator(axis, *axis.get_view_interval()))
 
 
-def fitting_locator(axis, low, high, write=None):
+def fitting_locator(axis, low, high, write=None, *, integer=False):
     """Locator of ticks whose texts fit beside one another along x."""
     make = part("ticker").MaxNLocator
     # A legend or the labels of the other axis may still take room.
     room = 0.6 * size_in_points(axis.axes)[0]
     for n_intervals in (8, 6, 5, 4, 3, 2):
-        locator = make(n_intervals, steps=(1, 2, 2.5, 5, 10))
+        locator = make(n_intervals, steps=(1, 2, 5, 10), integer=integer)
         ticks = [tick for tick in locator.tick_values(low, high) if low <= tick <= high]
         texts = [(write or tick_text)(tick) for tick in ticks]
         taken = sum(width(text, TICKS) + TICKS / 2 for text in texts)

@@ -319,6 +319,7 @@ class PlaneSide:
     labels: dict[float, str]  # named positions: categories, missing values
     is_categorical: bool
     scale: Scale  # how numbers are written
+    is_integer: bool
 
     def place(self, column, share):
         """Positions of the values of a column; equal categories are jittered."""
@@ -338,20 +339,22 @@ class PlaneSide:
         style.axis_title(axis, name)
         if self.is_categorical:
             texts = style.distinct(self.labels.values(), 90, style.TICKS)
+            if axis.axis_name == "x":
+                room = 0.6 * style.size_in_points(axis.axes)[0] / len(texts)
+                words = [word for text in texts for word in text.split()]
+                if max(style.width(word, style.TICKS) for word in words) > room:
+                    axis.set_tick_params(labelrotation=90)
+                else:
+                    lines = [style.wrap(text, room, style.TICKS) for text in texts]
+                    texts = ["\n".join(some) for some in lines]
             axis.set_ticks(list(self.labels), labels=texts)
-            taken = sum(style.width(text, style.TICKS) + style.TICKS for text in texts)
-            if (
-                axis.axis_name == "x"
-                and taken > 0.6 * style.size_in_points(axis.axes)[0]
-            ):
-                axis.set_tick_params(labelrotation=90)
             return
         write = style.tick_text if self.scale.kind is None else self.scale.number
         low, high = self.edges[2 if self.labels else 0], self.edges[-1]
-        locator = style.fitting_locator(axis, low, high, write)
-        ticks = {
-            t: write(t) for t in locator.tick_values(low, high) if low <= t <= high
-        }
+        whole = {"integer": self.is_integer}
+        locator = style.fitting_locator(axis, low, high, write, **whole)
+        numbers = locator.tick_values(low, high)
+        ticks = {t: write(t) for t in numbers if low <= t <= high}
         # Missing values one line below the first number, which is close.
         start = "\n" if axis.axis_name == "x" else ""
         ticks |= {place: f"{start}{text}" for place, text in self.labels.items()}
@@ -434,12 +437,14 @@ def _make_side(model, feature, thresholds, column, limits):
         values = np.array([np.nan, np.nan, *values])
         shown = np.array([True, False, *shown])
     conditions = [c for rule in getattr(model, "rules", ()) for c in rule.conditions]
-    if any(c.is_integer for c in conditions if c.feature == feature):
+    is_integer = any(c.is_integer for c in conditions if c.feature == feature)
+    if is_integer:
         # A whole number stands for a cell that contains one.
         values = np.where(np.floor(values) > edges[:-1], np.floor(values), values)
     words = getattr(model, "vocabulary", None)
     scale = PLAIN if words is None else words.scales[feature]
-    return PlaneSide(feature, edges, values, shown, labels, known is not None, scale)
+    kind = known is not None, scale, is_integer
+    return PlaneSide(feature, edges, values, shown, labels, *kind)
 
 
 def thresholds_of(rules, feature):

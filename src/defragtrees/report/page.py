@@ -47,6 +47,7 @@ OTHER_KINDS = (".doc", ".docx", ".md", ".pdf", ".png", ".pptx", ".svg", ".xlsx")
 NONE = "'none'"
 # The files of each line become one function, so that their names stay local.
 SCRIPTS = (
+    ("page.js",),
     ("pictures.js",),
     ("edit_numbers.js", "edit_rules.js", "edit_changes.js", "edit_panel.js"),
 )

@@ -114,6 +114,11 @@ class Summary:
         return "" if self.is_new else f" ({MAYBE_TRAINED})"
 
     @property
+    def model(self):
+        """The model that was simplified."""
+        return self.ensemble
+
+    @property
     def rules(self) -> RuleModel:
         """The rules."""
         return self.rows.rules

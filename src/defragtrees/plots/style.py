@@ -84,6 +84,24 @@ def colour(i):
     return COLOURS[i % len(COLOURS)]
 
 
+def class_numbers(rules):
+    """The number of each class's colour, from 0 to 7, in plots and in the report.
+
+    With more than eight classes, those that rules predict come first; the last ones
+    share a colour.
+
+    Examples
+    --------
+    >>> class_numbers(rules)
+    {'no': 0, 'yes': 1}
+    """
+    labels = np.asarray(rules.outcome.labels).tolist()
+    if len(labels) > len(COLOURS):
+        predicted = {rule.prediction for rule in rules}
+        labels.sort(key=lambda label: label not in predicted)
+    return {label: min(i, len(COLOURS) - 1) for i, label in enumerate(labels)}
+
+
 def marker(i):
     """Marker of class i; it differs where colours repeat."""
     return MARKERS[(i + i // len(COLOURS)) % len(MARKERS)]

@@ -99,12 +99,12 @@ def _named(summary, label):
 
 
 def _subtitle(summary):
-    model, n_rows = summary.model, plural(len(summary.rows), "row")
-    measured = f"measured on {n_rows}"
-    if model is None:
-        return f"Rules without a model, {measured}"
-    trees = "" if model.origin else f" ({plural(model.n_trees, 'tree')})"
-    return f"Short rules for {cut(model.name)}{trees}, {measured}"
+    measured = f"measured on {plural(len(summary.rows), 'row')}"
+    if summary.data_name:
+        measured += f" of {cut(summary.data_name)}"
+    if summary.model is None:
+        return sentence(measured)
+    return f"Short rules for {cut(summary.model.the_name)}, {measured}"
 
 
 def _subject(summary):
@@ -117,11 +117,12 @@ def _subject(summary):
         if len(labels) > MOST_LISTED:
             listed = f"one of {len(labels)} classes"
         what = f"{what} ({listed})"
-    verb = "predicts" if rules.n_rules == 1 else "predict"
-    return (
-        f"{plural(rules.n_rules, 'rule')} {verb} {what} from {n_used} of "
-        f"{plural(n_all, 'feature')}."
-    )
+    size, n_parts = plural(rules.n_rules, "rule"), rules.n_rules
+    if rules.combination == "sum":
+        n_parts = len(rules.rules)
+        size = f"{plural(n_parts, 'question')} with points"
+    verb = "predicts" if n_parts == 1 else "predict"
+    return f"{size} {verb} {what} from {n_used} of {plural(n_all, 'feature')}."
 
 
 def _accuracy(summary):
@@ -452,13 +453,12 @@ CAVEATS = (
 
 def _tiles(summary):
     """Pairs of a number and its label; three to five."""
-    size = plural(summary.rules.n_rules, "rule")
-    conditions = f"with {plural(summary.rules.n_conditions, 'condition')}"
+    rules = summary.rules
+    size = plural(rules.n_rules, "rule")
+    if rules.combination == "sum":
+        size = plural(len(rules.rules), "question")
+    conditions = f"with {plural(rules.n_conditions, 'condition')}"
     return [(size, conditions), *TILES[_measure(summary)](summary)]
-
-
-def _beside(summary, text, prefix="model"):
-    return [(text, prefix)] if summary.model is not None else []
 
 
 def _accuracy_tiles(summary):
@@ -495,7 +495,7 @@ def _found_tiles(summary):
     ]
     if not math.isnan(scores.get("auc", math.nan)):
         tiles.append((f"{scores['auc']:.2f}", "AUC of the rules"))
-        if summary.model is not None:
+        if "ensemble_auc" in scores:
             tiles.append((f"{scores['ensemble_auc']:.2f}", "AUC of the model"))
     return tiles
 

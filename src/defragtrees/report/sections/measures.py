@@ -84,8 +84,8 @@ def _fidelity_line(summary, measured):
     """Agreement with the model, here and on the training rows."""
     write = percent if summary.outcome.error_is_share else fidelity_text
     values = [scores.get("fidelity") for scores in measured]
-    cells = [["–" if value is None else write(value), "–"] for value in values]
-    return ["Agreement with the model", *sum(cells, [])]
+    texts = ["–" if value is None else write(value) for value in values]
+    return ["Agreement with the model", *(cell for t in texts for cell in (t, "–"))]
 
 
 def _positive_text(outcome):

@@ -3,7 +3,7 @@
 import numpy as np
 
 from defragtrees._utils import formatting as render
-from defragtrees.report.ensemble import read_settings, versions
+from defragtrees.report.model import read_settings, versions
 from defragtrees.report.summary import QUANTILES
 from defragtrees.report.text import Table, bar, count, name, rate_text
 from defragtrees.report.verdict import make_verdict

@@ -71,6 +71,8 @@ def _values(rules, k, values, features):
 
 def shown_features(use):
     """Indices of the used features and of the most important unused ones."""
+    if use.importance is None:
+        return use.used[:MOST_SHOWN]
     unused = [
         int(j)
         for j in np.argsort(-use.importance, kind="stable")
@@ -84,8 +86,9 @@ def features(page):
     use, names = page.summary.features, page.summary.rules.shown_names
     shown = shown_features(use)
     conditions = use.n_sides / max(1, use.n_sides.sum())
-    largest = max([*conditions[shown], *use.importance[shown], 1e-9])
-    has_model = page.summary.model is not None
+    is_known = use.importance is not None
+    importance = use.importance if is_known else np.zeros(len(names))
+    largest = max([*conditions[shown], *importance[shown], 1e-9])
     lines = []
     for j in shown:
         line = [
@@ -93,18 +96,18 @@ def features(page):
             count(use.n_rules[j]) if use.n_rules[j] else "–",
             bar(conditions[j] / largest, percent(conditions[j])),
         ]
-        if has_model:
-            importance = use.importance[j]
-            line.append(bar(importance / largest, percent(importance), "second"))
+        if is_known:
+            share = importance[j]
+            line.append(bar(share / largest, percent(share), "second"))
         lines.append(line)
     header = ["Feature", "Rules", "Conditions"]
     return {
         "use": use,
         "n_used": len(use.used),
-        "share": use.importance[use.used].sum() if has_model else None,
+        "share": importance[use.used].sum() if is_known else None,
         "n_more": len(use.used) - MOST_SHOWN,
         "features": Table(
-            header + (["Importance"] if has_model else []),
+            header + (["Importance"] if is_known else []),
             lines,
             "Features of the rules",
             numeric=(1,),

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from defragtrees._utils import formatting as render
 from defragtrees._utils.formatting import plural
+from defragtrees.report.summary import condition_parts
 from defragtrees.report.text import (
     amount,
     count,
@@ -19,7 +20,7 @@ from defragtrees.report.text import (
     rate_range,
     sentence,
 )
-from defragtrees.rules.text import condition_text, decision_text
+from defragtrees.rules.text import decision_text
 
 MOST_CAVEATS = 4
 MOST_LISTED = 4  # maximum number of classes listed
@@ -180,11 +181,11 @@ def _found(summary):
     scores, outcome = summary.scores, summary.outcome
     label = _named(summary, outcome.positive_class)
     rate = summary.baseline.rates[outcome.positive_index]
-    some = f"the {plural(len(summary.rows), 'row')}, of which {_rare_text(rate)} are"
-    if not (summary.rows.predicted == outcome.positive_class).any():
-        return f"They predict {label} for none of {some}."
+    some = f"{_rare_text(rate)} of {plural(len(summary.rows), 'row')} are {label}"
+    if not _flags_any(summary):
+        return f"They predict {label} for no row, although {some}."
     text = (
-        f"Of {some} {label}, they find {percent(scores['recall'])}; "
+        f"{some}: of these they find {percent(scores['recall'])}, and "
         f"{percent(scores['precision'])} of the rows that they flag are right"
     )
     if summary.model is not None:
@@ -195,15 +196,20 @@ def _found(summary):
     return f"{text}."
 
 
+def _flags_any(summary):
+    return bool((summary.rows.predicted == summary.outcome.positive_class).any())
+
+
 def _rare_text(share):
-    return render.percent(share, 0 if share >= 0.1 else 1)
+    return render.percent(share, 0 if 0.1 <= share <= 0.9 else 1)
 
 
 def _distance(summary):
     scores, rows = summary.scores, summary.rows
+    low, high = rows.mean_interval(abs(rows.y - rows.predicted), rows.weight > 0)[1:]
     text = (
-        f"They miss by {amount(scores['mae'])} on average on "
-        f"{plural(len(rows), 'row')} (mean absolute error)"
+        f"They miss by {amount(scores['mae'])} on average (95 % interval "
+        f"{amount(low)} to {amount(high)}) on {plural(len(rows), 'row')}"
     )
     if summary.model is not None:
         text += f", the model by {amount(scores['ensemble_mae'])}"
@@ -245,13 +251,24 @@ def _extreme(summary):
     if not known:
         return ""
     k = max(known, key=lambda k: estimates[k]["estimate"])
-    found = estimates[k]
+    label = sentence(_named(summary, estimates[k]["class"]))
+    text = f"{label} is most likely {_estimated(summary, k, estimates[k])}"
+    base = rules.training_rates
+    if k == len(rules.rules) and base is not None and summary.outcome.is_binary:
+        # What no rule matches is hard to picture.
+        least = base[summary.outcome.positive_index]
+        others = [j for j in known if j != k and estimates[j]["interval"][0] > least]
+        for j in sorted(others, key=lambda j: -estimates[j]["estimate"])[:1]:
+            return f"{text}; next {_estimated(summary, j, estimates[j])}."
+    return f"{text}{_seen(summary, k, estimates[k]['class'])}."
+
+
+def _estimated(summary, k, found):
+    """The conditions of a rule, its probability and the interval."""
     low, high = found["interval"]
-    likely = _share(found["estimate"], low, high)
-    label = sentence(_named(summary, found["class"]))
     return (
-        f"{label} is most likely {_where(rules, k)}: estimated probability {likely}, "
-        f"95 % interval {rate_range(low, high)}{_seen(summary, k, found['class'])}."
+        f"{_where(summary.rules, k)}: {_share(found['estimate'], low, high)} (95 % "
+        f"interval {rate_range(low, high)})"
     )
 
 
@@ -259,7 +276,7 @@ def _where(rules, k):
     """The conditions of a rule in words, and its number."""
     if k == len(rules.rules):
         return f"where no other rule matches (rule {k + 1})"
-    texts = [condition_text(rules, c) for c in rules._shown_conditions[k]]
+    texts = ["".join(condition_parts(c, rules)) for c in rules._shown_conditions[k]]
     order = ", if no earlier rule matches" if rules.is_ordered and k else ""
     return f"where {cut(' and '.join(texts))} (rule {k + 1}{order})"
 
@@ -275,15 +292,16 @@ def _seen(summary, k, label):
 
 
 def _extreme_number(summary):
-    rules = summary.rules
-    every = list(rules)
-    k = max(range(len(every)), key=lambda k: every[k].prediction)
-    rule = every[k]
-    text = f"Predictions are highest {_where(rules, k)}: {amount(rule.prediction)}"
-    if rule.quantiles is None:
-        return f"{text}."
-    low, high = map(amount, rule.quantiles)
-    return f"{text}; 80 % of such rows are between {low} and {high}."
+    rules, every = summary.rules, list(summary.rules)
+    order = sorted(range(len(every)), key=lambda k: every[k].prediction)
+    ends = []
+    for k in (order[-1], order[0]):
+        text = f"{_where(rules, k)}: {amount(every[k].prediction)}"
+        if every[k].quantiles is not None:
+            low, high = map(amount, every[k].quantiles)
+            text += f" (80 % of rows {low} to {high})"
+        ends.append(text)
+    return f"Predictions are highest {ends[0]}, and lowest {ends[1]}."
 
 
 def _extreme_total(summary):
@@ -395,12 +413,14 @@ def _shorter(summary):
     if not fewer:
         return ""
     best = min(fewer, key=lambda point: (point.n_rules, point.error))
-    name = "error" if outcome.error_is_share else "RMSE"
-    return (
-        f"Fewer rules do as well here: the {name} of {best.n_rules} rules is "
-        f"{error_text(best.error, outcome)}, that of these {shown.n_rules} "
-        f"{error_text(shown.error, outcome)}."
-    )
+    theirs, own = (error_text(point.error, outcome) for point in (best, shown))
+    if outcome.error_is_share:
+        measured = (
+            f"{best.n_rules} are wrong on {theirs}, these {shown.n_rules} on {own}"
+        )
+    else:
+        measured = f"the RMSE of {best.n_rules} is {theirs}, that of all {own}"
+    return f"Fewer rules do as well here: {measured}."
 
 
 def _trained(summary):
@@ -424,14 +444,27 @@ def _unstable(summary):
 
 
 def _weak(summary):
-    weak = [card.number for card in summary.cards if card.flags]
+    weak = [card for card in summary.cards if card.flags]
     if not weak:
         return ""
-    verb = "is" if len(weak) == 1 else "are"
-    which = sentence(numbered(weak))
+    which = sentence(numbered([card.number for card in weak]))
     if len(weak) == len(summary.cards) > 1:
         which = "All rules"
-    return f"{which} {verb} weak (▲): the evidence below each says why."
+    flags = " ".join(reason for card in weak for reason in card.flags)
+    mostly = max(REASONS, key=flags.count)
+    verb = "is" if len(weak) == 1 else "are"
+    return f"{which} {verb} weak (▲), mostly because {REASONS[mostly]}."
+
+
+# By the words of the flags.
+REASONS = {
+    "rate is uncertain": "the interval is wide",
+    "barely different": "the value is close to that of all rows",
+    "more often than right": "more predictions are wrong than right here",
+    "less than 1 %": "few rows match",
+    "spread as widely": "the rows are widely spread",
+    "not stable": "other rows give other rules",
+}
 
 
 def _few(summary):
@@ -489,10 +522,13 @@ def _cost_tiles(summary):
 def _found_tiles(summary):
     scores = summary.scores
     label = _named(summary, summary.outcome.positive_class)
-    tiles = [
-        (percent(scores["recall"]), f"of {label} found (recall)"),
-        (percent(scores["precision"]), f"of flagged rows are {label} (precision)"),
-    ]
+    rate = summary.baseline.rates[summary.outcome.positive_index]
+    tiles = [(_rare_text(rate), f"of rows are {label}")]
+    if _flags_any(summary):
+        tiles = [
+            (percent(scores["recall"]), f"of {label} found (recall)"),
+            (percent(scores["precision"]), "of flagged rows right (precision)"),
+        ]
     if not math.isnan(scores.get("auc", math.nan)):
         tiles.append((f"{scores['auc']:.2f}", "AUC of the rules"))
         if "ensemble_auc" in scores:

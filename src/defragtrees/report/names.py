@@ -7,6 +7,8 @@ from defragtrees.report.text import sentence
 EMPTY_NAMES = {"", "0", "class", "classes", "dependent", "label", "labels", "none"}
 EMPTY_NAMES |= {"outcome", "output", "response", "result", "target", "targets", "value"}
 EMPTY_NAMES |= {"y", "y test", "y true", "y train", "y val", "y valid", "ytrue"}
+# Names that say something in a sentence, but nothing in a title.
+GENERAL_NAMES = {"category", "group", "state", "status", "type"}
 EMPTY_LABELS = {"0", "1", "1.0", "true", "yes", "y", "t", "positive", "pos"}
 
 
@@ -32,12 +34,14 @@ def make_title(rules, target_name=None, data_name=None, model=None):
     """
     size, outcome = plural(rules.n_rules, "rule"), rules.outcome
     words = target_words(target_name)
-    if words:
+    if words and words.lower() not in GENERAL_NAMES:
         return f"{sentence(words)} in {size}"
     if outcome.is_binary:
         label = outcome.answer_text(outcome.positive_class)
         if label.lower() not in EMPTY_LABELS:
             return f"Predicting “{label}” in {size}"
+    if words:
+        return f"{sentence(words)} in {size}"
     if data_name:
         return f"Predictions for {data_name} in {size}"
     return size if model is None else f"{sentence(model.name)} in {size}"

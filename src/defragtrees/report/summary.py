@@ -25,6 +25,7 @@ from defragtrees.outcomes.intervals import QUANTILE, wilson_interval
 from defragtrees.outcomes.measures import calibrate
 from defragtrees.plots.style import class_numbers
 from defragtrees.plots.two_features import typical_value
+from defragtrees.report.facts import measure_facts
 from defragtrees.report.model import FeatureUse, Model, describe_model, feature_use
 from defragtrees.report.names import make_title, target_words
 from defragtrees.report.text import (
@@ -129,6 +130,11 @@ class Summary:
     def has_costs(self):
         """Whether costs or a threshold are set."""
         return self.rules.costs is not None or self.rules.threshold is not None
+
+    @cached_property
+    def facts(self):
+        """Facts for a verdict; see `report.facts`."""
+        return measure_facts(self)
 
     @cached_property
     def rarely_back(self):

@@ -13,18 +13,17 @@ from defragtrees.report.text import (
     amount,
     count,
     cut,
-    error_text,
     fidelity_text,
     numbered,
     percent,
     rate_range,
     sentence,
+    shown_error_text,
 )
 from defragtrees.rules.text import decision_text
 
 MOST_CAVEATS = 4
 MOST_LISTED = 4  # maximum number of classes listed
-RARE_CLASS = 0.05  # share of a class from which on accuracy says something
 FEW_ROWS = 200
 
 
@@ -75,21 +74,11 @@ def _measure(summary):
         return "agreement"
     if not summary.outcome.error_is_share:
         return "distance"
-    if summary.rules.costs is not None:
+    if summary.facts.costs is not None:
         return "cost"
-    if summary.outcome.is_binary and (summary.has_costs or _rare_class(summary)):
+    if summary.outcome.is_binary and (summary.has_costs or summary.facts.is_rare):
         return "found"
     return "accuracy"
-
-
-def _rare_class(summary):
-    """The rarer of two classes if hardly any row has it, and its share; else None."""
-    rates = summary.baseline.rates
-    if summary.rows.y is None or not summary.outcome.n_classes == 2:
-        return None
-    share = min(rates)
-    label = summary.outcome.labels[rates.index(share)]
-    return (label, share) if share < RARE_CLASS else None
 
 
 def _named(summary, label):
@@ -127,77 +116,53 @@ def _subject(summary):
 
 
 def _accuracy(summary):
-    scores, rows = summary.scores, summary.rows
-    low, high = _right_interval(summary)
+    facts = summary.facts
     text = (
-        f"They are right on {_share(1 - scores['error'], low, high)} of "
-        f"{plural(len(rows), 'row')} (95 % interval {rate_range(low, high)})"
+        f"They are right on {_share(facts.rules)} (95 % interval "
+        f"{_interval(facts.rules)}) of {plural(len(summary.rows), 'row')}"
     )
-    if summary.model is not None:
-        text += f", the model on {percent(1 - scores['ensemble_error'])}"
+    if facts.model is not None:
+        text += f", the model on {_share(facts.model)}"
     guess = _named(summary, summary.baseline.guess)
-    return (
-        f"{text}; always predicting {guess} is right on "
-        f"{percent(1 - summary.baseline.guess_error)}."
-    )
+    return f"{text}; always predicting {guess} is right on {_share(facts.guess)}."
 
 
-def _right_interval(summary):
-    rows = summary.rows
-    return rows.rate(rows.predicted == rows.y, rows.weight > 0)[1:]
+def _share(figure):
+    """A share with the decimals that its interval supports."""
+    return render.percent(figure.value, render.percent_digits(figure.low, figure.high))
 
 
-def _share(value, low, high):
-    return render.percent(value, render.percent_digits(low, high))
+def _interval(figure):
+    return rate_range(figure.low, figure.high)
 
 
 def _cost(summary):
-    scores = summary.scores
-    label, cheapest = _cheapest_guess(summary)
+    costs = summary.facts.costs
     text = (
-        f"Their mistakes cost {amount(scores['expected_cost'])} per row on "
+        f"Their mistakes cost {amount(costs.rules)} per row on "
         f"{plural(len(summary.rows), 'row')}"
     )
-    if summary.model is not None:
-        text += f", those of the model {amount(scores['ensemble_expected_cost'])}"
-    return (
-        f"{text}; always predicting {_named(summary, label)} costs {amount(cheapest)}."
-    )
-
-
-def _cheapest_guess(summary):
-    """The class that costs least if it is always predicted, and the mean cost."""
-    rates, costs = summary.baseline.rates, summary.rules.costs
-    means = [
-        sum(rate * row[k] for rate, row in zip(rates, costs, strict=True))
-        for k in range(len(rates))
-    ]
-    k = means.index(min(means))
-    return summary.outcome.labels[k], means[k]
+    if costs.model is not None:
+        text += f", those of the model {amount(costs.model)}"
+    guess = _named(summary, costs.guess_label)
+    return f"{text}; always predicting {guess} costs {amount(costs.guess)}."
 
 
 def _found(summary):
-    """Precision and recall of two classes."""
-    scores, outcome = summary.scores, summary.outcome
-    label = _named(summary, outcome.positive_class)
-    rate = summary.baseline.rates[outcome.positive_index]
-    some = f"{_rare_text(rate)} of {plural(len(summary.rows), 'row')} are {label}"
-    if not _flags_any(summary):
+    """How many rows of one of two classes are found, and how many are false alarms."""
+    facts, n_rows = summary.facts, plural(len(summary.rows), "row")
+    label = _named(summary, facts.focus)
+    some = f"{_focus_rate(summary)} of {n_rows} are {label}"
+    if facts.right_when_said is None:
         return f"They predict {label} for no row, although {some}."
-    text = (
-        f"{some}: of these they find {percent(scores['recall'])}, and "
-        f"{percent(scores['precision'])} of the rows that they flag are right"
-    )
-    if summary.model is not None:
-        text += (
-            f" (the model finds {percent(scores['ensemble_recall'])}, and "
-            f"{percent(scores['ensemble_precision'])} are right)"
-        )
-    return f"{text}."
+    text = f"{some}: of these they find {_share(facts.found)} (95 % interval "
+    text += f"{_interval(facts.found)}), and {_share(facts.right_when_said)} of the "
+    return f"{text}rows that they flag are right."
 
 
-def _flags_any(summary):
-    return bool((summary.rows.predicted == summary.outcome.positive_class).any())
+def _focus_rate(summary):
+    k = summary.outcome.labels.index(summary.facts.focus)
+    return _rare_text(summary.baseline.rates[k])
 
 
 def _rare_text(share):
@@ -205,16 +170,16 @@ def _rare_text(share):
 
 
 def _distance(summary):
-    scores, rows = summary.scores, summary.rows
-    low, high = rows.mean_interval(abs(rows.y - rows.predicted), rows.weight > 0)[1:]
+    facts = summary.facts
+    low, high = amount(facts.rules.low), amount(facts.rules.high)
     text = (
-        f"They miss by {amount(scores['mae'])} on average (95 % interval "
-        f"{amount(low)} to {amount(high)}) on {plural(len(rows), 'row')}"
+        f"They miss by {amount(facts.rules.value)} on average (95 % interval {low} to "
+        f"{high}) on {plural(len(summary.rows), 'row')}, in half of them by less than "
+        f"{amount(facts.half_within)}"
     )
-    if summary.model is not None:
-        text += f", the model by {amount(scores['ensemble_mae'])}"
-    guess = rows.mean(abs(rows.y - summary.baseline.guess))
-    return f"{text}; always predicting the mean misses by {amount(guess)}."
+    if facts.model is not None:
+        text += f"; the model misses by {amount(facts.model.value)}"
+    return f"{text}, always predicting the mean by {amount(facts.guess.value)}."
 
 
 def _agreement(summary):
@@ -238,38 +203,44 @@ MEASURED = {
 
 
 def _extreme(summary):
-    """The rule, or the total, with the highest probability or prediction."""
-    rules = summary.rules
-    if summary.totals:
-        return _extreme_total(summary)
-    if not rules.rules or rules.combination == "sum":
+    """Where the probability or the prediction is highest."""
+    highest, outcome = summary.facts.highest, summary.outcome
+    if outcome.labels and not outcome.is_binary:
+        return _clearest(summary)
+    if highest is None:
         return ""
+    if not outcome.labels:
+        ends = [_part(summary, one) for one in (highest, summary.facts.lowest)]
+        return f"Predictions are highest {ends[0]}, and lowest {ends[1]}."
+    label = sentence(_named(summary, outcome.positive_class))
+    text = f"{label} is most likely {_part(summary, highest)}"
+    if highest.observed is not None:
+        n_part, n_rows = count(highest.observed.n_part), plural(highest.n_rows, "row")
+        text += f"; here {n_part} of {n_rows}"
+    return f"{text}{_next(summary, highest)}."
+
+
+def _part(summary, extreme):
+    """Where an Extreme is, its estimate and the interval."""
+    if extreme.totals is not None:
+        low, high = map(amount, extreme.totals)
+        text = f"with {low if low == high else f'{low} to {high}'} points"
+    else:
+        text = _where(summary.rules, extreme.number - 1)
     if not summary.outcome.labels:
-        return _extreme_number(summary)
-    estimates = [summary.outcome.estimate(rule) for rule in rules]
-    known = [k for k, found in enumerate(estimates) if found["interval"]]
-    if not known:
-        return ""
-    k = max(known, key=lambda k: estimates[k]["estimate"])
-    label = sentence(_named(summary, estimates[k]["class"]))
-    text = f"{label} is most likely {_estimated(summary, k, estimates[k])}"
-    base = rules.training_rates
-    if k == len(rules.rules) and base is not None and summary.outcome.is_binary:
-        # What no rule matches is hard to picture.
-        least = base[summary.outcome.positive_index]
-        others = [j for j in known if j != k and estimates[j]["interval"][0] > least]
-        for j in sorted(others, key=lambda j: -estimates[j]["estimate"])[:1]:
-            return f"{text}; next {_estimated(summary, j, estimates[j])}."
-    return f"{text}{_seen(summary, k, estimates[k]['class'])}."
+        text += f": {amount(extreme.estimate)}"
+        if extreme.interval is not None:
+            low, high = map(amount, extreme.interval)
+            text += f" (80 % of rows {low} to {high})"
+        return text
+    if extreme.interval is None:
+        return f"{text}: {percent(extreme.estimate)}"
+    return f"{text}: {_estimate(extreme.estimate, *extreme.interval)}"
 
 
-def _estimated(summary, k, found):
-    """The conditions of a rule, its probability and the interval."""
-    low, high = found["interval"]
-    return (
-        f"{_where(summary.rules, k)}: {_share(found['estimate'], low, high)} (95 % "
-        f"interval {rate_range(low, high)})"
-    )
+def _estimate(estimate, low, high):
+    shown = render.percent(estimate, render.percent_digits(low, high))
+    return f"{shown} (95 % interval {rate_range(low, high)})"
 
 
 def _where(rules, k):
@@ -281,59 +252,49 @@ def _where(rules, k):
     return f"where {cut(' and '.join(texts))} (rule {k + 1}{order})"
 
 
-def _seen(summary, k, label):
-    """How many of its rows have the class here."""
-    rows = summary.rows
-    members = rows.members[:, k]
-    if rows.y is None or not members.any() or summary.is_weighted:
+def _next(summary, highest):
+    """The rule after the default rule, as what no rule matches is hard to picture."""
+    rules, base = summary.rules, summary.rules.training_rates
+    if highest.number != rules.n_rules or base is None:
         return ""
-    n_seen = int((rows.y[members] == label).sum())
-    return f"; here {count(n_seen)} of {plural(int(members.sum()), 'row')}"
-
-
-def _extreme_number(summary):
-    rules, every = summary.rules, list(summary.rules)
-    order = sorted(range(len(every)), key=lambda k: every[k].prediction)
-    ends = []
-    for k in (order[-1], order[0]):
-        text = f"{_where(rules, k)}: {amount(every[k].prediction)}"
-        if every[k].quantiles is not None:
-            low, high = map(amount, every[k].quantiles)
-            text += f" (80 % of rows {low} to {high})"
-        ends.append(text)
-    return f"Predictions are highest {ends[0]}, and lowest {ends[1]}."
-
-
-def _extreme_total(summary):
-    outcome = summary.outcome
-    if not outcome.is_binary:
+    place = summary.outcome.positive_index
+    found = [
+        (rule.distribution[place], k, rule.interval[place])
+        for k, rule in enumerate(rules.rules)
+        if rule.interval and rule.distribution and rule.interval[place][0] > base[place]
+    ]
+    if not found:
         return ""
-    line = summary.totals[-1 if outcome.positive_index == 1 else 0]
-    likely = line["estimated"]
-    if outcome.positive_index == 0:
-        likely = 1 - likely
-    low, high = amount(line["low"]), amount(line["high"])
-    total = f"a total of {low}" if low == high else f"totals of {low} to {high}"
-    label = sentence(_named(summary, outcome.positive_class))
-    text = f"{label} is most likely with {total} points: "
-    text += f"estimated probability {percent(likely)}"
-    if "observed" in line:
-        seen = line["observed"] if outcome.positive_index else 1 - line["observed"]
-        text += f"; here {percent(seen)} of {plural(line['n_rows'], 'row')}"
-    return f"{text}."
+    estimate, k, interval = max(found)
+    return f". Next {_where(rules, k)}: {_estimate(estimate, *interval)}"
+
+
+def _clearest(summary):
+    """Of many classes, the rule with the highest probability of its own."""
+    rules, outcome = summary.rules, summary.outcome
+    if rules.combination == "sum":
+        return ""
+    found = [(outcome.estimate(rule), k) for k, rule in enumerate(rules)]
+    found = [(one["estimate"], k, one) for one, k in found if one["interval"]]
+    if not found:
+        return ""
+    estimate, k, one = max(found, key=lambda entry: entry[0])
+    return (
+        f"The clearest rule is {_named(summary, one['class'])} {_where(rules, k)}: "
+        f"{_estimate(estimate, *one['interval'])}."
+    )
 
 
 # Caveats: each returns a sentence, or nothing if it does not apply.
 
 
 def _no_better(summary):
-    if _measure(summary) not in ("accuracy", "distance"):
+    measure = _measure(summary)
+    if not summary.facts.is_no_better or measure in ("agreement", "found"):
         return ""
-    if summary.scores["error"] < summary.baseline.guess_error:
-        return ""
-    text = "The rules are no more often right than one prediction for every row"
-    if not summary.outcome.error_is_share:
-        text = "The rules are no closer than predicting the mean for every row"
+    text = "The rules are not clearly better than one prediction for every row"
+    if measure == "distance":
+        text = "The rules are not clearly better than predicting the mean"
     auc = summary.scores.get("auc", math.nan)
     if not math.isnan(auc):
         text += f"; their probabilities still rank rows (AUC {auc:.2f})"
@@ -341,14 +302,12 @@ def _no_better(summary):
 
 
 def _rare(summary):
-    found = _rare_class(summary)
-    if found is None:
+    if not summary.facts.is_rare or summary.rows.y is None:
         return ""
-    label, share = found
     guess = _named(summary, summary.baseline.guess)
+    right = _rare_text(1 - summary.baseline.guess_error)
     text = (
-        f"Only {_rare_text(share)} of the rows are {_named(summary, label)}. Always "
-        f"predicting {guess} is right on {_rare_text(1 - share)}, so accuracy and "
+        f"Always predicting {guess} is right on {right} of rows, so accuracy and "
         "agreement with the model say little here"
     )
     auc = summary.scores.get("auc", math.nan)
@@ -375,51 +334,34 @@ def _costs(summary):
 
 
 def _outside(summary):
-    """Rules whose estimate and observed rate contradict each other."""
-    rules, outcome = summary.rules, summary.outcome
-    if rules.combination == "sum" or outcome.statistic != "rates":
-        return ""
-    numbers = []
-    for line, rule in zip(summary.calibration, rules, strict=False):
-        if not line["n_rows"] or rule.interval is None:
-            continue
-        low, high = rule.interval[outcome.rate_index(rule)]
-        is_outside = not low <= line["observed"] <= high
-        if is_outside and not line["low"] <= line["estimated"] <= line["high"]:
-            numbers.append(line["rule"])
+    numbers = [one.number for one in summary.facts.outside if one.number is not None]
     if not numbers:
-        return ""
-    its = "its" if len(numbers) == 1 else "their"
-    verb = "differs" if len(numbers) == 1 else "differ"
-    return (
-        f"{sentence(numbered(numbers))} {verb} here from what was estimated: the "
-        f"observed rate lies outside {its} 95 % interval."
-    )
+        return ""  # of many totals some differ by chance
+    seen = "the observed rate lies outside the 95 % interval"
+    if not summary.outcome.labels:
+        seen = "the observed mean differs by more than chance"
+    which = f"estimates of {numbered(numbers)} do"
+    if len(numbers) == 1:
+        which = f"estimate of {numbered(numbers)} does"
+    return f"The {which} not hold here: {seen}."
 
 
 def _shorter(summary):
-    """A shorter list that does as well here."""
-    trade_off, outcome = summary.trade_off, summary.outcome
-    if _measure(summary) not in ("accuracy", "distance") or trade_off is None:
+    shorter, n_rules = summary.facts.shorter, summary.rules.n_rules
+    if shorter is None or shorter.n_rules == 1:
         return ""
-    if trade_off.shown is None:
+    if _measure(summary) in ("agreement", "found"):
         return ""
-    shown = trade_off.points[trade_off.shown]
-    fewer = [
-        point
-        for point in trade_off.points
-        if 1 < point.n_rules < shown.n_rules and point.error <= shown.error
-    ]
-    if not fewer:
-        return ""
-    best = min(fewer, key=lambda point: (point.n_rules, point.error))
-    theirs, own = (error_text(point.error, outcome) for point in (best, shown))
-    if outcome.error_is_share:
-        measured = (
-            f"{best.n_rules} are wrong on {theirs}, these {shown.n_rules} on {own}"
-        )
+    outcome, fewer = summary.outcome, shorter.n_rules
+    if shorter.cost is not None:
+        own, theirs = amount(shorter.shown_cost), amount(shorter.cost)
+        measured = f"{fewer} cost {theirs} per row, these {n_rules} {own}"
     else:
-        measured = f"the RMSE of {best.n_rules} is {theirs}, that of all {own}"
+        own = shown_error_text(shorter.shown_error, outcome)
+        theirs = shown_error_text(shorter.error, outcome)
+        measured = f"{fewer} are wrong on {theirs}, these {n_rules} on {own}"
+        if not outcome.error_is_share:
+            measured = f"the RMSE of {fewer} is {theirs}, that of these {n_rules} {own}"
     return f"Fewer rules do as well here: {measured}."
 
 
@@ -452,8 +394,10 @@ def _weak(summary):
         which = "All rules"
     flags = " ".join(reason for card in weak for reason in card.flags)
     mostly = max(REASONS, key=flags.count)
-    verb = "is" if len(weak) == 1 else "are"
-    return f"{which} {verb} weak (▲), mostly because {REASONS[mostly]}."
+    weak_as = (
+        "is weak (▲) because" if len(weak) == 1 else "are weak (▲), mostly because"
+    )
+    return f"{which} {weak_as} {REASONS[mostly]}."
 
 
 # By the words of the flags.
@@ -495,55 +439,48 @@ def _tiles(summary):
 
 
 def _accuracy_tiles(summary):
-    scores = summary.scores
-    low, high = _right_interval(summary)
+    facts = summary.facts
     tiles = [
-        (_share(1 - scores["error"], low, high), "right (accuracy of the rules)"),
-        (rate_range(low, high), "95 % interval of the accuracy"),
+        (_share(facts.rules), "right (accuracy of the rules)"),
+        (_interval(facts.rules), "95 % interval of the accuracy"),
     ]
-    if summary.model is not None:
-        tiles.append((percent(1 - scores["ensemble_error"]), "accuracy of the model"))
+    if facts.model is not None:
+        tiles.append((_share(facts.model), "accuracy of the model"))
     guess = _named(summary, summary.baseline.guess)
-    right = percent(1 - summary.baseline.guess_error)
-    return [*tiles, (right, f"accuracy of always predicting {guess}")]
+    return [*tiles, (_share(facts.guess), f"accuracy of always predicting {guess}")]
 
 
 def _cost_tiles(summary):
-    scores = summary.scores
-    tiles = [(amount(scores["expected_cost"]), "cost per row of the rules")]
-    if summary.model is not None:
-        cost = amount(scores["ensemble_expected_cost"])
-        tiles.append((cost, "cost per row of the model"))
-    label, cheapest = _cheapest_guess(summary)
-    always = f"cost of always predicting {_named(summary, label)}"
-    return [*tiles, (amount(cheapest), always)]
+    costs = summary.facts.costs
+    tiles = [(amount(costs.rules), "cost per row of the rules")]
+    if costs.model is not None:
+        tiles.append((amount(costs.model), "cost per row of the model"))
+    always = f"cost of always predicting {_named(summary, costs.guess_label)}"
+    return [*tiles, (amount(costs.guess), always)]
 
 
 def _found_tiles(summary):
-    scores = summary.scores
-    label = _named(summary, summary.outcome.positive_class)
-    rate = summary.baseline.rates[summary.outcome.positive_index]
-    tiles = [(_rare_text(rate), f"of rows are {label}")]
-    if _flags_any(summary):
+    facts, scores = summary.facts, summary.scores
+    label = _named(summary, facts.focus)
+    tiles = [(_focus_rate(summary), f"of rows are {label}")]
+    if facts.right_when_said is not None:
         tiles = [
-            (percent(scores["recall"]), f"of {label} found (recall)"),
-            (percent(scores["precision"]), "of flagged rows right (precision)"),
+            (_share(facts.found), f"of {label} found (recall)"),
+            (_share(facts.right_when_said), "of flagged rows right (precision)"),
         ]
-    if not math.isnan(scores.get("auc", math.nan)):
-        tiles.append((f"{scores['auc']:.2f}", "AUC of the rules"))
-        if "ensemble_auc" in scores:
-            tiles.append((f"{scores['ensemble_auc']:.2f}", "AUC of the model"))
+    for key, who in (("auc", "rules"), ("ensemble_auc", "model")):
+        if not math.isnan(scores.get(key, math.nan)):
+            tiles.append((f"{scores[key]:.2f}", f"AUC of the {who}"))
     return tiles
 
 
 def _distance_tiles(summary):
-    scores, rows = summary.scores, summary.rows
-    tiles = [(amount(scores["mae"]), "mean absolute error of the rules")]
-    if summary.model is not None:
-        mae = amount(scores["ensemble_mae"])
+    facts, scores = summary.facts, summary.scores
+    tiles = [(amount(facts.rules.value), "mean absolute error of the rules")]
+    if facts.model is not None:
+        mae = amount(facts.model.value)
         tiles.append((mae, "mean absolute error of the model"))
-    guess = rows.mean(abs(rows.y - summary.baseline.guess))
-    tiles.append((amount(guess), "error of always predicting the mean"))
+    tiles.append((amount(facts.guess.value), "error of always predicting the mean"))
     if "r2" in scores:
         explained = fidelity_text(scores["r2"])
         tiles.append((f"R² {explained}", "share of the variance explained"))

@@ -7,6 +7,7 @@ import numpy as np
 
 from defragtrees.plots.measures import calibration_picture
 from defragtrees.plots.picture import Axis, Curve, Picture
+from defragtrees.report.sections.rules import observed_cells
 from defragtrees.report.text import (
     Html,
     Table,
@@ -297,14 +298,16 @@ def calibration(page):
     )
     gap = apart / sum(line["n_rows"] for line in seen)
     lines = []
-    for line, card in zip(summary.calibration, summary.cards, strict=True):
-        cells = [card.name, badge(card.then, card.colour), count(round(line["n_rows"]))]
-        values = ["–", "–", "–"]
-        if line["n_rows"]:
-            keys = ("estimated", "observed", "low", "high")
-            *values, low, high = (write(line[key]) for key in keys)
-            values.append(f"{low.removesuffix(SIGN)} to {high}")
-        lines.append([*cells, *values])
+    for line in summary.calibration:
+        cells = [name(outcome.answer_text(line["class"]))]
+        if "rule" in line:
+            card = summary.cards[line["rule"] - 1]
+            cells = [card.name, badge(card.then, card.colour)]
+        cells.append(count(round(line["n_rows"])))
+        lines.append([*cells, *observed_cells(line, outcome)])
+    by_rule = summary.rules.combination != "sum"
+    header = ["Rule", "Predicts"] if by_rule else ["Class"]
+    header += ["Rows", "Estimated", "Observed", "95 % interval"]
     picture = calibration_picture(summary.calibration, outcome, write)
     gap_text = amount(gap)
     if outcome.has_probabilities:
@@ -313,11 +316,15 @@ def calibration(page):
         "label": _positive_text(outcome),
         "gap": gap_text,
         "picture": page.draw("calibration", picture),
-        "lines": Table(
-            ["Rule", "Predicts", "Rows", "Estimated", "Observed", "95 % interval"],
+        "by_rule": by_rule,
+        # A table of totals stands with the rules.
+        "lines": None
+        if summary.totals
+        else Table(
+            header,
             lines,
             "Estimated and observed values of each rule, on these rows",
-            numeric=(2, 3, 4, 5),
+            numeric=range(len(header) - 4, len(header)),
             kind="bars",
         ),
     }

@@ -7,8 +7,8 @@ from defragtrees.report.text import (
     Table,
     amount,
     badge,
-    bar,
     count,
+    cut,
     percent,
     range_bar,
     rate_range,
@@ -73,6 +73,25 @@ def _rule(summary, k, cells):
     }
 
 
+def total_text(line):
+    """A total of points, or a range of them."""
+    low, high = line.get("low_total", line["low"]), line.get("high_total", line["high"])
+    return amount(low) if low == high else f"{amount(low)} to {amount(high)}"
+
+
+def observed_cells(line, outcome):
+    """Estimate, and what is observed with its interval, of a line of calibration."""
+    if not line["n_rows"]:
+        return ["–", "–", "–"]
+    estimated = reported_text(line["estimated"], outcome)
+    if "observed" not in line:
+        return [estimated]
+    interval = f"{amount(line['low'])} to {amount(line['high'])}"
+    if outcome.statistic == "rates":
+        interval = rate_range(line["low"], line["high"])
+    return [estimated, reported_text(line["observed"], outcome), interval]
+
+
 def _default_text(rules):
     if rules.combination == "sum":
         return "base score"
@@ -132,13 +151,12 @@ def _observed(summary, k):
     line, rule = summary.calibration[k], list(rules)[k]
     if not line["n_rows"]:
         return None
-    value = reported_text(line["observed"], outcome)
-    if outcome.statistic == "mean":
-        low, high = amount(line["low"]), amount(line["high"])
-        return {"what": "mean", "value": value, "interval": f"{low} to {high}"}
-    interval = rate_range(line["low"], line["high"])
-    label = outcome.answer_text(outcome.labels[outcome.rate_index(rule)])
-    return {"what": f"rate of {label}", "value": value, "interval": interval}
+    _, value, interval = observed_cells(line, outcome)
+    what = "mean"
+    if outcome.labels:
+        label = outcome.labels[outcome.rate_index(rule)]
+        what = f"rate of {cut(outcome.answer_text(label))}"
+    return {"what": what, "value": value, "interval": interval}
 
 
 def _chart_words(summary):
@@ -170,27 +188,27 @@ def _having(rows, label):
 
 def _totals(summary):
     """Estimated and observed values by total of points, on the rows of the report."""
+    lines = summary.calibration or summary.totals
     if not summary.totals:
         return None
-    outcome, lines = summary.outcome, []
-    for line in summary.totals:
-        low, high = amount(line["low"]), amount(line["high"])
-        share = line["n_rows"] / len(summary.rows)
-        cells = [low if low == high else f"{low} to {high}", count(line["n_rows"])]
-        cells.append(bar(share, percent(share)))
-        cells.append(reported_text(line["estimated"], outcome))
-        if "observed" in line:
-            cells.append(reported_text(line["observed"], outcome))
-        lines.append(cells)
+    outcome = summary.outcome
     what = "prediction"
     if outcome.is_binary:
-        what = f"P({outcome.answer_text(outcome.labels[1])})"
-    header = ["Total", "Rows", "Share", f"{what}, estimated"]
-    header += ["Observed"] if summary.rows.y is not None else []
+        what = outcome.rate_title()
+    has_y = bool(summary.calibration)
+    header = ["Total", "Rows", f"{what}, estimated"]
+    header += ["Observed", "95 % interval"] if has_y else []
     return Table(
         header,
-        lines,
-        "Estimates by total of points, on the rows of this report",
+        [
+            [
+                total_text(line),
+                count(round(line["n_rows"])),
+                *observed_cells(line, outcome),
+            ]
+            for line in lines
+        ],
+        "Estimated and observed values of each total, on these rows",
         numeric=range(1, len(header)),
         kind="bars",
     )

@@ -810,7 +810,9 @@ def rule_flags(rows, k, baseline, stability=None):
     """Reasons why rule k (from 0) is weak, the most serious first."""
     rules, members = rows.rules, rows.members[:, k]
     flags = {"rates": _rate_flags, "mean": _mean_flags}[rules.outcome.statistic]
-    n_rows, reasons = int(members.sum()), flags(rows, k, baseline)
+    n_rows, reasons = int(members.sum()), []
+    if rules.combination != "sum":  # points are not rates of their rows
+        reasons = flags(rows, k, baseline)
     if list(rules)[k].conditions and rows.share(members) < RARE:
         verb = "predicts" if rules.is_exclusive else "matches"
         reasons.append(

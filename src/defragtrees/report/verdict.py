@@ -302,7 +302,7 @@ def _no_better(summary):
 
 
 def _rare(summary):
-    if not summary.facts.is_rare or summary.rows.y is None:
+    if not summary.facts.is_rare or _measure(summary) != "found":
         return ""
     guess = _named(summary, summary.baseline.guess)
     right = _rare_text(1 - summary.baseline.guess_error)
@@ -317,16 +317,23 @@ def _rare(summary):
 
 
 def _costs(summary):
+    rules, outcome, costs = summary.rules, summary.outcome, summary.costs
     if not summary.has_costs:
         return ""
-    text, costs = decision_text(summary.rules), summary.costs
-    if costs is not None:
-        label = _named(summary, summary.outcome.positive_class)
-        text = (
-            f"A missed {label} costs {amount(costs.miss)}, a false one "
-            f"{amount(costs.alarm)}; so the rules predict {label} from a probability "
-            f"of {percent(costs.border)} on."
-        )
+    text = decision_text(rules)
+    if outcome.is_binary:
+        label = _named(summary, outcome.positive_class)
+        border = costs.border if costs else None
+        if rules.threshold is not None:
+            border = outcome.positive_threshold(rules.threshold)
+        if border is not None:
+            text = (
+                f"The rules predict {label} from a probability of {percent(border)} on"
+            )
+            if costs is not None:
+                miss, alarm = amount(costs.miss), amount(costs.alarm)
+                text += f", as a missed {label} costs {miss} and a false one {alarm}"
+            text += "."
     if summary.rows.y is None:
         return text
     wrong = percent(summary.scores["error"])

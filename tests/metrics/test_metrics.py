@@ -165,7 +165,7 @@ def test_calibration_of_a_long_scorecard_has_ten_groups():
     X = np.arange(40.0)[:, None]
     rows = metrics.calibration(card, X, X[:, 0])
     assert len(rows) == 10
-    assert [row["total"] for row in rows[:2]] == [(0, 2), (3, 6)]
+    assert [row["total"] for row in rows[:2]] == [(0, 3), (4, 7)]
     assert [row["estimated"] for row in rows] == [row["observed"] for row in rows]
 
 

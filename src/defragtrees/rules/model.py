@@ -572,6 +572,10 @@ class RuleModel(ByValue, ABC):
         """Which rows count for which rules, by which of them match."""
         return held.copy()
 
+    def _calibrated_by(self, held: Flags) -> Values:
+        """A key of rows whose estimates and y are compared: the index of the rule."""
+        return self._apply(held)
+
     def _groups(self, held: Flags) -> tuple[Any, Any]:
         """Rows, and the rule that each counts for; a row may come more than once."""
         rows, group = np.nonzero(self._members(held))

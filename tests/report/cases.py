@@ -216,15 +216,11 @@ def one_line(html):
     return re.sub("[ \n]+", " ", html)
 
 
-def bare_page(summary):
-    """A page without pictures."""
-    return Page(summary, is_live=False, is_drawn=False)
-
-
 def written(name, summary):
-    """The pieces of a section on a page without pictures."""
+    """The pieces of a section, without its charts."""
     [section] = [section for section in SECTIONS if section.name == name]
-    return Pieces(bare_page(summary).write(section)).found
+    html = Page(summary).write(section)
+    return Pieces(re.sub("<figure.*?</figure>", "", html, flags=re.DOTALL)).found
 
 
 def verdict(summary):

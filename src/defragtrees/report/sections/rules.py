@@ -1,7 +1,7 @@
 """Sections on the rules: their table, a scorecard on paper, edit mode."""
 
+from defragtrees.report.condition_charts import condition_charts
 from defragtrees.report.edit_data import can_edit, edit_data
-from defragtrees.report.pictures import histogram
 from defragtrees.report.summary import RARE, condition_parts
 from defragtrees.report.text import (
     Table,
@@ -28,8 +28,9 @@ def rules(page):
     summary, rules = page.summary, page.summary.rules
     header, lines = rule_cells(rules)
     titles = header[2:]
+    charts = condition_charts(summary)
     shown = [
-        _rule(summary, k, list(zip(titles, line[2:], strict=True)))
+        _rule(summary, k, list(zip(titles, line[2:], strict=True)), charts[k])
         for k, line in enumerate(lines)
     ]
     missing = rules.unpredicted_classes
@@ -53,7 +54,7 @@ def rules(page):
     }
 
 
-def _rule(summary, k, cells):
+def _rule(summary, k, cells, charts):
     rules, card = summary.rules, summary.cards[k]
     is_default = k == len(rules.rules)
     conditions = () if is_default else rules._shown_conditions[k]
@@ -61,8 +62,8 @@ def _rule(summary, k, cells):
         "number": k + 1,
         "default": _default_text(rules) if is_default else "",
         "conditions": [
-            (*condition_parts(condition, rules), histogram(summary, k, condition))
-            for condition in conditions
+            (*condition_parts(condition, rules), chart)
+            for condition, chart in zip(conditions, charts, strict=True)
         ],
         "cells": [_cell(summary, k, title, text) for title, text in cells]
         + ([_matches(card, is_default)] if rules.combination == "sum" else []),
@@ -160,21 +161,23 @@ def _observed(summary, k):
 
 
 def _chart_words(summary):
-    """How to read the small charts at conditions."""
+    """How to read the charts at conditions."""
     outcome = summary.outcome
-    first = "The small chart beside a condition shows the distribution of the feature"
-    ending = "The accepted values are shaded; the line is the threshold."
-    if outcome.statistic == "mean":
-        by = "the model’s prediction" if summary.rows.y is None else summary.target
-        return f"{first}, coloured by the mean of {by}. {ending}"
-    above = "the predicted class"
-    if outcome.is_binary:
-        above = f"“{outcome.answer_text(outcome.positive_class)}”"
-    if summary.rows.y is None:
-        above += " (as predicted by the model)"
+    what = "the model’s mean prediction"
+    if summary.rows.y is not None:
+        what = f"the mean of {summary.target}"
+    if outcome.statistic == "rates":
+        whose = "the predicted class"
+        if outcome.is_binary:
+            whose = f"“{outcome.answer_text(outcome.positive_class)}”"
+        what = f"the share of {whose}"
+        if summary.rows.y is None:
+            what += " in the model’s predictions"
     return (
-        f"{first}: rows of {above} above the line, all others below, on separate "
-        f"scales. {ending}"
+        f"The small chart beside a condition shows {what} by value of the feature, "
+        "all on one scale; the dashed line is that of all rows. Values that the "
+        "condition accepts are coloured. Bars of numbers are as wide as their rows are "
+        "many; bars of fewer than 10 rows are pale."
     )
 
 
@@ -234,7 +237,7 @@ def scorecard(page):
 def edit(page):
     """The edit mode, which scripts run."""
     summary, rules = page.summary, page.summary.rules
-    if not page.is_live or not rules.rules or summary.model is None:
+    if not rules.rules or summary.model is None:
         return None
     if not can_edit(rules):
         return {"can_edit": False}

@@ -48,7 +48,15 @@ NONE = "'none'"
 # The files of each line become one function, so that their names stay local.
 SCRIPTS = (
     ("pictures.js",),
-    ("edit_numbers.js", "edit_rules.js", "edit_changes.js", "edit_panel.js"),
+    (
+        "numbers.js",
+        "model.js",
+        "changes.js",
+        "controls.js",
+        "edit.js",
+        "decide.js",
+        "why.js",
+    ),
 )
 FILTERS = {
     "amount": amount,
@@ -196,7 +204,7 @@ class Page:
     is_live: bool  # whether scripts draw the charts
     is_drawn: bool  # whether there are static charts
     pictures: dict[str, Picture] = field(default_factory=dict)
-    edit: dict[str, Any] | None = None  # data of the edit mode
+    edit: dict[str, Any] | None = None  # data of the scripts, see `page_data`
 
     @cached_property
     def environment(self):
@@ -245,7 +253,7 @@ def make_page(summary):
         summary=summary,
         page=page,
         policy=_policy(scripts),
-        style=read_template("report.css"),
+        style=read_template("report.css") + read_template("interactive.css"),
         sections=[(section, html) for section, html in written if html],
         today=date.today().isoformat(),
         scripts=scripts,

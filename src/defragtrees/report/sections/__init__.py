@@ -9,7 +9,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from defragtrees.report.sections import alternatives, measures, overview, rows, rules
+from defragtrees.report.sections import (
+    alternatives,
+    interactive,
+    measures,
+    overview,
+    rows,
+    rules,
+)
 
 
 @dataclass(frozen=True)
@@ -25,7 +32,9 @@ class Section:
 SECTIONS = (
     Section("question", "Data", "Model and data", overview.question),
     Section("rules", "Rules", "The rules", rules.rules),
-    Section("edit", "Edit", "Edit the rules", rules.edit),
+    Section("decide", "Decide", "Choose a threshold", interactive.decide),
+    Section("edit", "Edit", "Edit the rules", interactive.edit),
+    Section("why", "Why", "Why this row?", interactive.why),
     Section("totals", "Totals", "From points to predictions", rules.totals),
     Section("measures", "Measures", "Performance", measures.measures),
     Section("costs", "Costs", "Cost of mistakes", measures.costs),

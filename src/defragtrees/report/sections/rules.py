@@ -1,8 +1,7 @@
-"""Sections on the rules: cards, edit mode, totals of points."""
+"""Sections on the rules: cards, totals of points."""
 
 from dataclasses import asdict
 
-from defragtrees.report.edit_data import can_edit, edit_data
 from defragtrees.report.pictures import histogram
 from defragtrees.report.summary import RARE
 from defragtrees.report.text import (
@@ -137,28 +136,6 @@ def _having(rows, label):
         return None
     members = rows.y == label
     return {"n_rows": int(members.sum()), "share": rows.share(members)}
-
-
-def edit(page):
-    """The edit mode, which scripts run."""
-    summary, rules = page.summary, page.summary.rules
-    if not page.is_live or not rules.rules:
-        return None
-    if not can_edit(rules):
-        return {"can_edit": False}
-    page.edit = edit_data(summary)
-    offered = rules.editable
-    deeds = ["drop a rule", "move a threshold", "remove a condition"]
-    deeds += ["change a prediction"] if offered["prediction"] else []
-    deeds += ["change points"] if offered["points"] else []
-    deeds += ["move a rule up or down"] if offered["move"] else []
-    return {
-        "can_edit": True,
-        "deeds": f"{', '.join(deeds[:-1]).capitalize()} or {deeds[-1]}.",
-        "n_rows": page.edit["n_rows"],
-        "n_all": len(summary.rows),
-        "reason": rules._not_editable_text(),
-    }
 
 
 def totals(page):

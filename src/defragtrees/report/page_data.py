@@ -102,11 +102,11 @@ def _feature(rules, sample, j):
     }
     if categories is None:
         return about | {"steps": _steps(sample.matrix[:, j], rules, j)}
-    texts = [str(one) for one in categories]
     printed = [category(one) for one in categories]
+    short = [str(one)[:LONGEST_NAME] for one in categories]
     return about | {
         "categories": printed,
-        "boxes": [text[:LONGEST_NAME] for text in texts] if printed != texts else None,
+        "boxes": short if short != printed else None,
     }
 
 

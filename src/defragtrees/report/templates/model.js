@@ -81,8 +81,9 @@ function noneOf(texts) {
   if (texts.length === 1) return `not ${texts[0]}`;
   return texts.length === 2 ? `neither ${texts[0]} nor ${texts[1]}` : `none of ${texts.join(", ")}`;
 }
-function setParts(feature, condition) {
-  const texts = feature.categories, places = [...condition.categories].sort((a, b) => a - b);
+function setParts(feature, condition, isShown) {
+  const texts = feature.categories.map((text) => (isShown && text.length > 200 ? `${text.slice(0, 200)}\u2026` : text));
+  const places = [...condition.categories].sort((a, b) => a - b);
   if (!places.length) return null;
   if (places.some((c) => c >= texts.length)) {
     const out = texts.filter((_, c) => !places.includes(c));

@@ -9,7 +9,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from defragtrees.report.sections import alternatives, measures, overview, rows, rules
+from defragtrees.report.sections import (
+    alternatives,
+    interactive,
+    measures,
+    overview,
+    rows,
+    rules,
+)
 
 
 @dataclass(frozen=True)
@@ -26,7 +33,9 @@ class Section:
 SECTIONS = (
     Section("rules", "Rules", "The rules", rules.rules),
     Section("scorecard", "Card", "The card on paper", rules.scorecard),
-    Section("edit", "Edit", "Edit the rules", rules.edit),
+    Section("decide", "Decide", "Choose a threshold", interactive.decide),
+    Section("edit", "Edit", "Edit the rules", interactive.edit),
+    Section("why", "Why", "Why this row?", interactive.why),
     Section("data", "Data", "Data and model", overview.data, True),
     Section("measures", "Measures", "Measures", measures.measures, True),
     Section(

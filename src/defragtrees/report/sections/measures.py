@@ -298,9 +298,11 @@ def calibration(page):
     )
     gap = apart / sum(line["n_rows"] for line in seen)
     lines = []
-    for line in summary.calibration:
-        cells = [name(outcome.answer_text(line["class"]))]
-        if "rule" in line:
+    # A table of totals stands with the rules.
+    for line in [] if summary.totals else summary.calibration:
+        if "rule" not in line:
+            cells = [name(outcome.answer_text(line["class"]))]
+        else:
             card = summary.cards[line["rule"] - 1]
             cells = [card.name, badge(card.then, card.colour)]
         cells.append(count(round(line["n_rows"])))
@@ -317,10 +319,8 @@ def calibration(page):
         "gap": gap_text,
         "picture": page.draw("calibration", picture),
         "by_rule": by_rule,
-        # A table of totals stands with the rules.
-        "lines": None
-        if summary.totals
-        else Table(
+        "lines": lines
+        and Table(
             header,
             lines,
             "Estimated and observed values of each rule, on these rows",

@@ -1,7 +1,6 @@
-"""Sections on the rules: their table, a scorecard on paper, edit mode."""
+"""Sections on the rules: their table, a scorecard on paper."""
 
 from defragtrees.report.condition_charts import condition_charts
-from defragtrees.report.edit_data import can_edit, edit_data
 from defragtrees.report.summary import RARE, condition_parts
 from defragtrees.report.text import (
     Table,
@@ -74,9 +73,9 @@ def _rule(summary, k, cells, charts):
     }
 
 
-def total_text(line):
+def _total_text(line):
     """A total of points, or a range of them."""
-    low, high = line.get("low_total", line["low"]), line.get("high_total", line["high"])
+    low, high = line.get("total") or (line["low"], line["high"])
     return amount(low) if low == high else f"{amount(low)} to {amount(high)}"
 
 
@@ -205,7 +204,7 @@ def _totals(summary):
         header,
         [
             [
-                total_text(line),
+                _total_text(line),
                 count(round(line["n_rows"])),
                 *observed_cells(line, outcome),
             ]
@@ -231,26 +230,4 @@ def scorecard(page):
         if totals is None
         else Table(totals[0], totals[1], "From total to risk", numeric=(0, 1, 2)),
         "meaning": rules._total_text(),
-    }
-
-
-def edit(page):
-    """The edit mode, which scripts run."""
-    summary, rules = page.summary, page.summary.rules
-    if not rules.rules or summary.model is None:
-        return None
-    if not can_edit(rules):
-        return {"can_edit": False}
-    page.edit = edit_data(summary)
-    offered = rules.editable
-    deeds = ["drop a rule", "move a threshold", "remove a condition"]
-    deeds += ["change a prediction"] if offered["prediction"] else []
-    deeds += ["change points"] if offered["points"] else []
-    deeds += ["move a rule up or down"] if offered["move"] else []
-    return {
-        "can_edit": True,
-        "deeds": f"{', '.join(deeds[:-1]).capitalize()} or {deeds[-1]}.",
-        "n_rows": page.edit["n_rows"],
-        "n_all": len(summary.rows),
-        "reason": rules._not_editable_text(),
     }

@@ -22,6 +22,3 @@ addEventListener("afterprint", () => {
   for (const box of folded) box.open = false;
 });
 if (location.hash) unfoldTarget();
-// The style sheet shows what needs scripts where they run.
-document.documentElement.classList.add("live");
-document.documentElement.dataset.ready = "yes";

@@ -221,13 +221,21 @@ def scorecard(page):
     summary, rules = page.summary, page.summary.rules
     if rules.combination != "sum" or summary.outcome.n_points != 1 or not rules.rules:
         return None
-    _, lines = rule_cells(rules)
-    totals = rules._total_cells()
+    points = [true_minus(line[2]) for line in rule_cells(rules)[1]]
+    questions = [
+        " and ".join("".join(condition_parts(c, rules)) for c in conditions)
+        for conditions in rules._shown_conditions
+    ]
+    header, lines = rules._total_cells() or ((), ())
     return {
-        "questions": [(" ".join(line[1]), true_minus(line[2])) for line in lines[:-1]],
-        "base": true_minus(lines[-1][2]),
-        "totals": None
-        if totals is None
-        else Table(totals[0], totals[1], "From total to risk", numeric=(0, 1, 2)),
+        "questions": list(zip(questions, points, strict=False)),
+        "base": points[-1],
+        "totals": lines
+        and Table(
+            header,
+            [[true_minus(cell) for cell in line] for line in lines],
+            "From total to risk",
+            numeric=(0, 1, 2),
+        ),
         "meaning": rules._total_text(),
     }

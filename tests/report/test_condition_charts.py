@@ -118,13 +118,14 @@ def test_bars_of_categories_are_what_pandas_counts():
         one.label: (one.n_rows, pytest.approx(one.value)) for one in effect.bins
     } == {city: tuple(line) for city, line in found.iterrows()}
     assert effect.missing is None
-    overall = (y == "unpaid").mean()
     others = (y[X["city"] != "Rome"] == "unpaid").mean()
-    words = (
-        f"Rate of unpaid by city: {found.loc['Rome', 'mean']:.0%} of the rows that "
-        f"match, {others:.0%} of the others, {overall:.0%} of all"
-    )
-    assert effect.words.replace("\N{NO-BREAK SPACE}", "") == words
+    means = [found.loc["Rome", "mean"], others, (y == "unpaid").mean()]
+    assert effect.means == pytest.approx(means)
+    words = [f"{mean:.0%}".replace("%", "\N{NO-BREAK SPACE}%") for mean in means]
+    assert (
+        f'aria-label="Rate of unpaid by city: {words[0]} of the rows that match, '
+        f'{words[1]} of the others, {words[2]} of all"'
+    ) in condition_charts(summary)[1][0]
 
 
 def test_means_of_numbers_are_what_pandas_counts():
@@ -283,3 +284,34 @@ def test_without_y_the_model_is_shown():
     predicted = pd.Series(simple.forest_.predict(X)) == "unpaid"
     inside = X["late"].between(*map(float, effect.bins[-1].label.split(" to ")))
     assert effect.bins[-1].value == pytest.approx(predicted[inside].mean())
+
+
+def test_rare_rates_have_decimals_and_a_scale_of_their_own():
+    y = ["n"] * 195 + ["y"] * 5
+    simple, X, y = one_condition(Condition(0, lower=99.0), np.arange(200.0), y)
+    svg = svg_of(simple, X, y)
+    assert texts(svg)[0] == "20\N{NO-BREAK SPACE}%"
+    simple, X, y = one_condition(
+        Condition(0, lower=999.0), np.arange(2000.0) % 1500, ["y"] * 10 + ["n"] * 1990
+    )
+    svg = svg_of(simple, X, y)
+    assert texts(svg)[0] == "3.5\N{NO-BREAK SPACE}%"
+    assert (
+        ": 0\N{NO-BREAK SPACE}% of the rows that match, 0.7\N{NO-BREAK SPACE}%" in svg
+    )
+    assert "0.5\N{NO-BREAK SPACE}% of all" in svg
+
+
+@pytest.mark.parametrize(
+    ("y", "ends"),
+    [
+        ([-4.0, 8.0, -4.0, 8.0], ["8", "\N{MINUS SIGN}4"]),
+        ([0.0] * 4, ["1", "0"]),
+        ([-7.0] * 4, ["0", "\N{MINUS SIGN}7"]),
+        ([1990.0, 1998.0, 1991.0, 1999.0], ["2000", "1990"]),
+    ],
+)
+def test_any_numbers_have_a_scale(y, ends):
+    simple, X, _ = numbers("first")
+    svg = svg_of(simple, X, np.array(y))
+    assert texts(svg)[:2] == ends

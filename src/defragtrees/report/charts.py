@@ -171,7 +171,7 @@ class _Chart:
         least = COUNTS if axis.is_count else PIXELS_PER_TICK[side]
         for n_ticks in range(int(length // least), 0, -1):
             places = nice_ticks(low, high, n_ticks, axis.is_count)
-            ticks = [(place, _tick_text(place, axis)) for place in places]
+            ticks = [(place, axis_text(place, axis.is_share)) for place in places]
             widest = max((text_width(text) for _, text in ticks), default=0)
             # Texts of the x axis lie side by side.
             if side == "y" or len(ticks) * (widest + 12) <= length:
@@ -314,8 +314,9 @@ def _titled(shape, text):
     return f"<g><title>{svg_text(text)}</title>{shape}</g>" if text else shape
 
 
-def _tick_text(value, axis):
-    if axis.is_share:
+def axis_text(value, is_share):
+    """A round number at an axis."""
+    if is_share:
         return f"{round_to(100 * value, 4):g}\N{NO-BREAK SPACE}%"
     return true_minus(tick_text(value))
 

@@ -9,9 +9,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from defragtrees._utils import formatting as render
 from defragtrees._utils.formatting import plural
-from defragtrees.report.charts import nice_ticks, shortened, svg_text, text_width
-from defragtrees.report.text import Html, amount, percent, value_text
+from defragtrees.report.charts import (
+    axis_text,
+    nice_ticks,
+    shortened,
+    svg_text,
+    text_width,
+)
+from defragtrees.report.text import Html, amount, value_text
 
 WIDTH, SIZE = 220, 10  # of a chart and of its letters, in pixels
 # Of numbers: upright bars, as wide as their rows are many.
@@ -52,7 +59,8 @@ class Effect:
     cuts: list[tuple[float, str]]  # of numbers: place among the regions, and text
     is_number: bool
     colour: str
-    words: str  # the effect in one sentence
+    title: str
+    means: list[float | None]  # of the rows that match, of the others, of all
 
     @property
     def all_bins(self):
@@ -85,7 +93,6 @@ def measure(summary, rule, condition):
     rows, rules = summary.rows, summary.rules
     column = rows.matrix[:, condition.feature]
     values, whose, colour = _values(summary, rule)
-    write = percent if summary.outcome.statistic == "rates" else amount
 
     def make_bin(label, mask, is_accepted, region=0):
         mean = rows.mean(values, mask) if mask.any() else None
@@ -99,30 +106,22 @@ def measure(summary, rule, condition):
     make_bins = _number_bins if is_number else _category_bins
     bins, ends, cuts = make_bins(column, condition, rules, make_bin)
     held = condition.covers(column)
-    shown = rules.shown_names[condition.feature]
-    parts = [
-        f"{write(mean)} {where}"
-        for mean, where in (
-            (rows.mean(values, held), "of the rows that match"),
-            (rows.mean(values, ~held), "of the others"),
-            (rows.mean(values), "of all"),
-        )
-        if mean is not None
-    ]
-    if write is amount:
-        parts = [part.replace(" of ", " for ", 1) for part in parts]
-    words = f"{whose} by {shown}: {', '.join(parts)}"
-    return Effect(bins, missing, ends, cuts, is_number, colour, words)
+    means = [rows.mean(values, held), rows.mean(values, ~held), rows.mean(values)]
+    title = f"{whose} by {rules.shown_names[condition.feature]}"
+    return Effect(bins, missing, ends, cuts, is_number, colour, title, means)
 
 
 def _values(summary, rule):
     """What is averaged over rows, its name, and its colour."""
     rows, outcome = summary.rows, summary.outcome
     if outcome.statistic != "rates":
-        return rows.expected, "Mean", "accent"
+        whose = "Mean prediction" if rows.y is None else f"Mean of {summary.target}"
+        return rows.expected, whose, "accent"
     label = outcome.labels[outcome.rate_index(rule)]
     [colour] = summary.colours.of([label])
-    return rows.expected == label, f"Rate of {outcome.answer_text(label)}", colour
+    whose = "Predicted rate" if rows.y is None else "Rate"
+    whose = f"{whose} of {outcome.answer_text(label)}"
+    return rows.expected == label, whose, colour
 
 
 def _number_bins(column, condition, rules, make_bin):
@@ -207,22 +206,36 @@ class _Scale:
         low, high = min(values), max(values)
         if is_share:
             low, high = 0.0, 1.0 if high > 0.5 else max(high, 0.001)
+        elif low == high:
+            low, high = min(low, 0.0), max(high, 0.0 if low else 1.0)
         elif 0 <= low <= 0.6 * high:
             low = 0.0
-        step = nice_ticks(low, high, 4)
-        apart = step[1] - step[0] if len(step) > 1 else 1.0
-        self.low = min(low, step[0] - apart if low < step[0] else step[0])
-        self.high = step[-1] + apart if high > step[-1] else step[-1]
-        if is_share:
-            self.high = min(1.0, self.high)
+        elif 0.6 * low <= high <= 0:
+            high = 0.0
+        ticks = nice_ticks(low, high, 6)
+        step = ticks[1] - ticks[0]
+        self.low = ticks[0] - step * (low < ticks[0])
+        self.high = ticks[-1] + step * (high > ticks[-1])
+        # Few per cent have decimals.
+        self.n_digits = 0 if self.high >= 0.1 else 1 if self.high >= 0.01 else 2
+        self.zero = self.share(0.0)
 
     def share(self, value):
         """Where a value is, from 0 to 1."""
         return min(max((value - self.low) / (self.high - self.low), 0.0), 1.0)
 
+    def span(self, value, length):
+        """Start and length of the bar of a value, in pixels."""
+        start, end = sorted((length * self.zero, length * self.share(value)))
+        return start, max(1.0, end - start)
+
     def text(self, value):
         """A value as text."""
-        return percent(value) if self.is_share else amount(value)
+        if not self.is_share:
+            return amount(value)
+        if value in (0.0, 1.0):
+            return axis_text(value, is_share=True)
+        return render.percent(value, self.n_digits).replace(" ", "\N{NO-BREAK SPACE}")
 
 
 def _svg(effect, scale, overall):
@@ -230,8 +243,17 @@ def _svg(effect, scale, overall):
     parts, height = draw(effect, scale, overall)
     return Html(
         f'<svg class="spark" viewBox="0 0 {WIDTH} {height}" role="img" '
-        f'aria-label="{svg_text(effect.words)}">{"".join(parts)}</svg>'
+        f'aria-label="{svg_text(_words(effect, scale))}">{"".join(parts)}</svg>'
     )
+
+
+def _words(effect, scale):
+    """The effect in one sentence."""
+    of = "of" if scale.is_share else "for"
+    whose = (f"{of} the rows that match", f"{of} the others", f"{of} all")
+    pairs = zip(effect.means, whose, strict=True)
+    parts = [f"{scale.text(mean)} {who}" for mean, who in pairs if mean is not None]
+    return f"{effect.title}: {', '.join(parts)}"
 
 
 def _group(one, scale, shapes):
@@ -253,7 +275,8 @@ def _rect(one, colour, x, y, width, height):
 
 def _upright(effect, scale, overall):
     """Bars of a number, as wide as their rows are many, with labelled thresholds."""
-    floor, ends = TOP + HIGH, (scale.text(scale.high), scale.text(scale.low))
+    floor = TOP + HIGH
+    ends = [axis_text(value, scale.is_share) for value in (scale.high, scale.low)]
     left = max(text_width(text, SIZE) for text in ends) + 4
     parts = [_text(left - 3, TOP + 6, ends[0], "end")]
     parts += [_text(left - 3, floor, ends[1], "end")]
@@ -312,8 +335,8 @@ def _widths(effect, room):
 def _upright_bar(one, scale, colour, x, width):
     floor, shapes = TOP + HIGH, ""
     if one.value is not None:
-        height = max(1.0, HIGH * scale.share(one.value))
-        shapes = _rect(one, colour, x, floor - height, width, height)
+        start, height = scale.span(one.value, HIGH)
+        shapes = _rect(one, colour, x, floor - start - height, width, height)
     kind = "axis" if one.value is not None else "axis empty"
     look = f' style="stroke:var(--{colour})"' if one.is_accepted else ""
     shapes += f'<path class="{kind}"{look} d="M{x:.1f} {floor + 0.5}h{width:.1f}"/>'
@@ -353,8 +376,8 @@ def _lines(effect, scale, overall):
         shapes = _text(NAME, top + LINES - 2.5, name, "end", kind)
         text = "no rows"
         if one.value is not None:
-            width = max(1.0, BAR * scale.share(one.value))
-            shapes += _rect(one, effect.colour, start, top + 1, width, LINES - 2)
+            x, width = scale.span(one.value, BAR)
+            shapes += _rect(one, effect.colour, start + x, top + 1, width, LINES - 2)
             text = scale.text(one.value)
         shapes += _text(start + BAR + 4, top + LINES - 2.5, text, "start", kind)
         parts.append(_group(one, scale, shapes))

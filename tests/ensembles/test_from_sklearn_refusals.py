@@ -19,6 +19,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
+from defragtrees.ensembles.readers import read_forest
 from defragtrees.ensembles.readers.from_sklearn import read
 from defragtrees.errors import UnsupportedEnsembleError
 from tests.ensembles.test_from_sklearn import CLASSIFIERS, SMALL, make_rows, make_y
@@ -81,7 +82,7 @@ def test_several_targets_are_refused(ensemble):
         read(ensemble)
 
 
-def test_a_class_with_a_predict_of_its_own_is_refused():
+def test_a_tree_with_a_predict_of_its_own_is_refused():
     class Rounded(DecisionTreeRegressor):
         def predict(self, X):
             return np.round(super().predict(X))
@@ -89,6 +90,10 @@ def test_a_class_with_a_predict_of_its_own_is_refused():
     X = make_rows()
     y = make_y(X, "number")
     with pytest.raises(UnsupportedEnsembleError, match="Cannot read Rounded"):
-        read(Rounded().fit(X, y))
+        read_forest(Rounded().fit(X, y))
     with pytest.raises(UnsupportedEnsembleError, match="of Rounded"):
         read(BaggingRegressor(Rounded(), n_estimators=2).fit(X, y))
+    forest = RandomForestRegressor(2).fit(X, y)
+    forest.estimators_[1] = Rounded().fit(X, y)
+    with pytest.raises(UnsupportedEnsembleError, match="of Rounded"):
+        read_forest(forest)

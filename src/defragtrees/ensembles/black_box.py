@@ -148,7 +148,8 @@ def model_task(model, X):
             return "classification"
         if is_regressor(model):
             return "regression"
-    if hasattr(model, "predict_proba") or hasattr(model, "classes_"):
+    # The list of classes of CatBoost's regressors is empty.
+    if hasattr(model, "predict_proba") or len(getattr(model, "classes_", ())):
         return "classification"
     head = take_rows(X, np.arange(min(len(X), PROBE_ROWS)))
     answers = np.asarray(Questions(model).call(_function(model), head))

@@ -130,7 +130,7 @@ def fitted_forest(ensemble, X=None):
     except UnsupportedEnsembleError as error:
         if not can_be_queried(ensemble):
             raise
-        if isinstance(ensemble, BaseEstimator) and not _is_fitted(ensemble):
+        if not _is_fitted(ensemble):
             return None
         return _read_with_rows(ensemble, X) or Unreadable(str(error))
 
@@ -153,6 +153,10 @@ class Unreadable:
 
 
 def _is_fitted(ensemble):
+    if callable(getattr(ensemble, "is_fitted", None)):  # CatBoost
+        return ensemble.is_fitted()
+    if not isinstance(ensemble, BaseEstimator):
+        return True
     try:
         check_is_fitted(ensemble)
     except NotFittedError:

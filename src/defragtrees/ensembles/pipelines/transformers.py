@@ -99,6 +99,8 @@ def derive(transformer, columns):
 def _check_own(transformer, kind):
     """Raise for a subclass that overrides methods of the class that is read."""
     for name in ("transform", "get_support"):
+        if name in vars(transformer):
+            raise _unreadable(transformer, f"it overrides {name}")
         if getattr(type(transformer), name, None) != getattr(kind, name, None):
             package = getattr(type(transformer), name).__module__.split(".")[0]
             if package != "sklearn":

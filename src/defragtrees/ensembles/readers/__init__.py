@@ -35,6 +35,8 @@ READERS = {
     "skops": "defragtrees.ensembles.readers.from_skops",
     "pickle": "defragtrees.ensembles.readers.from_pickle",
 }
+# Methods that a reader takes to be those of the library.
+METHODS = ("predict", "predict_proba", "decision_function", "transform")
 
 
 def read_forest(
@@ -129,8 +131,45 @@ def _object_reader(ensemble):
     for kind in type(ensemble).__mro__:
         package = kind.__module__.split(".")[0]
         if package in READERS:
+            method = overridden(ensemble)
+            if method is not None:
+                raise UnsupportedEnsembleError(
+                    f"Cannot read {type(ensemble).__name__}: it overrides {method} of "
+                    f"{package}."
+                )
             return import_module(READERS[package])
     return None
+
+
+def overridden(model: Any) -> str | None:
+    """The name of a method that a model replaces by one of its own; None without.
+
+    A class of another library that extends nothing that predicts replaces nothing.
+    """
+    kinds = type(model).__mro__
+    for name in METHODS:
+        if name in vars(model):
+            return name
+        # A regressor with a `predict_proba` of its own would be read as a classifier.
+        known = "predict" if name == "predict_proba" else name
+        first = next((kind for kind in kinds if name in vars(kind)), None)
+        if first is None or _is_of_library(first, name):
+            continue
+        if any(known in vars(kind) and _is_of_library(kind, known) for kind in kinds):
+            return name
+    return None
+
+
+def _is_of_library(kind, name):
+    """Whether the class, and its method of this name, are those of a library."""
+    modules = (kind.__module__, getattr(vars(kind)[name], "__module__", None))
+    return all(
+        # imbalanced-learn's pipeline skips the steps that resample, as its reader does.
+        module is None
+        or module == "imblearn.pipeline"
+        or module.split(".")[0] in READERS
+        for module in modules
+    )
 
 
 def _file_reader(file):

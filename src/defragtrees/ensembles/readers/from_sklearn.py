@@ -28,7 +28,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from defragtrees.ensembles.forest import Forest, Tree, exact_threshold
 from defragtrees.ensembles.pipelines import read_pipeline
-from defragtrees.ensembles.readers import read_forest
+from defragtrees.ensembles.readers import overridden, read_forest
 from defragtrees.ensembles.readers._sklearn_hist import read_hist
 from defragtrees.ensembles.readers.wrappers import is_wrapper, read_wrapper
 from defragtrees.errors import UnsupportedEnsembleError
@@ -65,11 +65,6 @@ def read(ensemble) -> Forest:
         return read_wrapper(ensemble, read_forest)
     make = _find_maker(ensemble)
     name = type(ensemble).__name__
-    if _has_own_answers(ensemble):
-        raise UnsupportedEnsembleError(
-            f"Cannot read {name}: it overrides scikit-learn's predict or "
-            "predict_proba. Fit the scikit-learn class that it extends."
-        )
     try:
         check_is_fitted(ensemble)
     except NotFittedError:
@@ -90,15 +85,6 @@ def _find_maker(ensemble):
         "gradient boosting, AdaBoost of trees and bagging of trees can be read."
     )
     raise UnsupportedEnsembleError(f"Cannot read {name}: {advice}")
-
-
-def _has_own_answers(ensemble):
-    methods = ("predict", "predict_proba")
-    found = [getattr(type(ensemble), method, None) for method in methods]
-    return any(
-        function is not None and function.__module__.split(".")[0] != "sklearn"
-        for function in found
-    )
 
 
 def _check_single_target(ensemble):
@@ -159,6 +145,7 @@ def _read_tree(ensemble, facts):
 
 
 def _read_averaged(ensemble, facts):
+    _check_members(ensemble)
     trees = tuple(_tree(fitted, _answers(fitted)) for fitted in ensemble.estimators_)
     return Forest(trees, combine="mean", **facts)
 
@@ -179,8 +166,8 @@ def _check_members(ensemble):
     needed = (
         DecisionTreeClassifier if is_classifier(ensemble) else DecisionTreeRegressor
     )
-    for member in ensemble.estimators_:
-        if not isinstance(member, needed) or _has_own_answers(member):
+    for member in {type(one): one for one in ensemble.estimators_}.values():
+        if not isinstance(member, needed) or overridden(member):
             raise UnsupportedEnsembleError(
                 f"Cannot read {type(ensemble).__name__} of {type(member).__name__}: "
                 f"its members must be single trees, such as {needed.__name__}."

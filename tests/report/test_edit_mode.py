@@ -122,12 +122,12 @@ FORMS = ("first", "standalone", "points", "scaled", "average", "first class")
 
 
 def of_form(name):
-    """Rules of a form, counted on their rows, around the forest of `loans`."""
+    """Rules of a form counted on their rows; points on a scale are without a model."""
     forms = {"scaled": "points", "first class": "first"}
     simple, X, y = loans(forms.get(name, name))
     rules = simple.rules_.refit(X, y)
     if name == "scaled":
-        rules = rules.scaled(20, points=600, odds=50)
+        return rules.scaled(20, points=600, odds=50), X, y
     if name == "first class":
         rules = dataclasses.replace(rules, pos_label="paid")
     simple.rules_ = rules
@@ -157,7 +157,7 @@ def expected_figures(rules, sample):
     outcome = rules.outcome
     predicted = rules._predict(rules._covers(sample.matrix))
     error = outcome.error(sample.expected, predicted, sample.weight)
-    fidelity = outcome.fidelity(sample.model_predictions, predicted, sample.weight)
+    model = sample.model_predictions
     held = rules._covers(sample.matrix)
     figures = {
         "error": shown_error_text(outcome.shown_error(error), outcome),
@@ -167,11 +167,13 @@ def expected_figures(rules, sample):
     }
     if not outcome.n_classes:
         apart = np.abs(predicted - sample.expected)
+        fidelity = outcome.fidelity(model, predicted, sample.weight)
         figures["fidelity"] = f"R² {fidelity_text(fidelity)}"
         figures["mae"] = amount(apart.mean())
         figures["r2"] = fidelity_text(outcome.fidelity(sample.expected, predicted))
         return figures
-    figures["fidelity"] = rate_text(fidelity)
+    if model is not None:
+        figures["fidelity"] = rate_text((model == predicted).mean())
     if outcome.n_classes == 2:
         both = sample.expected, predicted
         options = {"pos_label": outcome.positive_class, "zero_division": 0.0}
@@ -203,6 +205,7 @@ def expected_proofs(rules, sample):
 def assert_same(editor, rules, sample):
     figures = expected_figures(rules, sample)
     assert {name: editor.figure(name) for name in figures} == figures
+    assert editor.page.locator("#editor [data-figure]").count() == len(figures)
 
 
 def test_three_edits_by_keyboard_are_those_of_python(credit, tmp_path):
@@ -382,9 +385,11 @@ def test_averaged_rules_can_lose_a_rule(browser, tmp_path):
 
 
 def test_whole_points_stay_whole(browser, tmp_path):
-    simple, X, y = of_form("scaled")
-    path, sample = made_report(tmp_path, simple, X, y)
+    rules, X, y = of_form("scaled")
+    rules.save(tmp_path / "card.json")
+    path, sample = made_report(tmp_path, load(tmp_path / "card.json"), X, y)
     with Editor(browser, path) as editor:
+        assert "the model" not in editor.page.inner_text("#editor")
         field = editor.control("0/prediction/0")
         old = field.input_value()
         assert field.get_attribute("step") == "1"
@@ -392,7 +397,7 @@ def test_whole_points_stay_whole(browser, tmp_path):
         assert "whole points" in editor.spoken()
         assert field.input_value() == old
         editor.type("0/prediction/0", 18)
-        assert_same(editor, simple.rules_.set_prediction(1, 18), sample)
+        assert_same(editor, rules.set_prediction(1, 18), sample)
 
 
 def test_categories_are_shown_as_they_are_and_many_are_searched(browser, tmp_path):
@@ -478,7 +483,7 @@ SLIDE = """(one, [value, event]) => { one.value = value;
 def test_a_threshold_and_edits_travel_in_one_file(browser, tmp_path, form):
     simple, X, y = of_form(form)
     path, sample = made_report(tmp_path, simple, X, y)
-    rules = simple.rules_
+    rules = getattr(simple, "rules_", simple)
     with Editor(browser, path) as editor:
         page, slider = editor.page, editor.page.locator('[data-key="threshold/slider"]')
         assert decided(page)[1] == expected_decision(rules, sample)
@@ -621,7 +626,7 @@ def assert_smallest_changes(page, rules, row, sample):
 def test_a_row_is_explained_as_in_python(browser, tmp_path, form):
     simple, X, y = of_form(form)
     path, sample = made_report(tmp_path, simple, X, y)
-    rules = simple.rules_
+    rules = getattr(simple, "rules_", simple)
     with Editor(browser, path) as editor:
         page = editor.page
         missing = int(np.flatnonzero(np.isnan(sample.matrix[:, 1]))[0])

@@ -194,10 +194,11 @@ def _totals(summary):
     if not summary.totals:
         return None
     outcome = summary.outcome
-    what = "prediction"
+    has_y, what = bool(summary.calibration), "prediction"
     if outcome.is_binary:
         what = outcome.rate_title()
-    has_y = bool(summary.calibration)
+        if not has_y:  # totals are log-odds of the second class
+            what = f"P({outcome.label_text(outcome.labels[1])})"
     header = ["Total", "Rows", f"{what}, estimated"]
     header += ["Observed", "95 % interval"] if has_y else []
     return Table(

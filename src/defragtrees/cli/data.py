@@ -550,9 +550,7 @@ def _numbers(column, name, words, kind, done):
 
 def _number(value, words):
     """The number that a cell has, a truth value included; None if it has none."""
-    if not isinstance(value, str):
-        return float(value)
-    text = value.strip()
+    text = str(value).strip()  # pandas makes an integer of many digits
     if text in words:
         return np.nan
     if text.lower() in TRUTH:

@@ -148,6 +148,7 @@ class CalibrationSums:
     """Reported and observed rates or means, by rule; sums can be added."""
 
     weight: np.ndarray  # (n_rules,)
+    squared_weight: np.ndarray  # (n_rules,)
     reported: np.ndarray  # (n_rules, n_outputs): sums of what rules report
     apart: np.ndarray  # sums of what is true less that
     squares: np.ndarray  # sums of the squares of the difference
@@ -163,6 +164,7 @@ class CalibrationSums:
         apart = true - reported
         return cls(
             np.bincount(group, weight, n_rules),
+            np.bincount(group, weight**2, n_rules),
             sums(reported),
             sums(apart),
             sums(apart**2),
@@ -171,6 +173,7 @@ class CalibrationSums:
     def __add__(self, other):
         return CalibrationSums(
             self.weight + other.weight,
+            self.squared_weight + other.squared_weight,
             self.reported + other.reported,
             self.apart + other.apart,
             self.squares + other.squares,
@@ -190,7 +193,8 @@ class CalibrationSums:
         reported = float(self.reported[k, place]) / weight
         apart = float(self.apart[k, place]) / weight
         variance = max(float(self.squares[k, place]) / weight - apart**2, 0.0)
-        observed = outcome.observed_interval(reported + apart, variance, weight)
+        n_effective = weight**2 / float(self.squared_weight[k])
+        observed = outcome.observed_interval(reported + apart, variance, n_effective)
         measured = dict(zip(("observed", "low", "high"), observed, strict=True))
         return {**row, "estimated": reported, **measured, "n_rows": weight}
 

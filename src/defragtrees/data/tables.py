@@ -24,6 +24,7 @@ DATE_KINDS = ("date", "datetime", "time", "duration")
 POLARS_KINDS = {kind.capitalize(): kind for kind in DATE_KINDS}
 MICROSECONDS = 86_400_000_000  # in a day
 OTHER = "other"  # in generated tables, a category that is not in the list
+MOST_TIMES = 1e6  # the smallest weight, for a weight that counts repeated rows
 MOST_CELLS = 2**30  # of a sparse matrix made dense, 8 bytes each
 
 
@@ -199,7 +200,51 @@ def check_weight(sample_weight, n_rows):
         )
     if not (np.isfinite(weight).all() and (weight >= 0).all()):
         raise ValueError("sample_weight must hold finite numbers from 0.")
-    return weight
+    return relative_weight(weight)
+
+
+def relative_weight(weight):
+    """Weights in a unit of their own, as only their ratios matter.
+
+    The unit is the smallest weight if all are multiples of it, so that a row of twice
+    that weight counts as two rows; else it is their mean. What are no weights is left
+    for checks to reject.
+
+    Examples
+    --------
+    >>> relative_weight(np.array([1e300, 0.0, 3e300])).tolist()
+    [1.0, 0.0, 3.0]
+    >>> relative_weight(np.array([0.04, 0.06])).round(9).tolist()
+    [0.8, 1.2]
+    """
+    positive = weight[weight > 0]
+    if not (np.isfinite(weight).all() and len(positive)):
+        return weight
+    largest = positive.max()  # their sum may be too large
+    unit, mean = positive.min() / largest, float((positive / largest).mean())
+    if count_odd_weights(positive / largest, unit):
+        unit = mean
+    return in_weight_unit(weight / largest, unit)
+
+
+def count_odd_weights(weight, unit):
+    """How many weights are no multiples of a unit, or too large ones."""
+    times = weight / unit if unit > 0 else np.full(len(weight), np.inf)
+    is_large = times > MOST_TIMES
+    times = np.where(is_large, 1.0, times)
+    return int((is_large | (np.abs(times - np.round(times)) > 1e-9 * times)).sum())
+
+
+def in_weight_unit(weight, unit):
+    """Weights divided by a unit.
+
+    They are rounded to 40 bits, so that the scale of weights does not change even the
+    last digits of a result.
+    """
+    if abs(unit - 1) < 1e-9:  # they have this unit already
+        unit = 1.0
+    fraction, power = np.frexp(weight / unit)
+    return np.ldexp(np.round(fraction * 2.0**40), power - 40)
 
 
 def as_dense(X):

@@ -1499,6 +1499,7 @@ class RuleModel(ByValue, ABC):
             May be anything that `fit` reads, such as the path of a Parquet file.
         y : array-like of shape (n_samples,), optional
         sample_weight : array-like of shape (n_samples,), optional
+            Only ratios of weights matter.
         model : fitted model, path, Forest or function that predicts, optional
             The model to compare the rules with. It gets X as it is, with the columns
             that it needs.
@@ -1563,6 +1564,7 @@ class RuleModel(ByValue, ABC):
         X : array-like or data frame of shape (n_samples, n_features)
         y : array-like of shape (n_samples,)
         sample_weight : array-like of shape (n_samples,), optional
+            Only ratios of weights matter; see `Simplifier.fit`.
         predictions : {"recount", "keep"}, default="recount"
             Predictions of the rules: those of these rows, or the same as before.
 

@@ -3,7 +3,8 @@
 A label may end with a unit in brackets: "Duration [months]". Numbers of a feature of
 some kind are days: since 1970-01-01 ("date", "datetime", and "datetime UTC" for times
 with a time zone), since midnight ("time"), or between two times ("duration"). A kind
-may be given as a unit too: "Opened [date]". Categories of the kind "ordered" have an order and are printed as `grade <= good`.
+may be given as a unit too: "Opened [date]". Categories of the kind "ordered" have an
+order and are printed as `grade <= good`.
 """
 
 import math

@@ -595,7 +595,7 @@ def write_plots(folder):
             stem = f"{name}-{form}"
             for kind in ("risks", "rule_table", "scorecard"):
                 draw(folder, f"{stem}-{kind}", getattr(plots, kind), estimator.rules_)
-            for kind in ("feature_heat_map", "overlap", "parallel_coordinates"):
+            for kind in ("feature_heat_map", "overlap"):
                 draw(
                     folder, f"{stem}-{kind}", getattr(plots, kind), estimator.rules_, X
                 )

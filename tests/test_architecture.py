@@ -98,6 +98,7 @@ def test_public_measures_are_the_promised_ones_with_examples():
         "error",
         "expected_cost",
         "fidelity",
+        "gains",
         "overlap",
         "rule_stability",
         "score_table",

@@ -135,7 +135,6 @@ def test_pictures_have_labels(labelled):
     rules = model.rules_
     for ax in (
         plots.rule_table(rules),
-        plots.parallel_coordinates(rules, frame, rule=0),
         plots.feature_heat_map(rules, frame),
         plots.regions(rules, frame, y),
         plots.rule_panels(rules, frame, y)[0],

@@ -35,10 +35,6 @@ plots.feature_heat_map(simple.rules_, X)
 plots.regions(simple.rules_, X, y)
 
 # %%
-# Each line is a wine. The coloured ones are predicted by the first rule.
-plots.parallel_coordinates(simple.rules_, X, rule=0)
-
-# %%
 # Every class has a probability, also those that the rule does not predict.
 for name, share in zip(simple.classes_, simple.predict_proba(X_test)[0], strict=True):
     print(f"{name:11} {share:.1%}")

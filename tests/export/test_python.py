@@ -148,3 +148,15 @@ def test_labels_of_another_kind_are_rejected():
     )
     with pytest.raises(ValueError, match="'a' occurs more than once"):
         export(twice, "python")
+
+
+@pytest.mark.parametrize("bound", [sys.float_info.max, -sys.float_info.max, 5e-324])
+@pytest.mark.parametrize("side", ["lower", "upper"])
+def test_the_largest_number_is_a_threshold(bound, side):
+    # It was written as `x >= inf`, and Python has no name inf.
+    condition = Condition(0, **{side: bound})
+    rules = RuleList((Rule((condition,), 2.0),), Rule((), 1.0), ("a",), "regression")
+    values = [-math.inf, -sys.float_info.max, 0.0, 1.0, sys.float_info.max, math.inf]
+    check(rules, [[value] for value in values])
+    assert "inf" not in export(rules, "sql") + export(rules, "text")
+    assert rules.replace(1, rules.rules[0].text()).rules[0].conditions == (condition,)

@@ -8,9 +8,10 @@ from sklearn.tree import DecisionTreeClassifier
 
 from defragtrees import metrics
 from defragtrees.baselines.distilled import DistilledTreeClassifier
+from defragtrees.outcomes.intervals import wilson_interval
 from defragtrees.rules import RuleList
 from defragtrees.rules.conditions import Condition, Rule
-from defragtrees.rules.forms import FORMS
+from defragtrees.rules.forms import FORMS, Scorecard
 
 X = np.array([[1.0], [2.0], [3.0], [4.0]])
 
@@ -133,6 +134,39 @@ def test_a_rule_without_rows_has_nothing_observed():
     rows = metrics.calibration(telling(0.9, 0.3), X[:2], ["yes", "yes"])
     assert rows[1]["n_rows"] == 0
     assert np.isnan([rows[1]["estimated"], rows[1]["observed"], rows[1]["low"]]).all()
+
+
+def test_calibration_of_a_scorecard_is_by_total():
+    # Totals 0, 0, 1, 2: probabilities 0.5, 0.5, 0.73 and 0.88 of yes.
+    points = (Condition(0, lower=2.5), 1.0), (Condition(0, lower=3.5), 1.0)
+    rules = [Rule((c,), "yes", (0.5, 0.5), points=(p,)) for c, p in points]
+    base = Rule((), "no", (0.5, 0.5), points=(0.0,))
+    labels = ("no", "yes")
+    card = Scorecard(tuple(rules), base, ("size",), "classification", labels)
+    y = ["yes", "no", "no", "yes"]
+    rows = metrics.calibration(card, [[1.0], [2.0], [3.0], [4.0]], y, [3, 1, 1, 1])
+    assert [row["total"] for row in rows] == [(0, 0), (1, 1), (2, 2)]
+    assert [row["n_rows"] for row in rows] == [4, 1, 1]
+    assert [row["observed"] for row in rows] == pytest.approx([0.75, 0, 1])
+    estimated = [1 / (1 + np.exp(-total)) for total in (0, 1, 2)]
+    assert [row["estimated"] for row in rows] == pytest.approx(estimated)
+    ends = [wilson_interval(0.75, 4), wilson_interval(0, 1), wilson_interval(1, 1)]
+    found = [(row["low"], row["high"]) for row in rows]
+    assert np.ravel(found) == pytest.approx(np.ravel(ends))
+    assert {row["class"] for row in rows} == {"yes"}
+    assert "rule" not in rows[0]
+
+
+def test_calibration_of_a_long_scorecard_has_ten_groups():
+    conditions = [Condition(0, lower=k + 0.5) for k in range(40)]
+    rules = [Rule((c,), 1.0, points=(1.0,)) for c in conditions]
+    base = Rule((), 0.0, points=(0.0,))
+    card = Scorecard(tuple(rules), base, ("size",), "regression")
+    X = np.arange(40.0)[:, None]
+    rows = metrics.calibration(card, X, X[:, 0])
+    assert len(rows) == 10
+    assert [row["total"] for row in rows[:2]] == [(0, 2), (3, 6)]
+    assert [row["estimated"] for row in rows] == [row["observed"] for row in rows]
 
 
 def test_calibration_needs_probabilities():

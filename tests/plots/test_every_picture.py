@@ -24,12 +24,6 @@ PICTURES = {
     "regions": lambda rules, X, y, ax: plots.regions(rules, X, y, ax=ax),
     "coverage": lambda rules, X, y, ax: plots.coverage(rules, X, y, ax=ax),
     "overlap": lambda rules, X, y, ax: plots.overlap(rules, X, ax=ax),
-    "parallel_coordinates": lambda rules, X, y, ax: plots.parallel_coordinates(
-        rules, X, ax=ax
-    ),
-    "parallel_coordinates of a rule": lambda rules, X, y, ax: (
-        plots.parallel_coordinates(rules, X, rule=0, ax=ax, scale="rank")
-    ),
     "feature_heat_map": lambda rules, X, y, ax: plots.feature_heat_map(rules, X, ax=ax),
     "rule_panels": lambda rules, X, y, ax: plots.rule_panels(
         rules, X, y, axes=None if ax is None else [ax], max_panels=1 if ax else 5
@@ -149,7 +143,6 @@ def test_names_are_the_promised_ones_and_documented():
         "feature_heat_map",
         "forest_regions",
         "overlap",
-        "parallel_coordinates",
         "regions",
         "risks",
         "rule_panels",

@@ -2,7 +2,10 @@
 
 from matplotlib import pyplot
 
+from defragtrees import Rule, RuleList
 from defragtrees.plots import style
+
+from .conftest import make_many, make_numbers
 
 
 def test_a_text_is_as_wide_as_it_is_drawn():
@@ -61,3 +64,13 @@ def test_a_long_label_keeps_both_ends():
 def test_classes_that_share_a_colour_differ_in_marker_and_hatch():
     looks = {(style.colour(i), style.marker(i), style.hatch(i)) for i in range(64)}
     assert len(looks) == 64
+
+
+def test_classes_beyond_the_eighth_share_a_colour_and_predicted_ones_come_first():
+    names = [f"class {i:02d}" for i in range(12)]
+    rules = RuleList((), Rule((), "class 11"), ("a",), "classification", names)
+    numbers = style.class_numbers(rules)
+    assert numbers["class 11"] == 0
+    assert [numbers[name] for name in names[:11]] == [1, 2, 3, 4, 5, 6, 7, 7, 7, 7, 7]
+    assert set(style.class_numbers(make_many()).values()) == set(range(8))
+    assert style.class_numbers(make_numbers()) == {}

@@ -69,7 +69,9 @@ def test_categories_and_missing_values_have_bars_of_their_own():
         ("a", "b"), "mean",
     )  # fmt: skip
     matrix = np.array([[0.0], [1.0], [2.0], [np.nan]])
-    rows = PredictedRows(rules, forest, matrix, None, np.ones(4))
+    rows = PredictedRows(
+        rules, matrix, None, np.ones(4), forest.predict_encoded(matrix)
+    )
     summary = SimpleNamespace(
         rows=rows,
         rules=rules,
@@ -90,7 +92,10 @@ def test_numbers_are_coloured_by_their_mean():
     svg = condition_picture(summarize(simple, X, y), 0, Condition(0, lower=1.0))
     # The means are 0 and 3.5; the fifths of the ensemble end at 0, 0.8, 3.2.
     assert len(bars(svg, "s0")) == len(bars(svg, "s3")) == 1
-    assert "coloured by the mean of y" in written("rules", summarize(simple, X, y))[1]
+    assert (
+        "coloured by the mean of the outcome"
+        in written("rules", summarize(simple, X, y))[1]
+    )
 
 
 def test_a_name_in_a_picture_stays_text():

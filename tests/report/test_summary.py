@@ -14,7 +14,7 @@ from sklearn.frozen import FrozenEstimator
 from defragtrees import simplify
 from defragtrees._version import __version__
 from defragtrees.ensembles.forest import Forest
-from defragtrees.report.ensemble import read_settings, versions
+from defragtrees.report.model import read_settings, versions
 from defragtrees.report.page import write_report
 from defragtrees.report.sections.rows import shown_features
 from defragtrees.report.summary import summarize
@@ -97,7 +97,7 @@ def test_a_list_gives_a_row_to_its_first_rule():
     found = summarize(simple, X, y)
     assert [card.n_rows for card in found.cards] == [2, 1, 1]
     assert found.cards[0].miss == 0.5
-    levels = found.ensemble_quantiles
+    levels = found.model_quantiles
     assert [middle for _, middle, _ in levels.values()] == [4.0, 0.0, 0.0]
 
 
@@ -119,7 +119,7 @@ def test_importance_is_the_ensembles_own_or_the_cover_of_its_splits():
     simple = simplify(FrozenEstimator(forest), X, y, max_rules=2, random_state=0)
     found = summarize(simple, X, y)
     assert found.features.source.startswith("feature_importances_ of RandomForest")
-    assert found.ensemble.name == "RandomForestClassifier"
+    assert found.model.name == "random forest of 5 trees"
 
 
 def test_the_path_of_the_simplifier_is_measured_on_the_rows():
@@ -188,10 +188,10 @@ def test_versions_are_those_of_the_source_and_of_the_ensembles_library(monkeypat
     booster = type("Booster", (), {"__module__": "lightgbm.basic"})
     simple.ensemble_ = type("Mine", (booster,), {"__module__": "__main__"})()
     found = summarize(simple, X, y)
-    numbers = versions(found.ensemble)
+    numbers = versions(found.model)
     assert numbers["defragtrees"] == __version__
     assert numbers["lightgbm"] == "9.8.7"
-    assert found.ensemble.library == "lightgbm"
+    assert found.model.library == "lightgbm"
 
 
 def test_colours_go_first_to_the_classes_that_the_rules_predict():
@@ -207,11 +207,11 @@ def test_colours_go_first_to_the_classes_that_the_rules_predict():
     with pytest.warns(UserWarning, match="No rule predicts 'a', 'j'"):
         simple = GivenClassifier(forest, rules=rules).fit(X)
     found = summarize(simple, X)
-    # The rules predict k and l, the ensemble j and a; the rest is by order.
-    coloured = ["a", "b", "c", "d", "j", "k", "l"]
+    # The rules predict k and l; the rest is by order.
+    coloured = ["k", "l", "a", "b", "c", "d", "e"]
     assert found.colours.of(coloured) == [f"g{k}" for k in range(7)]
     assert set(found.colours.of(sorted(set(classes) - set(coloured)))) == {"g7"}
-    assert [card.colour for card in found.cards] == ["g6", "g5"]
+    assert [card.colour for card in found.cards] == ["g1", "g0"]
 
 
 def test_a_number_that_a_rule_predicts_has_the_minus_of_its_evidence():

@@ -138,8 +138,8 @@ def test_uninformative_numbers_are_flagged():
 def test_the_verdict_has_three_sentences_of_numbers():
     first, second, third = map(plain, verdict(summarize(*weather())))
     assert first == (
-        "3 rules replace the 2 leaves of the ensemble and agree with it on 50.0 % of "
-        "the 6 rows here."
+        "3 rules replace the 2 leaves of the tree ensemble and agree with it on 50.0 % "
+        "of the 6 rows here."
     )
     # Wrong is row 3; the ensemble on rows 4 and 6; half of the rows are in.
     assert second == (
@@ -172,12 +172,13 @@ def test_the_verdict_on_numbers_is_in_their_units():
 
 def test_the_target_and_the_ensemble_have_their_names(tmp_path):
     simple, X, y = weather()
-    summary = summarize(simple, X, y, target_name="<walk>", ensemble_name="Old oak")
-    assert summary.title == "Old oak in 3 rules"
+    summary = summarize(simple, X, y, target_name="<walk>", model_name="Old oak")
+    assert summary.title == "<walk> in 3 rules"
+    assert summary.model.name == "Old oak"
     assert "<bdi>&lt;walk&gt;</bdi>" in written("question", summary)[1]
     named = summarize(simple, X, type("Series", (list,), {"name": "mood"})(y))
     assert named.target == "mood"
-    assert summarize(simple, X, y).ensemble.name == "the ensemble"
+    assert summarize(simple, X, y).model.name == "tree ensemble"
 
 
 def test_classes_have_base_rates_and_meanings():

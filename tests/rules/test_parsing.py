@@ -242,3 +242,30 @@ def test_a_misspelt_column_is_guessed():
         parse_conditions("record > 3", words)
     with pytest.raises(ConditionTextError, match=r"\('age', 'Records'\)"):
         parse_conditions("opened > 3", words)
+
+
+@pytest.mark.parametrize("names", [["a", "b"], ["salt and pepper", "b"]])
+@pytest.mark.parametrize(
+    ("n_parts", "end", "message"),
+    [
+        (300, " and b <=", "A number is needed at [here]: …"),
+        (300, " and c <= 4", "The name of a column"),
+        (2000, "", "at most 1000 conditions; got 2,000 joined by 'and'"),
+    ],
+)
+def test_a_long_text_ends_in_a_short_sentence(names, n_parts, end, message):
+    # Backtracking took 20 s for 300 parts, and 1,000 exceeded the recursion limit.
+    text = " and ".join(["b <= 3"] * n_parts) + end
+    with pytest.raises(ConditionTextError) as caught:
+        parse_conditions(text, ColumnWords(names))
+    assert message in str(caught.value)
+    assert len(str(caught.value)) < 500
+
+
+def test_many_conditions_are_read():
+    names = [f"salt and pepper {j}" for j in range(900)]
+    text = " and ".join(f"{name} <= 3" for name in names[:400])
+    assert len(parse_conditions(text, ColumnWords(names[:400]))) == 400
+    text = " and ".join(["b > 3"] * 999 + ["b <= 4"])
+    [condition] = parse_conditions(text, ColumnWords(["b"]))
+    assert (condition.lower, condition.upper) == (3.0, 4.0)

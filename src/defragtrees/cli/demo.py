@@ -72,8 +72,7 @@ def write(path, simple, X, y):
             simple,
             X,
             y,
-            title="Heart disease: a random forest in a few rules",
-            target_name="state",
+            target_name="heart disease",
             command=f"defragtrees demo --report {path}",
             is_new=True,
         )

@@ -60,7 +60,7 @@ def command(
     if by_group is not None:
         loaded = _with_groups(loaded, by_group, inputs.data, validation)
     train, test = loaded.split(test_size, choices["random_state"])
-    options: dict[str, Any] = {"is_new": validation is not None}
+    options: dict[str, Any] = {}
     if with_comparison:
         options["comparison"] = compared(
             choices,
@@ -73,7 +73,7 @@ def command(
     rows = train if test is None else test
     if by_group is not None:
         options["groups"] = _Groups(by_group, rows.groups)
-    report_on(out, simple, rows, inputs, title=title, **options)
+    report_on(out, simple, rows, inputs, validation, title=title, **options)
     say(f"The report is in {out}.")
 
 
@@ -112,15 +112,19 @@ def _read_groups(path, name):
     return texts
 
 
-def report_on(path, simple, rows, inputs, *, title=None, **options):
-    """Write the report of a fitted method, measured on these rows."""
+def report_on(path, simple, rows, inputs, validation=None, **options):
+    """Write the report of a fitted method, measured on these rows.
+
+    They are of the file `validation`, if there is one.
+    """
     state = click.get_current_context().find_object(State)
     command = shlex.join(["defragtrees", *state.arguments])
     options |= {
-        "title": title or _title(inputs, simple.rules_),
         "command": command,
         "target_name": inputs.target,
-        "ensemble_name": _model_name(inputs.model),
+        "data_name": render.plain((validation or inputs.data).name),
+        "model_name": _model_name(inputs.model),
+        "is_new": validation is not None,
     }
     write_report(path, simple, *rows.rows, **options)
 
@@ -132,12 +136,3 @@ def _model_name(path):
     if kind is not None and kind.endswith(" model"):
         words = kind.split(maxsplit=1)[1]
     return render.plain(f"the {words} in {path.resolve().name}")
-
-
-def _title(inputs, rules):
-    """Such as "model.json on data.csv: price, in 5 rules"."""
-    target = "" if inputs.target is None else f": {inputs.target}"
-    size = "1 rule" if rules.n_rules == 1 else f"{rules.n_rules} rules"
-    return render.plain(
-        f"{inputs.model.resolve().name} on {inputs.data.name}{target}, in {size}"
-    )

@@ -79,7 +79,7 @@ def command(inputs, choices, validation, test_size, out, report, details, as_jso
         from defragtrees.cli.report import report_on
 
         measured = train if test is None else test
-        report_on(report, simple, measured, inputs, is_new=validation is not None)
+        report_on(report, simple, measured, inputs, validation)
     if as_json:
         facts = _facts(simple, choices, scores, where, seconds)
         say(json_text(facts | _tables(simple, train if test is None else test)))

@@ -9,7 +9,6 @@ import numpy as np
 from defragtrees.data.encoding import checked_columns
 from defragtrees.data.shards import class_sums
 from defragtrees.data.tables import check_finite
-from defragtrees.ensembles.forest import Forest
 from defragtrees.outcomes.classification import grouped
 from defragtrees.outcomes.decision import cost_matrix
 from defragtrees.outcomes.measures import CalibrationSums, Moments, calibrate
@@ -41,20 +40,22 @@ class Evaluation:
     def of(cls, outcome, held, by_whom, answers, labels, weight):
         """The evaluation on some rows, without `scores_by`.
 
-        `answers` are the predictions of the ensemble, for fidelity.
+        `answers` are the predictions of the model, for fidelity; None without one.
         """
         sums = {
             "coverage": float(weight @ held[:, :-1].any(axis=1)),
             "overlap": float(weight @ held[:, :-1].sum(axis=1)),
         }
         for whose, predicted in by_whom.items():
-            if whose != "ensemble_":
+            if whose != "ensemble_" and answers is not None:
                 losses = outcome.losses(answers, predicted.values)
                 sums[f"{whose}loss"] = float(weight @ losses)
             if labels is not None:
                 losses = outcome.losses(labels, predicted.values)
                 sums[f"{whose}error"] = float(weight @ losses)
         total = float(weight.sum())
+        if answers is None:
+            return cls(total, sums)
         return cls(total, sums, outcome.answer_moments(answers, weight))
 
     def __add__(self, other):
@@ -102,13 +103,14 @@ class PartEvaluator:
     """Compute the Evaluation of a part of the rows; can be pickled."""
 
     rules: RuleModel
-    forest: Forest
+    # from a table and its encoded rows to predictions and probabilities of a model
+    predict: Any = None
     posterior: Any = None
     # whether to count predictions and true outcomes per rule
     is_by_rule: bool = False
 
     def __call__(self, part):
-        rules, outcome, forest = self.rules, self.rules.outcome, self.forest
+        rules, outcome = self.rules, self.rules.outcome
         matrix = rules.encode(part.X)
         check_finite(matrix, rules.feature_names)
         y, weight = checked_columns(part, len(matrix))
@@ -117,9 +119,9 @@ class PartEvaluator:
             # The labels of one part may all be unknown.
             y = outcome.check(y)
             has_known = outcome.has_known(y)
-        raw = forest.predict_raw_encoded(matrix)
-        answers = forest.predict_from_raw(raw)
-        probabilities = None if y is None else outcome.probabilities_of(forest, raw)
+        answers = probabilities = None
+        if self.predict is not None:
+            answers, probabilities = self.predict(part.X, matrix)
         evaluation = evaluate_encoded(
             rules, matrix, answers, y, weight, self.posterior, probabilities
         )
@@ -131,20 +133,24 @@ class PartEvaluator:
         )
 
 
+def predict_encoded(forest, X, matrix):
+    """Predictions and probabilities of the forest that rules were found in."""
+    raw = forest.predict_raw_encoded(matrix)
+    return forest.predict_from_raw(raw), forest.outcome.probabilities_of(forest, raw)
+
+
 def evaluate_encoded(
     rules, matrix, answers, y=None, weight=None, posterior=None, probabilities=None
 ):
-    """The Evaluation of rules on encoded rows."""
+    """The Evaluation of rules on encoded rows; `answers` is None without a model."""
     outcome = rules.outcome
     held = rules._covers(matrix)
     weight = np.ones(len(matrix)) if weight is None else weight
-    answers = outcome.encode_any(answers)
-    by_whom = {
-        "": Predictions(outcome.encode_any(rules._predict(held))),
-        "ensemble_": Predictions(
-            decided_alike(rules, answers, probabilities), probabilities
-        ),
-    }
+    by_whom = {"": Predictions(outcome.encode_any(rules._predict(held)))}
+    if answers is not None:
+        answers = outcome.encode_any(answers)
+        decided = decided_alike(rules, answers, probabilities)
+        by_whom["ensemble_"] = Predictions(decided, probabilities)
     if posterior is not None:
         predicted = posterior.predict_encoded(matrix, rules.classes)
         by_whom["posterior_"] = Predictions(outcome.encode_any(predicted))

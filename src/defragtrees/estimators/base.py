@@ -1,6 +1,8 @@
 """Simplifier: the base class of all estimators, with validation and prediction."""
 
+import inspect
 import os
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import KW_ONLY, dataclass, replace
@@ -17,7 +19,11 @@ from defragtrees._utils.types import Column, Floats, Places, Rows, Values
 from defragtrees._utils.warnings import warn
 from defragtrees.data import sources
 from defragtrees.data.devices import check_engine
-from defragtrees.data.evaluation import PartEvaluator, evaluate_encoded
+from defragtrees.data.evaluation import (
+    PartEvaluator,
+    evaluate_encoded,
+    predict_encoded,
+)
 from defragtrees.data.sources import TableSource, open_source
 from defragtrees.data.store import read_store, read_store_like
 from defragtrees.data.tables import as_dense, check_finite, select_columns, take_rows
@@ -34,6 +40,7 @@ from defragtrees.estimators.inputs import (
     one_seed,
     warn_of_other_columns,
 )
+from defragtrees.estimators.measuring import total_evaluation
 from defragtrees.estimators.problem import Problem
 from defragtrees.estimators.settings import (
     FLAG,
@@ -85,8 +92,14 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 
 
 def like_rules(method: Method) -> Method:
-    """Give an estimator's method the docstring of the same method of RuleModel."""
-    method.__doc__ = getattr(RuleModel, method.__name__).__doc__
+    """Give an estimator's method the docstring of the same method of RuleModel.
+
+    A parameter that only rule models have, `model`, is left out.
+    """
+    text = getattr(RuleModel, method.__name__).__doc__
+    if "model" not in inspect.signature(method).parameters:
+        text = re.sub(r"\n        model : .*(\n {12}.*)*", "", text)
+    method.__doc__ = text
     return method
 
 
@@ -131,41 +144,10 @@ class FittedRules(BaseEstimator):
         check_is_fitted(self, "rules_")
         self.rules_.save(path)
 
+    @like_rules
     def evaluate(
         self, X: Rows, y: Column | None = None, sample_weight: Column | None = None
     ) -> dict[str, float]:
-        """Measure the rules on these rows.
-
-        Returns a dict with the size (`n_rules`, `n_conditions` in all rules together,
-        `mean_conditions` per rule), `coverage`, `overlap` and `fidelity`, the agreement
-        with the ensemble. With y it also has `error` and, for classes, `auc`,
-        `average_precision`, `log_loss`, `brier`, `precision`, `recall` and
-        `expected_cost`, for numbers `rmse`, `mae` and `r2`.
-
-        The same measures of the ensemble have the prefix `ensemble_`. They are too good
-        on rows that it was trained on. If the rules have costs or a threshold, these
-        decide the class of the ensemble too.
-
-        `average_precision`, `precision` and `recall` are those of `pos_label`, by
-        default the second class; for more than two classes they and `auc` are means
-        over classes. Rows of a class that the ensemble does not know count for `error`
-        only. Measures that are undefined on these rows are NaN.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,), optional
-        sample_weight : array-like of shape (n_samples,), optional
-
-        Examples
-        --------
-        >>> from defragtrees import DistilledTreeRegressor
-        >>> X, y = [[0.0], [1.0], [2.0], [3.0]] * 10, [1.0, 1.0, 4.0, 6.0] * 10
-        >>> simple = DistilledTreeRegressor(max_rules=2, random_state=0).fit(X, y)
-        >>> scores = simple.evaluate([[0.5], [2.5]], [1.0, 6.0])
-        >>> scores["n_rules"], round(scores["mae"], 1)
-        (2, 0.5)
-        """
         return self._evaluation(X, y, sample_weight).scores(self.rules_)
 
     def evaluate_encoded(
@@ -194,25 +176,8 @@ class FittedRules(BaseEstimator):
         evaluation = evaluate_encoded(self.rules_, *rows, posterior, probabilities)
         return evaluation.scores(self.rules_)
 
+    @like_rules
     def summary(self, X: Rows | None = None, y: Column | None = None) -> render.Lines:
-        """Return the rules and their scores as text.
-
-        With X and y, also the estimated and the observed rate of each rule.
-
-        Parameters
-        ----------
-        X, y : rows to measure on, optional
-            The default is the rows of `validation`, if `fit` had some, else the
-            training rows.
-
-        Examples
-        --------
-        >>> from defragtrees import DistilledTreeRegressor
-        >>> X, y = [[0.0], [1.0], [2.0], [3.0]] * 10, [1.0, 1.0, 4.0, 6.0] * 10
-        >>> simple = DistilledTreeRegressor(max_rules=2, random_state=0).fit(X, y)
-        >>> simple.summary().splitlines()[1].split()[:5]
-        ['1', 'x1', '<=', '1', '1']
-        """
         check_is_fitted(self, "rules_")
         rules = self.rules_
         calibration = None
@@ -281,18 +246,9 @@ class FittedRules(BaseEstimator):
         if not source.is_in_memory or source.n_rows() > sources.MANY_ROWS:
             forest = for_many_rows(forest, getattr(self, "engine", "auto"))
         posterior = getattr(self, "posterior_", None)
-        evaluator = PartEvaluator(rules, forest, posterior, is_by_rule)
-        evaluation = source.total(evaluator, self.n_jobs)
-        if evaluation is None or not evaluation.weight:
-            raise ValueError(
-                "At least one row with a positive weight is needed; got none."
-            )
-        if not evaluation.has_known:
-            raise ValueError(
-                f"y must have labels such as {list(rules.classes)[:5]!r}; no row has "
-                "one of these. Check the type of the labels."
-            )
-        return evaluation
+        predict = partial(predict_encoded, forest)
+        evaluator = PartEvaluator(rules, predict, posterior, is_by_rule)
+        return total_evaluation(source, evaluator, self.n_jobs)
 
     def _repr_mimebundle_(self, **kwargs):
         """Show the rules in a notebook; scikit-learn's diagram before the fit."""

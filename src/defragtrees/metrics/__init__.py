@@ -4,6 +4,7 @@ For AUC, log loss and other measures of predictions, use `sklearn.metrics` or
 `evaluate`.
 """
 
+from defragtrees.metrics.ranking import gains
 from defragtrees.metrics.resampling import rule_stability, stability
 from defragtrees.metrics.rulesets import (
     calibration,
@@ -22,6 +23,7 @@ __all__ = [
     "error",
     "expected_cost",
     "fidelity",
+    "gains",
     "overlap",
     "rule_stability",
     "score_table",

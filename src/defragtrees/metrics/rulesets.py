@@ -11,13 +11,14 @@ from sklearn.utils.validation import check_consistent_length, column_or_1d
 from defragtrees._utils.types import Column, Rows
 from defragtrees.outcomes import make_outcome
 from defragtrees.outcomes.decision import make_decision
-from defragtrees.outcomes.measures import calibrate
+from defragtrees.outcomes.measures import CalibrationSums, calibrate
 from defragtrees.outcomes.points import reachable_totals
 from defragtrees.rules.forms import Scorecard
 from defragtrees.rules.model import RuleModel
 
 __all__ = [
     "calibration",
+    "calibration_rows",
     "coverage",
     "covered_share",
     "covering_count",
@@ -175,7 +176,7 @@ def overlap(rules: RuleModel, X: Rows, sample_weight: Column | None = None) -> f
 def calibration(
     rules: RuleModel, X: Rows, y: Column, sample_weight: Column | None = None
 ) -> list[dict[str, Any]]:
-    """Estimated probability and observed rate of each rule.
+    """Estimated probability and observed rate of each rule, or of totals of points.
 
     Parameters
     ----------
@@ -193,7 +194,10 @@ def calibration(
         more); `estimated`, its probability according to the rule; `observed`, its rate
         in the rows that the rule predicts; `low` and `high`, the 95 % Wilson interval
         of that rate; and `n_rows`, the number of these rows or their weight. For
-        numbers they are means, with the interval of a mean.
+        numbers they are means, with the interval of a mean. The rules of a scorecard
+        predict together: it has at most ten groups of rows with similar totals and
+        `total`, the lowest and the highest, instead of `rule`; of more than two classes
+        the groups are by class and probability.
 
     Examples
     --------
@@ -219,7 +223,40 @@ def calibration(
     y = outcome.check(y)
     outcome.check_known(y)
     weight = None if sample_weight is None else np.asarray(sample_weight, np.float64)
-    return calibrate(rules, matrix, y, weight).rows(rules)
+    return calibration_rows(rules, matrix, y, weight)
+
+
+def calibration_rows(rules, matrix, y, weight=None):
+    """`calibration` on encoded rows."""
+    if rules.combination != "sum":
+        return calibrate(rules, matrix, y, weight).rows(rules)
+    outcome, true = rules.outcome, rules.outcome.encode_any(y)
+    kept = outcome.is_known(true)
+    held, true = rules._covers(matrix[kept]), true[kept]
+    weight = np.ones(len(true)) if weight is None else weight[kept]
+    totals, reported = rules._totals(held), outcome.reported(rules, held)
+    places = np.full(len(true), outcome.positive_index if outcome.is_binary else 0)
+    if outcome.n_points > 1:
+        places = outcome.encode_any(rules._predict(held))
+        totals = np.take_along_axis(reported, places[:, None], axis=1)
+    totals = np.round(totals[:, 0], 9)
+    rows = []
+    for place in np.unique(places):
+        ours = np.flatnonzero(places == place)
+        for group in _groups(totals[ours], N_GROUPS):
+            one = ours[group]
+            sums = CalibrationSums.of(
+                reported[one],
+                outcome.indicators(true[one]),
+                weight[one],
+                np.zeros(len(one), int),
+                1,
+            )
+            row = {"class": outcome.labels[place]} if outcome.labels else {}
+            if outcome.n_points == 1:
+                row["total"] = float(totals[one].min()), float(totals[one].max())
+            rows.append(row | sums.row(outcome, 0, place))
+    return rows
 
 
 def covered_share(rules, held, sample_weight=None):
@@ -381,11 +418,11 @@ def _estimates(rules, totals):
     return rules.outcome.linked(values)[:, -1]
 
 
-def _groups(totals):
-    """Rows grouped by total, or into groups of about equal size."""
+def _groups(totals, most=MOST_LINES):
+    """Rows grouped by total or, if there are more, into groups of about equal size."""
     order = np.argsort(totals, kind="stable")
     cuts = np.flatnonzero(np.diff(totals[order])) + 1
-    if len(cuts) >= MOST_LINES:
+    if len(cuts) >= most:
         wanted = np.arange(1, N_GROUPS) * math.ceil(len(totals) / N_GROUPS)
         cuts = np.unique(cuts[np.searchsorted(cuts, wanted[wanted < len(totals)]) - 1])
     return np.split(order, cuts)

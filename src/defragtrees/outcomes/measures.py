@@ -178,21 +178,28 @@ class CalibrationSums:
 
     def rows(self, rules):
         """One dict for each rule; see `metrics.calibration`."""
-        return [self._row(rules, k, rule) for k, rule in enumerate(rules)]
+        outcome = rules.outcome
+        return [
+            {
+                "rule": k + 1,
+                **outcome.reported_label(rule),
+                **self.row(outcome, k, outcome.rate_index(rule)),
+            }
+            for k, rule in enumerate(rules)
+        ]
 
-    def _row(self, rules, k, rule):
-        outcome, weight = rules.outcome, float(self.weight[k])
-        row = {"rule": k + 1, **outcome.reported_label(rule)}
+    def row(self, outcome, k, place):
+        """What group k of the rows reports of an output, and what is observed."""
+        weight = float(self.weight[k])
         nothing = dict.fromkeys(("estimated", "observed", "low", "high"), math.nan)
         if not weight:
-            return {**row, **nothing, "n_rows": 0.0}
-        place = outcome.rate_index(rule)
+            return {**nothing, "n_rows": 0.0}
         reported = float(self.reported[k, place]) / weight
         apart = float(self.apart[k, place]) / weight
         variance = max(float(self.squares[k, place]) / weight - apart**2, 0.0)
         observed = outcome.observed_interval(reported + apart, variance, weight)
         measured = dict(zip(("observed", "low", "high"), observed, strict=True))
-        return {**row, "estimated": reported, **measured, "n_rows": weight}
+        return {"estimated": reported, **measured, "n_rows": weight}
 
 
 def calibrate(rules, matrix, y, weight=None):

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from defragtrees.plots.measures import convergence as convergence
     from defragtrees.plots.measures import risks as risks
     from defragtrees.plots.measures import trade_off as trade_off
-    from defragtrees.plots.parallel import parallel_coordinates as parallel_coordinates
     from defragtrees.plots.points import score_risk as score_risk
     from defragtrees.plots.points import scorecard as scorecard
     from defragtrees.plots.rules import coverage as coverage
@@ -36,7 +35,6 @@ PICTURES = {
     "feature_heat_map": "defragtrees.plots.rules",
     "forest_regions": "defragtrees.plots.forests",
     "overlap": "defragtrees.plots.rules",
-    "parallel_coordinates": "defragtrees.plots.parallel",
     "regions": "defragtrees.plots.two_features",
     "risks": "defragtrees.plots.measures",
     "rule_panels": "defragtrees.plots.two_features",

@@ -6,6 +6,7 @@ import numpy as np
 
 from defragtrees._utils import formatting as render
 from defragtrees._utils.optional import require
+from defragtrees.rules.model import RuleModel
 
 # Okabe and Ito's colours, which colour-blind readers can tell apart; markers and
 # hatches differ too.
@@ -82,6 +83,28 @@ def percent_ticks(axis):
 def colour(i):
     """Colour of class or rule i."""
     return COLOURS[i % len(COLOURS)]
+
+
+def class_numbers(rules):
+    """Number of each class's colour, from 0 to 7, by label.
+
+    Classes have the order of their labels. With more than eight, those that rules
+    predict come first and the rest share the last colour.
+
+    Examples
+    --------
+    >>> from defragtrees import Condition, Rule, RuleList
+    >>> warm = Rule((Condition(0, lower=20.0),), "yes")
+    >>> rules = RuleList((warm,), Rule((), "no"), ("degrees",), "classification",
+    ...                  ("no", "yes"))
+    >>> class_numbers(rules)
+    {'no': 0, 'yes': 1}
+    """
+    labels = [*(rules.outcome.labels or ())]
+    if len(labels) > len(COLOURS) and isinstance(rules, RuleModel):
+        predicted = {rule.prediction for rule in rules}
+        labels.sort(key=lambda label: label not in predicted)
+    return {label: min(i, len(COLOURS) - 1) for i, label in enumerate(labels)}
 
 
 def marker(i):

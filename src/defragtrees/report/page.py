@@ -1,4 +1,4 @@
-"""write_report: write a self-contained HTML page for a fitted simplifier.
+"""write_report: write a self-contained HTML page about rules.
 
 `summarize` measures, the sections turn the measures into the context of their
 templates, and the page contains its style, data and scripts.
@@ -40,6 +40,7 @@ from defragtrees.report.text import (
     sentence,
     visible,
 )
+from defragtrees.rules.model import RuleModel
 from defragtrees.rules.text import MAYBE_TRAINED
 
 # File types that would not open, as the page is HTML.
@@ -68,40 +69,51 @@ FILTERS = {
 
 def write_report(
     path: str | os.PathLike[str],
-    simplifier: Simplifier,
+    rules: Simplifier | RuleModel,
     X: Rows,
     y: Column | None = None,
     sample_weight: Column | None = None,
     *,
+    model: Any = None,
     title: str | None = None,
+    target_name: str | None = None,
+    data_name: str | None = None,
+    model_name: str | None = None,
     rule_path: Any = None,
     comparison: Any = None,
     command: str | None = None,
     groups: Any = None,
-    target_name: str | None = None,
-    ensemble_name: str | None = None,
     is_new: bool = False,
 ) -> Path:
-    """Write an HTML report on the rules of a fitted simplifier, measured on some rows.
+    """Write an HTML report on rules, measured on some rows.
 
     The file is self-contained and loads nothing from the network. It can be read
-    without scripts; if plotly is installed when it is written, the rules can be edited
-    in the page.
+    without scripts; with them, the rules can be edited in the page.
 
     Parameters
     ----------
     path : str or Path
         The file to write. An existing file is replaced when the page is complete.
-    simplifier : Simplifier
-        Fitted.
+    rules : Simplifier or RuleModel
+        A fitted estimator, or any rules: edited, loaded or written by hand.
     X : array-like or data frame of shape (n_samples, n_features)
         Rows to measure on, preferably rows that no model was trained on.
     y : array-like of shape (n_samples,), optional
-        Without it there are no errors, only agreement with the ensemble.
+        Without it there are no errors, only agreement with the model.
     sample_weight : array-like of shape (n_samples,), optional
+    model : fitted model, path, Forest or function that predicts, optional
+        The model to compare rules with. An estimator has its own; rules alone need
+        `y`, `model` or both.
     title : str, optional
+        By default it names what is predicted.
+    target_name : str, optional
+        Name of y; by default that of the Series.
+    data_name : str, optional
+        Name of the rows, such as that of their file.
+    model_name : str, optional
+        Name of the model; by default its kind and size.
     rule_path : RulePath, optional
-        Rule lists of several sizes to show. By default those that the simplifier kept,
+        Rule lists of several sizes to show. By default those that the estimator kept,
         if any, measured on these rows.
     comparison : Comparison, optional
         Results of other methods to show.
@@ -110,13 +122,9 @@ def write_report(
     groups : str or array-like of shape (n_samples,), optional
         A column of X, which need not be a feature, or the group of each row. Coverage,
         rates, errors and predictions are then compared between groups.
-    target_name : str, optional
-        Name of y; by default the name of the Series.
-    ensemble_name : str, optional
-        Name of the ensemble; by default its class.
     is_new : bool, default=False
-        Whether the ensemble was not trained on these rows. If it may have been, the
-        report notes this beside the ensemble's figures.
+        Whether the model was not trained on these rows. If it may have been, the
+        report notes this beside the model's figures.
 
     Returns
     -------
@@ -136,20 +144,22 @@ def write_report(
     ...     written.read_text(encoding="utf-8").count("</section>")
     12
     """
-    place = _checked(path, simplifier)
+    place = _checked(path, rules)
     require("jinja2", "A report")
     summary = summarize(
-        simplifier,
+        rules,
         X,
         y,
         sample_weight,
+        model=model,
         title=title,
+        target_name=target_name,
+        data_name=data_name,
+        model_name=model_name,
         rule_path=rule_path,
         comparison=comparison,
         command=command,
         groups=groups,
-        target_name=target_name,
-        ensemble_name=ensemble_name,
         is_new=is_new,
     )
     # A name may contain half of a surrogate pair, which UTF-8 cannot encode.
@@ -157,18 +167,17 @@ def write_report(
     return place
 
 
-def _checked(path, simplifier):
+def _checked(path, rules):
     """The path of the file; other types of files and arguments are rejected."""
     if not isinstance(path, (str, os.PathLike)):
         raise TypeError(
             f"path must name the file to write; got {type(path).__name__}. Call "
-            "write_report(path, simplifier, X, y): the file comes first."
+            "write_report(path, rules, X, y): the file comes first."
         )
-    if not isinstance(simplifier, Simplifier):
+    if not isinstance(rules, Simplifier | RuleModel):
         raise TypeError(
-            "simplifier must be a fitted estimator, such as simplify returns; got "
-            f"{type(simplifier).__name__}. Pass the estimator of these rules, or "
-            "write rules alone with export(rules, 'html', path)."
+            "rules must be a fitted estimator, such as simplify returns, or a rule "
+            f"model; got {type(rules).__name__}. Pass a model as model=."
         )
     path = Path(path)
     if path.suffix.lower() in OTHER_KINDS:

@@ -1,40 +1,38 @@
 """Summary: all measurements of a report, as plain data.
 
-Only this module predicts with rules and ensemble, or counts rows. It does not know
+Only this module predicts with rules and model, or counts rows. It does not know
 HTML: sections turn a Summary into the context of their templates. Measures of a single
 section are cached properties.
 """
 
 import math
-from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
+from sklearn.utils.validation import column_or_1d
 
 from defragtrees._path import PathPoint, measure_path
 from defragtrees._utils import formatting as render
 from defragtrees._utils.formatting import plural
-from defragtrees.data.tables import check_weight
-from defragtrees.ensembles.forest import Forest
+from defragtrees.data.evaluation import evaluate_encoded
+from defragtrees.data.tables import as_dense, check_finite, check_length, check_weight
 from defragtrees.estimators.base import Simplifier
+from defragtrees.estimators.measuring import read_model
 from defragtrees.metrics.rulesets import table_of_totals
 from defragtrees.outcomes.intervals import QUANTILE, wilson_interval
 from defragtrees.outcomes.measures import calibrate
+from defragtrees.plots.style import class_numbers
 from defragtrees.plots.two_features import typical_value
-from defragtrees.report.ensemble import (
-    Ensemble,
-    FeatureUse,
-    describe_ensemble,
-    feature_use,
-)
+from defragtrees.report.facts import measure_facts
+from defragtrees.report.model import FeatureUse, Model, describe_model, feature_use
+from defragtrees.report.names import make_title, target_words
 from defragtrees.report.text import (
     amount,
     count,
     grouped,
     rate_text,
-    sentence,
     true_minus,
 )
 from defragtrees.rules.model import RuleModel
@@ -47,7 +45,6 @@ QUANTILES = (0.1, 0.5, 0.9)
 QUARTERS = (0.0, 0.25, 0.5, 0.75, 1.0)
 FIFTHS = (0.2, 0.4, 0.6, 0.8)
 MOST_GROUPS = 12
-MOST_COLOURS = 8
 # Limits beyond which a rule is flagged as weak.
 WIDE = 0.2  # width of the interval of a rate
 AS_WIDE = 0.9  # spread of its rows, as a share of the spread of all rows
@@ -67,15 +64,15 @@ class Card:
     colour: str  # of its prediction
     estimate: str  # rate, rows and interval in training; empty if not measured
     alone: str  # rate of all rows that it matches, if that differs
-    ensemble_estimate: float | None  # mean of the ensemble on its training rows
+    ensemble_estimate: float | None  # mean of the model on its training rows
     weight: str | None  # of an averaged rule
     n_rows: int  # number of rows that it predicts or, if averaged, matches
     share: float  # of all rows, by weight
     matches: float  # share of the rows that it matches
-    # For classes: share of its rows on which y, and the ensemble, agree with it.
+    # For classes: share of its rows on which y, and the model, agree with it.
     right: float | None = None
     agrees: float | None = None
-    # For numbers: mean distance to y and to the ensemble, and mean of the ensemble.
+    # For numbers: mean distance to y and to the model, and mean of the model.
     miss: float | None = None
     distance: float | None = None
     ensemble_mean: float | None = None
@@ -92,10 +89,11 @@ class Summary:
     """The data that the sections of a report are written from."""
 
     title: str
-    simplifier: Simplifier
-    ensemble: Ensemble
+    simplifier: Simplifier | None  # None for rules alone
+    model: Model | None  # None if the rules are not compared with any
     rows: "PredictedRows"
-    target: str  # name of y
+    target: str  # what is predicted, such as "heart disease"
+    data_name: str | None  # of the rows, such as "heart.csv"
     baseline: "Baseline"
     groups: "Groups | None"
     is_weighted: bool
@@ -106,11 +104,11 @@ class Summary:
     rule_path: Any  # RulePath or None
     comparison: Any  # Comparison or None
     command: str | None
-    is_new: bool  # whether the ensemble was not trained on these rows
+    is_new: bool  # whether the model was not trained on these rows
 
     @property
     def trained_note(self) -> str:
-        """Note in brackets to the ensemble's figures; empty if the rows are new."""
+        """Note in brackets to the model's figures; empty if the rows are new."""
         return "" if self.is_new else f" ({MAYBE_TRAINED})"
 
     @property
@@ -132,6 +130,11 @@ class Summary:
     def has_costs(self):
         """Whether costs or a threshold are set."""
         return self.rules.costs is not None or self.rules.threshold is not None
+
+    @cached_property
+    def facts(self):
+        """Facts for a verdict; see `report.facts`."""
+        return measure_facts(self)
 
     @cached_property
     def rarely_back(self):
@@ -208,7 +211,7 @@ class Summary:
 
     @cached_property
     def costs(self):
-        """Cost curves of rules and ensemble; None without costs of two classes."""
+        """Cost curves of rules and model; None without costs of two classes."""
         rules, rows = self.rules, self.rows
         if rules.costs is None or not rules.outcome.is_binary or rows.y is None:
             return None
@@ -216,18 +219,21 @@ class Summary:
         alarm, miss = rules.costs[1 - k][k], rules.costs[k][1 - k]
         is_positive = rows.y == rules.outcome.positive_class
         own, theirs = (
-            cost_curve(probabilities[:, k], is_positive, rows.weight, (alarm, miss))
-            for probabilities in (
-                rules._predict_proba(rules._covers(rows.matrix)),
-                rows.probabilities,
+            None
+            if probabilities is None
+            else cost_curve(
+                probabilities[:, k], is_positive, rows.weight, (alarm, miss)
             )
+            for probabilities in (rules._predict_proba(rows.held), rows.probabilities)
         )
         return Costs(alarm, miss, alarm / (alarm + miss), own, theirs)
 
     @cached_property
     def disagreements(self):
-        """Rows that differ most: by the ensemble's probability, or by distance."""
+        """Rows that differ most: by the model's probability, or by distance."""
         rows = self.rows
+        if rows.model_predictions is None:
+            return None
         losses = self.outcome.losses(rows.model_predictions, rows.predicted)
         differs = losses > 0
         size = losses
@@ -261,8 +267,8 @@ class Summary:
         }
 
     @cached_property
-    def ensemble_quantiles(self):
-        """Quantiles of the ensemble's predictions, per rule with rows."""
+    def model_quantiles(self):
+        """Quantiles of the model's predictions, per rule with rows."""
         return {
             k: np.quantile(self.rows.model_predictions[members], QUANTILES).tolist()
             for k, members in enumerate(self.rows.members.T)
@@ -334,10 +340,10 @@ class TradeOff:
     points: tuple[PathPoint, ...]
     chosen: int | None  # index of the chosen list
     shown: int | None  # index of the rules of the report
-    ensemble_error: float
+    ensemble_error: float  # of the model
     is_given: bool  # whether the path came with its measures
     is_against_y: bool
-    is_new: bool  # whether the ensemble was not trained on the rows
+    is_new: bool  # whether the model was not trained on the rows
 
 
 @dataclass(frozen=True)
@@ -348,7 +354,7 @@ class Costs:
     miss: float  # cost of a false negative
     border: float  # probability from which on the positive class costs less
     own: "CostCurve"
-    theirs: "CostCurve"
+    theirs: "CostCurve | None"  # of the model
 
 
 @dataclass(frozen=True, eq=False)
@@ -382,7 +388,7 @@ def cost_curve(probability, is_positive, weight, costs):
 
 @dataclass(frozen=True)
 class Disagreements:
-    """The rows on which rules and ensemble disagree."""
+    """The rows on which rules and model disagree."""
 
     n_rows: int
     distance: float | None  # mean distance of numbers
@@ -393,18 +399,20 @@ class Disagreements:
 
 
 def summarize(
-    simplifier,
+    rules,
     X,
     y=None,
     sample_weight=None,
     *,
+    model=None,
     title=None,
+    target_name=None,
+    data_name=None,
+    model_name=None,
     rule_path=None,
     comparison=None,
     command=None,
     groups=None,
-    target_name=None,
-    ensemble_name=None,
     is_new=False,
 ):
     """Measure everything that a report shows; see `write_report`.
@@ -417,32 +425,49 @@ def summarize(
     >>> X, y = load_iris(return_X_y=True)
     >>> ensemble = RandomForestClassifier(20, random_state=0).fit(X, y)
     >>> summary = summarize(simplify(ensemble, X, y, random_state=0), X, y)
-    >>> summary.ensemble.name, summary.ensemble.n_trees
-    ('RandomForestClassifier', 20)
+    >>> summary.model.name, summary.model.n_trees
+    ('random forest of 20 trees', 20)
     """
-    rows = _predicted_rows(simplifier, X, y, sample_weight)
+    simplifier = rules if isinstance(rules, Simplifier) else None
+    _check_arguments(simplifier, y, model)
+    if simplifier is None:
+        rows, model, forest = _rows_of_rules(rules, X, y, sample_weight, model)
+    else:
+        rows = _rows_of_simplifier(simplifier, X, y, sample_weight)
+        model, forest = simplifier.ensemble_, simplifier.forest_
     rules = rows.rules
-    ensemble = describe_ensemble(simplifier, ensemble_name)
-    baseline = measure_baseline(rows)
-    colours = prediction_colours(rows)
+    described = None
+    if model is not None:
+        described = describe_model(model, forest, model_name)
+    target_name = target_name or getattr(y, "name", None)
     stability = getattr(simplifier, "stability_", None)
+    baseline, colours = measure_baseline(rows), prediction_colours(rows)
+    posterior = getattr(simplifier, "posterior_", None)
+    evaluation = evaluate_encoded(
+        rules,
+        rows.matrix,
+        rows.model_predictions,
+        rows.y,
+        rows.weight,
+        posterior,
+        rows.probabilities,
+    )
     return Summary(
-        title=title or f"{sentence(ensemble.name)} in {plural(rules.n_rules, 'rule')}",
+        title=title or make_title(rules, target_name, data_name, described),
         simplifier=simplifier,
-        ensemble=ensemble,
+        model=described,
         rows=rows,
-        target=str(target_name or getattr(y, "name", None) or "y"),
+        target=target_words(target_name) or "the outcome",
+        data_name=data_name,
         baseline=baseline,
         groups=read_groups(groups, X, rows),
         is_weighted=sample_weight is not None,
-        scores=simplifier.evaluate_encoded(
-            rows.matrix, rows.model_predictions, rows.y, rows.weight, rows.probabilities
-        ),
+        scores=evaluation.scores(rules),
         cards=tuple(
             _card(rows, k, colours, rule_flags(rows, k, baseline, stability))
             for k in range(rules.n_rules)
         ),
-        features=feature_use(rules, ensemble.fitted, rows.forest),
+        features=feature_use(rules, described and described.fitted, forest),
         colours=colours,
         rule_path=rule_path,
         comparison=comparison,
@@ -451,18 +476,32 @@ def summarize(
     )
 
 
-# Rows, rules and ensemble
+def _check_arguments(simplifier, y, model):
+    if simplifier is not None and model is not None:
+        raise ValueError(
+            "model is for rules without an estimator; this estimator has its own. "
+            "Leave it out, or pass the rules_ of the estimator."
+        )
+    if simplifier is None and y is None and model is None:
+        raise ValueError(
+            "A report on rules alone needs y, model or both; got neither. Pass the "
+            "true values, or the model that the rules imitate."
+        )
+
+
+# Rows, rules and model
 
 
 @dataclass(frozen=True, eq=False)
 class PredictedRows:
-    """Rows with cached predictions of rules and ensemble."""
+    """Rows with predictions of rules and model."""
 
     rules: RuleModel
-    forest: Forest
     matrix: np.ndarray
-    y: Any
+    y: Any  # None if not given
     weight: np.ndarray
+    model_predictions: Any = None  # None without a model
+    probabilities: Any = None  # of each class by the model; None if it has none
 
     def __len__(self):
         return len(self.matrix)
@@ -470,7 +509,7 @@ class PredictedRows:
     @cached_property
     def predicted(self):
         """Predictions of the rules."""
-        return self.rules._predict(self.rules._covers(self.matrix))
+        return self.rules._predict(self.held)
 
     @cached_property
     def held(self):
@@ -480,35 +519,21 @@ class PredictedRows:
     @cached_property
     def deciding(self):
         """Index of the rule that predicts each row."""
-        return self.rules._apply(self.rules._covers(self.matrix))
+        return self.rules._apply(self.held)
 
     @cached_property
     def members(self):
         """Rows that each rule predicts or, if averaged, matches."""
         return self.rules._members(self.held)
 
-    @cached_property
-    def _raw(self):
-        return self.forest.predict_raw_encoded(self.matrix)
-
-    @cached_property
-    def model_predictions(self):
-        """Predictions of the ensemble."""
-        return self.forest.predict_from_raw(self._raw)
-
-    @cached_property
-    def probabilities(self):
-        """The ensemble's probability of each class; None for numbers."""
-        return self.forest.outcome.probabilities_of(self.forest, self._raw)
-
     @property
     def sureness(self):
-        """The ensemble's probability of its class; None for numbers."""
+        """The model's probability of its class; None if it has none."""
         return None if self.probabilities is None else self.probabilities.max(axis=1)
 
     @property
     def expected(self):
-        """The reference for errors: y or, without it, the ensemble."""
+        """The reference for errors: y or, without it, the model."""
         return self.model_predictions if self.y is None else self.y
 
     def share(self, mask):
@@ -539,18 +564,45 @@ class PredictedRows:
         return mean, mean - half, mean + half
 
 
-def _predicted_rows(simplifier, X, y, sample_weight):
-    """Check and encode the rows."""
+def _rows_of_simplifier(simplifier, X, y, sample_weight):
+    """Check and encode the rows, and predict them with the simplifier's forest."""
+    rules, forest = simplifier.rules_, simplifier.forest_
     matrix = simplifier.validate_rows(X)
-    if len(matrix) == 0:
-        raise ValueError("A report needs at least one row; X has 0 samples.")
     if y is not None:
         y = simplifier.validate_target(y, len(matrix))
-        simplifier.rules_.outcome.check_known(y)
-    weight = check_weight(sample_weight, len(matrix))
+    y, weight = _checked_columns(rules, len(matrix), y, sample_weight)
+    raw = forest.predict_raw_encoded(matrix)
+    probabilities = forest.outcome.probabilities_of(forest, raw)
+    predicted = forest.predict_from_raw(raw)
+    return PredictedRows(rules, matrix, y, weight, predicted, probabilities)
+
+
+def _rows_of_rules(rules, X, y, sample_weight, model):
+    """Rows, model and forest of rules without an estimator."""
+    X = as_dense(X)
+    matrix = rules.encode(X)
+    check_finite(matrix, rules.feature_names)
+    if y is not None:
+        y = column_or_1d(y, warn=True)
+        check_length(len(matrix), len(y), "y")
+        y = rules.outcome.check(y)
+    y, weight = _checked_columns(rules, len(matrix), y, sample_weight)
+    if model is None:
+        return PredictedRows(rules, matrix, y, weight, None, None), None, None
+    read = read_model(model, rules, X)
+    rows = PredictedRows(rules, matrix, y, weight, *read(X))
+    return rows, model, read.forest
+
+
+def _checked_columns(rules, n_rows, y, sample_weight):
+    if n_rows == 0:
+        raise ValueError("A report needs at least one row; X has 0 samples.")
+    if y is not None:
+        rules.outcome.check_known(y)
+    weight = check_weight(sample_weight, n_rows)
     if not weight.sum() > 0:
         raise ValueError("sample_weight must have a positive sum; it is zero.")
-    return PredictedRows(simplifier.rules_, simplifier.forest_, matrix, y, weight)
+    return y, weight
 
 
 def _card(rows, k, colours, flags):
@@ -592,11 +644,10 @@ def _quality(rows, members):
 
     if is_share:
         return {"right": mean(rows.y), "agrees": mean(rows.model_predictions)}
-    return {
-        "miss": mean(rows.y),
-        "distance": mean(rows.model_predictions),
-        "ensemble_mean": rows.mean(rows.model_predictions, members),
-    }
+    found = {"miss": mean(rows.y), "distance": mean(rows.model_predictions)}
+    if rows.model_predictions is not None:
+        found["ensemble_mean"] = rows.mean(rows.model_predictions, members)
+    return found
 
 
 def condition_parts(condition, rules):
@@ -626,7 +677,7 @@ def _number_text(text):
 class Baseline:
     """Rates of the classes, or mean and quantiles of numbers, on the report's rows.
 
-    Without y they are those of the ensemble's predictions.
+    Without y they are those of the model's predictions.
     """
 
     is_of_y: bool
@@ -877,23 +928,8 @@ class Colours:
 
 
 def prediction_colours(rows):
-    """Assign colours to classes, or to fifths of the ensemble's numbers.
-
-    With more classes than colours, those that the rules predict for the most rows come
-    first, then those of the ensemble; the others share one.
-    """
-    classes = rows.rules.outcome.labels
-    if classes is None:
-        edges = np.unique(np.quantile(rows.model_predictions, FIFTHS))
-        return Colours(None, edges[edges < rows.model_predictions.max()])
-    classes = np.asarray(classes).tolist()
-    coloured = classes
-    if len(classes) > MOST_COLOURS:
-        in_rules = {rule.prediction for rule in rows.rules}
-        predicted = Counter(rows.predicted.tolist())
-        theirs = Counter(rows.model_predictions.tolist())
-        rank = {c: (-predicted[c], c not in in_rules, -theirs[c]) for c in classes}
-        first = sorted(classes, key=rank.__getitem__)[: MOST_COLOURS - 1]
-        coloured = [c for c in classes if c in first]
-    number = {c: i for i, c in enumerate(coloured)}
-    return Colours({c: number.get(c, len(coloured)) for c in classes})
+    """The colours of classes, as in plots, or of fifths of the predicted numbers."""
+    if rows.rules.outcome.labels is not None:
+        return Colours(class_numbers(rows.rules))
+    edges = np.unique(np.quantile(rows.predicted, FIFTHS))
+    return Colours(None, edges[edges < rows.predicted.max()])

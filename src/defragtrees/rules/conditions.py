@@ -69,7 +69,8 @@ def _next(value: float, is_integer: bool, is_tie: bool) -> tuple[float, bool]:
         return before + 1.0, digits < own or (is_tie and digits == own)
     after = math.nextafter(value, math.inf)
     # One digit less may be chance; beside a number that was meant many are needed.
-    return after, len(render.number(after)) < len(render.number(value)) - 3
+    is_shorter = len(render.number(after)) < len(render.number(value)) - 3
+    return after, is_shorter and math.isfinite(after)
 
 
 def _n_digits(value: int) -> int:

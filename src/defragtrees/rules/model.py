@@ -1417,6 +1417,84 @@ class RuleModel(ByValue, ABC):
 
     # Methods that need packages above this one, which are imported when called
 
+    def evaluate(
+        self,
+        X: Rows,
+        y: Column | None = None,
+        sample_weight: Column | None = None,
+        *,
+        model: Any = None,
+    ) -> dict[str, float]:
+        """Measure the rules on these rows.
+
+        Returns a dict with the size (`n_rules`, `n_conditions` in all rules together,
+        `mean_conditions` per rule), `coverage` and `overlap`. With y it also has
+        `error` and, for classes, `auc`, `average_precision`, `log_loss`, `brier`,
+        `precision`, `recall` and `expected_cost`, for numbers `rmse`, `mae` and `r2`.
+
+        Beside a model, which every estimator has, there is `fidelity`, the agreement
+        with it, and the same measures of the model have the prefix `ensemble_`. They
+        are too good on rows that it was trained on. If the rules have costs or a
+        threshold, these decide the class of the model too.
+
+        `average_precision`, `precision` and `recall` are those of `pos_label`, by
+        default the second class; for more than two classes they and `auc` are means
+        over classes. Rows of a class that the rules do not know count for `error`
+        only. Measures that are undefined on these rows are NaN.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            May be anything that `fit` reads, such as the path of a Parquet file.
+        y : array-like of shape (n_samples,), optional
+        sample_weight : array-like of shape (n_samples,), optional
+        model : fitted model, path, Forest or function that predicts, optional
+            The model to compare the rules with. It gets X as it is, with the columns
+            that it needs.
+
+        Examples
+        --------
+        >>> from defragtrees import DistilledTreeRegressor
+        >>> X, y = [[0.0], [1.0], [2.0], [3.0]] * 10, [1.0, 1.0, 4.0, 6.0] * 10
+        >>> simple = DistilledTreeRegressor(max_rules=2, random_state=0).fit(X, y)
+        >>> scores = simple.rules_.evaluate([[0.5], [2.5]], [1.0, 6.0])
+        >>> scores["n_rules"], round(scores["mae"], 1)
+        (2, 0.5)
+        >>> "fidelity" in scores, "fidelity" in simple.evaluate([[0.5], [2.5]])
+        (False, True)
+        """
+        from defragtrees.estimators.measuring import evaluate
+
+        return evaluate(self, X, y, sample_weight, model=model)
+
+    def summary(
+        self,
+        X: Rows | None = None,
+        y: Column | None = None,
+        *,
+        model: Any = None,
+    ) -> render.Lines:
+        """Return the rules and their scores as text.
+
+        With X and y, also the estimated and the observed rate of each rule.
+
+        Parameters
+        ----------
+        X, y : rows to measure on, optional
+            Without them, an estimator shows its scores on the rows of `validation`, if
+            `fit` had some, else on the training rows; rules alone have no scores then.
+        model : fitted model, path, Forest or function that predicts, optional
+            The model to compare the rules with; see `evaluate`.
+
+        Examples
+        --------
+        >>> rules.summary([[21.0, 3.0], [19.0, 3.0]]).splitlines()[-1][:32]
+        '3 rules with 1.5 conditions each'
+        """
+        from defragtrees.estimators.measuring import summarize_rules
+
+        return summarize_rules(self, X, y, model=model)
+
     def refit(
         self,
         X: Rows,

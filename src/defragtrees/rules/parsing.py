@@ -11,6 +11,7 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cached_property
 from typing import Any
 
 from defragtrees._utils.formatting import near_name
@@ -38,6 +39,8 @@ OR_MISSING = re.compile(r"\s+or\s+missing$")
 AND = re.compile(r"\sand\s")
 STATES = ("is missing", "is not missing", "is anything", "is impossible")
 MOST_SHOWN = 5  # names or categories in a message
+MOST_CONDITIONS = 1000  # of one text
+MOST_AROUND = 200  # characters of a text before and after the place of an error
 NEEDED = {
     "date": "a date such as 2024-03-01",
     "datetime": "a time such as 2024-03-01 12:00",
@@ -80,6 +83,16 @@ class ColumnWords:
         """How the numbers of a feature are written."""
         return self.scales[feature] if self.scales else PLAIN
 
+    @cached_property
+    def most_and(self) -> int:
+        """How often "and" can stand in the names, categories and units of one part."""
+        counts = [0]
+        for j in range(len(self.names)):
+            texts = [*self.spellings(j), *map(str, self.labels(j) or ())]
+            texts += [self.scale(j).unit or ""] * 2
+            counts.append(sum(len(AND.findall(f" {text} ")) for text in texts))
+        return max(counts)
+
     def text(self, condition: Condition) -> str:
         """A condition as it is printed in these words."""
         return condition.text(self.names, self.categories, self.scales)
@@ -99,6 +112,11 @@ def parse_conditions(text: str, words: ColumnWords) -> tuple[Condition, ...]:
     """
     _check_text(text)
     between = [match.span() for match in AND.finditer(text)]
+    if len(between) >= MOST_CONDITIONS:
+        raise ConditionTextError(
+            f"A text must have at most {MOST_CONDITIONS} conditions; got "
+            f"{len(between) + 1:,} joined by 'and'. Write one per column."
+        )
     starts = [0, *(end for _, end in between)]
     ends = [*(start for start, _ in between), len(text)]
     parts = _joined_parts(text, starts, ends, words)
@@ -117,17 +135,28 @@ def _joined_parts(
     text: str, starts: list[int], ends: list[int], words: ColumnWords
 ) -> list[Condition] | None:
     """The conditions of a text in which names may contain "and"."""
-    if not starts:
-        return []
-    for n in range(1, len(starts) + 1):
-        try:
-            first = _read_part(text, starts[0], ends[n - 1], words)
-        except ConditionTextError:
-            continue
-        rest = _joined_parts(text, starts[n:], ends[n:], words)
-        if rest is not None:
-            return [first, *rest]
-    return None
+    longest = words.most_and + 1
+    # From the end, so that no part is read twice: of each place where all that follows
+    # can be read, the condition that begins there and the place after it.
+    rests: list[tuple[Condition, int] | None] = [None] * len(starts)
+    for first in reversed(range(len(starts))):
+        for after in range(first + 1, min(first + longest, len(starts)) + 1):
+            if after < len(starts) and rests[after] is None:
+                continue
+            try:
+                part = _read_part(text, starts[first], ends[after - 1], words)
+            except ConditionTextError:
+                continue
+            rests[first] = part, after
+            break
+    parts, place = list[Condition](), 0
+    while place < len(starts):
+        step = rests[place]
+        if step is None:
+            return None
+        parts.append(step[0])
+        place = step[1]
+    return parts
 
 
 def _read_part(text: str, start: int, end: int, words: ColumnWords) -> Condition:
@@ -199,8 +228,21 @@ def read_condition(
     hints = [f". {how}" for what, how in ELSEWHERE if what.search(text, start, end)]
     raise ConditionTextError(
         f"{needed[:1].upper()}{needed[1:]} is needed at [here]: "
-        f"{text[:place]}[here]{text[place:]}{hints[0] if hints else ''}"
+        f"{_before(text, place)}[here]{_after(text, place)}{hints[0] if hints else ''}"
     )
+
+
+def _before(text: str, place: int) -> str:
+    return (
+        text[:place]
+        if place <= MOST_AROUND
+        else f"…{text[place - MOST_AROUND : place]}"
+    )
+
+
+def _after(text: str, place: int) -> str:
+    rest = text[place:]
+    return rest if len(rest) <= MOST_AROUND else f"{rest[:MOST_AROUND]}…"
 
 
 class UnreadableError(ValueError):

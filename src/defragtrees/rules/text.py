@@ -262,9 +262,9 @@ def scores_text(
     is_short: bool = False,
     is_new: bool = False,
 ) -> str:
-    """The size of the rules, and their scores beside those of the ensemble.
+    """The size of the rules, and their scores beside those of the ensemble, if any.
 
-    `scores` are what `evaluate` of an estimator gives, and `where` names the rows;
+    `scores` are what `evaluate` gives, and `where` names the rows;
     `is_new`: the model was not trained on them. The short text leaves out
     how many rules match per row.
     """
@@ -272,7 +272,8 @@ def scores_text(
     header[0] = f"on {where}"
     if "ensemble_error" in scores and not is_new:
         header[-1] += f" ({MAYBE_TRAINED})"
-    parts = [rules._size_text(scores, is_short), render.text_table(header, lines)]
+    parts = [rules._size_text(scores, is_short)]
+    parts += [render.text_table(header, lines)] if lines else []
     parts.append(" ".join(score_notes(rules, scores)))
     return "\n\n".join(filter(None, parts))
 

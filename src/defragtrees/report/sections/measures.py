@@ -43,19 +43,25 @@ def measures(page):
     if rows.y is None:
         return None
     shown = outcome.shown_measures(summary.scores, has_costs=summary.has_costs)
+    training, prefixes = [], [""]
+    header = ["Measure", "Rules"]
+    if summary.model is not None:
+        prefixes.append("ensemble_")
+        header.append(f"Ensemble{summary.trained_note}")
+    if summary.simplifier is not None:
+        training.append(summary.simplifier.training_)
+        header += ["Rules, training", f"Ensemble, training ({MAYBE_TRAINED})"]
     lines = [
         [
             sentence(label),
             *(
                 _value(key, scores.get(f"{prefix}{key}"), outcome)
-                for scores in (summary.scores, summary.simplifier.training_)
-                for prefix in ("", "ensemble_")
+                for scores in (summary.scores, *training)
+                for prefix in prefixes
             ),
         ]
         for key, label in shown.items()
     ]
-    header = ["Measure", "Rules", f"Ensemble{summary.trained_note}"]
-    header += ["Rules, training", f"Ensemble, training ({MAYBE_TRAINED})"]
     context = {
         "label": _positive_text(outcome),
         "threshold": None,
@@ -125,18 +131,24 @@ def costs(page):
     if costs is None:
         return None
     label, cost = summary.outcome.answer_text, summary.scores["expected_cost"]
-    theirs = summary.scores["ensemble_expected_cost"]
+    theirs = summary.scores.get("ensemble_expected_cost")
     number, labels = summary.outcome.positive_index, summary.outcome.labels
     positive, other = (label(labels[k]) for k in (number, 1 - number))
     lines = [
         ["Rules", rate_text(costs.border), amount(cost)],
         ["Rules, best threshold", *_best(costs.own)],
-        ["Ensemble, same threshold", rate_text(costs.border), amount(theirs)],
-        ["Ensemble, best threshold", *_best(costs.theirs)],
+    ]
+    if costs.theirs is not None:
+        lines += [
+            ["Ensemble, same threshold", rate_text(costs.border), amount(theirs)],
+            ["Ensemble, best threshold", *_best(costs.theirs)],
+        ]
+    lines += [
         [Html(f"Always {name(positive)}"), "–", amount(costs.own.costs[0])],
         [Html(f"Always {name(other)}"), "–", amount(costs.own.costs[-1])],
     ]
-    picture = cost_picture((costs.own, costs.theirs), costs.border, cost)
+    curves = [curve for curve in (costs.own, costs.theirs) if curve is not None]
+    picture = cost_picture(curves, costs.border, cost)
     return {
         "costs": costs,
         "positive": positive,
@@ -161,7 +173,7 @@ def cost_picture(curves, border, cost):
     """Mean cost against threshold, with a ring at the threshold of the rules."""
     names = ("rules", "ensemble")
     marks = []
-    for curve, label, colour in zip(curves, names, ("g0", "g5"), strict=True):
+    for curve, label, colour in zip(curves, names, ("g0", "g5"), strict=False):
         step = -(-len(curve.borders) // MOST_BORDERS)
         kept = np.unique([*range(0, len(curve.borders), step), len(curve.borders) - 1])
         # A threshold between two probabilities predicts the same as the next one.
@@ -310,13 +322,16 @@ def calibration(page):
 def closeness(page):
     """Fidelity and error, and the predictions of the ensemble by rule or class."""
     summary = page.summary
+    if summary.model is None:
+        return None
+    training = getattr(summary.simplifier, "training_", {})
     kind = sentence(summary.outcome.error_name)
     header = ["Predictions of", f"{kind}, these rows", "Fidelity, these rows"]
     header += [f"{kind}, training", "Fidelity, training"]
     lines = []
     for label, prefix in PREDICTORS:
         cells = []
-        for scores in (summary.scores, summary.simplifier.training_):
+        for scores in (summary.scores, training):
             error = scores.get(f"{prefix}error")
             fidelity = scores.get(f"{prefix}fidelity")
             cells.append("–" if error is None else error_text(error, summary.outcome))
@@ -342,7 +357,7 @@ def _levels(summary):
     predictions = summary.rows.model_predictions
     least, width = predictions.min(), np.ptp(predictions) or 1.0
     lines = []
-    for k, levels in summary.ensemble_quantiles.items():
+    for k, levels in summary.model_quantiles.items():
         card = summary.cards[k]
         places = range_bar(*((level - least) / width for level in levels))
         line = [card.name, name(card.then), count(card.n_rows), places]

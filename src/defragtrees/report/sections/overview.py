@@ -6,7 +6,7 @@ import numpy as np
 
 from defragtrees._utils import formatting as render
 from defragtrees._utils.formatting import plural
-from defragtrees.report.ensemble import read_settings, versions
+from defragtrees.report.model import read_settings, versions
 from defragtrees.report.summary import QUANTILES
 from defragtrees.report.text import (
     Table,
@@ -32,7 +32,9 @@ def head(summary):
         return context
     context["errors"] = {
         "rules": error_text(scores["error"], outcome),
-        "ensemble": error_text(scores["ensemble_error"], outcome),
+        "ensemble": None
+        if summary.model is None
+        else error_text(scores["ensemble_error"], outcome),
         "guess": error_text(summary.baseline.guess_error, outcome),
         "is_no_better": scores["error"] >= summary.baseline.guess_error,
     }
@@ -70,12 +72,16 @@ def _stability(summary):
 def _tiles(summary):
     """Pairs of a number and its label."""
     scores, outcome = summary.scores, summary.outcome
-    instead = f"instead of {plural(summary.ensemble.n_leaves, 'leaf')}"
-    if summary.ensemble.origin:
-        instead = "instead of a black box"
+    instead = f"with {plural(summary.rules.n_conditions, 'condition')}"
+    if summary.model is not None:
+        instead = f"instead of {plural(summary.model.n_leaves, 'leaf')}"
+        if summary.model.origin:
+            instead = "instead of a black box"
     tiles = [(plural(summary.rules.n_rules, "rule"), instead)]
-    fidelity = scores["fidelity"]
-    if outcome.error_is_share:
+    fidelity = scores.get("fidelity")
+    if fidelity is None:
+        pass
+    elif outcome.error_is_share:
         tiles.append((percent(fidelity), "agreement with the ensemble"))
     else:
         fit = f"R² {fidelity_text(fidelity)}"
@@ -84,6 +90,8 @@ def _tiles(summary):
         covered = percent(scores["coverage"])
         return [*tiles, (covered, "of rows match a rule (coverage)")]
     for prefix, who in (("", "rules"), ("ensemble_", "ensemble")):
+        if f"{prefix}error" not in scores:
+            continue
         label = f"{outcome.error_name} of the {who}"
         if outcome.error_is_share:
             label = f"error of the {who}"
@@ -92,8 +100,9 @@ def _tiles(summary):
         tiles.append((error_text(scores[f"{prefix}error"], outcome), label))
     auc = _auc(scores)
     if auc is not None:
-        theirs = f"of the rules; ensemble {scores['ensemble_auc']:.3f}"
-        theirs += summary.trained_note
+        theirs = "of the rules"
+        if "ensemble_auc" in scores:
+            theirs += f"; ensemble {scores['ensemble_auc']:.3f}{summary.trained_note}"
         tiles.append((f"AUC {auc:.3f}", theirs))
     return tiles
 
@@ -103,14 +112,16 @@ def question(page):
     summary = page.summary
     rows, outcome, baseline = summary.rows, summary.outcome, summary.baseline
     context = {
-        "method": type(summary.simplifier).__name__,
-        "limits": _limits(summary.simplifier),
-        "imitates_ensemble": summary.simplifier.target == "ensemble",
-        "n_features": rows.forest.n_features,
+        "method": None,
+        "n_features": len(rows.rules.feature_names),
         "has_missing": np.isnan(rows.matrix).any(),
         "classes": None,
         "positive": None,
     }
+    if summary.simplifier is not None:
+        context["method"] = type(summary.simplifier).__name__
+        context["limits"] = _limits(summary.simplifier)
+        context["imitates_ensemble"] = summary.simplifier.target == "ensemble"
     if outcome.statistic == "mean":
         context["low"], context["middle"], context["high"] = baseline.quantiles
         ends = f"{100 * QUANTILES[0]:.0f} %", f"{100 * QUANTILES[-1]:.0f} %"
@@ -175,21 +186,22 @@ def settings(page):
     """Code and command, settings, versions, and the rules as text."""
     summary = page.summary
     own = read_settings(summary.simplifier)
+    fitted = None if summary.model is None else summary.model.fitted
     changed = [f"{one.name}={one.value}" for one in own if not one.is_default]
     # Settings of the ensemble that are None by default are left out: they are many.
     theirs = [
         one
-        for one in read_settings(summary.ensemble.fitted)
+        for one in read_settings(fitted)
         if not (one.is_default and one.value == "None")
     ]
     return {
-        "method": type(summary.simplifier).__name__,
+        "method": summary.simplifier and type(summary.simplifier).__name__,
         "call": ", ".join(["ensemble", *changed]),
         "own": own,
         "theirs": theirs,
         "versions": Table(
             ["Package", "Version"],
-            list(versions(summary.ensemble).items()),
+            list(versions(summary.model).items()),
             "Versions",
             kind="narrow",
             is_quiet=True,

@@ -27,6 +27,8 @@ def disagreements(page):
     """The rows on which rules and ensemble disagree most."""
     summary, rules = page.summary, page.summary.rules
     differing, rows = summary.disagreements, summary.rows
+    if differing is None:
+        return None
     header = ["Row", "Rule", "Rules", "Ensemble"]
     header += [name(summary.target)] if rows.y is not None else []
     names = [clamped(rules.axis_names[j]) for j in differing.features]
@@ -88,6 +90,8 @@ def _values(rules, k, values, features, digits=6):
 
 def shown_features(use):
     """Indices of the used features and of the most important unused ones."""
+    if use.importance is None:
+        return use.used[:MOST_SHOWN]
     unused = [
         int(j)
         for j in np.argsort(-use.importance, kind="stable")
@@ -101,23 +105,27 @@ def features(page):
     use, names = page.summary.features, page.summary.rules.shown_names
     shown = shown_features(use)
     conditions = use.n_sides / max(1, use.n_sides.sum())
-    largest = max([*conditions[shown], *use.importance[shown], 1e-9])
-    lines = [
-        [
-            breakable(names[j]),
-            count(use.n_rules[j]) if use.n_rules[j] else "–",
-            bar(conditions[j] / largest, percent(conditions[j])),
-            bar(use.importance[j] / largest, percent(use.importance[j]), "second"),
-        ]
-        for j in shown
-    ]
+    importance = use.importance
+    known = [] if importance is None else importance[shown]
+    largest = max([*conditions[shown], *known, 1e-9])
+    lines = []
+    for j in shown:
+        line = [breakable(names[j])]
+        line.append(count(use.n_rules[j]) if use.n_rules[j] else "–")
+        line.append(bar(conditions[j] / largest, percent(conditions[j])))
+        if importance is not None:
+            text = percent(importance[j])
+            line.append(bar(importance[j] / largest, text, "second"))
+        lines.append(line)
     return {
         "use": use,
         "n_used": len(use.used),
-        "share": use.importance[use.used].sum(),
+        "share": None if importance is None else importance[use.used].sum(),
         "n_more": len(use.used) - MOST_SHOWN,
         "features": Table(
-            ["Feature", "Rules", "Conditions", "Importance"],
+            ["Feature", "Rules", "Conditions", "Importance"][
+                : 3 + (importance is not None)
+            ],
             lines,
             "Features of the rules and of the ensemble",
             numeric=(1,),

@@ -142,7 +142,7 @@ def _having(rows, label):
 def edit(page):
     """The edit mode, which scripts run."""
     summary, rules = page.summary, page.summary.rules
-    if not page.is_live or not rules.rules:
+    if not page.is_live or not rules.rules or summary.model is None:
         return None
     if not can_edit(rules):
         return {"can_edit": False}

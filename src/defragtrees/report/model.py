@@ -1,0 +1,290 @@
+"""Facts about the model and the fit: names, importance, settings, versions."""
+
+import os
+import platform
+import re
+import sys
+from dataclasses import dataclass
+from importlib import metadata
+from typing import Any
+
+import numpy as np
+from sklearn.frozen import FrozenEstimator
+
+from defragtrees._version import __version__
+from defragtrees.ensembles.forest import Forest
+from defragtrees.report.text import setting_text
+
+# Names of distributions that differ from their module.
+DISTRIBUTIONS = {"sklearn": "scikit-learn"}
+LIBRARIES = ("xgboost", "lightgbm", "catboost", "sklearn")
+PACKAGES = ("numpy", "scipy", "scikit-learn")
+# Settings that only concern progress messages.
+WATCHING = ("callback", "verbose")
+FEWEST_FEATURES = 5  # number of features shown if the rules use fewer than two
+
+
+# Words for well-known classes, by the start of their names.
+KINDS = {
+    "AdaBoost": "AdaBoost",
+    "Bagging": "bagging",
+    "CatBoost": "gradient boosting (CatBoost)",
+    "DecisionTree": "decision tree",
+    "ExplainableBoosting": "explainable boosting machine",
+    "ExtraTree": "extra trees",
+    "GaussianProcess": "Gaussian process",
+    "GradientBoosting": "gradient boosting",
+    "HistGradientBoosting": "gradient boosting",
+    "IsolationForest": "isolation forest",
+    "KNeighbors": "nearest neighbours",
+    "LGBM": "gradient boosting (LightGBM)",
+    "LinearRegression": "linear regression",
+    "Logistic": "logistic regression",
+    "MLP": "neural network",
+    "RandomForest": "random forest",
+    "RUSBoost": "RUSBoost",
+    "Stacking": "stack of models",
+    "SV": "support vector machine",
+    "Voting": "vote of models",
+    "XGBXGBRF": "random forest (XGBoost)",
+    "XGB": "gradient boosting (XGBoost)",
+}
+# Native models of libraries, whose classes are called Booster or Model.
+NATIVE = {"xgboost": "XGB", "lightgbm": "LGBM", "catboost": "CatBoost"}
+INSIDE = ("best_estimator_", "estimator_", "regressor_", "estimator")
+
+
+@dataclass(frozen=True)
+class Model:
+    """The model that rules are compared with."""
+
+    fitted: Any  # as given
+    name: str  # in words, such as "random forest of 60 trees"
+    package: str  # its top-level module
+    library: str | None  # name of its distribution; None for a file or a Forest
+    n_trees: int  # 0 if it is not made of trees
+    n_leaves: int
+    origin: str = ""  # how it was queried, if it was not read
+
+    @property
+    def the_name(self):
+        """The name as in a sentence: "the random forest of 60 trees"."""
+        return self.name if self.name.startswith("the ") else f"the {self.name}"
+
+
+def describe_model(fitted, forest, name=None):
+    """Describe a model; `forest` is None if it was only queried for predictions."""
+    if isinstance(fitted, FrozenEstimator):
+        fitted = fitted.estimator
+    package = _package(fitted)
+    library = DISTRIBUTIONS.get(package, package)
+    if isinstance(fitted, str | os.PathLike | Forest):
+        library = None
+    origin = "The model was queried for its predictions."
+    trees = ()
+    if forest is not None:
+        trees, origin = forest.trees, forest.origin
+    n_trees = 0 if origin else len(trees)
+    n_leaves = sum(int((tree.feature < 0).sum()) for tree in trees)
+    name = str(name or model_words(fitted, n_trees))
+    return Model(fitted, name, package, library, n_trees, n_leaves, origin)
+
+
+def model_words(fitted, n_trees=0):
+    """Name a model in words, the final step of a pipeline for all of it.
+
+    Examples
+    --------
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> model_words(RandomForestClassifier(), 60)
+    'random forest of 60 trees'
+    """
+    if isinstance(fitted, str | os.PathLike):
+        return f"the model in {os.path.basename(os.fspath(fitted))}"
+    words = "tree ensemble" if isinstance(fitted, Forest) else _kind(_innermost(fitted))
+    return f"{words} of {n_trees:,} trees" if n_trees > 1 else words
+
+
+def _innermost(model):
+    """The model inside pipelines, searches and calibration."""
+    for _ in range(10):  # an estimator may contain itself
+        steps = getattr(model, "steps", None)
+        found = [steps[-1][1]] if steps else []
+        found += [_attribute(model, attribute) for attribute in INSIDE]
+        inside = next((one for one in found if one is not None), None)
+        # The members of an ensemble are not what it is.
+        is_ensemble = hasattr(model, "estimators_") or _known_kind(model)
+        if inside is None or is_ensemble or not hasattr(inside, "predict"):
+            break
+        model = inside
+    return model
+
+
+def _attribute(model, name):
+    try:
+        return getattr(model, name, None)
+    except Exception:  # a property of another library may raise anything
+        return None
+
+
+def _kind(model):
+    known = _known_kind(model)
+    if known:
+        return known
+    if not hasattr(model, "predict"):  # a function
+        name = getattr(model, "__name__", "")
+        return f"the function {name}" if name.isidentifier() else "the model"
+    name = re.sub("(Classifier|Regressor|Model|CV)+$", "", type(model).__name__)
+    words = re.sub("(?<=[a-z0-9])(?=[A-Z])|_", " ", name).split()
+    return " ".join(w if w.isupper() else w.lower() for w in words) or "the model"
+
+
+def _known_kind(model):
+    name = NATIVE.get(_package(model), "") + type(model).__name__
+    return next((words for start, words in KINDS.items() if name.startswith(start)), "")
+
+
+def _package(fitted):
+    """The library of an ensemble, also for subclasses."""
+    packages = [kind.__module__.split(".")[0] for kind in type(fitted).__mro__]
+    return next((name for name in packages if name in LIBRARIES), packages[0])
+
+
+@dataclass(frozen=True, eq=False)
+class FeatureUse:
+    """Use of each feature in the rules, and its importance in the model."""
+
+    n_rules: np.ndarray  # number of rules that use it
+    n_sides: np.ndarray  # number of bounds on it
+    importance: np.ndarray | None  # in the model, as a share of one; None if unknown
+    source: str  # how the importance was computed
+    used: list[int]  # features in rules, the most used first
+    shown: list[int]  # the same and, if they are few, the most important others
+
+
+def feature_use(rules, fitted=None, forest=None):
+    """Count the use of features in the rules, and compute their importance."""
+    n_rules = np.zeros(len(rules.feature_names), dtype=int)
+    n_sides = np.zeros(len(rules.feature_names), dtype=int)
+    for rule in rules.rules:
+        for condition in rule.conditions:
+            n_rules[condition.feature] += 1
+            n_sides[condition.feature] += condition.n_sides
+    importance, source = None, ""
+    if forest is not None:
+        own, source = _importances(fitted, forest)
+        by_name = dict(zip(forest.feature_names, own, strict=True))
+        importance = np.array([by_name.get(name, 0.0) for name in rules.feature_names])
+    ranks = np.zeros(len(n_rules)) if importance is None else importance
+    order = np.lexsort((-ranks, -n_sides, -n_rules))
+    used = [int(j) for j in order if n_rules[j]]
+    shown = used
+    if len(used) < 2 and importance is not None:
+        others = [int(j) for j in np.argsort(-ranks, kind="stable")]
+        others = [j for j in others if j not in used]
+        shown = [*used, *others[: FEWEST_FEATURES - len(used)]]
+    return FeatureUse(n_rules, n_sides, importance, source, used, shown)
+
+
+def _importances(fitted, forest):
+    """Importance of each feature as a share of one, and how it was computed."""
+    values = _given_importances(fitted, forest.n_features)
+    if values is not None:
+        kind = getattr(fitted, "importance_type", None)
+        how = f" (importance_type={kind!r})" if isinstance(kind, str) else ""
+        name = type(fitted).__name__
+        return values, f"feature_importances_ of {name}{how}, scaled to sum to one"
+    passing = _split_use(forest, by_rows=True)
+    if forest.origin:
+        return _scaled(passing), (
+            "share of the splits of trees fitted to the model’s predictions, each "
+            "weighted by its rows; the importance in the model itself is unknown"
+        )
+    if np.isfinite(passing).all():
+        return _scaled(passing), (
+            "share of the model’s splits, each weighted by its training rows; not a "
+            "measure of how much the splits reduce the error"
+        )
+    return _scaled(_split_use(forest, by_rows=False)), (
+        "share of the model’s splits; not a measure of how much they reduce the error"
+    )
+
+
+def _given_importances(fitted, n_features):
+    try:
+        values = np.asarray(fitted.feature_importances_, dtype=np.float64)
+    except (AttributeError, KeyError, TypeError, ValueError):
+        # Some libraries have the attribute but cannot compute it.
+        return None
+    if (
+        values.shape != (n_features,)
+        or not np.isfinite(values).all()
+        or (values < 0).any()
+    ):
+        return None
+    return _scaled(values)
+
+
+def _split_use(forest, by_rows):
+    total = np.zeros(forest.n_features)
+    for tree in forest.trees:
+        inner = tree.feature >= 0
+        weights = tree.cover[inner] if by_rows else None
+        total += np.bincount(tree.feature[inner], weights, forest.n_features)
+    return total
+
+
+def _scaled(values):
+    total = values.sum()
+    return values / total if total > 0 else values
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One setting of an estimator, written as code."""
+
+    name: str
+    value: str
+    is_default: bool
+
+
+def read_settings(estimator):
+    """All settings of an estimator; none if it has no get_params."""
+    if not hasattr(estimator, "get_params"):
+        return []
+    defaults = _defaults(estimator)
+    return [
+        Setting(
+            name,
+            setting_text(value),
+            name in defaults and setting_text(value) == setting_text(defaults[name]),
+        )
+        for name, value in sorted(estimator.get_params(deep=False).items())
+        if name not in ("ensemble", *WATCHING)
+        and not (value is None and name not in defaults)
+    ]
+
+
+def _defaults(estimator):
+    try:
+        return type(estimator)().get_params(deep=False)
+    except (TypeError, ValueError, AttributeError):
+        # Without a constructor that takes no arguments there are no defaults.
+        return {}
+
+
+def versions(model=None):
+    """Versions of Python, this package, and the library of a Model."""
+    # The version of this package is known even if it is not installed.
+    numbers = {"Python": platform.python_version(), "defragtrees": __version__}
+    for name in PACKAGES:
+        try:
+            numbers[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            continue
+    if model is not None:
+        # A library may have several distributions, such as xgboost-cpu.
+        version = getattr(sys.modules.get(model.package), "__version__", None)
+        if isinstance(version, str):
+            numbers[model.library or model.package] = version
+    return numbers

@@ -26,6 +26,7 @@ from defragtrees.cli import unpacking
 from defragtrees.data.sources import ParquetSource, Part
 from defragtrees.data.tables import (
     DATE_KINDS,
+    ZONED,
     Column,
     is_missing,
     object_as_days,
@@ -242,6 +243,8 @@ class _ArrowTable:
         for kind in ("timestamp", "date", "time", "duration"):
             if getattr(types, f"is_{kind}")(type_):
                 found = "datetime" if kind == "timestamp" else kind
+                if found == "datetime" and type_.tz is not None:
+                    found = ZONED
                 return found if wanted == ANY else wanted
         if not any(getattr(types, f"is_{kind}")(type_) for kind in NUMBER_TYPES):
             raise ValueError(
@@ -532,8 +535,11 @@ def _numbers(column, name, words, kind, done):
     texts = values.tolist()
     read = {text: _number(text, words) for text in texts}
     if kind is not None and None in read.values():
-        wanted = "datetime" if kind == ANY else kind
-        days = {text: _days(text, words, wanted) for text in read}
+        wanted = kind
+        if kind == ANY:
+            first = next(text for text in texts if read[text] is None)
+            wanted = ZONED if _is_zoned(first.strip()) else "datetime"
+        days = {text: _days(text, words, wanted, name) for text in read}
         if kind != ANY or None not in days.values():
             read, kind = days, wanted
     else:
@@ -546,6 +552,13 @@ def _numbers(column, name, words, kind, done):
             f"{done + wrong + 1} has {texts[wrong]!r}."
         )
     return np.array([read[text] for text in texts], dtype=np.float64), kind
+
+
+def _is_zoned(text):
+    try:
+        return dt.datetime.fromisoformat(text).utcoffset() is not None
+    except ValueError:
+        return False
 
 
 def _number(value, words):
@@ -562,7 +575,7 @@ def _number(value, words):
         return None
 
 
-def _days(value, words, kind):
+def _days(value, words, kind, name):
     """The days that a cell of dates or times has; None if it has none."""
     if not isinstance(value, str):
         return np.nan if value != value else None
@@ -573,6 +586,7 @@ def _days(value, words, kind):
         if kind == "duration":
             return read_value(text, kind)
         type_ = dt.time if kind == "time" else dt.datetime
-        return object_as_days(type_.fromisoformat(text))
+        moment = type_.fromisoformat(text)
     except ValueError:
         return None
+    return object_as_days(moment, kind, name)

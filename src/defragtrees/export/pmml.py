@@ -100,9 +100,11 @@ def _add_field(fields, rules, feature, data_type):
 def _data_type(rules, feature):
     kind = portable.column_kind(rules, feature)
     if kind != "date":
-        # PMML has durations only as numbers of days or seconds since a date.
-        types = {"number": "double", "duration": "double", "datetime": "dateTime"}
-        return types.get(kind, "time" if kind == "time" else "string")
+        # PMML has durations only as numbers of days or seconds since a date, and no
+        # time zones.
+        types = {"number": "double", "duration": "double", "time": "time"}
+        types |= dict.fromkeys(("datetime", "datetime UTC"), "dateTime")
+        return types.get(kind, "string")
     moments = [
         portable.moment_text(moment, kind)
         for tests in portable.column_tests(rules)

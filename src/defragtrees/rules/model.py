@@ -97,8 +97,8 @@ class RuleModel(ByValue, ABC):
         Names of features and classes in texts; the label of a feature may end with a
         unit, as in "Duration [months]". `relabel` takes dicts too.
     feature_kinds : tuple of (str or None), optional
-        Of features with numbers of days: "date", "datetime", "time" or "duration"; of
-        features whose categories have an order, "ordered".
+        Of features with numbers of days: "date", "datetime", "datetime UTC", "time" or
+        "duration"; of features whose categories have an order, "ordered".
     pos_label : object, optional
         Of two classes, the one whose rate rules report and whose precision and recall
         are measured; by default the second.

@@ -362,6 +362,9 @@ class BoxSearch:
             np.concatenate([[0.0], np.cumsum(values[:-1])]) for values in (n, total)
         )
         best, accepted = -math.inf, None
+        if n[-1] >= self.min_weight:
+            best = float(self.losses.gain(n[-1], total[-1])) - self.price
+            accepted = np.arange(len(n)) == column.n_bins  # missing values only
         for with_missing in (False, True) if n[-1] > 0 else (False,):
             here, sums = (
                 until[ends] - until[starts],
@@ -370,7 +373,7 @@ class BoxSearch:
             if with_missing:
                 here, sums = here + n[-1], sums + total[-1]
             values = self.losses.gain(here, sums) - self.price * np.maximum(sides, 1)
-            # All numbers are a condition only where missing values are not in it.
+            # All numbers are a condition only if missing values are not in it.
             is_all = (sides == 0) & (with_missing or n[-1] <= 0)
             values[(here < self.min_weight) | is_all] = -math.inf
             k = int(values.argmax())

@@ -41,6 +41,22 @@ LEAST_SHARE = 0.01  # of a segment
 FEWEST = 40  # rows without which nothing can be found and counted
 DIRECTIONS = ("high", "low")
 FORMAT = "defragtrees segments"
+LEAST_EXPLAINED = 0.1  # of the excess loss of the first segment
+
+
+def _points(value):
+    return f"{round(100 * value) + 0:+d} points"
+
+
+def _points_range(low, high):
+    return f"{round(100 * low):+d} to {round(100 * high):+d}"
+
+
+UNITS = {
+    "number": (render.rounded, render.number_range),
+    "share": (render.percent, render.percent_range),
+    "points": (_points, _points_range),
+}
 
 
 @dataclass(frozen=True)
@@ -60,12 +76,13 @@ class Segment:
     interval : (float, float)
         95 % interval of the mean.
     rest : float
-        Mean loss of all other rows.
+        Mean loss of the rows in no segment.
     p_value : float
         One-sided, adjusted for the number of candidates (Holm). An overlap with earlier
         segments does not count.
     explained : float
-        Excess loss: share times (mean less the overall mean).
+        Loss above the mean of the other rows, per row of all; rows of segments that
+        were found before do not count.
     beside : dict
         Means of other columns, such as the observed and the predicted rate.
     """
@@ -97,8 +114,8 @@ class Segments(Sequence[Segment]):
     found : tuple of Segment
     loss_name : str
         What was averaged, for tables.
-    is_share : bool
-        Whether losses are 0 and 1, so that means are shares of rows.
+    unit : {"number", "share", "points"}
+        How means are written: as numbers, in per cent, or in percentage points.
     mean : float
         Mean loss of the rows that count.
     rest : float
@@ -109,12 +126,14 @@ class Segments(Sequence[Segment]):
     n_tested : int
         Number of candidates that were tested.
     direction : {"high", "low"}
+    beside_unit : {"number", "share"}
+        How the means of other columns are written.
     """
 
     rules: RuleModel
     found: tuple[Segment, ...]
     loss_name: str
-    is_share: bool
+    unit: str
     mean: float
     rest: float
     rest_interval: tuple[float, float]
@@ -122,6 +141,7 @@ class Segments(Sequence[Segment]):
     n_searched: int
     n_tested: int
     direction: str = "high"
+    beside_unit: str = "number"
 
     def __len__(self) -> int:
         return len(self.found)
@@ -160,12 +180,12 @@ class Segments(Sequence[Segment]):
         return render.html_table(header, rows, left=(1,))
 
     def _number(self, value: float) -> str:
-        return render.percent(value) if self.is_share else render.rounded(value)
+        return UNITS[self.unit][0](value)
 
     def _cells(self) -> tuple[list[str], list[list[Any]]]:
         others = list(self.found[0].beside)
         header = ["#", "if", "rows", self.loss_name, "95 % interval", "rest", *others]
-        write = render.percent_range if self.is_share else render.number_range
+        write, other = UNITS[self.unit][1], UNITS[self.beside_unit][0]
         rows: list[list[Any]] = []
         for k, segment in enumerate(self.found, start=1):
             texts = [c.text(*self.rules.vocabulary) for c in segment.conditions]
@@ -174,7 +194,7 @@ class Segments(Sequence[Segment]):
             mean, rest = map(self._number, figures)
             cells = [str(k), lines, render.count(segment.n_rows), mean]
             cells += [write(*segment.interval), rest]
-            rows.append(cells + [_beside_text(segment.beside[name]) for name in others])
+            rows.append(cells + [other(segment.beside[name]) for name in others])
         return [*header], rows
 
     def _note(self) -> str:
@@ -261,13 +281,9 @@ class Segments(Sequence[Segment]):
 
 
 _PLAIN = (
-    "loss_name", "is_share", "mean", "rest", "rest_interval", "n_rows", "n_searched",
-    "n_tested", "direction",
+    "loss_name", "unit", "beside_unit", "mean", "rest", "rest_interval", "n_rows",
+    "n_searched", "n_tested", "direction",
 )  # fmt: skip
-
-
-def _beside_text(value: float) -> str:
-    return render.percent(value) if 0 <= value <= 1 else render.rounded(value)
 
 
 def find_segments(
@@ -389,13 +405,23 @@ class SegmentRows:
         )
 
 
-def read_rows(X, y, sample_weight=None, features=None, random_state=None):
-    """Read a table, and choose by content which of its rows search."""
+def read_rows(
+    X, y, sample_weight=None, features=None, random_state=None, named_by=None
+):
+    """Read a table, and choose by content which of its rows search.
+
+    Columns of an array have the names and kinds of those of the model `named_by`.
+    """
     source = open_source(X, y, sample_weight).load()
     table, y = source.X, source.y
     form = TableForm(table)
     matrix = form.matrix(table)
-    names = form.names or tuple(f"x{j + 1}" for j in range(matrix.shape[1]))
+    names, kinds = form.names, form.kinds
+    if names is None:
+        names = getattr(named_by, "feature_names", ())
+        kinds = getattr(named_by, "feature_kinds", None)
+    if len(names) != matrix.shape[1]:
+        names, kinds = tuple(f"x{j + 1}" for j in range(matrix.shape[1])), None
     check_finite(matrix, names)
     n_rows = len(matrix)
     if n_rows < FEWEST:
@@ -406,15 +432,15 @@ def read_rows(X, y, sample_weight=None, features=None, random_state=None):
     weight = check_weight(source.sample_weight, n_rows)
     if not weight.sum() > 0:
         raise ValueError("sample_weight must have a positive sum; it is zero.")
-    places = range(len(names))
+    # By name, so that the order of columns does not matter.
+    places = name_order(names)
     if features is not None:
-        places = sorted({feature_index(one, names) for one in features})
+        allowed = {feature_index(one, names) for one in features}
+        places = [j for j in places if j in allowed]
     ordered = ordered_categories(table) or (None,) * len(names)
     kinds = tuple(
         ORDERED if levels is not None else kind
-        for kind, levels in zip(
-            form.kinds or (None,) * len(names), ordered, strict=True
-        )
+        for kind, levels in zip(kinds or (None,) * len(names), ordered, strict=True)
     )
     keys = hash_rows([matrix[:, j] for j in name_order(names)], random_state or 0)
     n_searched = min(MOST_SEARCHED, round(SEARCHED * n_rows))
@@ -472,6 +498,8 @@ def search_rows(
     alpha=0.05,
     loss_name="mean loss",
     beside=None,
+    beside_unit="number",
+    unit=None,
     is_signed=False,
 ):
     """Find segments in SegmentRows; `beside` has further columns to average.
@@ -495,8 +523,8 @@ def search_rows(
     search = BoxSearch(columns, searched, min_rows * here.mean(), max_conditions)
     candidates = []
     while len(candidates) < max_segments and (box := search.best()) is not None:
-        conditions = [search.columns[j].condition(box[j]) for j in sorted(box)]
-        candidates.append(tuple(sorted(conditions, key=lambda one: one.feature)))
+        conditions = (search.columns[j].condition(box[j]) for j in sorted(box))
+        candidates.append(tuple(conditions))
         search.without(search.covers(box))
     count = _Counter(
         rows.matrix[~here],
@@ -507,22 +535,32 @@ def search_rows(
         searched.is_signed,
     )
     beside = {name: np.asarray(of)[~here] for name, of in (beside or {}).items()}
-    kept = count.test(candidates, alpha)
-    found = [count.segment(conditions, p, beside) for conditions, p in kept]
+    kept, left = count.test(candidates, alpha), np.ones(len(count.losses), dtype=bool)
+    found = []
+    for conditions, p_value in kept:
+        found.append(count.segment(conditions, p_value, left, beside))
+        left &= ~count.covers(conditions)
     found.sort(key=lambda one: -abs(one.explained))
+    found = [
+        one
+        for one in found
+        if abs(one.explained) >= LEAST_EXPLAINED * abs(found[0].explained)
+    ]
     rules = rows.model([one.conditions for one in found])
     others = ~np.any([count.covers(one.conditions) for one in found], axis=0)
     others = others if found else np.ones(len(count.losses), dtype=bool)
+    rest = count.mean(others)
     return Segments(
         rules=rules,
         found=tuple(
-            replace(one, rule=rule)
+            replace(one, rule=rule, rest=rest)
             for one, rule in zip(found, rules.rules, strict=True)
         ),
         loss_name=loss_name,
-        is_share=bool(np.isin(losses, (0.0, 1.0)).all()),
+        unit=unit or ("share" if np.isin(losses, (0.0, 1.0)).all() else "number"),
+        beside_unit=beside_unit,
         mean=count.mean(np.ones(len(count.losses), dtype=bool)),
-        rest=count.mean(others),
+        rest=rest,
         rest_interval=count.interval(others),
         n_rows=int((~here).sum()),
         n_searched=int(here.sum()),
@@ -637,20 +675,21 @@ class _Counter:
         statistic = (apart if self.is_high else -apart) / math.sqrt(sum(parts))
         return float(stats.t.sf(statistic, sum(parts) ** 2 / sum(sizes)))
 
-    def segment(self, conditions, p_value, beside):
-        """The Segment with these conditions."""
+    def segment(self, conditions, p_value, left, beside):
+        """The Segment with these conditions; what it explains is of the rows left."""
         inside = self.covers(conditions)
         share = float(self.weight[inside].sum() / self.weight.sum())
-        mean, overall = self.mean(inside), self.mean(slice(None))
+        excess = self.losses - self.mean(left & ~inside)
+        explained = float(self.weight @ (excess * (inside & left)))
         return Segment(
             Rule(conditions, 0.0),
             int(inside.sum()),
             share,
-            mean,
+            self.mean(inside),
             self.interval(inside),
-            self.mean(~inside),
+            math.nan,
             p_value,
-            share * (mean - overall),
+            explained / float(self.weight.sum()),
             {
                 name: float(np.average(of[inside], weights=self.weight[inside]))
                 for name, of in beside.items()

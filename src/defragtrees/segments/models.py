@@ -1,5 +1,7 @@
 """explain_errors and compare_models: segments of the losses of models."""
 
+import json
+import os
 import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -9,6 +11,7 @@ import numpy as np
 from sklearn.base import is_classifier
 
 from defragtrees._utils import formatting as render
+from defragtrees._utils.files import write_atomic
 from defragtrees._utils.types import Column, Rows
 from defragtrees.data.tables import select_columns
 from defragtrees.segments.found import (
@@ -19,7 +22,7 @@ from defragtrees.segments.found import (
 )
 
 LEAST_PROBABILITY = 1e-6  # a probability of 0 has a finite log loss
-# Per-row losses by their name and by the name of scikit-learn's scorer.
+# Losses by the name of scikit-learn's scorer, and how they are called in tables.
 SCORERS = {
     "accuracy": "error",
     "neg_log_loss": "log_loss",
@@ -27,7 +30,7 @@ SCORERS = {
     "neg_mean_absolute_error": "absolute",
     "neg_mean_squared_error": "squared",
 }
-TITLES = {
+LOSSES = {
     "error": "error",
     "log_loss": "log loss",
     "brier": "Brier score",
@@ -68,6 +71,10 @@ class SegmentGroups(Mapping[str, Segments]):
     def to_dict(self) -> dict[str, Any]:
         """The contents as plain data, for JSON."""
         return {name: segments.to_dict() for name, segments in self.groups.items()}
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the segments as JSON."""
+        write_atomic(path, (json.dumps(self.to_dict(), indent=2) + "\n").encode())
 
 
 def explain_errors(
@@ -128,13 +135,12 @@ def explain_errors(
         "alpha": alpha,
     }
     check_settings(**settings, direction="high")
-    rows = read_rows(X, y, sample_weight, features, random_state)
+    rows = read_rows(X, y, sample_weight, features, random_state, model)
     predicted = predict_rows(model, rows.table, rows.y)
     name, losses = predicted.losses(loss)
+    unit = "number" if predicted.classes is None else "points"
     beside = predicted.beside()
-    groups = {
-        name: search_rows(rows, losses, loss_name=name, beside=beside, **settings)
-    }
+    groups = {name: search_rows(rows, losses, loss_name=name, **beside, **settings)}
     headings = {name: f"Where the {name} is high:"}
     if predicted.expected is not None:
         bias = predicted.observed - predicted.expected
@@ -144,8 +150,9 @@ def explain_errors(
                 bias,
                 direction=direction,
                 loss_name="bias",
-                beside=beside,
+                unit=unit,
                 is_signed=True,
+                **beside,
                 **settings,
             )
             headings[title] = (
@@ -206,7 +213,7 @@ def compare_models(
         "alpha": alpha,
     }
     check_settings(**settings, direction="high")
-    rows = read_rows(X, y, sample_weight, features, random_state)
+    rows = read_rows(X, y, sample_weight, features, random_state, a)
     both = [predict_rows(model, rows.table, rows.y) for model in (a, b)]
     one, two = both
     if (one.classes is None) != (two.classes is None):
@@ -218,7 +225,7 @@ def compare_models(
         if loss is None and all(of.probabilities is not None for of in both):
             loss = "log_loss"
         (name, first), (_, second) = (of.losses(loss) for of in both)
-        beside = {f"{name} of a": first, f"{name} of b": second}
+        beside, unit, beside_unit = {"a": first, "b": second}, "number", "number"
         differences = {
             "b better": ("high", first - second),
             "a better": ("high", second - first),
@@ -229,14 +236,17 @@ def compare_models(
         }
     elif one.expected is not None and two.expected is not None:
         beside = {"a": one.expected, "b": two.expected}
-        name, apart = f"b - a{one.unit}", two.expected - one.expected
+        apart = two.expected - one.expected
+        unit, beside_unit = "number", "number"
+        if one.classes is not None:
+            unit, beside_unit = "points", "share"
         differences = {"b higher": ("high", apart), "b lower": ("low", apart)}
         headings = {
-            key: f"Where model b predicts {key[2:]} values than a:"
+            key: f"Where model b predicts {key[2:]} values than a{one.unit}:"
             for key in differences
         }
     else:
-        name, beside = "differ", {}
+        beside, unit, beside_unit = {}, "share", "number"
         differences = {"differ": ("high", one.labels != two.labels)}
         headings = {"differ": "Where the models predict different classes:"}
     groups = {
@@ -244,9 +254,11 @@ def compare_models(
             rows,
             apart,
             direction=direction,
-            loss_name=name if rows.y is None else "difference",
+            loss_name="difference",
             beside=beside,
-            is_signed=name != "differ",
+            unit=unit,
+            beside_unit=beside_unit,
+            is_signed=key != "differ",
             **settings,
         )
         for key, (direction, apart) in differences.items()
@@ -283,10 +295,13 @@ class Predicted:
         return "" if self.classes is None else f", probability of {self.classes[1]}"
 
     def beside(self):
-        """Columns to show beside a loss: observed and predicted means."""
+        """Settings of a search: the observed and the predicted means to show."""
         if self.expected is None:
             return {}
-        return {"observed": self.observed, "predicted": self.expected}
+        return {
+            "beside": {"observed": self.observed, "predicted": self.expected},
+            "beside_unit": "number" if self.classes is None else "share",
+        }
 
     def losses(self, loss):
         """Name and values of a loss."""
@@ -302,7 +317,7 @@ class Predicted:
             raise ValueError(
                 f"loss must be one of {', '.join(known)}, or a function; got {loss!r}."
             )
-        return TITLES[name], getattr(self, f"_{name}")()
+        return LOSSES[name], getattr(self, f"_{name}")()
 
     def _error(self):
         return self.labels != self.y
@@ -334,6 +349,8 @@ class Predicted:
 
 def predict_rows(model, X, y=None):
     """The Predicted of a model, a function, a column of X or an array."""
+    if isinstance(model, Predicted):
+        return model
     y = None if y is None else np.asarray(y)
     if isinstance(model, str) or not (
         callable(model) or callable(getattr(model, "predict", None))

@@ -278,7 +278,9 @@ def test_a_model_without_probabilities(classes):
 
 def test_change_of_labels_in_a_region_is_found_by_comparing_two_models(classes):
     """5 % of the training labels, in one region, are turned before a second fit."""
-    X, y, _ = classes
+    X, *_ = classes
+    bad = np.random.default_rng(12).random(len(X)) < 0.1 + 0.3 * X.a
+    y = pd.Series(np.where(bad, "bad", "good"))
     region = (X.c <= 0.3) & (X.d <= 0.33)
     turned = y.copy()
     half = region & (np.arange(len(X)) % 2 == 0)

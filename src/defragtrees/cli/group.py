@@ -31,6 +31,7 @@ COMMANDS = {
     "path": "Show error and size for every number of rules.",
     "compare": "Compare methods on the same held-out rows.",
     "report": "Write an HTML report on the rules of a model.",
+    "segments": "Find where a model fails, or where two models differ.",
     "explain": "Show which rule predicts each row of a file, and why.",
     "predict": "Predict each row of a file with saved rules.",
     "edit": "Change saved rules by hand.",

@@ -71,8 +71,9 @@ def _card_troubles(body, report):
             first = first.replace("95 % interval", "")
             troubles += _differences(f"{where}, estimate", first, report.estimate(k))
         labels = re.findall(r'<svg class="spark".*?aria-label="([^"]*)"', card)
-        for text, numbers in zip(labels, report.shades(k), strict=True):
-            troubles += _differences(f"{where}, picture", unescape(text), numbers)
+        for text, numbers in zip(labels, report.effects(k), strict=True):
+            figures = unescape(text).rpartition(": ")[2]
+            troubles += _differences(f"{where}, chart", figures, numbers)
     return troubles
 
 

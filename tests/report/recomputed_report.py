@@ -330,16 +330,25 @@ class Report:
         estimate = 100 * rule["distribution"][place] if is_predicted else rate
         return [estimate, rate * n / 100, n, *wilson(rate, rule["n_effective"])]
 
-    def shades(self, k):
-        """The share of rows in which each condition of a rule holds."""
-        return [
-            [
-                self.rows.share(
-                    lambda i, c=c: accepts(c, self.rows.cells[i][c["feature"]])
-                )
+    def effects(self, k):
+        """Of each condition the rate or mean of rows that match, of others, of all."""
+        rows, rule = self.rows, self.rows.every[k]
+        values = rows.truth
+        if self.classes:
+            shown = self.classes[1]
+            if len(self.classes) > 2:
+                shown = rule["prediction"]
+            values = [100 * (one == shown) for one in values]
+        lines = []
+        for c in rule["conditions"]:
+            held = [accepts(c, row[c["feature"]]) for row in rows.cells]
+            parts = [
+                [value for value, holds in zip(values, held, strict=True) if holds],
+                [value for value, holds in zip(values, held, strict=True) if not holds],
+                values,
             ]
-            for c in self.rows.every[k]["conditions"]
-        ]
+            lines.append([mean(part) for part in parts if part])
+        return lines
 
 
 def _quantile(values, level):

@@ -129,8 +129,8 @@ def calibration_picture(rows, outcome, write=render.rounded):
             line="",
             reach=[(row["low"], row["high"]) for row in some],
             texts=[
-                f"{' '.join(calibrated_words(row))}<br>"
-                f"estimated {write(row['estimated'])}<br>"
+                f"{' '.join(calibrated_words(row))}\n"
+                f"estimated {write(row['estimated'])}\n"
                 f"observed {write(row['observed'])} "
                 f"({write(row['low'])} to {write(row['high'])})"
                 for row in some
@@ -301,8 +301,8 @@ def trade_off_picture(path, y, error_text=None):
     errors = [outcome.shown_error(point.error) for point in points]
     spread = [outcome.shown_deviation(p.error, p.standard_error) for p in points]
     texts = error_text and [
-        f"{point.n_rules} rules<br>error {error_text(error)} ± "
-        f"{error_text(apart)}<br>{_fidelity(point.fidelity)}"
+        f"{point.n_rules} rules\nerror {error_text(error)} ± "
+        f"{error_text(apart)}\n{_fidelity(point.fidelity)}"
         for point, error, apart in zip(points, errors, spread, strict=True)
     ]
     marks = [Curve("rules", n_rules, errors, "g0", spread=spread, texts=texts)]
@@ -361,8 +361,8 @@ def comparison_picture(compared, y, error_text=None):
         of_method = [row for row in rows if row["method"] == name]
         of_method.sort(key=operator.itemgetter("n_rules", "error"))
         texts = error_text and [
-            f"{render.rounded(row['n_rules'])} rules<br>"
-            f"error {error_text(row['error'])}<br>"
+            f"{render.rounded(row['n_rules'])} rules\n"
+            f"error {error_text(row['error'])}\n"
             f"{_fidelity(row['fidelity'])}"
             for row in of_method
         ]

@@ -731,12 +731,6 @@ class RuleEnsemble(RuleModel):
     def decision(self) -> str:
         return "average"
 
-    def _check_decision(self) -> None:
-        raise ValueError(
-            "threshold and costs need rules for classes of which one predicts; got "
-            f"rules for a {self.task} with decision={self.decision!r}."
-        )
-
     def _apply(self, held: Flags) -> Places:
         return _heaviest(held, [rule.weight for rule in self])
 

@@ -3,9 +3,10 @@
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_consistent_length, column_or_1d
+from sklearn.utils.validation import check_consistent_length
 
 from defragtrees._utils.types import Column, Rows
+from defragtrees.data.tables import one_column
 
 __all__ = ["gains"]
 
@@ -63,7 +64,7 @@ def gains(
             f"{outcome.n_classes} classes, "
             f"{'with' if rules.has_probabilities else 'without'} probabilities."
         )
-    matrix, y = rules.encode(X), column_or_1d(y)
+    matrix, y = rules.encode(X), one_column(y)
     check_consistent_length(matrix, y, sample_weight)
     y = outcome.check(y)
     outcome.check_known(y)

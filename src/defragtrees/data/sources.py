@@ -55,7 +55,9 @@ def open_source(X, y=None, sample_weight=None):
         return IteratorSource(X, y, sample_weight)
     source = TableSource(X, y, sample_weight)
     if source.sample_weight is not None:
-        with contextlib.suppress(TypeError, ValueError):  # what is no number is rejected later
+        with contextlib.suppress(
+            TypeError, ValueError
+        ):  # what is no number is rejected later
             weight = np.asarray(source.sample_weight, dtype=np.float64)
             source.sample_weight = relative_weight(weight)
     return source

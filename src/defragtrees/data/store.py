@@ -378,9 +378,7 @@ def _count_odd_weights(shard, unit):
 
 
 def _in_weight_unit(shard, unit):
-    return dataclasses.replace(
-        shard, weight=in_weight_unit(shard.sample_weight, unit)
-    )
+    return dataclasses.replace(shard, weight=in_weight_unit(shard.sample_weight, unit))
 
 
 def _total_weight(shard):

@@ -219,7 +219,8 @@ class RuleModel(ByValue, ABC):
                 place = f"rules[{k}]" if k < len(self.rules) else "default"
                 raise ValueError(f"{place}: {error}") from None
         if self.training is not None:
-            self.training.check(self.categories or (), outcome.n_moments)
+            has_classes = outcome.n_classes > 0
+            self.training.check(self.categories or (), outcome.n_moments, has_classes)
         if self.threshold is not None or self.costs is not None:
             self._check_decision()
 
@@ -1761,7 +1762,7 @@ _RESIDUALS = {
 _RATE_BANDS = {
     "edges": schema.SHARES,
     "rates": schema.SHARES,
-    "n_effective": schema.list_of(schema.number(0, 1e250, is_open=True), 1),
+    "n_effective": schema.list_of(schema.number(0, 1e18, is_open=True), 1),
     "means": schema.SHARES,
 }
 _WORDS = schema.list_of(schema.TEXT | schema.NULL) | schema.NULL
@@ -1776,7 +1777,7 @@ _NEEDS = (
 )
 _FIELDS = {
     "format": schema.ANYTHING,
-    "classes": schema.NULL | schema.list_of(schema.LABEL, 1, is_set=True),
+    "classes": schema.NULL | schema.CLASSES,
     "feature_names": schema.list_of(schema.TEXT),
     "categories": schema.list_of(schema.NULL | schema.list_of(schema.LABEL)),
     "rules": schema.list_of(schema.ANYTHING),

@@ -146,9 +146,9 @@ class FittedRules(BaseEstimator):
         return self.rules_.export(format, path, **options)
 
     @like_rules
-    def save(self, path: str | os.PathLike[str]) -> None:
+    def save(self, path: str | os.PathLike[str], *, profile: bool = True) -> None:
         check_is_fitted(self, "rules_")
-        self.rules_.save(path)
+        self.rules_.save(path, profile=profile)
 
     @like_rules
     def evaluate(

@@ -70,6 +70,8 @@ def rule_cells(rules: "RuleModel", *, details: bool = False) -> Cells:
 def _condition_lines(rules: "RuleModel", k: int) -> tuple[str, ...]:
     if k == len(rules.rules):
         return (rules.default_text,)
+    if not rules.rules[k].conditions:  # written by hand: it matches every row
+        return (rules.rules[k].text(),)
     first, *others = (
         condition_text(rules, condition) for condition in rules._shown_conditions[k]
     )

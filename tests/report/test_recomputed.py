@@ -38,7 +38,7 @@ def test_every_figure_about_classes_is_so(tmp_path, capsys, form):
     simple, X, y = loans(form)
     groups = np.where(np.arange(len(X)) % 3, "young", "old")
     files = written(tmp_path, simple, X, y, groups=groups)
-    assert compare_figures.main(*files, "status") == 0, capsys.readouterr().out
+    assert compare_figures.main(*files) == 0, capsys.readouterr().out
 
 
 def test_every_figure_about_three_classes_is_so(tmp_path, capsys):
@@ -69,7 +69,7 @@ def test_every_figure_about_numbers_is_so(tmp_path, capsys):
     X = np.repeat(X, 50, axis=0) + rng.normal(size=(200, 2)).round(2)
     y = (40_000 * X[:, 0] + rng.normal(scale=5_000, size=200)).round(1)
     files = written(tmp_path, simple, X, y, target_name="price")
-    assert compare_figures.main(*files, "price") == 0, capsys.readouterr().out
+    assert compare_figures.main(*files) == 0, capsys.readouterr().out
 
 
 def test_every_figure_about_costs_is_so(tmp_path, capsys):
@@ -77,7 +77,7 @@ def test_every_figure_about_costs_is_so(tmp_path, capsys):
     costs = ((0.0, 1.0), (1.0, 0.0))
     simple.rules_ = dataclasses.replace(simple.rules_, costs=costs)
     files = written(tmp_path, simple, X, y)
-    assert compare_figures.main(*files, "status") == 0, capsys.readouterr().out
+    assert compare_figures.main(*files) == 0, capsys.readouterr().out
 
 
 def test_the_script_sees_a_figure_that_is_not_so(tmp_path, capsys):
@@ -89,5 +89,5 @@ def test_the_script_sees_a_figure_that_is_not_so(tmp_path, capsys):
     )
     assert wrong != page
     files[2].write_text(wrong, "utf-8")
-    assert compare_figures.main(*files, "status") >= 1
+    assert compare_figures.main(*files) >= 1
     assert "evidence: the page says" in capsys.readouterr().out

@@ -104,7 +104,7 @@ def _cell(summary, k, title, text):
     text = true_minus(text).replace(" %", f"{SPACE}%")
     cell = {"title": title, "text": text, "badge": None}
     cell["range"] = _interval(summary, k) if title == outcome.interval_name else None
-    if title in rules._then_columns():
+    if title in rules._then_columns() and title != "weight":
         cell["badge"] = badge(text, _colour(summary, k, title))
     return cell
 

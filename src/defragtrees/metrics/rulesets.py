@@ -9,6 +9,7 @@ from sklearn.metrics import confusion_matrix
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from defragtrees._utils.types import Column, Rows
+from defragtrees.data.tables import check_weight
 from defragtrees.outcomes import make_outcome
 from defragtrees.outcomes.decision import make_decision
 from defragtrees.outcomes.measures import bands_of, calibrate
@@ -184,6 +185,7 @@ def calibration(
     y : array-like of shape (n_samples,)
         Rows of unknown classes are left out.
     sample_weight : array-like of shape (n_samples,), optional
+        Only ratios of weights matter.
 
     Returns
     -------
@@ -221,7 +223,7 @@ def calibration(
     check_consistent_length(matrix, y, sample_weight)
     y = outcome.check(y)
     outcome.check_known(y)
-    weight = None if sample_weight is None else np.asarray(sample_weight, np.float64)
+    weight = check_weight(sample_weight, len(matrix))
     return calibration_rows(rules, matrix, y, weight)
 
 

@@ -6,7 +6,7 @@ tables and the command line then have them.
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -150,12 +150,13 @@ class CalibrationSums:
 
     keys: np.ndarray  # sorted; see `_calibrated_by` of a form
     weight: np.ndarray  # (n_keys,)
+    squared_weight: np.ndarray  # (n_keys,)
     reported: np.ndarray  # (n_keys, n_outputs): sums of what rules report
     apart: np.ndarray  # sums of what is true less that
     squares: np.ndarray  # sums of the squares of the difference
 
     @classmethod
-    def of(cls, key, weight, *columns):
+    def of(cls, key, weight, squared_weight, *columns):
         """The sums of rows, or of sums, with the same key."""
         keys, group = np.unique(key, return_inverse=True)
 
@@ -165,11 +166,13 @@ class CalibrationSums:
             )
 
         return cls(
-            keys, np.bincount(group, weight, len(keys)), *(sums(c) for c in columns)
+            keys,
+            *(np.bincount(group, one, len(keys)) for one in (weight, squared_weight)),
+            *(sums(values) for values in columns),
         )
 
     def __add__(self, other):
-        names = ("keys", "weight", "reported", "apart", "squares")
+        names = [one.name for one in fields(self)]
         pairs = [(getattr(self, name), getattr(other, name)) for name in names]
         return self.of(*(np.concatenate(pair) for pair in pairs))
 
@@ -212,7 +215,8 @@ class CalibrationSums:
             for sums in (self.reported, self.apart, self.squares)
         )
         variance = max(squares - apart**2, 0.0)
-        observed = outcome.observed_interval(reported + apart, variance, weight)
+        n_effective = weight**2 / float(self.squared_weight[mask].sum())
+        observed = outcome.observed_interval(reported + apart, variance, n_effective)
         measured = dict(zip(("observed", "low", "high"), observed, strict=True))
         return {"estimated": reported, **measured, "n_rows": weight}
 
@@ -241,4 +245,5 @@ def calibrate(rules, matrix, y, weight=None):
     reported = outcome.reported(rules, held)[kept]
     apart = outcome.indicators(true[kept]) - reported
     columns = (weight[:, None] * values for values in (reported, apart, apart**2))
-    return CalibrationSums.of(rules._calibrated_by(held)[kept], weight, *columns)
+    keys = rules._calibrated_by(held)[kept]
+    return CalibrationSums.of(keys, weight, weight**2, *columns)

@@ -97,8 +97,8 @@ class RuleModel(ByValue, ABC):
         Names of features and classes in texts; the label of a feature may end with a
         unit, as in "Duration [months]". `relabel` takes dicts too.
     feature_kinds : tuple of (str or None), optional
-        Of features with numbers of days: "date", "datetime", "time" or "duration"; of
-        features whose categories have an order, "ordered".
+        Of features with numbers of days: "date", "datetime", "datetime UTC", "time" or
+        "duration"; of features whose categories have an order, "ordered".
     pos_label : object, optional
         Of two classes, the one whose rate rules report and whose precision and recall
         are measured; by default the second.
@@ -1499,6 +1499,7 @@ class RuleModel(ByValue, ABC):
             May be anything that `fit` reads, such as the path of a Parquet file.
         y : array-like of shape (n_samples,), optional
         sample_weight : array-like of shape (n_samples,), optional
+            Only ratios of weights matter.
         model : fitted model, path, Forest or function that predicts, optional
             The model to compare the rules with. It gets X as it is, with the columns
             that it needs.
@@ -1563,6 +1564,7 @@ class RuleModel(ByValue, ABC):
         X : array-like or data frame of shape (n_samples, n_features)
         y : array-like of shape (n_samples,)
         sample_weight : array-like of shape (n_samples,), optional
+            Only ratios of weights matter; see `Simplifier.fit`.
         predictions : {"recount", "keep"}, default="recount"
             Predictions of the rules: those of these rows, or the same as before.
 

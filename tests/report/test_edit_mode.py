@@ -551,6 +551,56 @@ def test_the_cheapest_threshold_is_found(browser, tmp_path):
         assert decided(page) == (least, figures)
 
 
+def test_a_threshold_replaces_the_costs_of_the_rules(browser, tmp_path):
+    rules, X, y = loans()[0].rules_, *loans()[1:]
+    costs = ((0.0, 1.0), (3.0, 0.0))
+    every = [
+        dataclasses.replace(rule, prediction="unpaid")
+        if rule.distribution[1] > 0.25
+        else rule
+        for rule in rules
+    ]
+    rules = dataclasses.replace(
+        rules, rules=tuple(every[:-1]), default=every[-1], costs=costs
+    )
+    path, sample = made_report(tmp_path, rules, X, y)
+    with Editor(browser, path) as editor:
+        page = editor.page
+        fields = page.locator("#decider .costs input").all()
+        assert [field.input_value() for field in fields] == ["3", "1"]
+        least, figures = decided(page)
+        assert least == "0.25"
+        assert figures == expected_decision(rules, sample, costs)
+        sentence = page.inner_text(".decided")
+        both = [(sample.expected == "unpaid").sum(), int(figures[0].replace(",", ""))]
+        flagged = rules._predict(rules._covers(sample.matrix)) == "unpaid"
+        right = (flagged & (sample.expected == "unpaid")).sum()
+        assert sentence == (
+            f"Of {both[1]} flagged rows, {right} are unpaid and {both[1] - right} are "
+            f"not. Of the other {600 - both[1]} rows, {both[0] - right} are unpaid."
+        )
+        page.fill('[data-key="threshold/number"]', "0.6")
+        page.keyboard.press("Enter")
+        saved = load(editor.save(tmp_path))
+        assert saved == rules.with_threshold(0.6)
+        assert saved.costs is None
+        assert decided(page)[1] == expected_decision(saved, sample, costs)
+
+
+def test_without_y_only_flagged_rows_are_counted(browser, tmp_path):
+    simple, X, _ = loans()
+    path = write_report(tmp_path / "page.html", simple, X)
+    with Editor(browser, path) as editor:
+        figures = editor.page.locator("#decider [data-figure]").all()
+        names = [figure.get_attribute("data-figure") for figure in figures]
+        assert names == ["flagged", "flaggedShare"]
+        assert editor.page.locator('[data-key="cheapest"]').count() == 0
+        assert editor.page.locator('[data-key="wrong"]').count() == 0
+        flagged = (simple.predict(X) == "unpaid").sum()
+        assert figures[0].locator(".now").inner_text() == count(flagged)
+        assert editor.complaints == []
+
+
 def test_there_is_no_threshold_without_two_classes(tmp_path):
     simple, X, y = numbers("first")
     page = write_report(tmp_path / "page.html", simple, X, y).read_text("utf-8")

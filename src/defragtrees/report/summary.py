@@ -6,7 +6,7 @@ section are cached properties.
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -25,7 +25,7 @@ from defragtrees.outcomes.intervals import QUANTILE, wilson_interval
 from defragtrees.plots.style import class_numbers
 from defragtrees.report.facts import measure_facts
 from defragtrees.report.model import FeatureUse, Model, describe_model, feature_use
-from defragtrees.report.names import make_title, target_words
+from defragtrees.report.names import cut, make_title, shown_rules, target_words
 from defragtrees.report.text import (
     amount,
     count,
@@ -42,6 +42,7 @@ QUANTILES = (0.1, 0.5, 0.9)
 QUARTERS = (0.0, 0.25, 0.5, 0.75, 1.0)
 FIFTHS = (0.2, 0.4, 0.6, 0.8)
 MOST_GROUPS = 12
+LONGEST_CONDITION = 2_000  # characters of a condition
 # Limits beyond which a rule is flagged as weak.
 WIDE = 0.2  # width of the interval of a rate
 AS_WIDE = 0.9  # spread of its rows, as a share of the spread of all rows
@@ -82,6 +83,7 @@ class Summary:
     title: str
     simplifier: Simplifier | None  # None for rules alone
     model: Model | None  # None if the rules are not compared with any
+    given_rules: RuleModel  # as they are saved
     rows: "PredictedRows"
     target: str  # what is predicted, such as "heart disease"
     data_name: str | None  # of the rows, such as "heart.csv"
@@ -99,7 +101,7 @@ class Summary:
 
     @property
     def rules(self) -> RuleModel:
-        """The rules."""
+        """The rules, with long names cut."""
         return self.rows.rules
 
     @property
@@ -138,14 +140,16 @@ class Summary:
             points = given.points
         else:
             lists = list(getattr(self.simplifier, "path_", {}).values())
-            if lists and self.rules not in lists:
-                lists.append(self.rules)
+            if lists and self.given_rules not in lists:
+                lists.append(self.given_rules)
                 lists.sort(key=lambda rules: (rules.n_rules, rules.n_conditions))
             on = rows.matrix, rows.expected, rows.model_predictions, rows.weight
             points = measure_path(lists, *on)
         if not points:
             return None
-        places = (i for i, point in enumerate(points) if point.rules == self.rules)
+        places = (
+            i for i, point in enumerate(points) if point.rules == self.given_rules
+        )
         shown = next(places, None)
         if given is not None:
             error = float(given.ensemble_error)
@@ -365,7 +369,8 @@ def summarize(
     else:
         rows = _rows_of_simplifier(simplifier, X, y, sample_weight)
         model, forest = simplifier.ensemble_, simplifier.forest_
-    rules = rows.rules
+    given_rules, rules = rows.rules, shown_rules(rows.rules)
+    rows = replace(rows, rules=rules)
     described = None
     if model is not None:
         described = describe_model(model, forest, model_name)
@@ -383,12 +388,13 @@ def summarize(
         rows.probabilities,
     )
     return Summary(
-        title=title or make_title(rules, target_name, data_name, described),
+        title=cut(title or make_title(rules, target_name, data_name, described)),
         simplifier=simplifier,
         model=described,
+        given_rules=given_rules,
         rows=rows,
-        target=target_words(target_name) or "the outcome",
-        data_name=data_name,
+        target=cut(target_words(target_name) or "the outcome"),
+        data_name=data_name and cut(data_name),
         baseline=baseline,
         groups=read_groups(groups, X, rows),
         is_weighted=sample_weight is not None,
@@ -594,7 +600,7 @@ def condition_parts(condition, rules):
             _number_text(part.replace("<=", "≤").replace(">=", "≥"))
             for part in (before, after)
         )
-    return before, name, after
+    return before, name, cut(after, LONGEST_CONDITION)
 
 
 def _number_text(text):
@@ -677,7 +683,7 @@ def read_groups(groups, X, rows):
             f"groups must name a column of X or have one entry for each of its "
             f"{len(rows)} rows; got the shape {values.shape}. Pass one column."
         )
-    return Groups(str(name or "group"), *_coded(values))
+    return Groups(cut(name or "group"), *_coded(values))
 
 
 def _column(name, X, rows):
@@ -709,7 +715,7 @@ def _coded(values):
     if is_number and len(set(there.tolist())) > MOST_GROUPS:
         texts = _quarters(there.astype(np.float64))
     else:
-        texts = np.array([str(v) for v in there], dtype=object)
+        texts = np.array([cut(v) for v in there], dtype=object)
     counted, counts = np.unique(texts, return_counts=True)
     if len(counted) > MOST_GROUPS:
         kept = counted[np.argsort(-counts, kind="stable")[: MOST_GROUPS - 1]]

@@ -14,7 +14,7 @@ from defragtrees.ensembles.forest import Forest, Tree
 from defragtrees.estimators.base import RuleClassifier, RuleRegressor, Simplifier
 from defragtrees.report.page import Page
 from defragtrees.report.sections import SECTIONS
-from defragtrees.report.sections.overview import head
+from defragtrees.report.verdict import make_verdict
 from defragtrees.rules import RuleList
 from defragtrees.rules.conditions import Condition, Rule
 from defragtrees.rules.forms import FORMS
@@ -223,13 +223,8 @@ def written(name, summary):
     return Pieces(re.sub("<figure.*?</figure>", "", html, flags=re.DOTALL)).found
 
 
-def parts_of(template, summary, **context):
-    """The macros of a template, as functions."""
-    template = Page(summary).environment.get_template(f"{template}.html.j2")
-    return template.make_module({"summary": summary, **context})
-
-
 def verdict(summary):
-    """The three sentences of the verdict."""
-    parts = parts_of("head", summary, **head(summary))
-    return [parts.closeness(), parts.goodness(), parts.weakness()]
+    """Sentences and caveats of the verdict, with plain spaces."""
+    made = make_verdict(summary)
+    texts = [*made.sentences, *made.caveats]
+    return [text.replace("\N{NO-BREAK SPACE}", " ") for text in texts]

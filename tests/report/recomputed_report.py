@@ -155,8 +155,7 @@ class Report:
 
     def _calibration(self):
         rows, lines = self.rows, []
-        for k, rule in enumerate(rows.every):
-            places = [i for i in range(len(rows)) if rows.deciding[i] == k]
+        for rule, places in rows.compared():
             place = 1
             if len(self.classes) != 2:
                 place = self.classes.index(rule["prediction"])
@@ -173,8 +172,7 @@ class Report:
     def _number_calibration(self):
         rows, lines = self.rows, []
         z = statistics.NormalDist().inv_cdf(0.975)
-        for k in range(len(rows.every)):
-            places = [i for i in range(len(rows)) if rows.deciding[i] == k]
+        for _, places in rows.compared():
             if not places:
                 lines.append([None, None, [0], [], [], []])
                 continue
@@ -308,6 +306,8 @@ class Report:
         if not places:
             return []
         first = [100 * len(places) / len(rows), len(places)]
+        if rows.rules["decision"] == "points":
+            return first
         if self.classes:
             right = rows.share(lambda i: rows.says[i] == rows.truth[i], places)
             agrees = rows.share(lambda i: rows.says[i] == rows.ensemble[i], places)

@@ -1,17 +1,19 @@
-"""Edit mode in Chromium: the page and Python agree on edited rules."""
+"""Editor, threshold and explanations in Chromium: the page and Python agree."""
 
 import dataclasses
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.metrics import precision_score, recall_score
 
+from defragtrees import load
 from defragtrees.ensembles.forest import Forest
 from defragtrees.outcomes.intervals import wilson_interval
-from defragtrees.report import edit_data
-from defragtrees.report.edit_data import draw_sample
+from defragtrees.report import page_data
 from defragtrees.report.page import write_report
+from defragtrees.report.page_data import draw_sample
 from defragtrees.report.summary import summarize
 from defragtrees.report.text import (
     amount,
@@ -20,12 +22,14 @@ from defragtrees.report.text import (
     rate_text,
     shown_error_text,
 )
-from defragtrees.rules import RuleList, RuleModel
+from defragtrees.rules import RuleList, RuleModel, Scorecard
 from defragtrees.rules.conditions import Condition, Rule
+from defragtrees.rules.parsing import read_condition
 from tests.report.cases import (
     CHROMIUM,
     EVIL,
     PATIENCE,
+    GivenClassifier,
     GivenRegressor,
     launch,
     loans,
@@ -86,7 +90,7 @@ class Editor:
         self.page.keyboard.press("Enter")
 
     def figure(self, name, which="now"):
-        return self.page.inner_text(f'[data-figure="{name}"] .{which}')
+        return self.page.inner_text(f'#editor [data-figure="{name}"] .{which}')
 
     def proofs(self):
         return self.page.locator(".edit-proof").all_inner_texts()
@@ -95,7 +99,7 @@ class Editor:
         return self.page.locator(".edit-log li").all_inner_texts()
 
     def spoken(self):
-        return self.page.inner_text(".edit-status")
+        return self.page.inner_text("#editor .edit-status")
 
     def focused(self):
         return self.page.evaluate("document.activeElement.dataset.key")
@@ -112,6 +116,22 @@ def made_report(folder, simple, X, y, **options):
     """A report, and the rows of its page."""
     path = write_report(folder / "page.html", simple, X, y, **options)
     return path, draw_sample(summarize(simple, X, y))
+
+
+FORMS = ("first", "standalone", "points", "scaled", "average", "first class")
+
+
+def of_form(name):
+    """Rules of a form counted on their rows; points on a scale are without a model."""
+    forms = {"scaled": "points", "first class": "first"}
+    simple, X, y = loans(forms.get(name, name))
+    rules = simple.rules_.refit(X, y)
+    if name == "scaled":
+        return rules.scaled(20, points=600, odds=50), X, y
+    if name == "first class":
+        rules = dataclasses.replace(rules, pos_label="paid")
+    simple.rules_ = rules
+    return simple, X, y
 
 
 @pytest.fixture(scope="module")
@@ -137,7 +157,7 @@ def expected_figures(rules, sample):
     outcome = rules.outcome
     predicted = rules._predict(rules._covers(sample.matrix))
     error = outcome.error(sample.expected, predicted, sample.weight)
-    fidelity = outcome.fidelity(sample.model_predictions, predicted, sample.weight)
+    model = sample.model_predictions
     held = rules._covers(sample.matrix)
     figures = {
         "error": shown_error_text(outcome.shown_error(error), outcome),
@@ -147,14 +167,16 @@ def expected_figures(rules, sample):
     }
     if not outcome.n_classes:
         apart = np.abs(predicted - sample.expected)
+        fidelity = outcome.fidelity(model, predicted, sample.weight)
         figures["fidelity"] = f"R² {fidelity_text(fidelity)}"
         figures["mae"] = amount(apart.mean())
         figures["r2"] = fidelity_text(outcome.fidelity(sample.expected, predicted))
         return figures
-    figures["fidelity"] = rate_text(fidelity)
+    if model is not None:
+        figures["fidelity"] = rate_text((model == predicted).mean())
     if outcome.n_classes == 2:
         both = sample.expected, predicted
-        options = {"pos_label": rules.classes[1], "zero_division": 0.0}
+        options = {"pos_label": outcome.positive_class, "zero_division": 0.0}
         figures["precision"] = fidelity_text(precision_score(*both, **options))
         figures["recall"] = fidelity_text(recall_score(*both, **options))
     return figures
@@ -175,7 +197,7 @@ def expected_proofs(rules, sample):
         texts.append(
             f"{rate_text(n / len(members))} of rows ({count(n)}); rate of "
             f"{rules.classes[1]} {rate_text(rate)} ({low} to {high}); "
-            f"{rate_text(right)} right; the ensemble agrees on {rate_text(agrees)}"
+            f"{rate_text(right)} right; the model agrees on {rate_text(agrees)}"
         )
     return texts
 
@@ -183,6 +205,7 @@ def expected_proofs(rules, sample):
 def assert_same(editor, rules, sample):
     figures = expected_figures(rules, sample)
     assert {name: editor.figure(name) for name in figures} == figures
+    assert editor.page.locator("#editor [data-figure]").count() == len(figures)
 
 
 def test_three_edits_by_keyboard_are_those_of_python(credit, tmp_path):
@@ -262,7 +285,7 @@ def test_a_cut_that_moves_twice_is_one_change_and_back_is_none(credit):
     assert editor.control("0/0/>=/number").input_value() == "5"
     assert_same(editor, rules.replace(1, "late >= 5", condition="late"), sample)
     [change] = editor.changes()
-    assert change.endswith(f"became late ≥ 5 and ({EVIL} > 0.5 or missing)")
+    assert change.endswith(f"became late >= 5 and ({EVIL} > 0.5 or missing)")
     editor.type("0/0/>=/number", 2)
     assert editor.changes() == ["none yet"]
     assert "No change" in editor.spoken()
@@ -305,7 +328,7 @@ def test_every_control_has_a_name_and_names_stay_text(credit):
     assert unnamed == 0
     assert editor.page.locator("#editor script").count() == 0
     assert EVIL in editor.page.inner_text("#editor")
-    assert editor.page.get_attribute(".edit-status", "aria-live") == "polite"
+    assert editor.page.get_attribute("#editor .edit-status", "aria-live") == "polite"
     assert editor.complaints == []
 
 
@@ -348,7 +371,7 @@ def test_numbers_are_measured_in_their_units(browser, tmp_path):
         rules = rules.move(1, 2)
         assert_same(editor, rules, sample)
         assert RuleModel.load(editor.save(tmp_path)) == rules
-        words = editor.page.inner_text('[data-figure="error"]')
+        words = editor.page.inner_text('#editor [data-figure="error"]')
         assert words.startswith("root mean squared error\n")
 
 
@@ -359,6 +382,328 @@ def test_averaged_rules_can_lose_a_rule(browser, tmp_path):
         editor.click("1/drop")
         assert_same(editor, simple.rules_.drop(2), sample)
         assert editor.complaints == []
+
+
+def test_whole_points_stay_whole(browser, tmp_path):
+    rules, X, y = of_form("scaled")
+    rules.save(tmp_path / "card.json")
+    path, sample = made_report(tmp_path, load(tmp_path / "card.json"), X, y)
+    with Editor(browser, path) as editor:
+        assert "the model" not in editor.page.inner_text("#editor")
+        field = editor.control("0/prediction/0")
+        old = field.input_value()
+        assert field.get_attribute("step") == "1"
+        editor.type("0/prediction/0", 1.8)
+        assert "whole points" in editor.spoken()
+        assert field.input_value() == old
+        editor.type("0/prediction/0", 18)
+        assert_same(editor, rules.set_prediction(1, 18), sample)
+
+
+def test_categories_are_shown_as_they_are_and_many_are_searched(browser, tmp_path):
+    few = (">=200", "<0", "no, or yes")
+    many = (*(f"town {k}" for k in range(60)), "x" * 300)
+    rules = RuleList(
+        (
+            Rule((Condition(0, categories=(0,)),), "b", (0.2, 0.8)),
+            Rule((Condition(1, categories=(3, 60)),), "b", (0.3, 0.7)),
+        ),
+        Rule((), "a", (0.9, 0.1)),
+        ("amount", "town", "age"),
+        "classification",
+        ("a", "b"),
+        (few, many, None),
+    )
+    forest = Forest(
+        (stump(2, 50.0, [0.1, 0.9], [0.9, 0.1]),), rules.feature_names, rules.task,
+        rules.classes, "mean", categories=rules.categories,
+    )  # fmt: skip
+    rows = np.arange(120)
+    X = pd.DataFrame(
+        {
+            "amount": pd.Categorical.from_codes(rows % 3, few),
+            "town": pd.Categorical.from_codes(rows % 61, many),
+            "age": rows,
+        }
+    )
+    y = np.array(["a", "b"])[rows % 2]
+    simple = GivenClassifier(forest, rules=rules).fit(X, y)
+    path, sample = made_report(tmp_path, simple, X, y)
+    with Editor(browser, path) as editor:
+        first, second = editor.page.locator("#editor fieldset").all()
+        assert first.locator("label").all_inner_texts() == list(few)
+        assert first.locator("legend").text_content() == "Rule 1, amount is"
+        assert "amount is >=200" in editor.page.inner_text('[data-rule="1"]')
+        assert second.locator("label").count() == 50
+        assert "x" * 201 not in editor.page.inner_text("#editor")
+        assert "and 11 more" in second.inner_text()
+        editor.control("1/0/category/more").fill("town 59")
+        editor.page.keyboard.press("Enter")
+        changed = simple.rules_.replace(2, f"town is town 3, town 59 or {many[-1]}")
+        assert_same(editor, changed, sample)
+        assert RuleModel.load(editor.save(tmp_path)) == changed
+        editor.control("0/0/category/2").check()
+        changed = changed.replace(1, "amount is >=200 or 'no, or yes'")
+        assert RuleModel.load(editor.save(tmp_path)) == changed
+        assert editor.complaints == []
+
+
+# The threshold
+
+
+def decided(page):
+    """Threshold and figures that the page shows beside the slider."""
+    names = ("flagged", "flaggedShare", "precision", "recall", "error", "cost")
+    return page.input_value('[data-key="threshold/number"]'), [
+        page.inner_text(f'#decider [data-figure="{name}"] .now') for name in names
+    ]
+
+
+def expected_decision(rules, sample, costs=((0.0, 1.0), (1.0, 0.0))):
+    positive = rules.outcome.positive_class
+    predicted = rules._predict(rules._covers(sample.matrix))
+    both = sample.expected, predicted
+    options = {"pos_label": positive, "zero_division": 0.0}
+    codes = [rules.outcome.encode(values) for values in both]
+    return [
+        count((predicted == positive).sum()),
+        rate_text((predicted == positive).mean()),
+        fidelity_text(precision_score(*both, **options)),
+        fidelity_text(recall_score(*both, **options)),
+        f"{100 * (predicted != sample.expected).mean():.1f}\N{NO-BREAK SPACE}%",
+        amount(np.array(costs)[codes[0], codes[1]].mean()),
+    ]
+
+
+SLIDE = """(one, [value, event]) => { one.value = value;
+  one.dispatchEvent(new Event(event)) }"""
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_threshold_and_edits_travel_in_one_file(browser, tmp_path, form):
+    simple, X, y = of_form(form)
+    path, sample = made_report(tmp_path, simple, X, y)
+    rules = getattr(simple, "rules_", simple)
+    with Editor(browser, path) as editor:
+        page, slider = editor.page, editor.page.locator('[data-key="threshold/slider"]')
+        assert decided(page)[1] == expected_decision(rules, sample)
+        likely = rules.predict_proba(X)[:, rules.outcome.positive_index]
+        last = int(slider.get_attribute("max"))
+        # One step for each probability of these rows, and one above all.
+        assert last == len(np.unique(likely.round(9)))
+        shown = []
+        for place in range(last + 1):
+            slider.evaluate(SLIDE, [place, "input"])
+            least, figures = decided(page)
+            changed = rules.with_threshold(float(least))
+            assert figures == expected_decision(changed, sample)
+            shown.append(figures[0])
+        assert len(set(shown)) == last + 1
+        assert shown[-1] == "0"
+        assert editor.changes() == ["none yet"]
+        slider.evaluate(SLIDE, [last // 2, "change"])
+        least = float(decided(page)[0])
+        rules = rules.with_threshold(least)
+        assert_same(editor, rules, sample)
+        assert editor.changes() == [rules.edits[-1].text]
+        editor.click("1/drop")
+        rules = rules.drop(2)
+        assert_same(editor, rules, sample)
+        assert decided(page)[1] == expected_decision(rules, sample)
+        saved = load(editor.save(tmp_path))
+        assert saved == rules
+        assert (saved.predict(X) == rules.predict(X)).all()
+        assert [edit.text for edit in saved.edits] == [e.text for e in rules.edits]
+        # A rule's own prediction now follows from its probability.
+        assert editor.control("0/prediction").count() == 0
+        # Undone, both go.
+        for _ in range(2):
+            page.click('#decider [data-key="undo"]')
+        assert editor.changes() == ["none yet"]
+        assert editor.complaints == []
+
+
+def test_the_cheapest_threshold_is_found(browser, tmp_path):
+    simple, X, y = of_form("average")
+    path, sample = made_report(tmp_path, simple, X, y)
+    rules = simple.rules_
+    with Editor(browser, path) as editor:
+        page = editor.page
+        page.fill('[data-key="cost/missed"]', "4")
+        page.keyboard.press("Enter")
+        costs = ((0.0, 1.0), (4.0, 0.0))
+        assert decided(page)[1] == expected_decision(rules, sample, costs)
+        page.click('[data-key="cheapest"]')
+        least, figures = decided(page)
+        assert figures == expected_decision(
+            rules.with_threshold(float(least)), sample, costs
+        )
+        every = rules.predict_proba(X)[:, 1]
+        cheapest = min(
+            np.where(every >= t, 1.0 * (y == "paid"), 4.0 * (y == "unpaid")).mean()
+            for t in [*every, 2.0]
+        )
+        assert figures[-1] == amount(cheapest)
+        # A number that is no probability is rejected.
+        page.fill('[data-key="threshold/number"]', "1.5")
+        page.keyboard.press("Enter")
+        assert "above 0 and below 1" in page.inner_text("#decider .edit-status")
+        assert decided(page) == (least, figures)
+
+
+def test_there_is_no_threshold_without_two_classes(tmp_path):
+    simple, X, y = numbers("first")
+    page = write_report(tmp_path / "page.html", simple, X, y).read_text("utf-8")
+    assert 'id="decider"' not in page
+    assert 'id="explainer"' in page
+
+
+# Why this row?
+
+
+def expected_answer(rules, row):
+    """Head and cells of `rules.explain`, with the signs of the page."""
+    [found] = rules._explanations(row[None])
+    head = f"Prediction: {rules._prediction_text(found.answer)}"
+    head = "; ".join(filter(None, [head, rules._basis(found)]))
+    header, lines = rules._explanation_cells(row, found)
+    texts = [[c.replace("<=", "≤").replace(">=", "≥") for c in line] for line in lines]
+    return [head, header, *texts]
+
+
+def answered(page):
+    rows = page.locator("#explainer tr").all()
+    cells = [row.locator("th, td").all_inner_texts() for row in rows]
+    return [page.inner_text(".why-head"), *cells]
+
+
+def assert_smallest_changes(page, rules, row, sample):
+    """Every change listed is true, and no value of the sample needs a smaller one."""
+    texts = page.locator(".why-changes li").all_inner_texts()
+    [now] = rules._predict(rules._covers(row[None])).tolist()
+    listed = {}
+    for text in texts:
+        words, rest = text.replace("≤", "<=").replace("≥", ">=").split(" instead of ")
+        condition = read_condition(words, rules._words)
+        listed[condition.feature] = condition, rest.split(": ")[1]
+    assert len(listed) == len(texts) <= 3
+    sizes = []
+    for j in range(len(row)):
+        values = np.unique(sample.matrix[:, j])
+        changed = np.tile(row, (len(values), 1))
+        changed[:, j] = values
+        predicted = np.array(rules._predict(rules._covers(changed)).tolist())
+        column = sample.matrix[:, j]
+
+        def size(value, j=j, column=column):
+            if np.isnan(value) or np.isnan(row[j]):
+                return 1.0
+            if rules.categories[j] is not None:
+                return 1 - np.mean(column == value)
+            low, high = sorted((value, row[j]))
+            return np.mean((column > low) & (column < high))
+
+        others = [(size(v), v) for v in values[predicted != now]]
+        if j not in listed:
+            assert not others or len(listed) == 3
+            continue
+        condition, text = listed[j]
+        inside = condition.covers(values)
+        assert inside.any()
+        shown = {rules._prediction_text(value) for value in predicted[inside].tolist()}
+        assert len(shown) == 1
+        assert text.startswith(*shown)
+        least = min(size(v) for v in values[inside])
+        assert least <= min(others)[0] + 1e-9
+        sizes.append((least, j))
+    order = [j for _, j in sorted(sizes, key=lambda pair: pair[0])]
+    assert [*listed] == order
+    if not texts:
+        assert "No change of a single value does." in page.inner_text("#explainer")
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_row_is_explained_as_in_python(browser, tmp_path, form):
+    simple, X, y = of_form(form)
+    path, sample = made_report(tmp_path, simple, X, y)
+    rules = getattr(simple, "rules_", simple)
+    with Editor(browser, path) as editor:
+        page = editor.page
+        missing = int(np.flatnonzero(np.isnan(sample.matrix[:, 1]))[0])
+        for i in (0, 1, 2, 3, 4, 5, missing):
+            page.fill('[data-key="row"]', str(i + 1))
+            page.keyboard.press("Enter")
+            row = sample.matrix[i]
+            assert answered(page) == expected_answer(rules, row)
+            assert_smallest_changes(page, rules, row, sample)
+        # Typed values, of the edited rules.
+        editor.click("2/drop")
+        editor.type("0/0/>=/number", 1)
+        rules = rules.drop(3).replace(1, "late >= 1", condition=1)
+        rules = rules.with_threshold(0.6)
+        page.fill('[data-key="threshold/number"]', "0.6")
+        page.keyboard.press("Enter")
+        for typed in ((1, 0.7, 0), (0, 0.2, 1), (3, None, 3), (0, None, None)):
+            for j, key in enumerate(("value/0", "value/1")):
+                page.fill(
+                    f'[data-key="{key}"]', "" if typed[j] is None else str(typed[j])
+                )
+                page.keyboard.press("Enter")
+            city = "-1" if typed[2] is None else str(typed[2])
+            page.select_option('[data-key="value/2"]', city)
+            row = np.array(typed, dtype=np.float64)
+            assert answered(page) == expected_answer(rules, row)
+            assert_smallest_changes(page, rules, row, sample)
+        page.click('[data-key="wrong"]')
+        i = int(page.input_value('[data-key="row"]')) - 1
+        assert rules._predict(rules._covers(sample.matrix[[i]])) != sample.expected[i]
+        assert editor.complaints == []
+
+
+@pytest.mark.parametrize("form", ["first", "average", "points"])
+def test_a_number_is_explained_as_in_python(browser, tmp_path, form):
+    simple, X, _ = numbers("first" if form == "points" else form)
+    rng = np.random.default_rng(0)
+    X = np.repeat(X, 50, axis=0) + rng.normal(size=(200, 2)).round(2) + 5
+    y = 40_000 * X[:, 0] + rng.normal(scale=5_000, size=200)
+    rules = simple.rules_.replace(1, "size > 6").replace(2, "age > 6").refit(X, y)
+    if form == "points":
+        every = [dataclasses.replace(rule, points=(rule.prediction,)) for rule in rules]
+        rules = Scorecard(
+            tuple(every[:-1]), every[-1], rules.feature_names, "regression"
+        )
+    simple.rules_ = rules
+    path, sample = made_report(tmp_path, simple, X, y)
+    with Editor(browser, path) as editor:
+        for i in (0, 60, 120, 199):
+            editor.page.fill('[data-key="row"]', str(i + 1))
+            editor.page.keyboard.press("Enter")
+            row = sample.matrix[i]
+            assert answered(editor.page) == expected_answer(rules, row)
+            assert_smallest_changes(editor.page, rules, row, sample)
+        assert editor.complaints == []
+
+
+def test_dates_are_written_as_in_python(browser, tmp_path):
+    kinds = ("date", "datetime", "time", "duration")
+    every = [Rule((Condition(j, lower=0.5),), float(j)) for j in range(4)]
+    rules = RuleList(
+        tuple(every), Rule((), 9.0), kinds, "regression", feature_kinds=kinds
+    )
+    forest = Forest((stump(0, 1.0, 0.0, 4.0),), kinds, "regression")
+    values = [0.0, -0.25, 0.375, 19783.0, 1.5 + 1 / 86_400, 2.125, 0.1234567, 3e6]
+    X = np.array([values] * 4).T
+    simple = GivenRegressor(forest, rules=rules).fit(X)
+    path, sample = made_report(tmp_path, simple, X, X[:, 0])
+    with Editor(browser, path) as editor:
+        for i, row in enumerate(sample.matrix):
+            editor.page.fill('[data-key="row"]', str(i + 1))
+            editor.page.keyboard.press("Enter")
+            assert answered(editor.page) == expected_answer(simple.rules_, row)
+        assert editor.complaints == []
+
+
+# The file
 
 
 def test_the_sample_is_stated_and_the_file_stays_small(tmp_path):
@@ -388,7 +733,7 @@ def test_a_page_with_many_long_numbers_stays_below_six_megabytes(tmp_path):
 
 
 def test_rows_that_need_much_room_are_fewer(monkeypatch):
-    monkeypatch.setattr(edit_data, "MOST_CHARACTERS", 5_000)
+    monkeypatch.setattr(page_data, "MOST_CHARACTERS", 5_000)
     simple, X, y = loans()
     assert 100 < len(draw_sample(summarize(simple, X, y)).matrix) < 600
 

@@ -34,12 +34,9 @@ def test_a_section_is_a_function_a_template_and_one_line(tmp_path, monkeypatch):
     monkeypatch.setattr(sections, "SECTIONS", (*SECTIONS[:1], line, *SECTIONS[1:]))
     simple, X, y = weather()
     page = write_report(tmp_path / "page.html", simple, X, y).read_text("utf-8")
-    links = re.findall(r'<li><a href="#(\w+)">(\w+)</a></li>', page)
-    assert links[:3] == [
-        ("question", "Data"),
-        ("verdict", "Verdict"),
-        ("rules", "Rules"),
-    ]
+    links = re.findall(r'<li><a href="#(\w+)">([\w ]+)</a></li>', page)
+    assert links[:2] == [("rules", "Rules"), ("verdict", "Verdict")]
+    assert links[-1] == ("analyst", "For the analyst")
     headings = re.findall(r'<h2 id="(\w+)-heading">', page)
     assert headings == [place for place, _ in links]
     assert "<p>All 3 rules of &lt;us&gt; are fine.</p>" in page
@@ -53,6 +50,18 @@ def test_a_section_without_anything_to_show_is_left_out(tmp_path):
     page = write_report(tmp_path / "page.html", simple, X, y).read_text("utf-8")
     assert 'href="#comparison"' not in page
     assert 'id="comparison"' not in page
+
+
+def test_sections_for_analysts_are_folded_with_links_of_their_own(tmp_path):
+    simple, X, y = weather()
+    page = write_report(tmp_path / "page.html", simple, X, y).read_text("utf-8")
+    before, folded = page.split('<details id="analyst">')
+    assert "<summary><h2" in folded
+    headings = re.findall(r'<h3 id="(\w+)-heading">', folded)
+    links = re.findall('<a href="#(\\w+)">', folded.split("</p>")[0])
+    assert headings == links
+    assert {"measures", "calibration", "settings"} <= set(headings)
+    assert "measures-heading" not in before
 
 
 def test_names_in_the_table_differ():

@@ -158,6 +158,29 @@ def test_an_answer_is_changed_and_probabilities_stay():
         by_threshold.set_prediction(2, "good")
 
 
+def test_a_threshold_decides_predictions_and_replaces_costs():
+    costs = ((0.0, 5.0), (1.0, 0.0))
+    costly = dataclasses.replace(loans().set_prediction(4, "bad"), costs=costs)
+    for rules in (loans(), costly):
+        made = rules.with_threshold(0.25)
+        predictions = [rule.prediction for rule in made]
+        assert predictions == ["good", "bad", "good", "good"]
+        assert (made.threshold, made.costs) == (0.25, None)
+        assert math.isnan(made.rules[2].error)
+        assert made.rules[0].error == 0.1
+        assert made.edits[-1].text == "predicts good if P(good) >= 0.25"
+        assert RuleModel.from_dict(made.to_dict()) == made
+    # The first class may be the one whose probability is meant.
+    made = loans(pos_label="bad").with_threshold(0.35)
+    assert [rule.prediction for rule in made] == ["good", "bad", "bad", "bad"]
+    assert made.threshold == 0.65
+    with pytest.raises(ValueError, match=r"above 0 and below 1; got 1\.5"):
+        loans().with_threshold(1.5)
+    number = RuleList((), Rule((), 2.0), NAMES, "regression")
+    with pytest.raises(ValueError, match="needs rules for two classes"):
+        number.with_threshold(0.5)
+
+
 def test_what_is_no_rule_or_condition_is_refused():
     for number in (0, 4, -1, 1.5, "1", True):
         with pytest.raises(ValueError, match=r"number from 1 to 3; got"):

@@ -389,10 +389,13 @@ def test_a_threshold_or_costs_that_cannot_be_are_refused(changes, message):
         two_classes(**changes)
 
 
-def test_averaged_rules_have_no_threshold():
+def test_averaged_rules_have_a_threshold():
     fields = {f.name: getattr(two_classes(), f.name) for f in fields_of(RuleEnsemble)}
-    with pytest.raises(ValueError, match="of which one predicts"):
-        RuleEnsemble(**fields | {"threshold": 0.5})
+    rules = RuleEnsemble(**fields).with_threshold(0.3)
+    X = [[25.0], [5.0]]
+    expected = np.where(rules.predict_proba(X)[:, 1] >= 0.3, *rules.classes[::-1])
+    assert (rules.predict(X) == expected).all()
+    assert RuleModel.from_dict(rules.to_dict()) == rules
 
 
 def test_a_number_has_no_threshold():

@@ -12,6 +12,7 @@ from defragtrees.outcomes import make_outcome
 from defragtrees.plots import style
 from defragtrees.plots.picture import Axis, Curve, Level, Picture, draw_picture
 from defragtrees.rules.model import RuleModel
+from defragtrees.rules.text import calibrated_words
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -97,7 +98,8 @@ def calibration_picture(rows, outcome, write=render.rounded):
     low, high = min(values, default=0.0), max(values, default=1.0)
     room = MARGIN * (high - low or 1.0)
     low, high = low - room, high + room
-    titles, groups = ("estimated mean", "observed mean"), {"rules": (0, rows)}
+    kind = "totals" if any("total" in row for row in rows) else "rules"
+    titles, groups = ("estimated mean", "observed mean"), {kind: (0, rows)}
     if outcome.has_probabilities:
         low, high = max(low, -MARGIN / 2), min(high, 1 + MARGIN / 2)
         whose = ""
@@ -127,12 +129,13 @@ def calibration_picture(rows, outcome, write=render.rounded):
             line="",
             reach=[(row["low"], row["high"]) for row in some],
             texts=[
-                f"rule {row['rule']}\nestimated {write(row['estimated'])}\n"
+                f"{' '.join(calibrated_words(row))}\n"
+                f"estimated {write(row['estimated'])}\n"
                 f"observed {write(row['observed'])} "
                 f"({write(row['low'])} to {write(row['high'])})"
                 for row in some
             ],
-            numbers=[row["rule"] for row in some],
+            numbers=[row["rule"] for row in some if "rule" in row],
         )
         marks.append(curve)
     look = {"limits": tuple(ends), "is_share": outcome.has_probabilities}

@@ -72,7 +72,12 @@ class Effect:
 def condition_charts(summary):
     """SVG of the conditions of each rule, as a list per rule."""
     rows, rules = summary.rows, list(summary.rules)
-    effects = [[measure(summary, rule, c) for c in rule.conditions] for rule in rules]
+    # As the table shows them: the values that can still reach a rule of a list.
+    shown = [*summary.rules._shown_conditions, ()]
+    effects = [
+        [measure(summary, rule, condition) for condition in conditions]
+        for rule, conditions in zip(rules, shown, strict=True)
+    ]
     overall = [rows.mean(_values(summary, rule)[0]) for rule in rules]
     least = SMALL * rows.weight.sum()
     bins = [b for some in effects for effect in some for b in effect.all_bins]

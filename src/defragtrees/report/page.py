@@ -44,8 +44,16 @@ from defragtrees.rules.text import MAYBE_TRAINED
 OTHER_KINDS = (".doc", ".docx", ".md", ".pdf", ".png", ".pptx", ".svg", ".xlsx")
 # The files of each line become one function, so that their names stay local.
 SCRIPTS = (
-    ("live.js",),
-    ("edit_numbers.js", "edit_rules.js", "edit_changes.js", "edit_panel.js"),
+    ("page.js",),
+    (
+        "numbers.js",
+        "model.js",
+        "changes.js",
+        "controls.js",
+        "edit.js",
+        "decide.js",
+        "why.js",
+    ),
 )
 FILTERS = {
     "amount": amount,
@@ -198,7 +206,7 @@ class Page:
     """The page that sections are written to."""
 
     summary: Summary
-    edit: dict[str, Any] | None = None  # data of the edit mode
+    edit: dict[str, Any] | None = None  # data of the scripts, see `page_data`
 
     @cached_property
     def environment(self):
@@ -235,7 +243,7 @@ def make_page(summary):
         summary=summary,
         page=page,
         policy=_policy(script),
-        style=read_template("report.css"),
+        style=read_template("report.css") + read_template("interactive.css"),
         sections=[(section, html) for section, html in written if html],
         today=date.today().isoformat(),
         script=script,

@@ -20,9 +20,8 @@ from defragtrees.data.evaluation import evaluate_encoded
 from defragtrees.data.tables import as_dense, check_finite, check_length, check_weight
 from defragtrees.estimators.base import Simplifier
 from defragtrees.estimators.measuring import read_model
-from defragtrees.metrics.rulesets import table_of_totals
+from defragtrees.metrics.rulesets import calibration_rows, table_of_totals
 from defragtrees.outcomes.intervals import QUANTILE, wilson_interval
-from defragtrees.outcomes.measures import calibrate
 from defragtrees.plots.style import class_numbers
 from defragtrees.plots.two_features import typical_value
 from defragtrees.report.facts import measure_facts
@@ -194,12 +193,12 @@ class Summary:
 
     @cached_property
     def calibration(self):
-        """Rows of `metrics.calibration`; empty without y."""
+        """Lines of `metrics.calibration`, by rule or by total; empty without y."""
         rows, rules = self.rows, self.rules
         is_unknown = self.outcome.has_probabilities and not rules.has_probabilities
         if rows.y is None or is_unknown:
             return []
-        return calibrate(rules, rows.matrix, rows.y, rows.weight).rows(rules)
+        return calibration_rows(rules, rows.matrix, rows.y, rows.weight)
 
     @cached_property
     def totals(self):
@@ -518,8 +517,13 @@ class PredictedRows:
 
     @cached_property
     def deciding(self):
-        """Index of the rule that predicts each row."""
-        return self.rules._apply(self.held)
+        """Index of the rule that predicts each row; None where points add up."""
+        return None if self.is_sum else self.rules._apply(self.held)
+
+    @property
+    def is_sum(self):
+        """Whether the rules are a scorecard, of which no rule predicts alone."""
+        return self.rules.combination == "sum"
 
     @cached_property
     def members(self):
@@ -632,7 +636,12 @@ def _card(rows, k, colours, flags):
 
 
 def _quality(rows, members):
-    """Accuracy and agreement on the rows of one rule, or mean distances."""
+    """Accuracy and agreement on the rows of one rule, or mean distances.
+
+    Nothing of a rule with points, which does not predict alone.
+    """
+    if rows.is_sum:
+        return {}
     is_share = rows.rules.outcome.error_is_share
 
     def mean(others):
@@ -810,7 +819,8 @@ def rule_flags(rows, k, baseline, stability=None):
     """Reasons why rule k (from 0) is weak, the most serious first."""
     rules, members = rows.rules, rows.members[:, k]
     flags = {"rates": _rate_flags, "mean": _mean_flags}[rules.outcome.statistic]
-    n_rows, reasons = int(members.sum()), flags(rows, k, baseline)
+    n_rows = int(members.sum())
+    reasons = [] if rows.is_sum else flags(rows, k, baseline)
     if list(rules)[k].conditions and rows.share(members) < RARE:
         verb = "predicts" if rules.is_exclusive else "matches"
         reasons.append(

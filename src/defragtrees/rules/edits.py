@@ -13,6 +13,7 @@ ACTIONS = (
     "remove",  # one of its conditions
     "move",  # to another place in the list
     "prediction",  # a rule predicts something else
+    "threshold",  # a class is predicted from another probability on
     "reorder",  # all rules are put into another order
     "refit",  # all rules are counted on other rows
     "improve",  # some rules are searched for again

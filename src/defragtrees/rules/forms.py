@@ -495,6 +495,15 @@ class Scorecard(RuleModel):
             totals += np.outer(held[:, k], np.array(rule.points, np.float64))
         return totals
 
+    def _calibrated_by(self, held: Flags) -> Values:
+        # No rule predicts alone: rows with the same total or, of more classes, with the
+        # same predicted class and probability, which is less than one class apart.
+        if self.outcome.n_points == 1:
+            return np.round(self._totals(held)[:, 0], 9)
+        codes = self.outcome.encode(self._predict(held))
+        likely = np.take_along_axis(self._predict_proba(held), codes[:, None], axis=1)
+        return np.round(codes + likely[:, 0] / 2, 9)
+
     def _apply(self, held: Flags) -> Places:
         # The base matches everywhere, so it is the strongest only if it is alone.
         points = [np.abs(rule.points or ()).max() for rule in self.rules]
@@ -721,12 +730,6 @@ class RuleEnsemble(RuleModel):
     @property
     def decision(self) -> str:
         return "average"
-
-    def _check_decision(self) -> None:
-        raise ValueError(
-            "threshold and costs need rules for classes of which one predicts; got "
-            f"rules for a {self.task} with decision={self.decision!r}."
-        )
 
     def _apply(self, held: Flags) -> Places:
         return _heaviest(held, [rule.weight for rule in self])

@@ -97,8 +97,8 @@ class RuleModel(ByValue, ABC):
         Names of features and classes in texts; the label of a feature may end with a
         unit, as in "Duration [months]". `relabel` takes dicts too.
     feature_kinds : tuple of (str or None), optional
-        Of features with numbers of days: "date", "datetime", "time" or "duration"; of
-        features whose categories have an order, "ordered".
+        Of features with numbers of days: "date", "datetime", "datetime UTC", "time" or
+        "duration"; of features whose categories have an order, "ordered".
     pos_label : object, optional
         Of two classes, the one whose rate rules report and whose precision and recall
         are measured; by default the second.
@@ -571,6 +571,10 @@ class RuleModel(ByValue, ABC):
     def _members(self, held: Flags) -> Flags:
         """Which rows count for which rules, by which of them match."""
         return held.copy()
+
+    def _calibrated_by(self, held: Flags) -> Values:
+        """A key of rows whose estimates and y are compared: the index of the rule."""
+        return self._apply(held)
 
     def _groups(self, held: Flags) -> tuple[Any, Any]:
         """Rows, and the rule that each counts for; a row may come more than once."""
@@ -1244,6 +1248,53 @@ class RuleModel(ByValue, ABC):
         edit = Edit("prediction", text, k + 1)
         return self._edited(made[:-1], edit, default=made[-1])
 
+    def with_threshold(self, threshold: float) -> Self:
+        """Return a copy that predicts a class from a certain probability on.
+
+        For two classes; it replaces a threshold or costs that the rules have.
+
+        Parameters
+        ----------
+        threshold : float
+            Probability of `pos_label`, by default the second class, from which it is
+            predicted.
+
+        Examples
+        --------
+        >>> [rule.prediction for rule in rules.with_threshold(0.25)]
+        ['yes', 'yes', 'no']
+        >>> rules.with_threshold(0.25).edits[0].text
+        'predicts yes if P(yes) >= 0.25'
+        """
+        outcome, training = self.outcome, self.training
+        if not (outcome.n_classes and self.has_probabilities):
+            raise ValueError(
+                "A threshold needs rules for two classes, each with its distribution; "
+                f"got rules for a {self.task}. Set other predictions instead."
+            )
+        own = outcome.decision(threshold).threshold
+        stored = outcome.positive_threshold(own)
+        chosen = outcome.decision(stored).choose([rule.distribution for rule in self])
+        made = [
+            rule
+            if rule.prediction == label
+            else dataclasses.replace(rule, prediction=label, error=math.nan)
+            for rule, label in zip(self, outcome.decode(chosen).tolist(), strict=True)
+        ]
+        if training is not None:
+            training = dataclasses.replace(training, error=None)
+        label = outcome.label_text(outcome.positive_class)
+        text = f"predicts {label} if P({label}) >= {render.number(own)}"
+        return dataclasses.replace(
+            self,
+            rules=tuple(made[:-1]),
+            default=made[-1],
+            threshold=stored,
+            costs=None,
+            training=training,
+            edits=(*self.edits, Edit("threshold", text)),
+        )
+
     def move(self, rule: int, to: int) -> Self:
         """Return a copy with one rule moved to another position.
 
@@ -1448,6 +1499,7 @@ class RuleModel(ByValue, ABC):
             May be anything that `fit` reads, such as the path of a Parquet file.
         y : array-like of shape (n_samples,), optional
         sample_weight : array-like of shape (n_samples,), optional
+            Only ratios of weights matter.
         model : fitted model, path, Forest or function that predicts, optional
             The model to compare the rules with. It gets X as it is, with the columns
             that it needs.
@@ -1512,6 +1564,7 @@ class RuleModel(ByValue, ABC):
         X : array-like or data frame of shape (n_samples, n_features)
         y : array-like of shape (n_samples,)
         sample_weight : array-like of shape (n_samples,), optional
+            Only ratios of weights matter; see `Simplifier.fit`.
         predictions : {"recount", "keep"}, default="recount"
             Predictions of the rules: those of these rows, or the same as before.
 

@@ -1,7 +1,6 @@
-"""Data of the edit mode of the page: rules, rows, and their texts.
+"""Data of the scripts: rules, rows, and their texts.
 
-The scripts in `templates/edit_*.js` predict, measure and print as the library does;
-what they cannot compute, such as the text of a date, is passed here.
+The scripts in `templates` predict, measure, explain and print as the library does.
 """
 
 from dataclasses import dataclass
@@ -9,24 +8,24 @@ from typing import Any
 
 import numpy as np
 
-from defragtrees._path import measure_path
-from defragtrees._utils.formatting import label
+from defragtrees._utils.formatting import category
 from defragtrees.report.text import visible
 from defragtrees.rules.labels import KINDS
 
 MOST_ROWS = 5000
-MOST_CHARACTERS = 250_000  # of the rows, so that the page stays below 6 MB
+MOST_CHARACTERS = 250_000  # of the rows, so that the page stays small
 MOST_STEPS = 100  # of a slider
+LONGEST_NAME = 200  # of a category
 LARGEST_WHOLE = 2**53  # limit of exact whole numbers in scripts
 
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """The rows of the page that edits are measured on."""
+    """The rows of the page that scripts measure on."""
 
     matrix: np.ndarray
-    expected: np.ndarray  # y or, without it, the predictions of the ensemble
-    model_predictions: np.ndarray  # of the ensemble
+    expected: np.ndarray  # y or, without it, the predictions of the model
+    model_predictions: np.ndarray | None
     weight: np.ndarray
 
 
@@ -41,7 +40,7 @@ def draw_sample(summary):
     n_rows = min(len(order), max(1, int(MOST_CHARACTERS / each)))
     kept = np.sort(order[:n_rows])
     columns = rows.matrix, rows.expected, rows.model_predictions, rows.weight
-    return Sample(*(column[kept] for column in columns))
+    return Sample(*(None if column is None else column[kept] for column in columns))
 
 
 def can_edit(rules):
@@ -51,28 +50,31 @@ def can_edit(rules):
     return all(abs(int(c)) < LARGEST_WHOLE for c in whole)
 
 
-def edit_data(summary):
-    """All data of the edit mode, as plain types."""
+def page_data(summary):
+    """All data of the scripts, as plain types."""
     rules, sample = summary.rules, draw_sample(summary)
     outcome, used = rules.outcome, sorted(summary.features.used)
-    labels = outcome.labels or ()
+    labels, known = outcome.labels or (), sample.model_predictions
     return {
         # As saved: names stay unchanged, only texts to show are made visible.
         "rules": rules.to_dict(),
         "n_rows": len(sample.matrix),
         "columns": {j: list(map(_plain, sample.matrix[:, j].tolist())) for j in used},
         "expected": _coded(sample.expected, outcome),
-        "model_predictions": _coded(sample.model_predictions, outcome),
+        "model_predictions": None if known is None else _coded(known, outcome),
         "weight": sample.weight.tolist() if summary.is_weighted else None,
         "has_y": summary.rows.y is not None,
-        "features": {j: _feature(summary, sample, j) for j in used},
+        "features": {j: _feature(rules, sample, j) for j in used},
         "classes": [outcome.answer_text(label) for label in labels],
-        "positive": outcome.positive_index,
         "class_words": [outcome.label_text(label) for label in labels],
+        "colours": summary.colours.of(labels) if labels else [],
+        "positive": outcome.positive_index if outcome.is_binary else None,
+        "has_shares": bool(labels) and rules.has_probabilities,
         "target": visible(summary.target),
         "error_name": outcome.error_name,
+        "then_title": outcome.then_title,
+        "default_text": rules.default_text,
         "offers": rules.editable,
-        "path": _path(summary, sample),
     }
 
 
@@ -89,49 +91,32 @@ def _coded(values, outcome):
     return [_plain(value) for value in coded.tolist()]
 
 
-def _feature(summary, sample, j):
-    """Names, scale and steps of one feature."""
-    rules = summary.rules
+def _feature(rules, sample, j):
+    """Name, scale and steps or categories of one feature."""
     scale, categories = rules.vocabulary.scales[j], rules.categories[j]
-    conditions = [c for rule in rules.rules for c in rule.conditions if c.feature == j]
     about: dict[str, Any] = {
         "name": rules.vocabulary.names[j],
-        "shown": visible(rules.vocabulary.names[j]),
         "ending": scale.ending,
         "is_ordered": scale.is_ordered,
+        "kind": scale.kind if scale.kind in KINDS else None,
     }
-    if categories is not None:
-        texts = [label(category) for category in categories]
-        return about | {"categories": texts, "shown_categories": visible(texts)}
-    about["steps"] = _steps(sample.matrix[:, j], conditions)
-    if scale.kind in KINDS:
-        about["texts"] = [scale.number(value) for value in about["steps"]]
-    return about
+    if categories is None:
+        return about | {"steps": _steps(sample.matrix[:, j], rules, j)}
+    printed = [category(one) for one in categories]
+    short = [str(one)[:LONGEST_NAME] for one in categories]
+    return about | {
+        "categories": printed,
+        "boxes": short if short != printed else None,
+    }
 
 
-def _steps(column, conditions):
+def _steps(column, rules, j):
     """Steps of a slider: quantiles of the rows, and the thresholds of the rules."""
     there = column[~np.isnan(column)]
     levels = np.linspace(0, 1, MOST_STEPS + 1)
     values = set()
     if len(there):
         values = set(np.quantile(there, levels, method="nearest").tolist())
-    for condition in conditions:
-        values |= {value for _, value in condition.sides}
+    for condition in (c for rule in rules.rules for c in rule.conditions):
+        values |= {v for _, v in condition.sides if condition.feature == j}
     return [_plain(value) for value in sorted(values)]
-
-
-def _path(summary, sample):
-    """Rule lists by size with their errors on these rows."""
-    if summary.rule_path is not None:
-        lists = [point.rules for point in summary.rule_path.points]
-    else:
-        lists = list(getattr(summary.simplifier, "path_", {}).values())
-    rows = sample.matrix, sample.expected, sample.model_predictions, sample.weight
-    return [
-        {
-            "n_rules": point.n_rules,
-            "error": float(summary.outcome.shown_error(point.error)),
-        }
-        for point in measure_path(lists, *rows)
-    ]

@@ -1,23 +1,25 @@
 /* Changes: each makes a new rule model that records it, as edits in the library do. */
 
 const copy = (value) => JSON.parse(JSON.stringify(value));
-const original = edit.rules;
+const original = data.rules;
 let current = copy(original);
 let steps = []; /* of { set, key }, where set is the model before the change */
+const panels = []; /* functions that show the current model, called after each change */
+const shownAgain = (...about) => panels.forEach((show) => show(...about));
 
 const unmeasured = (rule) => ({
   ...rule, share: null, error: null, n_rows: null, rates: null, ensemble_mean: null,
   n_effective: null, quantiles: null, spread: null,
 });
 function withConditions(rule, conditions) {
-  const { alone, ...rest } = unmeasured(rule);
+  const { alone: _, ...rest } = unmeasured(rule);
   return { ...rest, coverage: null, conditions };
 }
-/* The rules that take rows from each rule: in a list all before it. */
+/* The conditions of each rule, and of the rules that take rows from it. */
 function countedAmong(set, rules) {
   const every = rules.map((rule) => JSON.stringify(rule.conditions));
   return every.map((own, k) => {
-    const takes = isList(set) || (set.decision === "standalone" && k === every.length - 1);
+    const takes = form(set).takesRows(k === every.length - 1);
     return [own, takes ? [...new Set(every.slice(0, k))].sort().join("|") : ""];
   });
 }
@@ -26,17 +28,19 @@ function stillMeasured(before, rules) {
   return countedAmong(before, rules).map(([own, others], k) =>
     counted.get(own) === others ? rules[k] : unmeasured(rules[k]));
 }
+const recorded = (set, change) => ({
+  ...set, ...(set.training ? { training: { ...set.training, error: null } } : {}),
+  edits: [...(set.edits || []), change],
+});
 function edited(rules, change) {
   const made = stillMeasured(current, rules);
-  return {
+  return recorded({
     ...current, rules: made.slice(0, -1), default: made[made.length - 1],
     decision: current.decision === "partition" ? "first" : current.decision,
-    ...(current.training ? { training: { ...current.training, error: null } } : {}),
-    residuals: null, rate_bands: null, edits: [...(current.edits || []), change],
-  };
+    residuals: null, rate_bands: null,
+  }, change);
 }
-const isSame = (one, two) => JSON.stringify(everyRule(one).map((r) => [r.conditions, r.prediction, r.points]))
-  === JSON.stringify(everyRule(two).map((r) => [r.conditions, r.prediction, r.points]));
+const state = (set) => JSON.stringify([set.threshold, set.costs, ...everyRule(set).map((r) => [r.conditions, r.prediction, r.points])]);
 
 /* One more step; repeated moves of one threshold are one step. */
 function step(key, make) {
@@ -46,25 +50,24 @@ function step(key, make) {
     steps.pop();
   }
   const before = current, made = make();
-  if (isSame(before, made)) return null;
+  if (state(before) === state(made)) return null;
   steps.push({ set: before, key });
   current = made;
-  const texts = made.edits;
-  return texts[texts.length - 1].text;
+  return made.edits[made.edits.length - 1].text;
 }
-const wholeText = (set, rule) =>
-  `${rule.conditions.length ? `if ${ruleText(rule)} then` : "otherwise"} ${predictionText(set, rule)}`;
+const thenText = (set, rule) =>
+  `${rule.conditions.length ? `if ${ruleText(rule)} then` : "otherwise"} ${form(set).predictionText(rule)}`;
 
 const changes = {
   drop(k) {
     const rules = everyRule(current), [rule] = rules.splice(k, 1);
-    const text = `dropped rule ${k + 1}: ${wholeText(current, rule)}`;
+    const text = `dropped rule ${k + 1}: ${thenText(current, rule)}`;
     return step("", () => edited(rules, { action: "drop", rule: k + 1, text }));
   },
   move(k, to) {
     const rules = everyRule(current), [rule] = rules.splice(k, 1);
     rules.splice(to, 0, rule);
-    const text = `moved rule ${k + 1} to ${to + 1}: ${wholeText(current, rule)}`;
+    const text = `moved rule ${k + 1} to ${to + 1}: ${thenText(current, rule)}`;
     return step("", () => edited(rules, { action: "move", rule: k + 1, text }));
   },
   conditions(k, make, action, key) {
@@ -89,8 +92,15 @@ const changes = {
       if (!values.points) rules[k].error = null;
       if (!values.points && !isClasses) rules[k].spread = null;
       const where = `${rules[k].conditions.length ? "if " : ""}${ruleText(rules[k])}`;
-      const text = `rule ${k + 1} predicts ${predictionText(current, rules[k])}, not ${predictionText(current, before)}: ${where}`;
+      const text = `rule ${k + 1} predicts ${form(current).predictionText(rules[k])}, not ${form(current).predictionText(before)}: ${where}`;
       return edited(rules, { action: "prediction", rule: k + 1, text });
+    });
+  },
+  threshold(least) {
+    return step("threshold", () => {
+      const name = data.class_words[data.positive];
+      const text = `predicts ${name} if P(${name}) >= ${exact(least)}`;
+      return recorded(withThreshold(current, least), { action: "threshold", rule: null, text });
     });
   },
   undo() {
@@ -105,20 +115,28 @@ const changes = {
     current = copy(original);
   },
 };
+/* The model that predicts the positive class from this probability on; it replaces costs. */
+const mirrored = (p) => (data.positive === 1 ? p : Number((1 - p).toFixed(12)));
+function withThreshold(set, least) {
+  const made = { ...set, threshold: mirrored(least), costs: null };
+  const follow = (rule) => {
+    const prediction = original.classes[choose(made, rule.distribution)];
+    return prediction === rule.prediction ? rule : { ...rule, prediction, error: null };
+  };
+  return { ...made, rules: set.rules.map(follow), default: follow(set.default) };
+}
 
-/* The measures of a trial model, while a slider moves. */
+/* A trial model and its measures, while a slider moves. */
 function tried(k, c, condition) {
   const rules = current.rules.map((rule, i) => (i !== k ? rule : {
     ...rule, conditions: rule.conditions.map((one, j) => (j === c ? condition : one)),
   }));
-  return measure({ ...current, rules });
+  return [measure({ ...current, rules }), { ...current, rules }];
 }
 
 function save() {
   const text = `${JSON.stringify(current, null, 2)}\n`;
-  const link = document.createElement("a");
-  link.href = URL.createObjectURL(new Blob([text], { type: "application/json" }));
-  link.download = "rules.json";
+  const link = element("a", { href: URL.createObjectURL(new Blob([text], { type: "application/json" })), download: "rules.json" });
   document.body.append(link);
   link.click();
   link.remove();

@@ -1,0 +1,86 @@
+/* The threshold of two classes. */
+const decider = document.getElementById("decider");
+if (decider) {
+  const { line, say: tell } = statusLine();
+  const name = data.class_words[data.positive], place = element("dl", { class: "edit-figures" });
+  const sentence = element("p", { class: "decided" });
+  let stops = [], likely = [];
+
+  /* A short threshold above one probability, and not above the next. */
+  function between(low, high, slack) {
+    for (let digits = 2; digits <= 12; digits += 1) {
+      let least = Number(high.toFixed(digits));
+      if (least > high - slack) least = Number((least - 10 ** -digits).toFixed(digits));
+      if (least > low + slack && least > 0 && least < 1) return [least];
+    }
+    return [];
+  }
+  /* One step for each probability of the rows, and one above all. */
+  function findStops() {
+    likely = predict(current).held.map((held) => form(current).outputs(current, held)[data.positive]);
+    const distinct = [...new Set(likely)].sort((a, b) => a - b).filter((p, i, all) => !i || p - all[i - 1] > 4e-9);
+    /* The library compares log-odds of points, and shares of the second class. */
+    const slack = form(current).values || data.positive === 0 ? 1e-9 : 0;
+    stops = distinct.flatMap((p, i) => between(i ? distinct[i - 1] : 0, p, slack));
+    stops.push(...between(distinct[distinct.length - 1], 1, 1e-9));
+  }
+  const least = () => mirrored(cutOf(current));
+  const nearest = (value) => {
+    const passed = stops.findIndex((stop) => stop >= value);
+    return passed < 0 ? stops.length - 1 : passed;
+  };
+  const lines = () => [[`flagged as ${positiveName()}`, "flagged", count], ["share flagged", "flaggedShare", rateText],
+    ...(data.has_y ? [...classFigures(), [data.error_name, "error", errorText], ["mean cost", "cost", amount]] : [])];
+  function show(found, value) {
+    showFigures(place, lines(), found);
+    box.value = exact(value);
+    slider.setAttribute("aria-valuetext", `P(${spelled(name)}) at least ${exact(value)}`);
+    if (!data.has_y) return;
+    const isHere = (wanted, flagged) => data.expected.reduce((sum, label, i) =>
+      sum + ((label === data.positive) === wanted && (found.predicted[i] === data.positive) === flagged), 0);
+    sentence.textContent = spelled(`Of ${plural(found.flagged, "flagged row")}, ${count(isHere(true, true))} are ${positiveName()} and ` +
+      `${count(isHere(false, true))} are not. Of the other ${plural(nRows - found.flagged, "row")}, ${count(isHere(true, false))} are ${positiveName()}.`);
+  }
+  const attempt = (value) => show(measure(withThreshold(current, value)), value);
+  const commit = (value) => {
+    if (!(value > 0 && value < 1)) return tell("A threshold must be above 0 and below 1."), false;
+    return done(changes.threshold(value), tell, true);
+  };
+  const box = numberField({ min: 0, max: 1, "data-key": "threshold/number", "aria-label": `Threshold of P(${spelled(name)})` }, least, commit);
+  const slider = element("input", { type: "range", min: 0, step: 1, "data-key": "threshold/slider",
+    "aria-label": `Slider for the threshold of P(${spelled(name)})`, on: {
+      input: () => attempt(stops[slider.value]), change: () => commit(stops[slider.value]) } });
+
+  const costField = (isMissed) => {
+    const [t, a] = isMissed ? [data.positive, 1 - data.positive] : [1 - data.positive, data.positive];
+    const words = isMissed ? "Cost of a missed row" : "Cost of a false alarm";
+    const change = (value) => {
+      if (value < 0) return tell("A cost must not be negative."), false;
+      costs = costs.map((row, i) => row.map((old, j) => (i === t && j === a ? value : old)));
+      before.cost = measure(original).cost;
+      return shownAgain(false);
+    };
+    return element("label", {}, `${words} `, numberField({ min: 0, "data-key": isMissed ? "cost/missed" : "cost/alarm" }, () => costs[t][a], change));
+  };
+  /* Of the cheapest thresholds, the one that flags the fewest rows. */
+  function cheapest() {
+    const sums = stops.map((stop) => data.expected.reduce((sum, label, i) => {
+      const predicted = likely[i] >= stop ? data.positive : 1 - data.positive;
+      return sum + (label < 0 ? 0 : weights[i] * costs[label][predicted]);
+    }, 0));
+    commit(stops[sums.lastIndexOf(Math.min(...sums))]);
+  }
+  panels.push(() => {
+    findStops();
+    slider.max = stops.length - 1;
+    slider.value = nearest(least());
+    show(measure(current), least());
+    enableDeeds(decider);
+  });
+  decider.append(
+    element("p", { class: "asked" }, "Predict ", named(positiveName()), ` if P(${spelled(name)}) \u2265 `, box, " ", slider),
+    place, ...(data.has_y ? [sentence, element("p", { class: "costs" }, costField(true), costField(false),
+      button("Cheapest threshold", "cheapest", cheapest))] : []),
+    element("div", { class: "edit-deeds" }, ...deeds(tell), line));
+  shownAgain(false);
+}

@@ -267,8 +267,9 @@ def test_a_name_in_a_chart_stays_text():
     svg = svg_of(simple, X, y)
     assert "<script" not in svg
     assert EVIL in unescape(svg)
-    page = "".join(written("rules", summarize(simple, X, y)))
+    page = " ".join(written("rules", summarize(simple, X, y)))
     assert "the share of “y” by value" in page
+    assert EVIL not in page
 
 
 def test_without_y_the_model_is_shown():

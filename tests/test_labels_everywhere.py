@@ -101,7 +101,7 @@ def test_summary_and_explanations_have_labels(labelled):
 
 
 def test_report_has_labels(labelled, tmp_path):
-    pytest.importorskip("plotly")
+    pytest.importorskip("jinja2")
     from defragtrees.report.page import write_report
 
     model, frame, y = labelled

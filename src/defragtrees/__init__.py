@@ -43,6 +43,8 @@ if TYPE_CHECKING:
     from defragtrees.rules.diff import diff
     from defragtrees.rules.forms import RuleEnsemble, RuleList, RuleSet, Scorecard
     from defragtrees.rules.model import RuleModel
+    from defragtrees.segments.found import Segments, find_segments
+    from defragtrees.segments.models import compare_models, explain_errors
 
 __all__ = [
     "BornAgainTreeClassifier",
@@ -71,10 +73,14 @@ __all__ = [
     "RulePath",
     "RuleSet",
     "Scorecard",
+    "Segments",
     "Tree",
     "UnsupportedEnsembleError",
     "compare",
+    "compare_models",
     "diff",
+    "explain_errors",
+    "find_segments",
     "load",
     "read_forest",
     "simplify",
@@ -101,6 +107,8 @@ NAMES = {
     "rules.conditions": ("Condition", "Rule"),
     "rules.forms": ("RuleEnsemble", "RuleList", "RuleSet", "Scorecard"),
     "rules.model": ("RuleModel",),
+    "segments.found": ("Segments", "find_segments"),
+    "segments.models": ("compare_models", "explain_errors"),
     "_api": ("load", "simplify"),
 }
 # Packages with public names.

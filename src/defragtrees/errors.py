@@ -10,7 +10,7 @@ __all__ = [
 ]
 
 
-LONGEST = 600  # characters of a message; names in a file may be longer
+LONGEST = 500  # characters of a message; names in a file may be longer
 
 
 class FileError(ValueError):

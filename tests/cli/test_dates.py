@@ -158,7 +158,7 @@ LIMITS = {
 def test_every_kind_of_dates_and_times(call, tmp_path, kind, suffix):
     early = Rule((Condition(0, upper=LIMITS[kind]),), 0)
     gap = Rule((Condition(0, lower=-np.inf, upper=-1e9, missing=True),), 2)
-    named = "datetime" if kind == "zoned" else kind
+    named = "datetime UTC" if kind == "zoned" else kind
     rules = RuleList(
         (early, gap),
         Rule((), 1),
@@ -172,6 +172,28 @@ def test_every_kind_of_dates_and_times(call, tmp_path, kind, suffix):
     data = write(frame, tmp_path / f"data.{suffix}")
     done = call("predict", tmp_path / "rules.json", data)
     assert [int(a) for a in answers_of(done)] == rules.predict(frame[["when"]]).tolist()
+
+
+@pytest.mark.parametrize("suffix", FORMATS)
+def test_times_with_a_zone(call, refused, model, table, tmp_path, suffix):
+    zoned = table.assign(opened=table["opened"].dt.tz_localize("UTC"))
+    there = zoned.assign(opened=zoned["opened"].dt.tz_convert("Asia/Tokyo"))
+    plain = write(table, tmp_path / f"plain.{suffix}")
+    files = [
+        write(frame, tmp_path / f"{name}.{suffix}")
+        for name, frame in (("utc", zoned), ("tokyo", there))
+    ]
+    out = tmp_path / "found.json"
+    options = ["--trust-pickle", "--test-size", 0, "--max-rules", 4, "--out", out]
+    done = call("simplify", model, files[1], "--target", "status", *options)
+    assert done.code == 0, done.err
+    rules = RuleModel.load(out)
+    assert rules.feature_kinds == ("datetime UTC", None)
+    for file in files:
+        found = answers_of(call("predict", out, file))
+        assert found == rules.predict(zoned[FEATURES]).tolist()
+    line = refused("predict", out, plain, "--out", tmp_path / "answers.csv")
+    assert "Column 'opened' must hold times with a time zone" in line
 
 
 def test_numbers_of_days_are_days(call, fitted, rules, table, tmp_path):

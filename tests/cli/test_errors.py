@@ -2,6 +2,7 @@
 
 import errno
 import gzip
+import json
 import os
 import sys
 from pathlib import Path
@@ -10,7 +11,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from defragtrees.cli import _interrupts, simplify
+from defragtrees import Condition, Rule, RuleList
+from defragtrees.cli import _interrupts, main, simplify, watch
 
 needs_proc = pytest.mark.skipif(not os.path.isdir("/proc"), reason="needs /proc")
 
@@ -23,6 +25,18 @@ def model(files):
 @pytest.fixture
 def iris(files):
     return files / "iris.csv"
+
+
+@pytest.fixture
+def rules(iris, tmp_path):
+    table = pd.read_csv(iris)
+    small = Rule((Condition(2, upper=2.5),), 0)
+    wide = Rule((Condition(3, lower=1.7),), 1)
+    names = tuple(HEADER.split(",")[:4])
+    rules = RuleList((small, wide), Rule((), 1), names, "classification", (0, 1))
+    path = tmp_path / "rules.json"
+    rules.refit(table[list(names)], np.arange(len(table)) % 2).save(path)
+    return path
 
 
 def written(tmp_path, text):
@@ -372,13 +386,51 @@ def test_a_fault_of_the_program_is_one_line_too(call, model, iris, monkeypatch):
 
     monkeypatch.setattr(simplify, "fit", break_down)
     done = call("simplify", model, iris)
-    assert done.code == 1
+    assert done.code == 2
     assert len(done.lines) == 1
     assert "a fault of defragtrees: KeyError: 'lost'" in done.err
     done = call("simplify", model, iris, "--debug")
-    assert done.code == 1
+    assert done.code == 2
     assert "Traceback" in done.err
     assert "break_down" in done.err
+
+
+@pytest.mark.parametrize("error", [KeyError("lost"), SystemExit(1), RecursionError()])
+def test_a_crash_does_not_look_like_drift(call, rules, iris, monkeypatch, error):
+    def break_down(*given):
+        raise error
+
+    monkeypatch.setattr(watch, "check_encoded", break_down)
+    done = call("watch", rules, iris)
+    assert done.code == 2
+    assert len(done.lines) == 1
+    assert call("watch", rules, iris, "--no-such-option").code == 2
+
+
+def test_a_package_that_cannot_be_imported_is_no_drift(monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "defragtrees.cli.group", None)
+    assert main(["watch", "rules.json", "data.csv"]) == 2
+    assert capsys.readouterr().err.startswith("defragtrees: It cannot be imported: ")
+
+
+@pytest.mark.parametrize("has_pandas", [True, False])
+def test_a_number_of_many_digits(call, rules, tmp_path, without_pandas, has_pandas):
+    digits = "1" * 400
+    rows = "1,2,3,4,0\n" + f"1,2,{digits},{digits},0\n"
+    data = written(tmp_path, HEADER + rows)
+    if not has_pandas:
+        without_pandas()
+    for command in ("predict", "explain", "watch"):
+        done = call(command, rules, data)
+        assert (done.code, done.err) in ((0, ""), (1, ""))
+
+
+def test_a_profile_of_no_rows(refused, rules, iris, tmp_path):
+    data = json.loads(rules.read_text())
+    data["training"]["n_rows"] = 0.0
+    altered = tmp_path / "altered.json"
+    altered.write_text(json.dumps(data))
+    assert "0 training rows" in refused("watch", altered, iris)
 
 
 def test_a_warning_is_one_line(call, files, tmp_path):

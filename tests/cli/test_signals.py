@@ -1,6 +1,7 @@
 """Signals, pipes and terminals: nothing is left behind, nothing is obeyed."""
 
 import csv
+import json
 import os
 import signal
 import sys
@@ -133,6 +134,24 @@ def test_cells_that_begin_like_formulas_are_guarded(call, rules, table, tmp_path
     assert f"'{HOSTILE[:5]}" in done.out
 
 
+@pytest.mark.parametrize("label", ["x\r=cmd|' /C calc'!A0", "x;=1+1"])
+def test_formulas_inside_a_label_are_guarded(call, table, tmp_path, label):
+    path, out = tmp_path / "rules.json", tmp_path / "answers.csv"
+    small = Rule((Condition(0, upper=0.5),), label)
+    names = ("size",)
+    RuleList((small,), Rule((), "no"), names, "classification", (label, "no")).save(
+        path
+    )
+    call("predict", path, table, "--out", out)
+    with open(out, encoding="utf-8", newline="") as file:
+        text = file.read()
+    guarded = label.replace("=", "'=")
+    assert text == f'prediction,rule\n"{guarded}",1\nno,2\n'
+    call("predict", path, table, "--out", out, "--exact")
+    with open(out, encoding="utf-8", newline="") as file:
+        assert list(csv.reader(file))[1] == [label, "1"]
+
+
 @pytest.mark.parametrize(
     "line", [("predict",), ("explain",), ("explain", "--format", "csv")]
 )
@@ -143,6 +162,29 @@ def test_a_terminal_is_told_nothing_to_obey(rules, table, monkeypatch, line, cap
     shown = capsys.readouterr().out
     assert "cmd" in shown
     assert not {"\x1b", "\x07", "\u202e"} & set(shown)
+
+
+@pytest.mark.parametrize("form", ["sql", "csv", "json", "python", "markdown"])
+def test_an_export_to_a_terminal_is_text(rules, monkeypatch, form, capsys):
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    assert main(["export", str(rules), "--format", form]) == 0
+    shown = capsys.readouterr().out
+    assert "cmd" in shown
+    assert all(line.isprintable() for line in shown.split("\n"))
+
+
+@pytest.mark.parametrize("name", ["predict", "explain"])
+def test_json_shows_hidden_characters_by_number(call, rules, table, tmp_path, name):
+    label = HOSTILE + "\x7f\x9b31m\u2066"
+    small = Rule((Condition(0, upper=0.5),), label)
+    classes = (label, "no")
+    path = tmp_path / "more.json"
+    RuleList((small,), Rule((), "no"), ("size",), "classification", classes).save(path)
+    assert RuleModel.load(path).classes == classes
+    done = call(name, path, table, "--json")
+    for text in (path.read_text(encoding="utf-8"), done.out):
+        assert all(line.isprintable() for line in text.split("\n"))
+    assert json.loads(done.out)[0]["prediction"] == label
 
 
 def test_explanations_are_lines_of_text(rules):

@@ -10,13 +10,19 @@ import time
 import tracemalloc
 import zipfile
 
+import joblib
 import numpy as np
 import pytest
+from sklearn.ensemble import (
+    HistGradientBoostingClassifier,
+    RandomForestClassifier,
+    VotingClassifier,
+)
 
 from defragtrees import simplify
 from defragtrees.ensembles.forest import Forest, Tree
 from defragtrees.ensembles.readers import read_forest
-from defragtrees.errors import ModelFileError
+from defragtrees.errors import ModelFileError, UnsupportedEnsembleError
 from tests.fuzz.cases import R_TREE, SEEDS
 
 MOST_BYTES = 200 * 2**20
@@ -256,3 +262,48 @@ def test_answers_beyond_numbers_are_told_of_the_ensemble_not_of_y():
     forest = Forest((stump,), ("size",), "regression", link="exp")
     with pytest.raises(ValueError, match=r"The model must predict .* got inf"):
         simplify(forest, [[0.0], [1.0]])
+
+
+@pytest.mark.parametrize("name", ["model.skops", "model.joblib"])
+def test_a_file_of_an_unfitted_model_is_a_model_file_error(tmp_path, name):
+    path, model = tmp_path / name, RandomForestClassifier()
+    if name.endswith("skops"):
+        pytest.importorskip("skops.io").dump(model, path)
+    else:
+        joblib.dump(model, path)
+    message = refused(path, trust_pickle=True)
+    assert message == (
+        f"{name!r} holds a model that is not fitted. Fit it, and save it again."
+    )
+
+
+def test_trees_of_single_leaves_from_r_need_a_task(tmp_path):
+    (tmp_path / "tree1.txt").write_text(f"{R_TREE.splitlines()[0]}\n1 0 0 0 0 -1 1\n")
+    assert "Pass task='classification'" in refused(tmp_path)
+    assert read_forest(tmp_path, task="regression").predict([[]]).tolist() == [1.0]
+
+
+def test_no_message_is_longer_than_500_characters(tmp_path):
+    long = "a" * 200_000
+    objective = ("learner", "objective", "name")
+    for path in (
+        altered(tmp_path, "xgboost-two.json", *objective, value=long),
+        replaced(
+            tmp_path, "lightgbm-binary.txt", "objective=binary", f"objective={long}"
+        ),
+        replaced(tmp_path, "lightgbm-many.txt", "version=v4", f"{long}=1\n{long}=2"),
+    ):
+        with pytest.raises((ModelFileError, UnsupportedEnsembleError)) as caught:
+            read_forest(path)
+        assert len(str(caught.value)) <= 500
+        assert str(caught.value).endswith(".")
+
+
+def test_many_untrusted_types_are_listed_once(tmp_path):
+    skops = pytest.importorskip("skops.io")
+    members = (RandomForestClassifier(2), HistGradientBoostingClassifier(max_iter=2))
+    model = VotingClassifier([("a", members[0]), ("b", members[1])])
+    skops.dump(model.fit([[0.0], [1.0]], [0, 1]), tmp_path / "a.skops")
+    message = refused(tmp_path / "a.skops")
+    assert message.count("sklearn.tree._tree.Tree") == 1
+    assert message.endswith("on the command line add --trust-type for each.")

@@ -245,15 +245,11 @@ def test_python_takes_dates_of_any_library():
     def predict(opened, waited=None):
         return made["predict"](dict(zip(NAMES, (opened, None, None, waited))))  # noqa: B905
 
-    zone = dt.timezone(dt.timedelta(hours=2))
     early = [
         dt.date(2021, 5, 27),
-        dt.datetime(2021, 5, 27, tzinfo=zone),
-        pd.Timestamp("2021-05-27", tz="Asia/Tokyo"),
         np.datetime64("2021-05-27"),
         np.datetime64("2021-05-27T00:00:00.000000000"),
         "2021-05-27",
-        "2021-05-27T00:00:00Z",
         DAY,
         18_000,
     ]
@@ -265,6 +261,55 @@ def test_python_takes_dates_of_any_library():
     assert [predict(None, value) for value in long] == [1.0] * len(long)
     with pytest.raises(ValueError, match="27 May"):
         predict("27 May")
+    for value in (pd.Timestamp("2021-05-27", tz="Asia/Tokyo"), "2021-05-27T00:00:00Z"):
+        with pytest.raises(ValueError, match="A time without a time zone is needed"):
+            predict(value)
+
+
+def test_times_with_a_zone_are_compared_in_utc():
+    duckdb = pytest.importorskip("duckdb", reason="SQL is run in DuckDB")
+    early, kinds = Rule((Condition(0, upper=DAY + 0.5),), 1), ("datetime UTC",)
+    rules = RuleList(
+        (early,), Rule((), 0), ("a",), "classification", (0, 1), feature_kinds=kinds
+    )
+    border = pd.Timestamp("2021-05-27 12:00", tz="UTC")
+    moments = [border + pd.Timedelta(k, "us") for k in (-1, 0, 1)]
+    frame = pd.DataFrame({"a": moments})
+    expected = [1, 1, 0]
+    assert rules.predict(frame).tolist() == expected
+    made = {}
+    exec(export(rules, "python"), made)
+    connection = duckdb.connect()
+    connection.execute("SET TimeZone = 'America/New_York'")
+    connection.execute("CREATE TABLE t (k INT, a TIMESTAMP WITH TIME ZONE)")
+    for zone in ("UTC", "Asia/Tokyo", "-03:30"):
+        there = frame["a"].dt.tz_convert(zone)
+        assert rules.predict(there.to_frame()).tolist() == expected
+        assert [made["predict"]({"a": t}) for t in there] == expected
+        assert [made["predict"]({"a": t.isoformat()}) for t in there] == expected
+        connection.execute("DELETE FROM t")
+        rows = [(k, t.isoformat()) for k, t in enumerate(there)]
+        connection.executemany("INSERT INTO t VALUES (?, ?)", rows)
+        for dialect in ("ansi", "duckdb", "postgres"):
+            query = export(rules, "sql", dialect=dialect, table="t")
+            query = f"SELECT * EXCLUDE (a) FROM ({query}) ORDER BY k"
+            found = connection.execute(query).fetchall()
+            assert [row[-1] for row in found] == expected
+    connection.close()
+    for value in (dt.datetime(2021, 5, 27), dt.date(2021, 5, 27), "2021-05-27"):
+        with pytest.raises(ValueError, match="A time with a time zone is needed"):
+            made["predict"]({"a": value})
+    texts = {
+        "bigquery": "'2021-05-27 12:00:00+00:00'",
+        "mysql": "TIMESTAMP '2021-05-27 12:00:00+00:00'",
+        "snowflake": "TO_TIMESTAMP_TZ('2021-05-27 12:00:00+00:00')",
+        "sqlite": "'2021-05-27 12:00:00.000000000'",
+        "sqlserver": "CAST('2021-05-27 12:00:00+00:00' AS datetimeoffset)",
+    }
+    for dialect, text in texts.items():
+        assert f"<= {text}" in export(rules, "sql", dialect=dialect)
+    assert 'dataType="dateTime"' in export(rules, "pmml")
+    assert 'value="2021-05-27T12:00:00"' in export(rules, "pmml")
 
 
 @pytest.fixture(scope="module")

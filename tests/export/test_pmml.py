@@ -2,6 +2,7 @@
 
 import math
 import shutil
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -124,3 +125,25 @@ def test_scorers_add_up_as_the_rules_do(request, scorer):
     assert [one["score"] for one in found] == card.totals(X)[:, 0].tolist()
     told = card.predict_proba(X)[:, 1].tolist()
     assert [one["probability"] for one in found] == pytest.approx(told)
+
+
+def test_characters_that_xml_does_not_have():
+    small = Rule((Condition(0, upper=1.5),), "a", (1.0, 0.0))
+    for name in ("a\x1b[31m", "a\0", "a\uffff"):
+        rules = RuleList(
+            (small,), Rule((), "b", (0.0, 1.0)), (name,), "classification", ("a", "b")
+        )
+        with pytest.raises(ValueError, match="has no character"):
+            export(rules, "pmml")
+
+
+def test_characters_that_nobody_sees_are_written_by_number():
+    name = "a\u202e\x85b"
+    small = Rule((Condition(0, upper=1.5),), "a", (1.0, 0.0))
+    rules = RuleList(
+        (small,), Rule((), "b", (0.0, 1.0)), (name,), "classification", ("a", "b")
+    )
+    text = export(rules, "pmml")
+    assert all(line.isprintable() for line in text.split("\n"))
+    fields = ElementTree.fromstring(text).iter("{http://www.dmg.org/PMML-4_4}DataField")
+    assert name in [field.get("name") for field in fields]

@@ -1,5 +1,9 @@
 """Text, Markdown, LaTeX and HTML show the rules, and nothing in a name breaks out."""
 
+import csv
+import io
+import shutil
+import subprocess
 from html.parser import HTMLParser
 
 import pytest
@@ -8,6 +12,7 @@ from hypothesis import strategies as st
 
 from defragtrees import Condition, Rule, RuleEnsemble, RuleList, Scorecard
 from defragtrees.export import export
+from defragtrees.export.tables import csv_line
 
 ODD = ("<script>alert(1)</script>", 'a_b & 50% of $x$ #1 {^~\\} | `c` *d* -- "e"')
 
@@ -166,3 +171,66 @@ def test_text_has_a_line_per_rule():
     rules = averaged_rules()
     assert export(rules, "text") == f"{rules.to_text()}\n"
     assert export(rules, "text", header="Sales\n") == f"Sales\n\n{rules.to_text()}\n"
+
+
+ODD_LABELS = [
+    "x\r=cmd|' /C calc'!A0",
+    "x\n=1+1",
+    "x;=1+1",
+    "x\t=1+1",
+    "x; @SUM(1)",
+    'say "no", twice',
+    " =1+1",
+    "\u2028=1+1",
+    "a|b",
+]
+
+
+@pytest.mark.parametrize("label", ODD_LABELS)
+@pytest.mark.parametrize("exact", [True, False])
+def test_an_odd_label_stays_in_its_cell(label, exact):
+    pandas = pytest.importorskip("pandas")
+    text = csv_line(["n", label, "b"], exact) * 2
+    rows = list(csv.reader(io.StringIO(text, newline="")))
+    assert rows[0] == rows[1]
+    assert len(rows[0]) == 3
+    # An apostrophe is all that the guard adds.
+    kept = rows[0][1] if exact else rows[0][1].replace("'", "")
+    assert kept == (label if exact else label.replace("'", ""))
+    frame = pandas.read_csv(io.StringIO(text, newline=""))
+    assert frame.iloc[0].tolist() == rows[0]
+
+
+def test_an_odd_label_in_an_export():
+    text = export(measured_rules(("a", "b"), ("no", ODD_LABELS[0])), "csv")
+    assert len(list(csv.reader(io.StringIO(text, newline="")))) == 3
+    assert "\r=" not in text
+
+
+@pytest.mark.parametrize("label", ODD_LABELS)
+@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
+def test_no_reader_finds_a_formula(label, delimiter):
+    # Many spreadsheets take a semicolon or a tab for the separator, and a lone CR for
+    # the end of a line.
+    text = csv_line([1, label, "b"])
+    for line in text.replace("\r", "\n").split("\n"):
+        for cell in next(csv.reader([line], delimiter=delimiter), []):
+            assert not cell.lstrip().startswith(("=", "+", "-", "@")), cell
+
+
+@pytest.mark.skipif(shutil.which("soffice") is None, reason="needs LibreOffice")
+@pytest.mark.parametrize("label", ODD_LABELS)
+def test_libreoffice_computes_nothing(tmp_path, label):
+    (tmp_path / "rules.csv").write_text(csv_line([1, label, "b"]), newline="")
+    line = ["soffice", "--headless", "--convert-to", "fods", "rules.csv"]
+    subprocess.run(line, cwd=tmp_path, check=True, capture_output=True, timeout=600)
+    assert "table:formula" not in (tmp_path / "rules.fods").read_text("utf-8")
+
+
+@pytest.mark.parametrize("sign", ["\x1b", "\u202e", "\x9b", "\u2066"])
+def test_html_has_no_hidden_characters(sign):
+    rules = measured_rules((f"a{sign}b", "c"), ("no", f"y{sign}es"))
+    for text in (export(rules, "html"), rules._repr_html_(), rules.table()):
+        assert sign not in text
+    explained = rules.explain({f"a{sign}b": 2.0, "c": 1.0})
+    assert sign not in explained._repr_html_()

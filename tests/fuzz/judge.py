@@ -49,7 +49,7 @@ def judge(kind, path):
 def _checked(error):
     """A clean error: one that says something, on one line, of the kinds for files."""
     text = str(error)
-    if "\n" in text or len(text) > 1000 or not text.rstrip().endswith((".", "?")):
+    if "\n" in text or len(text) > 500 or not text.rstrip().endswith((".", "?")):
         raise AssertionError(f"no sentence: {text[:300]!r}") from error
     return ERROR, text
 

@@ -89,9 +89,9 @@ def telling(low, high, decision="first"):
 def test_calibration_has_told_and_observed_by_rule():
     y, weight = ["yes", "no", "no", "no"], [3.0, 1.0, 1.0, 1.0]
     rows = metrics.calibration(telling(0.75, 0.25), X, y, weight)
-    # Wilson's intervals for 3 of 4 and 0 of 2, from a table.
+    # Wilson's intervals for 75 % of 4² / (3² + 1²) rows, and for 0 of 2.
     expected = [
-        (1, "yes", 0.75, 0.75, 0.3006, 0.9544, 4.0),
+        (1, "yes", 0.75, 0.75, 0.1691, 0.9779, 4.0),
         (2, "yes", 0.25, 0.0, 0.0, 0.6576, 2.0),
     ]
     names = ["rule", "class", "estimated", "observed", "low", "high", "n_rows"]
@@ -165,7 +165,7 @@ def test_calibration_of_a_long_scorecard_has_ten_groups():
     X = np.arange(40.0)[:, None]
     rows = metrics.calibration(card, X, X[:, 0])
     assert len(rows) == 10
-    assert [row["total"] for row in rows[:2]] == [(0, 2), (3, 6)]
+    assert [row["total"] for row in rows[:2]] == [(0, 3), (4, 7)]
     assert [row["estimated"] for row in rows] == [row["observed"] for row in rows]
 
 

@@ -84,7 +84,7 @@ def test_it_is_shown_in_the_summary_the_report_and_compare(clear, tmp_path):
     sentence = "In 3 refits on random halves of the rows, two rule models agree on"
     assert sentence in model.summary()
     assert "found again" in model.summary()
-    pytest.importorskip("plotly")
+    pytest.importorskip("jinja2")
     from defragtrees.report.page import write_report
 
     write_report(tmp_path / "with.html", model, X, y)

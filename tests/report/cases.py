@@ -14,7 +14,7 @@ from defragtrees.ensembles.forest import Forest, Tree
 from defragtrees.estimators.base import RuleClassifier, RuleRegressor, Simplifier
 from defragtrees.report.page import Page
 from defragtrees.report.sections import SECTIONS
-from defragtrees.report.sections.overview import head
+from defragtrees.report.verdict import make_verdict
 from defragtrees.rules import RuleList
 from defragtrees.rules.conditions import Condition, Rule
 from defragtrees.rules.forms import FORMS
@@ -216,24 +216,15 @@ def one_line(html):
     return re.sub("[ \n]+", " ", html)
 
 
-def bare_page(summary):
-    """A page without pictures."""
-    return Page(summary, is_live=False, is_drawn=False)
-
-
 def written(name, summary):
-    """The pieces of a section on a page without pictures."""
+    """The pieces of a section, without its charts."""
     [section] = [section for section in SECTIONS if section.name == name]
-    return Pieces(bare_page(summary).write(section)).found
-
-
-def parts_of(template, summary, **context):
-    """The macros of a template, as functions."""
-    template = bare_page(summary).environment.get_template(f"{template}.html.j2")
-    return template.make_module({"summary": summary, **context})
+    html = Page(summary).write(section)
+    return Pieces(re.sub("<figure.*?</figure>", "", html, flags=re.DOTALL)).found
 
 
 def verdict(summary):
-    """The three sentences of the verdict."""
-    parts = parts_of("head", summary, **head(summary))
-    return [parts.closeness(), parts.goodness(), parts.weakness()]
+    """Sentences and caveats of the verdict, with plain spaces."""
+    made = make_verdict(summary)
+    texts = [*made.sentences, *made.caveats]
+    return [text.replace("\N{NO-BREAK SPACE}", " ") for text in texts]

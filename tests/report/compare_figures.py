@@ -1,6 +1,6 @@
 """The figures of a page beside those of `recompute`, to the last digit shown.
 
-`python -m tests.report.compare_figures rules.json rows.csv report.html TARGET` prints
+`python -m tests.report.compare_figures rules.json rows.csv report.html` prints
 each figure of the page that is another. The table has the columns of the rules,
 `truth`, `ensemble`, for classes the ensemble's `p:CLASS`, and perhaps `group`.
 """
@@ -8,7 +8,6 @@ each figure of the page that is another. The table has the columns of the rules,
 import csv
 import json
 import re
-import statistics
 import sys
 from html import unescape
 
@@ -20,17 +19,8 @@ __all__ = ["compare", "main"]
 NUMBER = re.compile(r"([<>]?)([−-]?\d[\d,]*(?:\.\d+)?(?:e[+−-]?\d+)?)")
 
 
-def compare(page, report, target):
-    """The figures of a page that differ from the report, as lines.
-
-    Parameters
-    ----------
-    page : str
-        HTML.
-    report : Report
-    target : str
-        Name of the target.
-    """
+def compare(page, report):
+    """The figures of a page, as HTML, that differ from the Report, as lines."""
     troubles = []
     body = re.sub(r"<(script|style)\b.*?</\1>", "", page, flags=re.DOTALL)
     shown = dict(_shown_tables(body))
@@ -50,57 +40,41 @@ def compare(page, report, target):
                 troubles += _differences(f"{caption}: {label}", text, numbers)
             if label not in by_name:
                 troubles.append(f"{caption}: {label} is not in the page")
-    troubles += _card_troubles(body, report)
-    return troubles + _sentence_troubles(body, report, target)
+    troubles += _rule_troubles(body, report)
+    return troubles + _sentence_troubles(body, report)
 
 
-def _card_troubles(body, report):
+def _rule_troubles(body, report):
     troubles = []
-    cards = body.split('<li class="card"')[1:]
-    if len(cards) != len(report.rows.every):
-        return ["cards: another number of rules"]
-    for k, card in enumerate(cards):
-        where = f"card {k + 1}"
-        evidence = re.search(r'<p class="evidence">(.*?)</p>', card)[1]
-        troubles += _differences(
-            f"{where}, evidence", _plain(evidence), report.evidence(k)
-        )
-        estimate = re.search(r'<p class="estimate">(.*?)</p>', card, flags=re.DOTALL)
-        if estimate:
-            first = _plain(estimate[1]).split(" Ensemble:")[0].split(" Read on its")[0]
-            first = first.replace("95 % interval", "")
-            troubles += _differences(f"{where}, estimate", first, report.estimate(k))
-        labels = re.findall(r'<svg class="spark".*?aria-label="([^"]*)"', card)
-        for text, numbers in zip(labels, report.shades(k), strict=True):
-            troubles += _differences(f"{where}, picture", unescape(text), numbers)
+    rules = re.findall('<tbody class="rule".*?</tbody>', body, flags=re.DOTALL)
+    if len(rules) != len(report.rows.every):
+        return ["rules: another number of rules"]
+    for k, rule in enumerate(rules):
+        where = f"rule {k + 1}"
+        cells = re.findall(r'<td class="number"[^>]*>(.*?)</td>', rule, re.DOTALL)
+        shown = " ".join(_plain(cell) for cell in cells)
+        troubles += _differences(f"{where}, cells", shown, report.estimate(k))
+        evidence = re.search(r'<p class="evidence">(.*?)</p>', rule)
+        if evidence:
+            words = _plain(evidence[1])
+            troubles += _differences(f"{where}, evidence", words, report.evidence(k))
+        labels = re.findall(r'<svg class="spark".*?aria-label="([^"]*)"', rule)
+        for text, numbers in zip(labels, report.effects(k), strict=True):
+            figures = unescape(text).rpartition(": ")[2]
+            troubles += _differences(f"{where}, chart", figures, numbers)
     return troubles
 
 
-def _sentence_troubles(body, report, target):
-    """The verdict, and how often rules and ensemble differ."""
-    words = _plain(re.search(r'<p class="verdict">(.*?)</p>', body)[1])
-    rows, measured = report.rows, report.measures()
-    if not report.classes:
-        rule_error, ensemble_error = measured["Root mean squared error"]
-        part = re.search(
-            r"The [^.]*? of the rules is .*? would give [\d,.−]+\d", words
-        )[0]
-        guess = statistics.pstdev(rows.truth)
-        numbers = [rule_error, measured["R²"][0], ensemble_error, guess]
-        return _differences("verdict", part.replace("R² ", "R "), numbers)
-    same = report.fidelity()
-    first = re.search(r"with it on (.*?) rows here", words)[1]
-    troubles = _differences("verdict", first, [same, len(rows)])
-    differ = re.search(r"ensemble differ on (.*?)\)", _plain(body))[1]
-    n_apart = round((100 - same) / 100 * len(rows))
-    troubles += _differences("differ", differ, [n_apart, len(rows), 100 - same])
-    common = max(rows.truth.count(c) for c in report.classes)
-    part = re.search(r"The rules are wrong on (.*?) AUC of the rules is [\d.]+", words)[
-        0
-    ]
-    part = part.replace(target, "")
-    numbers = [*measured["Error"], 100 - 100 * common / len(rows), measured["AUC"][0]]
-    return troubles + _differences("verdict", part, numbers)
+def _sentence_troubles(body, report):
+    """How well the verdict says that rules do, and how often they differ."""
+    words = [_plain(one) for one in re.findall(r'<p class="verdict">(.*?)</p>', body)]
+    troubles = _differences("verdict", words[1], report.verdict())
+    if report.classes:
+        same, n_rows = report.fidelity(), len(report.rows)
+        differ = re.search(r"Rules and model differ on (.*?)\)", _plain(body))[1]
+        n_apart = round((100 - same) / 100 * n_rows)
+        troubles += _differences("differ", differ, [n_apart, n_rows, 100 - same])
+    return troubles
 
 
 def _differences(where, text, numbers):
@@ -128,7 +102,8 @@ def _differences(where, text, numbers):
 
 
 def _shown_tables(body):
-    """Captions and cells of all tables, the first of each."""
+    """Captions and cells of all tables but that of rules, the first of each."""
+    body = re.sub('<table class="rules.*?</table>', "", body, flags=re.DOTALL)
     pattern = r"<caption[^>]*>(.*?)</caption>.*?<tbody>(.*?)</tbody>"
     for caption, inside in re.findall(pattern, body, flags=re.DOTALL)[::-1]:
         lines = [re.split("</t[hd]>", line)[:-1] for line in inside.split("</tr>")[:-1]]
@@ -139,7 +114,7 @@ def _plain(html):
     return unescape(re.sub("<[^>]*>", "", html)).replace("\N{NO-BREAK SPACE}", " ")
 
 
-def main(rules_file, rows_file, page_file, target="y"):
+def main(rules_file, rows_file, page_file):
     """Compare three files; the number of figures that differ."""
     with open(rules_file, encoding="utf-8") as file:
         rules = json.load(file)
@@ -147,7 +122,7 @@ def main(rules_file, rows_file, page_file, target="y"):
         table = list(csv.DictReader(file))
     with open(page_file, encoding="utf-8") as file:
         page = file.read()
-    troubles = compare(page, Report(Rows(rules, table)), target)
+    troubles = compare(page, Report(Rows(rules, table)))
     sys.stdout.writelines(f"{line}\n" for line in troubles)
     return len(troubles)
 

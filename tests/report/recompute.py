@@ -86,11 +86,30 @@ class Rows:
         if self.rules["decision"] in ("first", "partition"):
             return held.index(True)
         if self.rules["decision"] == "points":
-            says = [max(map(abs, rule["points"])) for rule in self.rules["rules"]] + [0]
-        else:
-            says = [rule["weight"] for rule in self.every]
+            return None  # none predicts alone
+        says = [rule["weight"] for rule in self.every]
         sizes = [say if holds else -1 for say, holds in zip(says, held, strict=True)]
         return sizes.index(max(sizes))
+
+    def total(self, i):
+        """The points of a row."""
+        pairs = zip(self.every, self.held[i], strict=True)
+        return round(sum(rule["points"][0] for rule, holds in pairs if holds), 9)
+
+    def compared(self):
+        """The rule, and the places of the rows, of each line of a calibration."""
+        places = range(len(self))
+        if self.rules["decision"] != "points":
+            return [
+                (rule, [i for i in places if self.deciding[i] == k])
+                for k, rule in enumerate(self.every)
+            ]
+        totals = sorted({self.total(i) for i in places})
+        assert len(totals) <= 10, "more totals are in bands"
+        return [
+            (self.every[-1], [i for i in places if self.total(i) == total])
+            for total in totals
+        ]
 
     def members(self, k):
         """Places of the rows of a rule."""

@@ -1,4 +1,4 @@
-"""Report: every figure that a report must have, by the tables and cards of the page."""
+"""Report: every figure that a report must have, by the tables and rules of the page."""
 
 import math
 import statistics
@@ -17,35 +17,22 @@ class Report:
 
     def tables(self):
         """From the beginning of a caption to lists of cells, each a list of numbers."""
+        if not self.classes:
+            return {"Estimated and observed values": self._number_calibration()}
         found = {
-            "Share of rows that each rule matches": self._where(),
-            "Error and fidelity": self._closeness(),
-            "Number of rules that match": self._matching(),
+            "The classes and their": self._classes(),
+            "Rows by true class": self._pairs(self.rows.truth, self.rows.says),
+            "Estimated and observed values": self._calibration(),
         }
-        if self.classes:
-            found |= {
-                "The classes and their": self._classes(),
-                "Rows by true class": self._pairs(self.rows.truth, self.rows.says),
-                "Rows by class predicted by the rules": self._pairs(
-                    self.rows.says, self.rows.ensemble
-                ),
-                "Estimated and observed values": self._calibration(),
-            }
-            if self.rows.group[0] is not None and len(self.classes) == 2:
-                found[f"{self.classes[1]} by group"] = self._groups()
-        else:
-            found["Estimated and observed values"] = self._number_calibration()
-            found["Predictions of the ensemble on the rows"] = self._levels()
-        if self.rows.rules["decision"] not in ("first", "partition"):
-            found["Share of rows that each rule matches"] = [
-                row[:3] for row in self._where()
-            ]
+        if self.rows.group[0] is not None and len(self.classes) == 2:
+            found[f"{self.classes[1]} by group"] = self._groups()
         return found
 
     def named_lines(self):
         """From a caption to the lines of a table by the name that they begin with."""
+        measures = self.measures() | {"Agreement with the model": [self.fidelity()]}
         found = {
-            "Measures for": {k: [[v] for v in vs] for k, vs in self.measures().items()},
+            "Measures for": {k: [[v] for v in vs] for k, vs in measures.items()},
             "Features of the rules": self._features(),
         }
         if self.rows.rules["costs"]:
@@ -65,14 +52,6 @@ class Report:
         )
         return 1 - loss / total
 
-    def _closeness(self):
-        errors = self.measures()["Error" if self.classes else "Root mean squared error"]
-        fidelity = self.fidelity() / (100 if self.classes else 1)
-        return [
-            [None, [errors[0]], [fidelity], None, None],
-            [None, [errors[1]], None, None, None],
-        ]
-
     def _features(self):
         """Of each feature, how many rules ask about it, and its share of asking."""
         asked, sides = {}, {}
@@ -88,15 +67,6 @@ class Report:
                 sides[name] = sides.get(name, 0) + max(1, n)
         total = sum(sides.values())
         return {name: [[asked[name]], [100 * sides[name] / total]] for name in asked}
-
-    def _levels(self):
-        lines = []
-        for k in range(len(self.rows.every)):
-            answers = sorted(self.rows.ensemble[i] for i in self.rows.members(k))
-            if answers:
-                levels = [[_quantile(answers, level)] for level in (0.1, 0.5, 0.9)]
-                lines.append([None, None, [len(answers)], None, *levels])
-        return lines
 
     def _costs(self):
         """Mean costs of the answers, and of the best border between the classes."""
@@ -123,7 +93,7 @@ class Report:
                 [cost(rows.says)],
             ],
             "Rules, best threshold": best(rows.estimates),
-            "Ensemble, best threshold": best(rows.ensemble_estimate),
+            "Model, best threshold": best(rows.ensemble_estimate),
             f"Always {second}": [None, [cost([second] * n)]],
             f"Always {first}": [None, [cost([first] * n)]],
         }
@@ -155,55 +125,34 @@ class Report:
 
     def _calibration(self):
         rows, lines = self.rows, []
-        for k, rule in enumerate(rows.every):
-            places = [i for i in range(len(rows)) if rows.deciding[i] == k]
+        for rule, places in rows.compared():
             place = 1
             if len(self.classes) != 2:
                 place = self.classes.index(rule["prediction"])
             if not places:
-                lines.append([None, None, [0], [], [], []])
+                lines.append([[0], [], [], []])
                 continue
             label = self.classes[place]
             told = 100 * mean([rows.estimates[i][place] for i in places])
             seen = rows.share(lambda i, c=label: rows.truth[i] == c, places)
             interval = wilson(seen, len(places))
-            lines.append([None, None, [len(places)], [told], [seen], interval])
+            lines.append([[len(places)], [told], [seen], interval])
         return lines
 
     def _number_calibration(self):
         rows, lines = self.rows, []
         z = statistics.NormalDist().inv_cdf(0.975)
-        for k in range(len(rows.every)):
-            places = [i for i in range(len(rows)) if rows.deciding[i] == k]
+        for _, places in rows.compared():
             if not places:
-                lines.append([None, None, [0], [], [], []])
+                lines.append([[0], [], [], []])
                 continue
             apart = [rows.truth[i] - rows.says[i] for i in places]
             seen = mean([rows.truth[i] for i in places])
             half = z * statistics.pstdev(apart) / math.sqrt(len(places))
             told = mean([rows.says[i] for i in places])
             ends = [seen - half, seen + half]
-            lines.append([None, None, [len(places)], [told], [seen], ends])
+            lines.append([[len(places)], [told], [seen], ends])
         return lines
-
-    def _where(self):
-        rows = self.rows
-        return [
-            [
-                None,
-                None,
-                [rows.share(lambda i, k=k: rows.held[i][k])],
-                [100 * len(rows.members(k)) / len(rows)],
-            ]
-            for k in range(len(rows.every))
-        ]
-
-    def _matching(self):
-        counts = [sum(held[:-1]) for held in self.rows.held]
-        return [
-            [None, [counts.count(n)], [100 * counts.count(n) / len(counts)]]
-            for n in sorted(set(counts))
-        ]
 
     def _groups(self):
         rows, label, lines = self.rows, self.classes[1], []
@@ -308,6 +257,8 @@ class Report:
         if not places:
             return []
         first = [100 * len(places) / len(rows), len(places)]
+        if rows.rules["decision"] == "points":
+            return first
         if self.classes:
             right = rows.share(lambda i: rows.says[i] == rows.truth[i], places)
             agrees = rows.share(lambda i: rows.says[i] == rows.ensemble[i], places)
@@ -318,33 +269,55 @@ class Report:
         return [*first, miss, center, away]
 
     def estimate(self, k):
-        """The numbers under the prediction of a rule, as far as its file has them."""
-        rule = self.rows.every[k]
+        """The numbers in the row of a rule, as far as its file has them."""
+        rows, rule = self.rows, self.rows.every[k]
+        if rows.rules["decision"] == "points":
+            is_base = k == len(rows.every) - 1
+            return [] if is_base else [100 * len(rows.members(k)) / len(rows)]
         if not self.classes:
-            return [80, rule["n_rows"], *rule["quantiles"]]
+            return [*rule["quantiles"], rule["n_rows"]]
         place = 1
         if len(self.classes) != 2:
             place = self.classes.index(rule["prediction"])
-        rate, n = 100 * rule["rates"][place], rule["n_rows"]
-        is_predicted = rule.get("points") is None
-        estimate = 100 * rule["distribution"][place] if is_predicted else rate
-        return [estimate, rate * n / 100, n, *wilson(rate, rule["n_effective"])]
+        ends = wilson(100 * rule["rates"][place], rule["n_effective"])
+        return [100 * rule["distribution"][place], *ends, rule["n_rows"]]
 
-    def shades(self, k):
-        """The share of rows in which each condition of a rule holds."""
-        return [
-            [
-                self.rows.share(
-                    lambda i, c=c: accepts(c, self.rows.cells[i][c["feature"]])
-                )
+    def verdict(self):
+        """The numbers in the sentence on how well the rules do."""
+        rows, measured = self.rows, self.measures()
+        n_rows = len(rows)
+        if not self.classes:
+            apart = [abs(y - s) for y, s in zip(rows.truth, rows.says, strict=True)]
+            half = statistics.NormalDist().inv_cdf(0.975) * statistics.pstdev(apart)
+            own, model = measured["Mean absolute error"]
+            ends = [own - half / math.sqrt(n_rows), own + half / math.sqrt(n_rows)]
+            center = mean(rows.truth)
+            guess = mean([abs(y - center) for y in rows.truth])
+            middle = statistics.median(apart)
+            return [own, 95, *ends, n_rows, middle, model, guess]
+        rules, model = measured["Error"]
+        guess = 100 - 100 * max(map(rows.truth.count, self.classes)) / n_rows
+        if rows.rules["costs"]:  # of one each
+            return [rules / 100, n_rows, model / 100, guess / 100]
+        interval = wilson(100 - rules, n_rows)
+        return [100 - rules, 95, *interval, n_rows, 100 - model, 100 - guess]
+
+    def effects(self, k):
+        """Of each condition the rate or mean of rows that match, of others, of all."""
+        rows, rule = self.rows, self.rows.every[k]
+        values = rows.truth
+        if self.classes:
+            shown = self.classes[1]
+            if len(self.classes) > 2:
+                shown = rule["prediction"]
+            values = [100 * (one == shown) for one in values]
+        lines = []
+        for c in rule["conditions"]:
+            held = [accepts(c, row[c["feature"]]) for row in rows.cells]
+            parts = [
+                [value for value, holds in zip(values, held, strict=True) if holds],
+                [value for value, holds in zip(values, held, strict=True) if not holds],
+                values,
             ]
-            for c in self.rows.every[k]["conditions"]
-        ]
-
-
-def _quantile(values, level):
-    """A quantile of sorted values, between two of them in proportion."""
-    place = level * (len(values) - 1)
-    low = math.floor(place)
-    high = min(low + 1, len(values) - 1)
-    return values[low] + (place - low) * (values[high] - values[low])
+            lines.append([mean(part) for part in parts if part])
+        return lines

@@ -40,7 +40,7 @@ from tests.report.cases import (
 )
 
 playwright = pytest.importorskip("playwright.sync_api")
-pytest.importorskip("plotly")
+pytest.importorskip("jinja2")
 pytestmark = pytest.mark.skipif(
     CHROMIUM is None, reason="no chromium was found; install it to test the page"
 )

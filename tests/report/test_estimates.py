@@ -2,10 +2,11 @@
 
 import dataclasses
 import re
+from html import unescape
 
 from defragtrees.report.summary import summarize
 from defragtrees.rules.conditions import Rule
-from tests.report.cases import cells, numbers, weather, written
+from tests.report.cases import cells, loans, numbers, weather, written
 
 
 def counted_weather():
@@ -29,19 +30,71 @@ def counted_weather():
     return simple, X, y
 
 
-def test_a_card_has_estimate_rows_and_interval_first_and_the_ensemble_second():
-    page = "".join(written("rules", summarize(*counted_weather())))
-    found = re.findall(r'<p class="estimate">(.*?)</p>', page)
-    plain = [
-        re.sub("<[^>]*>", "", words).replace("\N{NO-BREAK SPACE}", " ")
-        for words in found
-    ]
+def plain(html):
+    """The words of HTML, with plain spaces."""
+    text = unescape(re.sub("<[^>]*>", "", html))
+    return text.replace("\N{NO-BREAK SPACE}", " ").strip()
+
+
+def test_a_rule_has_estimate_interval_and_rows_and_its_evidence_below():
+    simple, X, y = counted_weather()
+    page = "".join(written("rules", summarize(simple, X, y)))
+    head = re.findall(r'<th scope="col"[^>]*>(.*?)</th>', page)
+    assert [*map(plain, head)] == [
+        "#", "if", "then", "P(out)", "95 % interval", "rows",
+    ]  # fmt: skip
+    rules = page.split('<tbody class="rule"')[1:]
+    shown = [[plain(c) for c in re.findall("<td.*?</td>", rule)] for rule in rules]
     # Wilson's interval of 80 % in four rows, which is what the ten are worth.
-    assert plain[0] == (
-        "P(out) = 65 % (8 of 10 rows, 95 % interval 34 - 97 %). Ensemble: 75.0 % on "
-        "average."
-    )
-    assert plain[2].startswith("P(out) = 65 % (8 of 10 rows, ")
+    assert shown[0][1:5] == ["out", "65 %", "34 - 97 %", "10"]
+    assert shown[2][:2] == ["otherwise", "in"]
+    evidence = [plain(p) for p in re.findall('<p class="evidence">.*?</p>', rules[1])]
+    # Rows 3 and 4: predicted out, one of them is; the model predicts in for both.
+    assert evidence == [
+        "Predicts 33 % of the rows here (2), 50 % right; the model agrees on 0 %.",
+        "Observed here: rate of out 50.0 % (95 % interval 9 to 91 %).",
+    ]
+    assert f"{len(X)} rows of this report" in plain(page)
+
+
+def test_points_have_the_colour_of_their_class_and_one_count():
+    simple, X, y = loans("points")
+    summary = summarize(simple, X, y)
+    page = "".join(written("rules", summary))
+    found = re.findall(r'class="prediction (\w*)">.*?</span>', page)
+    # +1.25 and +0.5 speak for the second class, -0.75 for the first, the base for none.
+    assert found == ["g1", "g1", "g0", ""]
+    rules = [plain(rule) for rule in page.split('<tbody class="rule"')[1:]]
+    n_matching = simple.rules_.covers(X).sum(axis=0)
+    for rule, n in zip(rules[:-1], n_matching, strict=False):
+        assert f"{100 * n / len(X):.0f} % of rows" in rule
+        assert f"the rows here ({n})" in rule
+    assert "base score" in rules[-1]
+
+
+def test_the_card_on_paper_has_questions_points_and_risks():
+    simple, X, y = loans("points")
+    page = "".join(written("scorecard", summarize(simple, X, y)))
+    questions, _, totals = page.split("From total to risk")
+    assert questions.count('<span class="box"></span>') == 3
+    assert "+1.25" in questions
+    assert "−0.75" in questions
+    assert [plain(c) for c in re.findall("<th scope=.col.*?</th>", totals)] == [
+        "total", "P(unpaid)", "then",
+    ]  # fmt: skip
+    simple, X, y = weather()
+    assert written("scorecard", summarize(simple, X, y)) == []
+
+
+def test_from_eight_rules_on_charts_are_folded():
+    simple, X, y = weather()
+    rules = simple.rules_
+    assert '<table class="rules">' in "".join(written("rules", summarize(rules, X, y)))
+    many = dataclasses.replace(rules, rules=rules.rules * 4)
+    page = "".join(written("rules", summarize(many, X, y)))
+    assert '<table class="rules compact">' in page
+    first = page.split('<tbody class="rule"')[1]
+    assert first.index("<details>") < first.index("<svg")
 
 
 def test_measures_stand_beside_those_of_the_ensemble():
@@ -86,7 +139,7 @@ def test_without_y_nothing_is_measured_against_it():
 def test_estimated_and_observed_rates_of_each_rule():
     summary = summarize(*weather())
     words, lines = written("calibration", summary)
-    assert "the probability of <bdi>out</bdi>" in words
+    assert "probabilities of <bdi>out</bdi>" in words
     # Only the rows of rule 2, estimated 50 % and observed 1 of 2, have both classes.
     assert "differ by 0.0 percentage points" in words
     plain = [
@@ -94,9 +147,9 @@ def test_estimated_and_observed_rates_of_each_rule():
         for line in cells(lines)
     ]
     assert plain == [
-        ["Rule 1", "out", "2", "100 %", "100 %", "34.2 to 100 %"],
-        ["Rule 2", "out", "2", "50.0 %", "50.0 %", "9.5 to 90.5 %"],
-        ["Rule 3", "in", "2", "0 %", "0 %", "0 to 65.8 %"],
+        ["Rule 1", "out", "2", "100 %", "100 %", "34 to 100 %"],
+        ["Rule 2", "out", "2", "50.0 %", "50.0 %", "9 to 91 %"],
+        ["Rule 3", "in", "2", "0 %", "0 %", "0 to 66 %"],
     ]
 
 

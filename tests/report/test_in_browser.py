@@ -13,15 +13,13 @@ from tests.report.cases import (
     CHROMIUM,
     PATIENCE,
     SCREENSHOTS,
-    assert_soon,
     launch,
     named,
     weather,
 )
 
 playwright = pytest.importorskip("playwright.sync_api")
-pytest.importorskip("plotly")
-pytest.importorskip("matplotlib")
+pytest.importorskip("jinja2")
 pytestmark = pytest.mark.skipif(
     CHROMIUM is None, reason="no chromium was found; install it to test the page"
 )
@@ -136,7 +134,7 @@ def test_a_name_that_looks_like_a_script_stays_text(desk, spam):
         assert name in simple.rules_.features
         assert name in desk.page.inner_text(".cards")
         assert name in desk.page.inner_text("#features table")
-    assert desk.page.locator("script").count() == 3
+    assert desk.page.locator("script").count() == 2
     assert desk.said == []
 
 
@@ -164,14 +162,19 @@ def test_the_page_reads_in_order_without_scripts(browser, spam):
             "Coverage and overlap",
             "Settings and reproduction",
         ]
-        for kind in ("h1", "h2", "h3", ".card", "table", ".static svg"):
+        for kind in ("h1", "h2", "h3", ".card", "table", ".chart .wide", ".spark"):
             for each in page.locator(kind).all():
                 assert each.is_visible(), kind
         assert page.locator(".card").count() == simple.rules_.n_rules
-        assert page.locator(".static svg").count() == 2
+        assert page.locator(".chart svg:visible").count() == 2
         assert page.locator("input:visible").count() == 0
-        assert page.locator("figure .live:visible").count() == 0
+        drawn = page.locator("figure, .spark").evaluate_all(
+            "all => all.map(s => s.outerHTML)"
+        )
         visit.keep("no-scripts")
+    with Visit(browser, path) as visit:
+        figures = visit.page.locator("figure, .spark")
+        assert figures.evaluate_all("all => all.map(s => s.outerHTML)") == drawn
 
 
 @pytest.mark.parametrize("scripts", [True, False])
@@ -182,6 +185,8 @@ def test_the_page_fits_a_phone(browser, spam, scripts):
             widths = "[document.documentElement.scrollWidth, window.innerWidth]"
             assert visit.page.evaluate(widths) == [360, 360]
             visit.stretch()
+        assert visit.page.locator(".chart .narrow:visible").count() == 2
+        assert visit.page.locator(".chart .wide:visible").count() == 0
         width = visit.page.locator("main").bounding_box()["width"]
         assert width <= 360
         for number in visit.page.locator(".tiles dd").all():
@@ -194,7 +199,7 @@ def test_the_page_fits_a_phone(browser, spam, scripts):
 def test_dark_follows_the_reader(browser, spam):
     path, *_ = spam
     background = "getComputedStyle(document.body).backgroundColor"
-    axis = """getComputedStyle(document.querySelector("#plot-path .ytitle")).fill"""
+    axis = """getComputedStyle(document.querySelector("#chart-path .title")).fill"""
     with Visit(browser, path, color_scheme="dark") as visit:
         assert visit.page.evaluate(background) == "rgb(20, 23, 28)"
         assert visit.page.evaluate(axis) == "rgb(230, 233, 238)"
@@ -202,11 +207,10 @@ def test_dark_follows_the_reader(browser, spam):
         visit.keep("dark")
         visit.page.emulate_media(color_scheme="light")
         assert visit.page.evaluate(background) == "rgb(255, 255, 255)"
-        # Pictures are drawn anew when the page has heard of it.
-        assert_soon(visit.page, lambda: visit.page.evaluate(axis), "rgb(27, 31, 36)")
+        assert visit.page.evaluate(axis) == "rgb(27, 31, 36)"
 
 
-def test_it_prints_on_white_with_still_pictures(browser, spam, tmp_path):
+def test_it_prints_on_white_with_wide_charts(browser, spam, tmp_path):
     path, *_ = spam
     with Visit(browser, path, width=800, color_scheme="dark") as visit:
         SCREENSHOTS.mkdir(parents=True, exist_ok=True)
@@ -215,31 +219,34 @@ def test_it_prints_on_white_with_still_pictures(browser, spam, tmp_path):
         visit.page.emulate_media(media="print")
         background = "getComputedStyle(document.body).backgroundColor"
         assert visit.page.evaluate(background) == "rgb(255, 255, 255)"
-        assert visit.page.locator(".static svg:visible").count() == 2
-        for hidden in ("nav", "figure .live", "#editor"):
+        assert visit.page.locator(".chart .wide:visible").count() == 2
+        for hidden in ("nav", ".chart .narrow", "#editor"):
             assert visit.page.locator(f"{hidden}:visible").count() == 0, hidden
 
 
 def test_calibration_has_points_with_their_intervals(browser, tmp_path):
     path = write_report(tmp_path / "weather.html", *weather())
     with Visit(browser, path) as visit:
-        diagonal, points = visit.page.evaluate(
-            """document.getElementById("plot-calibration").data.map((trace) => ({
-              mode: trace.mode, x: trace.x, y: trace.y, text: trace.text,
-              hover: trace.hovertext,
-              up: trace.error_y && trace.error_y.array,
-              down: trace.error_y && trace.error_y.arrayminus,
-            }))"""
+        chart = visit.page.locator("#chart-calibration .wide")
+        markers = chart.locator(".marker").evaluate_all(
+            "all => all.map(m => m.transform.baseVal[0].matrix).map(m => [m.e, m.f])"
         )
-    assert diagonal["mode"] == "lines"
-    assert diagonal["x"] == diagonal["y"]
-    assert points["mode"] == "markers+text"
-    assert points["text"] == ["1", "2", "3"]
-    assert points["x"] == points["y"] == [1.0, 0.5, 0.0]
+        intervals = chart.locator(".interval").evaluate_all(
+            "all => all.map(m => m.getBBox()).map(b => [b.y + b.height, b.y])"
+        )
+        titles = chart.locator("g:has(.marker) > title").all_text_contents()
+        assert chart.locator(".number").all_text_contents() == ["1", "2", "3"]
+    # Rules 1 and 3 estimate and observe 100 % and 0 %.
+    (right, top), _, (left, bottom) = markers
+    shares = [
+        ((x - left) / (right - left), (y - bottom) / (top - bottom)) for x, y in markers
+    ]
+    assert shares == [pytest.approx((share, share), abs=0.001) for share in (1, 0.5, 0)]
     # Wilson's intervals of 2 of 2, 1 of 2 and 0 of 2.
-    assert points["down"] == pytest.approx([0.6576, 0.4055, 0.0], abs=1e-4)
-    assert points["up"] == pytest.approx([0.0, 0.4055, 0.6576], abs=1e-4)
-    assert points["hover"][0].startswith("rule 1<br>estimated 100")
+    ends = [[(y - bottom) / (top - bottom) for y in pair] for pair in intervals]
+    expected = [(0.3424, 1.0), (0.0945, 0.9055), (0.0, 0.6576)]
+    assert ends == [pytest.approx(pair, abs=0.001) for pair in expected]
+    assert titles[0].startswith("rule 1\nestimated 100")
 
 
 @pytest.fixture(scope="module")
@@ -255,18 +262,22 @@ def test_a_name_from_right_to_left_leaves_signs_in_place(browser, foreign):
         condition = visit.page.locator(".conditions .asks").first
         name, minus, digit = condition.evaluate(PLACES)
         assert name < minus < digit
-        drawn = visit.page.text_content("#plot-calibration .g-xtitle")
-        assert drawn.startswith("\u2068")
-        assert drawn.endswith(f"{INCOME}\u2069")
+        drawn = visit.page.locator(
+            "#chart-calibration .wide .title"
+        ).all_text_contents()
+        assert drawn == [
+            f"observed rate of \u2068{INCOME}\u2069",
+            f"estimated probability of \u2068{INCOME}\u2069",
+        ]
         assert visit.said == []
 
 
 @pytest.mark.parametrize("width", [360, 1100])
 def test_legends_are_not_cut(browser, foreign, width):
     with Visit(browser, foreign, width=width) as visit:
-        place = visit.page.locator("#plot-calibration").bounding_box()
+        place = visit.page.locator("#chart-calibration").bounding_box()
         right = place["x"] + place["width"]
-        entries = visit.page.locator(".legend[data-of=calibration] .legendtext").all()
+        entries = visit.page.locator("#calibration .legend span").all()
         assert entries
         for entry in entries:
             box = entry.bounding_box()

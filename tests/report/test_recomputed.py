@@ -7,15 +7,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-import defragtrees.report.page
-import defragtrees.report.pictures
 from defragtrees.ensembles.forest import Forest
 from defragtrees.report.page import write_report
 from defragtrees.rules import RuleList
 from defragtrees.rules.conditions import Condition, Rule
 from tests.report import compare_figures
 from tests.report.cases import GivenClassifier, loans, numbers, stump
-from tests.report.test_writing import without
 
 
 def written(folder, simple, X, y, **options):
@@ -36,21 +33,15 @@ def written(folder, simple, X, y, **options):
     return files
 
 
-@pytest.fixture
-def plain_page(monkeypatch):
-    """Pages without pictures that take their time to draw."""
-    without(monkeypatch, defragtrees.report.page, defragtrees.report.pictures)
-
-
 @pytest.mark.parametrize("form", ["first", "standalone", "points"])
-def test_every_figure_about_classes_is_so(plain_page, tmp_path, capsys, form):
+def test_every_figure_about_classes_is_so(tmp_path, capsys, form):
     simple, X, y = loans(form)
     groups = np.where(np.arange(len(X)) % 3, "young", "old")
     files = written(tmp_path, simple, X, y, groups=groups)
-    assert compare_figures.main(*files, "status") == 0, capsys.readouterr().out
+    assert compare_figures.main(*files) == 0, capsys.readouterr().out
 
 
-def test_every_figure_about_three_classes_is_so(plain_page, tmp_path, capsys):
+def test_every_figure_about_three_classes_is_so(tmp_path, capsys):
     classes, names = ("u", "v", "w"), ("a", "b")
     rules = RuleList(
         (
@@ -72,24 +63,24 @@ def test_every_figure_about_three_classes_is_so(plain_page, tmp_path, capsys):
     assert compare_figures.main(*files) == 0, capsys.readouterr().out
 
 
-def test_every_figure_about_numbers_is_so(plain_page, tmp_path, capsys):
+def test_every_figure_about_numbers_is_so(tmp_path, capsys):
     simple, X, _ = numbers("first")
     rng = np.random.default_rng(0)
     X = np.repeat(X, 50, axis=0) + rng.normal(size=(200, 2)).round(2)
     y = (40_000 * X[:, 0] + rng.normal(scale=5_000, size=200)).round(1)
     files = written(tmp_path, simple, X, y, target_name="price")
-    assert compare_figures.main(*files, "price") == 0, capsys.readouterr().out
+    assert compare_figures.main(*files) == 0, capsys.readouterr().out
 
 
-def test_every_figure_about_costs_is_so(plain_page, tmp_path, capsys):
+def test_every_figure_about_costs_is_so(tmp_path, capsys):
     simple, X, y = loans()
     costs = ((0.0, 1.0), (1.0, 0.0))
     simple.rules_ = dataclasses.replace(simple.rules_, costs=costs)
     files = written(tmp_path, simple, X, y)
-    assert compare_figures.main(*files, "status") == 0, capsys.readouterr().out
+    assert compare_figures.main(*files) == 0, capsys.readouterr().out
 
 
-def test_the_script_sees_a_figure_that_is_not_so(plain_page, tmp_path, capsys):
+def test_the_script_sees_a_figure_that_is_not_so(tmp_path, capsys):
     simple, X, y = loans()
     files = written(tmp_path, simple, X, y)
     page = files[2].read_text("utf-8")
@@ -98,5 +89,5 @@ def test_the_script_sees_a_figure_that_is_not_so(plain_page, tmp_path, capsys):
     )
     assert wrong != page
     files[2].write_text(wrong, "utf-8")
-    assert compare_figures.main(*files, "status") >= 1
+    assert compare_figures.main(*files) >= 1
     assert "evidence: the page says" in capsys.readouterr().out

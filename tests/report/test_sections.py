@@ -3,7 +3,7 @@
 import re
 from importlib import resources
 
-from defragtrees.plots.picture import DRAWERS, Axis, Curve, Picture
+from defragtrees.plots.picture import Axis, Curve, Picture
 from defragtrees.report import sections
 from defragtrees.report.page import read_template, write_report
 from defragtrees.report.sections import SECTIONS, Section
@@ -34,19 +34,15 @@ def test_a_section_is_a_function_a_template_and_one_line(tmp_path, monkeypatch):
     monkeypatch.setattr(sections, "SECTIONS", (*SECTIONS[:1], line, *SECTIONS[1:]))
     simple, X, y = weather()
     page = write_report(tmp_path / "page.html", simple, X, y).read_text("utf-8")
-    links = re.findall(r'<li><a href="#(\w+)">(\w+)</a></li>', page)
-    assert links[:3] == [
-        ("question", "Data"),
-        ("verdict", "Verdict"),
-        ("rules", "Rules"),
-    ]
+    links = re.findall(r'<li><a href="#(\w+)">([\w ]+)</a></li>', page)
+    assert links[:2] == [("rules", "Rules"), ("verdict", "Verdict")]
+    assert links[-1] == ("analyst", "For the analyst")
     headings = re.findall(r'<h2 id="(\w+)-heading">', page)
     assert headings == [place for place, _ in links]
     assert "<p>All 3 rules of &lt;us&gt; are fine.</p>" in page
-    # Drawn twice from one description: for readers without scripts, and with them.
-    assert re.search(r'<svg[^>]*>(?:(?!</svg>).)*id="verdict-', page, flags=re.DOTALL)
-    assert 'id="plot-verdict"' in page
-    assert '"pictures":{"verdict":{' in page
+    chart = page[page.index('id="chart-verdict"') :]
+    assert chart.startswith('id="chart-verdict" role="img" aria-label="A line"><svg')
+    assert chart.index("<title>high</title>") < chart.index("It rises.</figcaption>")
 
 
 def test_a_section_without_anything_to_show_is_left_out(tmp_path):
@@ -54,6 +50,18 @@ def test_a_section_without_anything_to_show_is_left_out(tmp_path):
     page = write_report(tmp_path / "page.html", simple, X, y).read_text("utf-8")
     assert 'href="#comparison"' not in page
     assert 'id="comparison"' not in page
+
+
+def test_sections_for_analysts_are_folded_with_links_of_their_own(tmp_path):
+    simple, X, y = weather()
+    page = write_report(tmp_path / "page.html", simple, X, y).read_text("utf-8")
+    before, folded = page.split('<details id="analyst">')
+    assert "<summary><h2" in folded
+    headings = re.findall(r'<h3 id="(\w+)-heading">', folded)
+    links = re.findall('<a href="#(\\w+)">', folded.split("</p>")[0])
+    assert headings == links
+    assert {"measures", "calibration", "settings"} <= set(headings)
+    assert "measures-heading" not in before
 
 
 def test_names_in_the_table_differ():
@@ -64,10 +72,3 @@ def test_every_section_has_its_template():
     folder = resources.files("defragtrees.report") / "templates"
     for section in SECTIONS:
         assert (folder / f"{section.name}.html.j2").is_file(), section.name
-
-
-def test_both_renderers_know_the_same_kinds_of_marks():
-    script = read_template("pictures.js")
-    kinds = re.findall(r"^  (\w+)\(mark, ", script, flags=re.MULTILINE)
-    assert sorted(kinds) == ["curve", "level"]
-    assert set(kinds) <= set(DRAWERS)

@@ -130,7 +130,7 @@ def test_explain_names_the_rules_that_failed(titanic):
 
 
 def test_the_report_shows_it(titanic, tmp_path):
-    pytest.importorskip("plotly")
+    pytest.importorskip("jinja2")
     from defragtrees.report.page import write_report
 
     X, y, tree = titanic

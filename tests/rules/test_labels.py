@@ -105,11 +105,12 @@ def test_a_name_with_brackets_is_no_unit():
         ("duration", 0.0, "00:00"),
         ("duration", -1.25, "-1 day 06:00"),
         ("duration", 7.0, "7 days"),
+        ("datetime UTC", 19782.5, "2024-02-29 12:00 UTC"),
     ],
 )
 def test_days_read_as_what_they_are(kind, days, text):
     assert Scale(kind=kind).text(days) == text
-    assert set(KINDS) == {"date", "datetime", "time", "duration"}
+    assert set(KINDS) == {"date", "datetime", "datetime UTC", "time", "duration"}
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,11 @@ from pathlib import Path
 from defragtrees.errors import ModelFileError
 
 STANDARD_OUTPUT = ("/dev/stdout", "/dev/fd/1")
-HALF_PAIR = re.compile("[\ud800-\udfff]")
+# Halves of a surrogate pair, and characters that steer a terminal or turn the order of
+# others; JSON's own writer leaves them, but for the first 32.
+HIDDEN = re.compile(
+    "[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
+)
 DRAFT = ".defragtrees-"  # how the names of unfinished files begin
 
 
@@ -150,8 +154,7 @@ def to_json(data, indent=1):
             f"Rules with such classes, categories or numbers cannot be JSON: {error}. "
             "Turn them into text or finite numbers first."
         ) from None
-    # Half of a surrogate pair can be written by its number only.
-    return HALF_PAIR.sub(lambda half: f"\\u{ord(half[0]):04x}", text)
+    return HIDDEN.sub(lambda sign: f"\\u{ord(sign[0]):04x}", text)
 
 
 def _plain_number(value):

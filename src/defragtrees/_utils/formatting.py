@@ -28,7 +28,8 @@ class Lines(str):
         return self
 
     def _repr_html_(self):
-        return self._html or f"<pre>{escape(self)}</pre>"
+        lines = "\n".join(map(_html, self.split("\n")))
+        return self._html or f"<pre>{lines}</pre>"
 
     def _repr_pretty_(self, printer, cycle):
         printer.text(str(self))
@@ -414,7 +415,7 @@ def html_table(header, rows, caption="", left=None):
     '<table><thead><tr><th>a</th></tr></thead><tbody><tr><td>&lt;b&gt;</td></tr></tbody></table>'
     """
     looks = [""] * len(header)
-    title = f"<caption>{escape(caption)}</caption>" if caption else ""
+    title = f"<caption>{_html(caption)}</caption>" if caption else ""
     if left is not None:
         looks = [
             f' style="{QUIET}text-align:left"'
@@ -427,7 +428,7 @@ def html_table(header, rows, caption="", left=None):
     lines = [
         "<tr>"
         + "".join(
-            f"<{tag}{look}>{'<br>'.join(map(escape, lines_of(cell)))}</{tag}>"
+            f"<{tag}{look}>{'<br>'.join(map(_html, lines_of(cell)))}</{tag}>"
             for look, cell in zip(looks, row, strict=True)
         )
         + "</tr>"
@@ -435,3 +436,8 @@ def html_table(header, rows, caption="", left=None):
     ]
     body = f"<thead>{lines[0]}</thead><tbody>{''.join(lines[1:])}</tbody>"
     return f"<table>{title}{body}</table>"
+
+
+def _html(text):
+    """A text in HTML, without characters that would turn the order of others."""
+    return escape(plain(text))

@@ -11,7 +11,6 @@ EXTRAS = {
     "jinja2": "report",
     "matplotlib": "plot",
     "openpyxl": "excel",
-    "plotly": "report",
     "pyarrow": "parquet",
     "pycontree": "optimal",
     "pystreed": "optimal",

@@ -13,8 +13,8 @@ __all__ = ["main"]
 def main(arguments=None):
     """Run the command line; returns the exit code.
 
-    0 if all went well, 2 for input that cannot be used, 130 after Ctrl-C, 143 after
-    SIGTERM, 141 if whoever read the output went away, 1 for a fault of this program.
+    0 if all went well, 2 after an error, 130 after Ctrl-C, 143 after SIGTERM, 141 if
+    whoever read the output went away; 1 only if `watch` finds drift.
     """
     _interrupts.exit_at_once()
     try:
@@ -22,13 +22,14 @@ def main(arguments=None):
         from defragtrees.cli.group import run
 
         return run(arguments)
-    except ModuleNotFoundError as error:
-        if error.name != "click":
-            raise
-        sys.stderr.write(
-            "defragtrees: The command line needs click, which is not installed. "
-            "Install it with: pip install 'defragtrees[cli]'\n"
-        )
+    except ImportError as error:
+        why = f"It cannot be imported: {error}."
+        if error.name == "click":
+            why = (
+                "The command line needs click, which is not installed. Install it "
+                "with: pip install 'defragtrees[cli]'"
+            )
+        sys.stderr.write(f"defragtrees: {why}\n")
         return 2
     finally:
         _interrupts.leave()

@@ -12,7 +12,9 @@ import gzip
 import importlib.util
 import io
 import itertools
+import os
 import re
+import struct
 import zlib
 from dataclasses import dataclass
 
@@ -20,9 +22,11 @@ import numpy as np
 
 from defragtrees._utils.files import first_bytes
 from defragtrees._utils.optional import require
+from defragtrees.cli import unpacking
 from defragtrees.data.sources import ParquetSource, Part
 from defragtrees.data.tables import (
     DATE_KINDS,
+    ZONED,
     Column,
     is_missing,
     object_as_days,
@@ -30,7 +34,7 @@ from defragtrees.data.tables import (
 )
 from defragtrees.rules.parsing import read_value
 
-BATCH_ROWS = 65_536
+BATCH_ROWS = 65_536  # fewer of a wide table
 BUFFER_BYTES = 2**18  # for each column of a Parquet file
 ANY = "any"  # of a column with numbers or dates, whichever the file has
 
@@ -95,13 +99,8 @@ def open_table(path):
 
 def read_frame(path):
     """All of a file as a pandas frame with the types that it has."""
-    pandas = require("pandas", "A model that cannot be read")
-    table = open_table(path)
-    if isinstance(table, CsvTable):
-        packed = "gzip" if table.is_packed else None
-        frame = pandas.read_csv(path, compression=packed, sep=None, engine="python")
-    else:
-        frame = table.frame()
+    require("pandas", "A model that cannot be read")
+    frame = open_table(path).frame()
     kinds = frame.dtypes.astype(str)
     texts = kinds.index[kinds.isin(["object", "str"])]
     # As read_csv of older versions gives it, which models have seen in training.
@@ -116,6 +115,7 @@ class _ArrowSource(ParquetSource):
         self.is_parquet = is_parquet
         self.format = "parquet" if is_parquet else "feather"
         self.mark = PARQUET if is_parquet else FEATHER
+        self.texts = []  # columns of text that are read as codes
         super().__init__(path)
         dataset = require("pyarrow.dataset", "A Parquet file")
         # Through a small buffer; else a whole row group is held, often the whole file.
@@ -134,13 +134,41 @@ class _ArrowSource(ParquetSource):
         self.every_name = schema.names
         # Of two columns of one name neither can be read, but all others.
         fields = [f for f in schema if schema.names.count(f.name) == 1]
+        if self.is_parquet:
+            # Where a file has a long text once for many rows, once is enough here too.
+            is_text = self.arrow.types.is_string
+            self.texts = [f.name for f in fields if is_text(f.type)]
+            coded = self.arrow.dictionary(self.arrow.int32(), self.arrow.string())
+            fields = [f.with_type(coded) if is_text(f.type) else f for f in fields]
+            dataset = require("pyarrow.dataset", "A Parquet file")
+            self.format = dataset.ParquetFileFormat(dictionary_columns=self.texts)
         return self.arrow.schema(fields, schema.metadata)
+
+    def check_size(self):
+        """Raise if the columns to read unpack to too much, as the file states it."""
+        with self._reading():
+            if self.is_parquet:
+                parquet = require("pyarrow.parquet", "Reading Parquet")
+                data = parquet.read_metadata(self.path)
+                names = {data.schema.column(j).path: j for j in range(data.num_columns)}
+                places = [names[name] for name in self.names if name in names]
+                n_rows, stored = data.num_rows, 0
+                for group in map(data.row_group, range(data.num_row_groups)):
+                    columns = map(group.column, places)
+                    stored += sum(one.total_uncompressed_size for one in columns)
+            else:
+                n_rows, stored = self.n_rows(), unpacking.feather_size(self.path)
+        # Of equal values a file may have one, and of missing ones none.
+        types = [self.data.schema.field(name).type for name in self.names]
+        n_bytes = max(stored, n_rows * sum(map(_cell_bytes, types)))
+        size = os.path.getsize(self.path)
+        unpacking.check_size(self.name, n_bytes, size, "Write it as CSV first")
 
     @contextlib.contextmanager
     def _reading(self):
         try:
             yield
-        except (self.arrow.ArrowException, OSError) as error:
+        except (self.arrow.ArrowException, OSError, struct.error) as error:
             kind = "Parquet" if self.is_parquet else "Feather"
             raise ValueError(
                 f"{self.name!r} is no whole {kind} file: {error}."
@@ -170,10 +198,13 @@ class _ArrowTable:
 
     def frame(self):
         """All columns but the index, as a pandas frame."""
+        self.source.check_size()
         tables = [part.X for part in self.source.parts()]
         empty = self.source.data.schema.empty_table().select(self.source.names)
         whole = self.arrow.concat_tables([empty, *tables])
-        return whole.to_pandas(ignore_metadata=True)
+        frame = whole.to_pandas(ignore_metadata=True)
+        texts = [name for name in self.source.texts if name in frame]
+        return frame.astype(dict.fromkeys(texts, object))
 
     def batches(self, numbers, labels):
         """The columns that are asked for, some rows at a time."""
@@ -182,6 +213,7 @@ class _ArrowTable:
             if known is not None:
                 self._refuse_times(name)
         self.source.names = list(dict.fromkeys([*numbers, *labels]))
+        self.source.check_size()
         total, done = max(1, self.source.n_rows()), 0
         for part in self.source.parts():
             table = part.X
@@ -211,6 +243,8 @@ class _ArrowTable:
         for kind in ("timestamp", "date", "time", "duration"):
             if getattr(types, f"is_{kind}")(type_):
                 found = "datetime" if kind == "timestamp" else kind
+                if found == "datetime" and type_.tz is not None:
+                    found = ZONED
                 return found if wanted == ANY else wanted
         if not any(getattr(types, f"is_{kind}")(type_) for kind in NUMBER_TYPES):
             raise ValueError(
@@ -247,6 +281,14 @@ class _ArrowTable:
         return Column(name, values=values, codes=codes)
 
 
+def _cell_bytes(type_):
+    """The bytes of a value, as it is held; of a text, of its code."""
+    try:
+        return type_.bit_width / 8
+    except ValueError:
+        return unpacking.CELL_BYTES
+
+
 class CsvTable:
     """A CSV file, maybe gzipped, whose first line has the names of its columns."""
 
@@ -261,6 +303,24 @@ class CsvTable:
             self.delimiter = max(",;\t", key=first.count)
         with self._open() as (text, _):
             self.names, _ = self._header(text)
+
+    def frame(self):
+        """All columns as a pandas frame."""
+        pandas = require("pandas", "A model that cannot be read")
+        with self._open() as (text, _):
+            _, n_lines = self._header(text)
+            # Without any row pandas needs the names, as a line.
+            head = self.delimiter.join(map(str, range(len(self.names)))) + "\n"
+            records = itertools.chain([head], self._records(text, n_lines))
+            frame = pandas.read_csv(
+                _Stream(records),
+                sep=self.delimiter,
+                index_col=False,
+                low_memory=False,
+                **_exactly(pandas),
+            )
+        frame.columns = self.names
+        return frame
 
     def batches(self, numbers, labels):
         """The columns that are asked for, some rows at a time."""
@@ -288,6 +348,8 @@ class CsvTable:
                     if kind in DATE_KINDS:
                         kinds[name] = kind
                 done += n_rows
+                if self.is_packed:
+                    text.buffer.check(done * unpacking.ROW_BYTES)
                 yield Batch(n_rows, columns, kinds, raw.tell() / size)
 
     @contextlib.contextmanager
@@ -297,7 +359,8 @@ class CsvTable:
         limit = csv.field_size_limit(LONGEST_FIELD)
         try:
             with open(self.path, "rb") as raw:
-                unpacked = gzip.GzipFile(fileobj=raw) if self.is_packed else raw
+                packed = self.is_packed
+                unpacked = unpacking.Gunzip(self.path.name, raw) if packed else raw
                 yield io.TextIOWrapper(unpacked, "utf-8-sig", newline=""), raw
         except UnicodeDecodeError as error:
             raise ValueError(
@@ -317,6 +380,11 @@ class CsvTable:
         names = next(reader, None)
         if not names:
             raise ValueError(f"{self.path.name!r} has no line with column names.")
+        if len(names) > unpacking.MOST_COLUMNS:
+            raise ValueError(
+                f"{self.path.name!r} must have at most {unpacking.MOST_COLUMNS:,} "
+                f"columns; it has {len(names):,}."
+            )
         return names, reader.line_num
 
     def _records(self, text, n_lines):
@@ -327,26 +395,45 @@ class CsvTable:
         width, delimiter = len(self.names), self.delimiter
         blank = " \t\r\n".replace(delimiter, "")
         lines = iter(text)
+        n_more_blank = 0  # than rows
         for line in lines:
             first = n_lines = n_lines + 1
             n_fields = _count_fields(line, delimiter)
             if n_fields is None:
                 # It may go on in the next lines; then they are one row together.
                 taken = [line]
-                rest = (taken.append(more) or more for more in lines)
+                rest = itertools.islice(lines, unpacking.MOST_LINES)
+                rest = (taken.append(more) or more for more in rest)
                 record = csv.reader(itertools.chain([line], rest), delimiter=delimiter)
                 n_fields = len(next(record))
+                if len(taken) > unpacking.MOST_LINES:
+                    raise csv.Error(
+                        f"the row in line {first} has over {unpacking.MOST_LINES:,} "
+                        "lines; a quote may be missing"
+                    )
                 n_lines += len(taken) - 1
                 line = "".join(taken)
             if n_fields == width:
                 # Of a single column an empty line is no row, as for most readers.
                 if width > 1 or line.strip(blank):
+                    n_more_blank -= 1
                     yield line
+                    continue
             elif line.strip(blank):
                 raise csv.Error(
                     f"line {first} has {n_fields} fields, but there are {width} column "
                     "names"
                 )
+            n_more_blank += 1
+            if n_more_blank > unpacking.BLANK_LINES:
+                raise csv.Error(
+                    f"it has {unpacking.BLANK_LINES:,} more blank lines than rows"
+                )
+
+    @property
+    def _n_rows_at_once(self):
+        n_rows = unpacking.CELLS_AT_ONCE // len(self.names)
+        return max(1, min(n_rows, BATCH_ROWS))
 
     def _pandas_columns(self, records, words, labels):
         """By pandas, which is four times as fast: each part's rows and columns."""
@@ -362,12 +449,10 @@ class CsvTable:
             "dtype": {keys[name]: str for name in labels},
             "na_values": {keys[name]: list(missing) for name, missing in words.items()},
             "keep_default_na": False,
-            "chunksize": BATCH_ROWS,
+            "chunksize": self._n_rows_at_once,
             "low_memory": False,
+            **_exactly(pandas),
         }
-        if tuple(map(int, pandas.__version__.split(".")[:2])) < (3, 1):
-            # A threshold may lie at the last bit. Newer ones read it unasked.
-            options["float_precision"] = "round_trip"
         try:
             with pandas.read_csv(_Stream(records), **options) as reader:
                 for frame in reader:
@@ -385,7 +470,7 @@ class CsvTable:
         """By the csv module: number of rows and columns of each part."""
         places = {name: self.names.index(name) for name in words}
         reader = csv.reader(records, delimiter=self.delimiter)
-        while rows := list(itertools.islice(reader, BATCH_ROWS)):
+        while rows := list(itertools.islice(reader, self._n_rows_at_once)):
             columns = {name: [row[j] for row in rows] for name, j in places.items()}
             for name in labels:
                 place = dict.fromkeys(words[name], -1)
@@ -394,6 +479,13 @@ class CsvTable:
                 codes = np.array([place[value] for value in columns[name]])
                 columns[name] = Column(name, values=values, codes=codes)
             yield len(rows), columns
+
+
+def _exactly(pandas):
+    """The option of read_csv for numbers to the last bit, where a threshold may lie."""
+    # Newer ones read them so unasked.
+    is_old = tuple(map(int, pandas.__version__.split(".")[:2])) < (3, 1)
+    return {"float_precision": "round_trip"} if is_old else {}
 
 
 class _Stream:
@@ -443,8 +535,11 @@ def _numbers(column, name, words, kind, done):
     texts = values.tolist()
     read = {text: _number(text, words) for text in texts}
     if kind is not None and None in read.values():
-        wanted = "datetime" if kind == ANY else kind
-        days = {text: _days(text, words, wanted) for text in read}
+        wanted = kind
+        if kind == ANY:
+            first = next(text for text in texts if read[text] is None)
+            wanted = ZONED if _is_zoned(first.strip()) else "datetime"
+        days = {text: _days(text, words, wanted, name) for text in read}
         if kind != ANY or None not in days.values():
             read, kind = days, wanted
     else:
@@ -459,11 +554,16 @@ def _numbers(column, name, words, kind, done):
     return np.array([read[text] for text in texts], dtype=np.float64), kind
 
 
+def _is_zoned(text):
+    try:
+        return dt.datetime.fromisoformat(text).utcoffset() is not None
+    except ValueError:
+        return False
+
+
 def _number(value, words):
     """The number that a cell has, a truth value included; None if it has none."""
-    if not isinstance(value, str):
-        return float(value)
-    text = value.strip()
+    text = str(value).strip()  # pandas makes an integer of many digits
     if text in words:
         return np.nan
     if text.lower() in TRUTH:
@@ -475,7 +575,7 @@ def _number(value, words):
         return None
 
 
-def _days(value, words, kind):
+def _days(value, words, kind, name):
     """The days that a cell of dates or times has; None if it has none."""
     if not isinstance(value, str):
         return np.nan if value != value else None
@@ -486,6 +586,7 @@ def _days(value, words, kind):
         if kind == "duration":
             return read_value(text, kind)
         type_ = dt.time if kind == "time" else dt.datetime
-        return object_as_days(type_.fromisoformat(text))
+        moment = type_.fromisoformat(text)
     except ValueError:
         return None
+    return object_as_days(moment, kind, name)

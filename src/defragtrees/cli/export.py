@@ -5,7 +5,7 @@ import click
 from defragtrees.cli.group import Command
 from defragtrees.cli.inputs import read_rules
 from defragtrees.cli.options import FILE, label_options, output_option, relabelled
-from defragtrees.cli.output import check_outputs, say
+from defragtrees.cli.output import check_outputs, open_output, say
 from defragtrees.export import FORMATS, export
 
 EXAMPLE = """\
@@ -68,6 +68,7 @@ def command(rules, form, dialect, assume_no_nan, table, probabilities, labels, o
     rule_set = relabelled(read_rules(rules), labels)
     exported = export(rule_set, form, out, **options)
     if out is None:
-        say(exported.rstrip("\n"))
+        with open_output(None) as file:
+            file.write(exported.rstrip("\n") + "\n")
         return
     say(f"The rules are in {out}.")

@@ -23,13 +23,15 @@ COMPLETION = "_DEFRAGTREES_COMPLETE"  # click's name for it
 # What the library, the readers and the file system raise for input that is wrong. All
 # else is a fault of this program.
 WRONG_INPUT = (ImportError, NotImplementedError, OSError, TypeError, ValueError)
-BAD_INPUT, FAULT, BROKEN_PIPE = 2, 1, 141
+# 1 is drift, which no error may look like.
+FAILED, BROKEN_PIPE = 2, 141
 # Each command with its line in the help, so that the help imports no command.
 COMMANDS = {
     "simplify": "Turn a trained model into a short list of rules.",
     "path": "Show error and size for every number of rules.",
     "compare": "Compare methods on the same held-out rows.",
     "report": "Write an HTML report on the rules of a model.",
+    "segments": "Find where a model fails, or where two models differ.",
     "explain": "Show which rule predicts each row of a file, and why.",
     "predict": "Predict each row of a file with saved rules.",
     "edit": "Change saved rules by hand.",
@@ -168,7 +170,7 @@ def run(arguments=None):
         _discard_output()
         return BROKEN_PIPE
     # The one place that catches everything: here errors become a line.
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         if state.debug:
             traceback.print_exc()
         received = _interrupts.received()
@@ -202,26 +204,26 @@ def _tell(error):
         where = "" if error.ctx is None else f" See {error.ctx.command_path} --help."
         message = error.format_message()
         stop = "" if message.endswith((".", "?")) else "."
-        return _fail(f"{message}{stop}{where}", BAD_INPUT)
+        return _fail(f"{message}{stop}{where}", FAILED)
     if isinstance(error, click.ClickException):
-        return _fail(error.format_message(), BAD_INPUT)
+        return _fail(error.format_message(), FAILED)
     if isinstance(error, MemoryError):
-        return _fail(f"There is not enough memory. {error}", BAD_INPUT)
+        return _fail(f"There is not enough memory. {error}", FAILED)
     if isinstance(error, BrokenExecutor):
         return _fail(
             "A worker process was ended from outside, as where memory is short. Run it "
             "again with a smaller --jobs; what is done is kept.",
-            BAD_INPUT,
+            FAILED,
         )
     if isinstance(error, OSError) and error.strerror:
         at = "" if error.filename is None else f": {str(error.filename)!r}"
-        return _fail(f"{error.strerror}{at}.", BAD_INPUT)
+        return _fail(f"{error.strerror}{at}.", FAILED)
     if isinstance(error, WRONG_INPUT):
-        return _fail(str(error) or type(error).__name__, BAD_INPUT)
+        return _fail(str(error) or type(error).__name__, FAILED)
     return _fail(
         f"This is a fault of defragtrees: {type(error).__name__}: {error}. "
         "Run it again with --debug and report what it prints.",
-        FAULT,
+        FAILED,
     )
 
 

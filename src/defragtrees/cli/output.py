@@ -1,8 +1,6 @@
 """What the commands write: text with some colour, JSON, CSV, pictures and progress."""
 
 import contextlib
-import csv
-import json
 import math
 import os
 import re
@@ -19,7 +17,7 @@ from defragtrees._utils.progress import Progress, watch
 from defragtrees.cli import _status
 from defragtrees.cli.group import State
 from defragtrees.cli.tables import wrapped
-from defragtrees.export.tables import guarded
+from defragtrees.export.tables import csv_line
 
 TICK = 0.5  # seconds between two looks at the clock
 
@@ -159,8 +157,7 @@ def write_json(file, rows):
     """A JSON array, one entry a line, without holding all of them."""
     before = "["
     for row in rows:
-        text = json.dumps(plain(row), ensure_ascii=False, allow_nan=False)
-        file.write(f"{before}{text}")
+        file.write(f"{before}{to_json(plain(row), indent=None)}")
         before = ",\n"
     file.write("]\n" if before != "[" else "[]\n")
 
@@ -182,10 +179,9 @@ def cell_writer(file, is_exact):
     A cell of text that begins like a formula gets an apostrophe before it, as
     spreadsheets themselves write it; numbers stay numbers.
     """
-    writer = csv.writer(file, lineterminator="\n")
 
     def write(cells):
-        writer.writerow(cells if is_exact else map(guarded, cells))
+        file.write(csv_line(cells, is_exact))
 
     return write
 

@@ -236,6 +236,8 @@ class Digest:
 
     n_rows: int
     weight: float  # of all rows
+    least_weight: float  # of a row
+    has_weights: bool  # whether they differ from 1
     counts: list[np.ndarray]  # for each feature the number of rows in each bin
     low: list[np.ndarray]  # the smallest value in each bin
     high: list[np.ndarray]  # the largest value in each bin
@@ -249,6 +251,8 @@ class Digest:
         return Digest(
             self.n_rows + other.n_rows,
             self.weight + other.weight,
+            min(self.least_weight, other.least_weight),
+            self.has_weights or other.has_weights,
             [a + b for a, b in pairs("counts")],
             [np.minimum(a, b) for a, b in pairs("low")],
             [np.maximum(a, b) for a, b in pairs("high")],
@@ -342,6 +346,8 @@ class Encoder:
         return Digest(
             len(shard),
             weight,
+            float(np.min(shard.sample_weight, initial=np.inf)),
+            shard.weight is not None and bool((shard.weight != 1).any()),
             bins.counts,
             bins.low,
             bins.high,

@@ -284,7 +284,7 @@ def round_between(low, high, target, is_integer=False, kind=None):
     width = high - low
     if not (math.isfinite(width) and width > 0):
         return target
-    if kind in ("date", "datetime"):
+    if kind in ("date", "datetime", "datetime UTC"):
         return _before(_round_date(low, high, target), low, target)
     farthest = max(abs(low), abs(high))
     for step in _steps(width, target, is_integer, kind):

@@ -142,6 +142,8 @@ class Shard:
     weight: np.ndarray | None = None  # all 1 by default
     # the numbers behind the codes, if a method needs them
     X: np.ndarray | None = None
+    # how many rows each counts as, if not 1; its weight includes it
+    worth: np.ndarray | None = None
 
     def __len__(self):
         return len(self.codes)
@@ -152,9 +154,18 @@ class Shard:
         return np.ones(len(self)) if self.weight is None else self.weight
 
     @property
+    def squared_weight(self):
+        """What rows add to the sum of squares behind an effective number of rows.
+
+        That number is the square of the sum of weights, divided by this sum.
+        """
+        weight = self.sample_weight
+        return weight**2 if self.worth is None else weight**2 / self.worth
+
+    @property
     def nbytes(self):
         """Bytes of all arrays."""
-        arrays = [self.codes, *self.targets.values(), self.weight, self.X]
+        arrays = [self.codes, *self.targets.values(), self.weight, self.X, self.worth]
         return sum(array.nbytes for array in arrays if array is not None)
 
     def take(self, rows):
@@ -278,4 +289,5 @@ def _each_array(function, *shards):
         },
         made([shard.weight for shard in shards]),
         made([shard.X for shard in shards]),
+        made([shard.worth for shard in shards]),
     )

@@ -21,6 +21,7 @@ from defragtrees.data.tables import (
     as_dense,
     check_length,
     n_rows_of,
+    relative_weight,
     select_columns,
     slice_rows,
     stacked,
@@ -52,7 +53,14 @@ def open_source(X, y=None, sample_weight=None):
         return ParquetSource(X, y, sample_weight)
     if hasattr(X, "__next__"):
         return IteratorSource(X, y, sample_weight)
-    return TableSource(X, y, sample_weight)
+    source = TableSource(X, y, sample_weight)
+    if source.sample_weight is not None:
+        with contextlib.suppress(
+            TypeError, ValueError
+        ):  # what is no number is rejected later
+            weight = np.asarray(source.sample_weight, dtype=np.float64)
+            source.sample_weight = relative_weight(weight)
+    return source
 
 
 class Source:

@@ -29,12 +29,14 @@ class PatternSums:
     weight: np.ndarray
     # sums of y, as class shares or numbers, or without y of the ensemble's output
     outputs: np.ndarray
+    squares: np.ndarray  # of weights; see `Shard.squared_weight`
     # a KeptValues: numbers by pattern, in cells if rows are in shards
     values: Any = None
 
     @classmethod
-    def of(cls, rules, held, weight, outputs, numbers, scale):
+    def of(cls, rules, held, shard, outputs, numbers, scale):
         """The sums of some rows."""
+        weight = shard.sample_weight
         patterns, place = find_patterns(held[:, :-1].T)
         values = None
         if not rules.outcome.n_classes:
@@ -42,7 +44,9 @@ class PatternSums:
             numbers = numbers if scale is None else in_cells(numbers, around, scale)
             values = KeptValues(numbers, weight, place)
             values = values if scale is None else values.merged()
-        return cls(patterns, *_sums(place, len(patterns), weight, outputs), values)
+        squares = np.bincount(place, shard.squared_weight, len(patterns))
+        sums = _sums(place, len(patterns), weight, outputs)
+        return cls(patterns, *sums, squares, values)
 
     def __add__(self, other):
         held = np.vstack([self.held, other.held])
@@ -58,10 +62,12 @@ class PatternSums:
                 np.concatenate([self.values.weight, other.values.weight]),
                 place[np.concatenate(group)],
             ).merged()
+        squares = np.concatenate([self.squares, other.squares])
         return PatternSums(
             patterns,
             np.bincount(place, weight, n),
             _sums(place, n, ones, outputs)[1],
+            np.bincount(place, squares, n),
             values,
         )
 
@@ -111,7 +117,8 @@ class PatternSums:
             chosen = rules._predict_codes(held)
         rows = np.arange(len(held))
         chance = rules._probabilities(held)[rows, chosen]
-        return RateBands.of(chance, self.outputs[rows, chosen], self.weight, worth)
+        events = self.outputs[rows, chosen]
+        return RateBands.of(chance, events, self.weight, self.squares, worth)
 
 
 def _sums(place, n_patterns, weight, columns):
@@ -132,6 +139,7 @@ class RuleSums:
     target: Any
     labels: Any  # the same for y
     ensemble: np.ndarray  # sums of the ensemble's probabilities, or numbers
+    squares: np.ndarray  # of the weights of the same rows; see `squared_weight`
     values: Any = None  # of numbers, y or without y the ensemble's
     total: float = 0.0  # weight of all rows
     # sums over all rows of y, as class shares or numbers, or without y of the
@@ -165,7 +173,7 @@ class RuleSums:
         numbers = shard.targets["labels" if has_labels else "answers"]
         patterns = None
         if not rules.is_exclusive:
-            patterns = PatternSums.of(rules, held, weight, outputs, numbers, scale)
+            patterns = PatternSums.of(rules, held, shard, outputs, numbers, scale)
         # As floats, since products of booleans are slow.
         holding = held.astype(np.float64)
         return cls(
@@ -178,6 +186,7 @@ class RuleSums:
                     for one in ensemble.T
                 ]
             ),
+            np.bincount(group, shard.squared_weight[rows], len(answers)),
             outcome.sums.values(numbers[rows], counted, group, answers, scale),
             float(weight.sum()),
             weight @ outputs,
@@ -192,11 +201,16 @@ class RuleSums:
         covered, alone, *by = class_sums(shard, packed, n_classes)
         answers, labels, ensemble = by
         has_labels = "labels" in shard.targets
+        squares = answers.sum(axis=1)
+        if shard.weight is not None:
+            squared = replace(shard, weight=shard.squared_weight)
+            squares = class_sums(squared, packed, n_classes)[2].sum(axis=1)
         return cls(
             covered,
             ClassSums(answers if target == "answers" else labels),
             ClassSums(labels) if has_labels else None,
             ensemble,
+            squares,
             total=float(covered[-1]),
             # The last rule matches all rows.
             every=alone[-1],
@@ -209,6 +223,7 @@ class RuleSums:
             self.target + other.target,
             None if self.labels is None else self.labels + other.labels,
             self.ensemble + other.ensemble,
+            self.squares + other.squares,
             None if self.values is None else self.values + other.values,
             self.total + other.total,
             self.every + other.every,
@@ -343,9 +358,10 @@ def _put_in_order(rules, entries, weight, order, decision):
 def _evidence(rules, sums, k, worth):
     """Evidence of a rule that does not depend on its prediction, as its fields."""
     outcome, weight = rules.outcome, sums.target.weight[k]
+    n_effective = weight and weight**2 / sums.squares[k]
     evidence = {
         "n_rows": round_significant(weight),
-        "n_effective": round_significant(worth * weight),
+        "n_effective": round_significant(worth * n_effective),
     }
     if weight:
         mean = all_rounded(sums.ensemble[k] / weight)

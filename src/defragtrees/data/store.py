@@ -27,6 +27,7 @@ from defragtrees.data.statistics import (
     counted,
     packed_list,
 )
+from defragtrees.data.tables import count_odd_weights, in_weight_unit
 from defragtrees.rules.profile import (
     WORTH,
     Evidence,
@@ -124,8 +125,10 @@ class RowStore:
             return self
         worth = WORTH["training"]
         shards = [
-            dataclasses.replace(own, weight=own.sample_weight),
-            dataclasses.replace(other, weight=worth * other.sample_weight),
+            dataclasses.replace(
+                one, weight=each * one.sample_weight, worth=np.full(len(one), each)
+            )
+            for one, each in ((own, 1.0), (other, worth))
         ]
         return dataclasses.replace(
             self,
@@ -355,7 +358,31 @@ def _encoded(source, encoder, n_jobs=None, watch=None):
         )
     if encoder.keeps_numbers:
         shards = OneShard(*joined(shards.shards, math.inf))
+    if digest.has_weights:
+        if not math.isfinite(digest.weight):
+            raise ValueError(
+                "sample_weight must have a finite sum; these weights are too large. "
+                "Divide them by their mean: only ratios of weights matter."
+            )
+        unit = digest.least_weight
+        if shards.total(_count_odd_weights, unit):
+            unit = digest.weight / digest.n_rows
+        shards = shards.map(_in_weight_unit, unit)
+        total = float(shards.total(_total_weight))
+        digest = dataclasses.replace(digest, weight=total)
     return shards, digest
+
+
+def _count_odd_weights(shard, unit):
+    return count_odd_weights(shard.sample_weight, unit)
+
+
+def _in_weight_unit(shard, unit):
+    return dataclasses.replace(shard, weight=in_weight_unit(shard.sample_weight, unit))
+
+
+def _total_weight(shard):
+    return shard.sample_weight.sum()
 
 
 def _feature_ends(digest):

@@ -3,13 +3,14 @@
 Every later step sees numbers only. `read_matrix` returns a float64 matrix: a numeric
 column as it is, a category as its position in the list of categories, a date as its
 number of days since 1970-01-01, a missing value as NaN. A category that is not in the
-list gets the position after the last one.
+list gets the position after the last one. Times with a time zone are converted to UTC.
 
 The classes `Pandas` and `Polars` below have what differs between the libraries.
 """
 
 import datetime as dt
 from dataclasses import dataclass
+from functools import partial
 from numbers import Integral
 
 import numpy as np
@@ -20,10 +21,14 @@ from defragtrees._utils.formatting import nearest as nearest
 from defragtrees._utils.optional import require
 
 NUMBER_KINDS = "biuf"
-DATE_KINDS = ("date", "datetime", "time", "duration")
-POLARS_KINDS = {kind.capitalize(): kind for kind in DATE_KINDS}
+POLARS_KINDS = {
+    kind.capitalize(): kind for kind in ("date", "datetime", "time", "duration")
+}
+ZONED = "datetime UTC"  # the kind of times with a time zone
+DATE_KINDS = (*POLARS_KINDS.values(), ZONED)
 MICROSECONDS = 86_400_000_000  # in a day
 OTHER = "other"  # in generated tables, a category that is not in the list
+MOST_TIMES = 1e6  # the smallest weight, for a weight that counts repeated rows
 MOST_CELLS = 2**30  # of a sparse matrix made dense, 8 bytes each
 
 
@@ -199,7 +204,51 @@ def check_weight(sample_weight, n_rows):
         )
     if not (np.isfinite(weight).all() and (weight >= 0).all()):
         raise ValueError("sample_weight must hold finite numbers from 0.")
-    return weight
+    return relative_weight(weight)
+
+
+def relative_weight(weight):
+    """Weights in a unit of their own, as only their ratios matter.
+
+    The unit is the smallest weight if all are multiples of it, so that a row of twice
+    that weight counts as two rows; else it is their mean. What are no weights is left
+    for checks to reject.
+
+    Examples
+    --------
+    >>> relative_weight(np.array([1e300, 0.0, 3e300])).tolist()
+    [1.0, 0.0, 3.0]
+    >>> relative_weight(np.array([0.04, 0.06])).round(9).tolist()
+    [0.8, 1.2]
+    """
+    positive = weight[weight > 0]
+    if not (np.isfinite(weight).all() and len(positive)):
+        return weight
+    largest = positive.max()  # their sum may be too large
+    unit, mean = positive.min() / largest, float((positive / largest).mean())
+    if count_odd_weights(positive / largest, unit):
+        unit = mean
+    return in_weight_unit(weight / largest, unit)
+
+
+def count_odd_weights(weight, unit):
+    """How many weights are no multiples of a unit, or too large ones."""
+    times = weight / unit if unit > 0 else np.full(len(weight), np.inf)
+    is_large = times > MOST_TIMES
+    times = np.where(is_large, 1.0, times)
+    return int((is_large | (np.abs(times - np.round(times)) > 1e-9 * times)).sum())
+
+
+def in_weight_unit(weight, unit):
+    """Weights divided by a unit.
+
+    They are rounded to 40 bits, so that the scale of weights does not change even the
+    last digits of a result.
+    """
+    if abs(unit - 1) < 1e-9:  # they have this unit already
+        unit = 1.0
+    fraction, power = np.frexp(weight / unit)
+    return np.ldexp(np.round(fraction * 2.0**40), power - 40)
 
 
 def as_dense(X):
@@ -333,9 +382,10 @@ def column_kinds(X):
 def dates_as_days(X, kinds):
     """Replace dates and times by days, in the columns that have a kind.
 
-    `kinds` has one entry per column; dates in other columns are not changed.
+    `kinds` has one entry per column; dates in other columns are not changed. Times
+    must have a time zone if the kind has one, and none otherwise.
     """
-    places = [j for j, kind in enumerate(kinds) if kind in DATE_KINDS]
+    places = {j: kind for j, kind in enumerate(kinds) if kind in DATE_KINDS}
     library = _library(X)
     if library is not None:
         return library.with_days(X, places)
@@ -343,17 +393,20 @@ def dates_as_days(X, kinds):
     if X.ndim != 2 or X.dtype.kind not in "OmM":
         return X
     if X.dtype.kind in "mM":
+        for j, kind in places.items():
+            _check_zone("datetime", kind, j + 1)
         return as_days(X)
     X = X.copy()
-    for j in places:
-        X[:, j] = [object_as_days(value) for value in X[:, j]]
+    for j, kind in places.items():
+        X[:, j] = [object_as_days(value, kind, j + 1) for value in X[:, j]]
     return X
 
 
 def as_days(column):
     """Convert dates, timestamps, times or durations to days; missing ones to NaN.
 
-    `column` is an array, or a column of a pandas or polars frame.
+    Timestamps with a time zone are converted to UTC. `column` is an array, or a column
+    of a pandas or polars frame.
 
     Examples
     --------
@@ -364,24 +417,32 @@ def as_days(column):
     if library is Polars:
         return Polars.as_days(column)
     if library is Pandas:
-        if getattr(column.dtype, "tz", None) is not None:
-            column = column.dt.tz_localize(None)
+        if Pandas.is_zoned(column.dtype):
+            column = column.dt.tz_convert("UTC").dt.tz_localize(None)
+        elif str(column.dtype).startswith(("date32", "date64")):  # objects in numpy
+            column = column.astype("timestamp[us][pyarrow]")
         column = column.to_numpy()
     parts = column.astype(f"{column.dtype.kind}8[us]")
     return np.where(np.isnat(parts), np.nan, parts.astype(np.int64) / MICROSECONDS)
 
 
-def object_as_days(value):
+def object_as_days(value, kind=None, name=None):
     """Convert a date, timestamp, time or duration to days; return others as they are.
+
+    `kind` is that of its column, whose `name` is for messages.
 
     Examples
     --------
     >>> object_as_days(dt.date(2024, 3, 1)), object_as_days(dt.time(6))
     (19783.0, 0.25)
     """
+    if kind is not None and not is_missing(value):
+        _check_zone(_kind_of(value), kind, name)
     if isinstance(value, (np.datetime64, np.timedelta64)):
         return float(as_days(np.asarray([value]))[0])
     if isinstance(value, dt.datetime):
+        if value.utcoffset() is not None:
+            value = value.astimezone(dt.UTC)
         value = value.replace(tzinfo=None) - dt.datetime(1970, 1, 1)
     elif isinstance(value, dt.date):
         value = value - dt.date(1970, 1, 1)
@@ -391,6 +452,37 @@ def object_as_days(value):
     if isinstance(value, dt.timedelta):
         return value / dt.timedelta(days=1)
     return value
+
+
+def _kind_of(value):
+    """The kind of a date, timestamp, time or duration; None for other values."""
+    if isinstance(value, dt.datetime) and value.utcoffset() is not None:
+        return ZONED
+    for types, kind in (
+        ((dt.datetime, np.datetime64), "datetime"),  # a datetime is a date too
+        (dt.date, "date"),
+        (dt.time, "time"),
+        ((dt.timedelta, np.timedelta64), "duration"),
+    ):
+        if isinstance(value, types):
+            return kind
+    return None
+
+
+def _check_zone(found, kind, name):
+    """Raise if only one of a column and its kind in training has a time zone."""
+    if found is None or (found == ZONED) == (kind == ZONED):
+        return
+    if kind == ZONED:
+        raise ValueError(
+            f"Column {name!r} must hold times with a time zone, as in the training "
+            "data; these have none. Add their zone, such as x.dt.tz_localize('UTC')."
+        )
+    raise ValueError(
+        f"Column {name!r} must hold times without a time zone, as in the training "
+        "data; these have one. Convert them to the zone of the training data and drop "
+        "it, such as x.dt.tz_convert('UTC').dt.tz_localize(None)."
+    )
 
 
 def is_missing(value):
@@ -537,7 +629,7 @@ class TableForm:
             known = np.array([*labels, OTHER, None], dtype=object)
             return known[np.nan_to_num(numbers, nan=len(labels) + 1).astype(int)]
         kind = self.kinds[j] if self.kinds else None
-        if kind in ("date", "datetime", "duration"):
+        if kind in ("date", "datetime", "duration", ZONED):
             code = "m8[us]" if kind == "duration" else "M8[us]"
             parts = np.rint(np.nan_to_num(numbers) * MICROSECONDS).astype(np.int64)
             return np.where(np.isnan(numbers), np.array("NaT", code), parts.view(code))
@@ -568,19 +660,19 @@ class Pandas:
     @staticmethod
     def days_kind(column):
         """The kind of dates or times that a column has; None without."""
+        if Pandas.is_zoned(column.dtype):
+            return ZONED
         if column.dtype.kind != "O":
             return {"M": "datetime", "m": "duration"}.get(column.dtype.kind)
         values = column.head(100).tolist()
         first = next((value for value in values if not is_missing(value)), None)
-        for type_, kind in (
-            (dt.datetime, "datetime"),  # before date, of which it is a subclass
-            (dt.date, "date"),
-            (dt.time, "time"),
-            (dt.timedelta, "duration"),
-        ):
-            if isinstance(first, type_):
-                return kind
-        return None
+        return _kind_of(first)
+
+    @staticmethod
+    def is_zoned(dtype):
+        """Whether a dtype, of pandas or of Arrow, has a time zone."""
+        dtype = getattr(dtype, "pyarrow_dtype", dtype)
+        return getattr(dtype, "tz", None) is not None
 
     @staticmethod
     def is_moments(column):
@@ -591,12 +683,14 @@ class Pandas:
     def with_days(X, places):
         """The frame with days in these columns."""
         X = X.copy(deep=False)
-        for j in places:
-            column = X.iloc[:, j]
+        for j, kind in places.items():
+            column, name = X.iloc[:, j], X.columns[j]
             if column.dtype.kind in "mM":
+                _check_zone(Pandas.days_kind(column), kind, name)
                 X.isetitem(j, as_days(column))
             elif column.dtype.kind == "O":
-                X.isetitem(j, column.map(object_as_days, na_action="ignore"))
+                read = partial(object_as_days, kind=kind, name=name)
+                X.isetitem(j, column.map(read, na_action="ignore"))
         return X
 
     @staticmethod
@@ -659,6 +753,8 @@ class Polars:
     @staticmethod
     def days_kind(column):
         """The kind of dates or times that a column has; None without."""
+        if getattr(column.dtype, "time_zone", None) is not None:
+            return ZONED
         return POLARS_KINDS.get(_polars_type(column))
 
     @staticmethod
@@ -669,8 +765,13 @@ class Polars:
     @staticmethod
     def with_days(X, places):
         """The frame with days in these columns."""
-        columns = [X.to_series(j) for j in places]
-        made = [type(c)(c.name, as_days(c)) for c in columns if Polars.days_kind(c)]
+        made = []
+        for j, kind in places.items():
+            column = X.to_series(j)
+            found = Polars.days_kind(column)
+            if found is not None:
+                _check_zone(found, kind, column.name)
+                made.append(type(column)(column.name, as_days(column)))
         return X.with_columns(made) if made else X
 
     @staticmethod
@@ -685,8 +786,6 @@ class Polars:
     @staticmethod
     def as_days(column):
         """Dates, timestamps, times or durations as days."""
-        if getattr(column.dtype, "time_zone", None) is not None:
-            column = column.dt.replace_time_zone(None)
         unit = {"Date": 1.0, "Time": 86_400e9}.get(_polars_type(column))
         if unit is None:
             unit = 86_400 * {"ms": 1e3, "us": 1e6, "ns": 1e9}[column.dtype.time_unit]
@@ -722,8 +821,8 @@ def _as_type(column, dtype, pandas):
         return pandas.Categorical(column, dtype=dtype)
     if str(dtype) == "object":
         return column.where(column.notna(), np.nan)
-    if getattr(dtype, "tz", None) is not None:
-        return column.dt.tz_localize(dtype.tz).astype(dtype)
+    if Pandas.is_zoned(dtype):
+        return column.dt.tz_localize("UTC").astype(dtype)
     return column.astype(dtype)
 
 

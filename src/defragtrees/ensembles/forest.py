@@ -131,8 +131,8 @@ class Forest(ByValue):
     categories : tuple of (tuple or None), optional
         The categories of each feature, or None if it is numeric.
     feature_kinds : tuple of (str or None), optional
-        "date", "datetime", "time" or "duration" for features that are days; "ordered"
-        for ordered categories; else None.
+        "date", "datetime", "datetime UTC", "time" or "duration" for features that are
+        days; "ordered" for ordered categories; else None.
     other_names : tuple of str, optional
         Columns of the user's table that are not features.
 

@@ -311,8 +311,11 @@ class Simplifier(FittedRules, ABC):
             Not needed if the ensemble is fitted and the rules imitate it. For a Parquet
             file, the name of a column.
         sample_weight : array-like of shape (n_samples,), optional
-            A row of weight two counts as two rows, so the scale matters: more weight
-            allows more rules. For a Parquet file, the name of a column.
+            Only ratios of weights matter: multiplying all by a number changes nothing.
+            If all are multiples of the smallest, a row of twice that weight counts as
+            two rows; else they are divided by their mean. Intervals use the effective
+            number of rows: the squared sum of weights over the sum of their squares.
+            For a Parquet file, the name of a column.
         validation : tuple (X, y) or (X, y, sample_weight), optional
             Rows that the ensemble was not trained on. They count in full for rates,
             intervals and, in `Defrag...`, the number of rules; the rows of X with y

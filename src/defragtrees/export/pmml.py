@@ -7,8 +7,10 @@ too.
 """
 
 import math
+import re
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
+from defragtrees._utils.files import HIDDEN
 from defragtrees.export import portable
 from defragtrees.rules.model import RuleModel
 
@@ -18,6 +20,7 @@ NAMESPACE = "http://www.dmg.org/PMML-4_4"
 TARGET = "prediction"  # the name of the target field
 TEXT = {"optype": "categorical", "dataType": "string"}
 NUMBER = {"optype": "continuous", "dataType": "double"}
+NO_XML = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 OPERATORS = {
     ">": "greaterThan",
     ">=": "greaterOrEqual",
@@ -56,6 +59,12 @@ def to_pmml(rules: RuleModel, *, name: str | None = None) -> str:
     fields.set("numberOfFields", str(len(fields)))
     indent(document)
     text = tostring(document, encoding="unicode")
+    if found := NO_XML.search(text):
+        raise ValueError(
+            f"XML, and so PMML, has no character {found[0]!r}, which a name or label "
+            "has. Rename it first."
+        )
+    text = HIDDEN.sub(lambda sign: f"&#{ord(sign[0])};", text)
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n'
 
 
@@ -91,9 +100,11 @@ def _add_field(fields, rules, feature, data_type):
 def _data_type(rules, feature):
     kind = portable.column_kind(rules, feature)
     if kind != "date":
-        # PMML has durations only as numbers of days or seconds since a date.
-        types = {"number": "double", "duration": "double", "datetime": "dateTime"}
-        return types.get(kind, "time" if kind == "time" else "string")
+        # PMML has durations only as numbers of days or seconds since a date, and no
+        # time zones.
+        types = {"number": "double", "duration": "double", "time": "time"}
+        types |= dict.fromkeys(("datetime", "datetime UTC"), "dateTime")
+        return types.get(kind, "string")
     moments = [
         portable.moment_text(moment, kind)
         for tests in portable.column_tests(rules)

@@ -38,6 +38,7 @@ __all__ = [
 DAYS = {
     "date": "days since 1970-01-01",
     "datetime": "days since 1970-01-01",
+    "datetime UTC": "days since 1970-01-01 00:00 UTC",
     "time": "days since midnight",
     "duration": "days",
 }
@@ -47,6 +48,7 @@ CALENDAR = (-719_162 * MICROSECONDS, 2_932_897 * MICROSECONDS - 1)  # years 1 to
 LIMITS = {
     "date": CALENDAR,
     "datetime": CALENDAR,
+    "datetime UTC": CALENDAR,
     "time": (0, MICROSECONDS - 1),
     "duration": (-math.inf, math.inf),
 }
@@ -160,6 +162,8 @@ def _first_moment(days):
 def moment_text(moment, kind, separator=" "):
     """Write a date (with a time unless it is midnight), a time, or seconds.
 
+    A time in UTC always has its offset.
+
     Examples
     --------
     >>> moment_text(19783 * MICROSECONDS, "date"), moment_text(6, "time")
@@ -174,6 +178,8 @@ def moment_text(moment, kind, separator=" "):
     time = datetime(1970, 1, 1) + timedelta(microseconds=moment)
     if kind == "time":
         return time.time().isoformat()
+    if kind == "datetime UTC":
+        return f"{time.isoformat(separator)}+00:00"
     is_midnight = moment % MICROSECONDS == 0
     return time.date().isoformat() if is_midnight else time.isoformat(separator)
 

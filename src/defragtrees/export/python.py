@@ -26,10 +26,10 @@ def _number(value):
 '''
 
 DAYS = '''
-def _days(value, kind):
+def _days(value, kind, is_zoned=False):
     """A date, time or duration as a number of days; NaN if it is missing.
 
-    Dates count from 1970-01-01, in the local time of their zone. A text must be in ISO
+    Dates count from 1970-01-01; times with a time zone in UTC. A text must be in ISO
     format (not for durations); a number is a number of days.
     """
     if value is None or type(value).__name__ == "NAType" or value != value:
@@ -38,7 +38,13 @@ def _days(value, kind):
         value = kind.fromisoformat(value)
     elif type(value).__name__ in ("datetime64", "timedelta64"):  # of numpy
         value = value.astype(type(value).__name__ + "[us]").item()
+    if isinstance(value, datetime.date):
+        if (getattr(value, "tzinfo", None) is not None) != is_zoned:
+            needed = "with" if is_zoned else "without"
+            raise ValueError(f"A time {needed} a time zone is needed; got {value!r}.")
     if isinstance(value, datetime.datetime):
+        if is_zoned:
+            value = value.astimezone(datetime.timezone.utc)
         value = value.replace(tzinfo=None) - datetime.datetime(1970, 1, 1)
     elif isinstance(value, datetime.date):
         value = value - datetime.date(1970, 1, 1)
@@ -174,6 +180,7 @@ def predict_proba(row):
 TYPES = {
     "date": "datetime",
     "datetime": "datetime",
+    "datetime UTC": "datetime, True",
     "time": "time",
     "duration": "timedelta",
 }

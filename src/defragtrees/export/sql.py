@@ -354,7 +354,12 @@ def fraction(value):
     return f"({' '.join(parts)} /* {text} */)"
 
 
-MOMENTS = {"date": "DATE '{}'", "datetime": "TIMESTAMP '{}'", "time": "TIME '{}'"}
+MOMENTS = {
+    "date": "DATE '{}'",
+    "datetime": "TIMESTAMP '{}'",
+    "datetime UTC": "TIMESTAMP WITH TIME ZONE '{}'",
+    "time": "TIME '{}'",
+}
 INTERVALS = {**MOMENTS, "duration": "INTERVAL '{}' SECOND"}
 
 
@@ -448,7 +453,7 @@ class Dialect:
         for sign, moment in portable.moments(test, kind):
             text = portable.moment_text(moment, kind)
             if self.has_text_dates:
-                yield from _text_sides(name, sign, text)
+                yield from _text_sides(name, sign, text.removesuffix("+00:00"))
                 continue
             shown = kind
             if kind in ("date", "datetime"):
@@ -495,9 +500,18 @@ DIALECTS = {
         moments=dict.fromkeys(MOMENTS, "'{}'"),
     ),
     "duckdb": replace(ANSI, is_number="NOT isnan({0})"),
-    "mysql": Dialect("`", "`", has_backslash=True),
+    "mysql": Dialect(
+        "`",
+        "`",
+        has_backslash=True,
+        moments=MOMENTS | {"datetime UTC": "TIMESTAMP '{}'"},
+    ),
     "postgres": ANSI,
-    "snowflake": replace(ANSI, has_backslash=True, moments=MOMENTS),
+    "snowflake": replace(
+        ANSI,
+        has_backslash=True,
+        moments=MOMENTS | {"datetime UTC": "TO_TIMESTAMP_TZ('{}')"},
+    ),
     "sqlite": Dialect("`", "`", number=fraction, has_text_dates=True),
     "sqlserver": Dialect(
         "[",
@@ -507,6 +521,7 @@ DIALECTS = {
         moments={
             "date": "CAST('{}' AS date)",
             "datetime": "CAST('{}' AS datetime2)",
+            "datetime UTC": "CAST('{}' AS datetimeoffset)",
             "time": "CAST('{}' AS time)",
         },
     ),

@@ -4,7 +4,7 @@ CSV, Excel and the data frame have exact numbers (`table_of`). HTML, LaTeX and M
 have the cells that are printed (`rules.text.rule_cells`).
 """
 
-import csv
+import functools
 import io
 import math
 import re
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 __all__ = [
+    "csv_line",
     "excel_bytes",
     "guarded",
     "schema",
@@ -118,6 +119,10 @@ def to_frame(rules: RuleModel) -> "DataFrame":
 
 
 FORMULA = ("=", "+", "-", "@", "\t", "\r")  # how a formula of a spreadsheet begins
+# Where one may begin inside a text: at a line, or after the semicolon that separates
+# cells in many countries, whose spreadsheets see no quotes after a comma.
+FORMULA_INSIDE = re.compile(r"(?<=[;\t\r\n])(?=\s*[=+\-@])")
+SEPARATORS = re.compile('[,;|"]')
 
 
 def to_csv(rules: RuleModel, *, exact: bool = False) -> str:
@@ -138,12 +143,37 @@ def to_csv(rules: RuleModel, *, exact: bool = False) -> str:
     >>> to_csv(rules).splitlines()
     ['rule,if,then,conditions', '1,degrees > 20,5.0,1', '2,otherwise,2.0,0']
     """
-    file = io.StringIO()
-    writer = csv.writer(file, lineterminator="\n")
     names, rows = table_of(rules)
-    for row in (names, *rows):
-        writer.writerow(row if exact else map(guarded, row))
-    return file.getvalue()
+    return "".join(csv_line(row, exact) for row in (names, *rows))
+
+
+def csv_line(cells, exact=False):
+    r"""Cells as a line of CSV, which every reader divides in the same way.
+
+    Unless `exact`, no spreadsheet takes one for a formula.
+
+    Examples
+    --------
+    >>> csv_line(["Kiel", 5, None, "x;y", "=1+1"])
+    'Kiel,5,,"x;y",\'=1+1\n'
+    """
+    texts = []
+    for cell in cells:
+        if isinstance(cell, str):
+            texts.append(_csv_text(cell, exact))
+        else:
+            texts.append("" if cell is None else str(cell))
+    return ",".join(texts) + "\n"
+
+
+@functools.lru_cache(4096)  # a file of predictions has few labels
+def _csv_text(text, exact):
+    text = text if exact else guarded(text)
+    # csv.writer leaves a lone CR without quotes, and what others separate by.
+    is_plain = text.isprintable() and text == text.strip()
+    if is_plain and not SEPARATORS.search(text):
+        return text
+    return '"' + text.replace('"', '""') + '"'
 
 
 def guarded(cell):
@@ -154,7 +184,10 @@ def guarded(cell):
     >>> guarded("=1+1"), guarded("-5"), guarded("Kiel"), guarded(-5)
     ("'=1+1", '-5', 'Kiel', -5)
     """
-    if not isinstance(cell, str) or not cell.startswith(FORMULA):
+    if not isinstance(cell, str):
+        return cell
+    cell = FORMULA_INSIDE.sub("'", cell)
+    if not cell.startswith(FORMULA) and not cell.lstrip().startswith(FORMULA):
         return cell
     try:
         float(cell)

@@ -9,9 +9,10 @@ from sklearn.metrics import confusion_matrix
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from defragtrees._utils.types import Column, Rows
+from defragtrees.data.tables import check_weight
 from defragtrees.outcomes import make_outcome
 from defragtrees.outcomes.decision import make_decision
-from defragtrees.outcomes.measures import CalibrationSums, calibrate
+from defragtrees.outcomes.measures import bands_of, calibrate
 from defragtrees.outcomes.points import reachable_totals
 from defragtrees.rules.forms import Scorecard
 from defragtrees.rules.model import RuleModel
@@ -34,7 +35,6 @@ __all__ = [
 ]
 
 MOST_LINES = 30  # maximum number of totals that a score table lists one by one
-N_GROUPS = 10  # number of groups of about equal size, if there are more totals
 
 
 def error(
@@ -185,6 +185,7 @@ def calibration(
     y : array-like of shape (n_samples,)
         Rows of unknown classes are left out.
     sample_weight : array-like of shape (n_samples,), optional
+        Only ratios of weights matter.
 
     Returns
     -------
@@ -222,41 +223,13 @@ def calibration(
     check_consistent_length(matrix, y, sample_weight)
     y = outcome.check(y)
     outcome.check_known(y)
-    weight = None if sample_weight is None else np.asarray(sample_weight, np.float64)
+    weight = check_weight(sample_weight, len(matrix))
     return calibration_rows(rules, matrix, y, weight)
 
 
 def calibration_rows(rules, matrix, y, weight=None):
     """`calibration` on encoded rows."""
-    if rules.combination != "sum":
-        return calibrate(rules, matrix, y, weight).rows(rules)
-    outcome, true = rules.outcome, rules.outcome.encode_any(y)
-    kept = outcome.is_known(true)
-    held, true = rules._covers(matrix[kept]), true[kept]
-    weight = np.ones(len(true)) if weight is None else weight[kept]
-    totals, reported = rules._totals(held), outcome.reported(rules, held)
-    places = np.full(len(true), outcome.positive_index if outcome.is_binary else 0)
-    if outcome.n_points > 1:
-        places = outcome.encode_any(rules._predict(held))
-        totals = np.take_along_axis(reported, places[:, None], axis=1)
-    totals = np.round(totals[:, 0], 9)
-    rows = []
-    for place in np.unique(places):
-        ours = np.flatnonzero(places == place)
-        for group in _groups(totals[ours], N_GROUPS):
-            one = ours[group]
-            sums = CalibrationSums.of(
-                reported[one],
-                outcome.indicators(true[one]),
-                weight[one],
-                np.zeros(len(one), int),
-                1,
-            )
-            row = {"class": outcome.labels[place]} if outcome.labels else {}
-            if outcome.n_points == 1:
-                row["total"] = float(totals[one].min()), float(totals[one].max())
-            rows.append(row | sums.row(outcome, 0, place))
-    return rows
+    return calibrate(rules, matrix, y, weight).rows(rules)
 
 
 def covered_share(rules, held, sample_weight=None):
@@ -367,6 +340,11 @@ def score_table(
     {'low': 2.0, 'high': 2.0, 'estimated': 2.0}
     {'low': 5.0, 'high': 5.0, 'estimated': 5.0}
     """
+    if not isinstance(rules, RuleModel):
+        raise TypeError(
+            f"score_table needs a scorecard; got {type(rules).__name__}. Pass the "
+            "rules_ of an estimator."
+        )
     if not isinstance(rules, Scorecard) or rules.outcome.n_points != 1:
         raise ValueError(
             "score_table needs a scorecard for numbers or two classes; got rules with "
@@ -388,7 +366,10 @@ def table_of_totals(rules, totals, y=None):
         truth = outcome.indicators(outcome.encode_any(outcome.check(np.ravel(y))))
         truth = truth[:, -1]
     lines = []
-    for rows in _groups(totals):
+    _, place, counts = np.unique(totals, return_inverse=True, return_counts=True)
+    bands = bands_of(counts, MOST_LINES)[place]
+    for band in range(bands.max(initial=-1) + 1):
+        rows = np.flatnonzero(bands == band)
         line = {
             "low": float(totals[rows].min()),
             "high": float(totals[rows].max()),
@@ -416,13 +397,3 @@ def _estimates(rules, totals):
     """Estimated probability of the second class, or number, for each total."""
     values = rules.values_of(np.asarray(totals, dtype=np.float64)[:, None])
     return rules.outcome.linked(values)[:, -1]
-
-
-def _groups(totals, most=MOST_LINES):
-    """Rows grouped by total or, if there are more, into groups of about equal size."""
-    order = np.argsort(totals, kind="stable")
-    cuts = np.flatnonzero(np.diff(totals[order])) + 1
-    if len(cuts) >= most:
-        wanted = np.arange(1, N_GROUPS) * math.ceil(len(totals) / N_GROUPS)
-        cuts = np.unique(cuts[np.searchsorted(cuts, wanted[wanted < len(totals)]) - 1])
-    return np.split(order, cuts)

@@ -246,6 +246,11 @@ def check_encoded(rules, matrix, y=None, predicted=None, level=LEVEL, notes=()):
         raise ValueError(f"level must be above 0 and below 1; got {level!r}.")
     if not len(matrix):
         raise ValueError("A drift check needs at least one row; got none.")
+    if rules.training is not None and not rules.training.n_rows > 0:
+        raise ValueError(
+            "The rules keep a profile of 0 training rows, and nothing can be compared "
+            "with it. Fit or refit them first."
+        )
     if y is not None:
         if len(y) != len(matrix):
             raise ValueError(

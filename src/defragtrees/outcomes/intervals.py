@@ -213,9 +213,17 @@ class RateBands:
 
     @classmethod
     def of(
-        cls, probabilities: Floats, events: Floats, weight: Floats, worth: float
+        cls,
+        probabilities: Floats,
+        events: Floats,
+        weight: Floats,
+        squares: Floats,
+        worth: float,
     ) -> Self:
-        """The bands of groups of rows: their weight, and that of the events."""
+        """The bands of groups of rows: their weight, that of the events, its squares.
+
+        Squares are sums over rows, so that the effective numbers of rows follow.
+        """
         # Those that differ by rounding alone have nothing between them.
         probabilities = np.array(_rounded(probabilities))
         edges = band_edges(probabilities, weight, MOST_RATE_BANDS)
@@ -223,7 +231,8 @@ class RateBands:
         total = np.bincount(band, weight, len(edges) + 1)
         rates = np.bincount(band, events, len(edges) + 1) / total
         means = np.bincount(band, weight * probabilities, len(edges) + 1) / total
-        n_effective = _rounded(worth * total)
+        squares = np.bincount(band, squares, len(edges) + 1)
+        n_effective = _rounded(worth * total**2 / squares)
         return cls(_rounded(edges), _rounded(rates), n_effective, _rounded(means))
 
     def interval(self, probabilities: Floats) -> Floats:

@@ -6,7 +6,7 @@ tables and the command line then have them.
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from scipy import special
 MOST_SCORES = 100_000  # with more distinct scores, near ones are counted as one
 LARGEST_LOG_ODDS = 37.0  # those of the probability next to 1
 N_BINS = 2**18
+N_BANDS = 10  # number of bands of totals, of about equal weight
 
 
 @dataclass(frozen=True)
@@ -145,61 +146,93 @@ class Moments:
 
 @dataclass(frozen=True, eq=False)
 class CalibrationSums:
-    """Reported and observed rates or means, by rule; sums can be added."""
+    """Reported and observed rates or means, by rule or total; sums can be added."""
 
-    weight: np.ndarray  # (n_rules,)
-    reported: np.ndarray  # (n_rules, n_outputs): sums of what rules report
+    keys: np.ndarray  # sorted; see `_calibrated_by` of a form
+    weight: np.ndarray  # (n_keys,)
+    squared_weight: np.ndarray  # (n_keys,)
+    reported: np.ndarray  # (n_keys, n_outputs): sums of what rules report
     apart: np.ndarray  # sums of what is true less that
     squares: np.ndarray  # sums of the squares of the difference
 
     @classmethod
-    def of(cls, reported, true, weight, group, n_rules):
-        """The sums of some rows; `group` is the rule that predicts each."""
+    def of(cls, key, weight, squared_weight, *columns):
+        """The sums of rows, or of sums, with the same key."""
+        keys, group = np.unique(key, return_inverse=True)
 
-        def sums(columns):
-            parts = [np.bincount(group, weight * one, n_rules) for one in columns.T]
-            return np.column_stack(parts)
+        def sums(values):
+            return np.column_stack(
+                [np.bincount(group, one, len(keys)) for one in values.T]
+            )
 
-        apart = true - reported
         return cls(
-            np.bincount(group, weight, n_rules),
-            sums(reported),
-            sums(apart),
-            sums(apart**2),
+            keys,
+            *(np.bincount(group, one, len(keys)) for one in (weight, squared_weight)),
+            *(sums(values) for values in columns),
         )
 
     def __add__(self, other):
-        return CalibrationSums(
-            self.weight + other.weight,
-            self.reported + other.reported,
-            self.apart + other.apart,
-            self.squares + other.squares,
-        )
+        names = [one.name for one in fields(self)]
+        pairs = [(getattr(self, name), getattr(other, name)) for name in names]
+        return self.of(*(np.concatenate(pair) for pair in pairs))
 
     def rows(self, rules):
-        """One dict for each rule; see `metrics.calibration`."""
+        """One dict per rule, or per total of a scorecard; see `metrics.calibration`."""
         outcome = rules.outcome
-        return [
-            {
-                "rule": k + 1,
-                **outcome.reported_label(rule),
-                **self.row(outcome, k, outcome.rate_index(rule)),
-            }
-            for k, rule in enumerate(rules)
-        ]
+        if rules.combination != "sum":
+            return [
+                {
+                    "rule": k + 1,
+                    **outcome.reported_label(rule),
+                    **self._values(outcome, self.keys == k, outcome.rate_index(rule)),
+                }
+                for k, rule in enumerate(rules)
+            ]
+        lines = []
+        for place in np.unique(np.floor(self.keys)) if outcome.n_points > 1 else [None]:
+            ours = np.arange(len(self.keys))
+            if place is None:
+                place = outcome.rate_index(rules.default)
+            else:
+                ours = np.flatnonzero(np.floor(self.keys) == place)
+            bands = bands_of(self.weight[ours], N_BANDS)
+            for band in range(bands.max(initial=-1) + 1):
+                some = ours[bands == band]
+                line = {"class": outcome.labels[int(place)]} if outcome.labels else {}
+                if outcome.n_points == 1:
+                    ends = self.keys[some[[0, -1]]].tolist()
+                    line["total"] = tuple(ends)
+                lines.append(line | self._values(outcome, some, int(place)))
+        return lines
 
-    def row(self, outcome, k, place):
-        """What group k of the rows reports of an output, and what is observed."""
-        weight = float(self.weight[k])
-        nothing = dict.fromkeys(("estimated", "observed", "low", "high"), math.nan)
+    def _values(self, outcome, mask, place):
+        weight = float(self.weight[mask].sum())
         if not weight:
+            nothing = dict.fromkeys(("estimated", "observed", "low", "high"), math.nan)
             return {**nothing, "n_rows": 0.0}
-        reported = float(self.reported[k, place]) / weight
-        apart = float(self.apart[k, place]) / weight
-        variance = max(float(self.squares[k, place]) / weight - apart**2, 0.0)
-        observed = outcome.observed_interval(reported + apart, variance, weight)
+        reported, apart, squares = (
+            float(sums[mask, place].sum()) / weight
+            for sums in (self.reported, self.apart, self.squares)
+        )
+        variance = max(squares - apart**2, 0.0)
+        n_effective = weight**2 / float(self.squared_weight[mask].sum())
+        observed = outcome.observed_interval(reported + apart, variance, n_effective)
         measured = dict(zip(("observed", "low", "high"), observed, strict=True))
         return {"estimated": reported, **measured, "n_rows": weight}
+
+
+def bands_of(weight, most):
+    """The band of each of some sorted values: its own, or one of ten about as heavy.
+
+    Examples
+    --------
+    >>> bands_of(np.ones(3), 10).tolist(), bands_of(np.ones(40), 10).tolist()[::6]
+    ([0, 1, 2], [0, 1, 3, 4, 6, 7, 9])
+    """
+    if len(weight) <= most:
+        return np.arange(len(weight))
+    middle = (np.cumsum(weight) - weight / 2) / weight.sum()
+    return np.unique(np.floor(N_BANDS * middle), return_inverse=True)[1]
 
 
 def calibrate(rules, matrix, y, weight=None):
@@ -207,11 +240,10 @@ def calibrate(rules, matrix, y, weight=None):
     outcome = rules.outcome
     weight = np.ones(len(matrix)) if weight is None else weight
     true, held = outcome.encode_any(y), rules._covers(matrix)
-    kept = outcome.is_known(true)
-    return CalibrationSums.of(
-        outcome.reported(rules, held)[kept],
-        outcome.indicators(true[kept]),
-        weight[kept],
-        rules._apply(held)[kept],
-        rules.n_rules,
-    )
+    kept = outcome.is_known(true) & (weight > 0)
+    weight = weight[kept]
+    reported = outcome.reported(rules, held)[kept]
+    apart = outcome.indicators(true[kept]) - reported
+    columns = (weight[:, None] * values for values in (reported, apart, apart**2))
+    keys = rules._calibrated_by(held)[kept]
+    return CalibrationSums.of(keys, weight, weight**2, *columns)

@@ -12,6 +12,7 @@ from defragtrees.outcomes import make_outcome
 from defragtrees.plots import style
 from defragtrees.plots.picture import Axis, Curve, Level, Picture, draw_picture
 from defragtrees.rules.model import RuleModel
+from defragtrees.rules.text import calibrated_words
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -97,7 +98,8 @@ def calibration_picture(rows, outcome, write=render.rounded):
     low, high = min(values, default=0.0), max(values, default=1.0)
     room = MARGIN * (high - low or 1.0)
     low, high = low - room, high + room
-    titles, groups = ("estimated mean", "observed mean"), {"rules": (0, rows)}
+    kind = "totals" if any("total" in row for row in rows) else "rules"
+    titles, groups = ("estimated mean", "observed mean"), {kind: (0, rows)}
     if outcome.has_probabilities:
         low, high = max(low, -MARGIN / 2), min(high, 1 + MARGIN / 2)
         whose = ""
@@ -127,12 +129,13 @@ def calibration_picture(rows, outcome, write=render.rounded):
             line="",
             reach=[(row["low"], row["high"]) for row in some],
             texts=[
-                f"rule {row['rule']}<br>estimated {write(row['estimated'])}<br>"
+                f"{' '.join(calibrated_words(row))}\n"
+                f"estimated {write(row['estimated'])}\n"
                 f"observed {write(row['observed'])} "
                 f"({write(row['low'])} to {write(row['high'])})"
                 for row in some
             ],
-            numbers=[row["rule"] for row in some],
+            numbers=[row["rule"] for row in some if "rule" in row],
         )
         marks.append(curve)
     look = {"limits": tuple(ends), "is_share": outcome.has_probabilities}
@@ -298,8 +301,8 @@ def trade_off_picture(path, y, error_text=None):
     errors = [outcome.shown_error(point.error) for point in points]
     spread = [outcome.shown_deviation(p.error, p.standard_error) for p in points]
     texts = error_text and [
-        f"{point.n_rules} rules<br>error {error_text(error)} ± "
-        f"{error_text(apart)}<br>{_fidelity(point.fidelity)}"
+        f"{point.n_rules} rules\nerror {error_text(error)} ± "
+        f"{error_text(apart)}\n{_fidelity(point.fidelity)}"
         for point, error, apart in zip(points, errors, spread, strict=True)
     ]
     marks = [Curve("rules", n_rules, errors, "g0", spread=spread, texts=texts)]
@@ -358,8 +361,8 @@ def comparison_picture(compared, y, error_text=None):
         of_method = [row for row in rows if row["method"] == name]
         of_method.sort(key=operator.itemgetter("n_rules", "error"))
         texts = error_text and [
-            f"{render.rounded(row['n_rules'])} rules<br>"
-            f"error {error_text(row['error'])}<br>"
+            f"{render.rounded(row['n_rules'])} rules\n"
+            f"error {error_text(row['error'])}\n"
             f"{_fidelity(row['fidelity'])}"
             for row in of_method
         ]

@@ -1,15 +1,15 @@
 """Picture: a plot as plain data, and its drawing with matplotlib.
 
-A picture has two axes and some marks. `draw_picture` draws it with matplotlib, for the
-library and for pages without scripts; `pictures.js` of the report draws it with Plotly.
-A new kind of mark needs a class here and a function in each of the two.
+A picture has two axes and some marks. `draw_picture` draws it with matplotlib, the
+report (`report/charts.py`) as SVG. A new kind of mark needs a class here and a function
+in each of the two.
 
 Colours are names in a palette: g0 to g7 for classes and methods, s0 to s4 for numbers
 from low to high, each also soft (`g0-soft`), ink, quiet, accent, paper.
 """
 
 import re
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -52,7 +52,7 @@ class Curve:
     spread: list[float] | None = None  # half lengths of error bars
     reach: list[tuple[float, float]] | None = None  # ends of asymmetric error bars
     title: str = ""  # shown above the text of every point
-    texts: list[str] | None = None  # hover text of each point; contains no names
+    texts: list[str] | None = None  # hover text of each point
     numbers: list[int] | None = None  # labels beside the points
 
 
@@ -74,12 +74,6 @@ class Picture:
     y: Axis
     marks: tuple[Any, ...]
     height: int = 320  # in pixels, on a page about 740 pixels wide
-    legend: str = ""  # title of the legend
-
-    def to_dict(self):
-        """The picture as a dict; each mark has its kind."""
-        marks = [{"kind": mark.kind, **asdict(mark)} for mark in self.marks]
-        return {**asdict(replace(self, marks=())), "marks": marks}
 
 
 def draw_picture(picture, ax, palette):

@@ -7,7 +7,7 @@ templates, and the page contains its style, data and scripts.
 import base64
 import hashlib
 import os
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import date
 from functools import cached_property
 from importlib import resources
@@ -18,11 +18,8 @@ from defragtrees._utils.files import write_atomic
 from defragtrees._utils.formatting import plural
 from defragtrees._utils.optional import require
 from defragtrees._utils.types import Column, Rows
-from defragtrees.errors import MissingPackageError
 from defragtrees.estimators.base import Simplifier
-from defragtrees.plots.picture import Picture
-from defragtrees.report import sections
-from defragtrees.report.pictures import can_draw, draw_svg
+from defragtrees.report import charts, sections
 from defragtrees.report.sections.overview import head
 from defragtrees.report.summary import Summary, summarize
 from defragtrees.report.text import (
@@ -41,14 +38,12 @@ from defragtrees.report.text import (
     visible,
 )
 from defragtrees.rules.model import RuleModel
-from defragtrees.rules.text import MAYBE_TRAINED
 
 # File types that would not open, as the page is HTML.
 OTHER_KINDS = (".doc", ".docx", ".md", ".pdf", ".png", ".pptx", ".svg", ".xlsx")
-NONE = "'none'"
 # The files of each line become one function, so that their names stay local.
 SCRIPTS = (
-    ("pictures.js",),
+    ("page.js",),
     (
         "numbers.js",
         "model.js",
@@ -210,9 +205,6 @@ class Page:
     """The page that sections are written to."""
 
     summary: Summary
-    is_live: bool  # whether scripts draw the charts
-    is_drawn: bool  # whether there are static charts
-    pictures: dict[str, Picture] = field(default_factory=dict)
     edit: dict[str, Any] | None = None  # data of the scripts, see `page_data`
 
     @cached_property
@@ -221,26 +213,16 @@ class Page:
         return make_environment()
 
     def draw(self, name, picture):
-        """The argument of the macro `figure` for a Picture; None without charts.
+        """The argument of the macro `figure` for a Picture.
 
         `name` must be unique on the page.
         """
-        if not (self.is_live or self.is_drawn):
-            return None
-        picture = visible(picture)
-        if self.is_live:
-            self.pictures[name] = picture
-        return {
-            "name": name,
-            "svg": draw_svg(name, picture) if self.is_drawn else "",
-            "is_live": self.is_live,
-            "height": picture.height,
-        }
+        legend, svg = charts.draw(visible(picture))
+        return {"name": name, "legend": legend, "svg": svg}
 
     def data(self):
         """The data of the scripts."""
-        pictures = {name: picture.to_dict() for name, picture in self.pictures.items()}
-        return {"pictures": pictures, "edit": self.edit}
+        return {"edit": self.edit}
 
     def write(self, section):
         """A section as HTML without its heading; empty if there is nothing to show."""
@@ -253,19 +235,17 @@ class Page:
 
 def make_page(summary):
     """The complete page as text."""
-    library = _plotting_library()
-    page = Page(summary, library is not None, can_draw())
+    page, script = Page(summary), _script()
     written = [(section, page.write(section)) for section in sections.SECTIONS]
-    scripts = [library, _live_script()] if page.is_live else []
     template = page.environment.get_template("page.html.j2")
     return template.render(
         summary=summary,
         page=page,
-        policy=_policy(scripts),
+        policy=_policy(script),
         style=read_template("report.css") + read_template("interactive.css"),
         sections=[(section, html) for section, html in written if html],
         today=date.today().isoformat(),
-        scripts=scripts,
+        script=script,
         **head(summary),
     )
 
@@ -282,7 +262,6 @@ def make_environment():
         lstrip_blocks=True,
     )
     environment.filters |= FILTERS
-    environment.globals["maybe_trained"] = MAYBE_TRAINED
     return environment
 
 
@@ -292,25 +271,16 @@ def read_template(file):
     return (folder / file).read_text(encoding="utf-8")
 
 
-def _live_script():
+def _script():
     parts = ("\n".join(map(read_template, files)) for files in SCRIPTS)
     return "".join(f'(() => {{\n"use strict";\n{part}}})();\n' for part in parts)
 
 
-def _plotting_library():
-    """Plotly's script, or None if it is not installed."""
-    try:
-        return require("plotly.offline", "A live report").get_plotlyjs()
-    except MissingPackageError:
-        return None
-
-
-def _policy(scripts):
-    """Content security policy: nothing is loaded, and only these scripts run."""
-    digests = [hashlib.sha256(script.encode()).digest() for script in scripts]
-    allowed = [f"'sha256-{base64.b64encode(one).decode()}'" for one in digests]
+def _policy(script):
+    """Content security policy: nothing is loaded, and only this script runs."""
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     return (
-        f"default-src 'none'; script-src {' '.join(allowed or [NONE])}; "
+        f"default-src 'none'; script-src 'sha256-{digest}'; "
         "style-src 'unsafe-inline'; img-src data: blob:; base-uri 'none'; "
         "form-action 'none'"
     )

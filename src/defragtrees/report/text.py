@@ -17,6 +17,7 @@ from defragtrees.rules.labels import PLAIN
 
 LONGEST_SETTING = 160
 LONGEST_HEADER = 45
+LONGEST_NAME = 200
 # Invisible characters that change the direction of the text after them.
 TURNING = {
     number: f"\\u{number:04x}"
@@ -43,6 +44,17 @@ def percent(share):
     if 0.995 <= share < 1 - 1e-12:
         return ">99\N{NO-BREAK SPACE}%"
     return f"{100 * share:.0f}\N{NO-BREAK SPACE}%"
+
+
+def rate_range(low, high):
+    """Write an interval of a rate, with the decimals that it supports.
+
+    Examples
+    --------
+    >>> rate_range(0.051, 0.18), rate_range(0.002, 0.0049)
+    ('5 to 18 %', '0.2 to 0.5 %')
+    """
+    return render.percent_range(low, high).replace(" - ", " to ")
 
 
 def rate_text(rate):
@@ -237,6 +249,18 @@ def escaped(value):
     return Html(escape(visible(str(value)), quote=True))
 
 
+def cut(given):
+    """A name of at most 200 characters; the end of a longer one is left out.
+
+    Examples
+    --------
+    >>> cut("age"), len(cut("a" * 1000))
+    ('age', 200)
+    """
+    text = str(given)
+    return text if len(text) <= LONGEST_NAME else f"{text[: LONGEST_NAME - 1]}…"
+
+
 def name(given):
     """A name as HTML whose direction does not affect the surrounding text.
 
@@ -245,7 +269,11 @@ def name(given):
     >>> name("a<b")
     '<bdi>a&lt;b</bdi>'
     """
-    return Html(f"<bdi>{escaped(given)}</bdi>")
+    return Html(f"<bdi>{escaped(_shortened(given))}</bdi>")
+
+
+def _shortened(given):
+    return given if isinstance(given, Html) else cut(given)
 
 
 def isolated(words):
@@ -270,7 +298,7 @@ def breakable(given, attributes=""):
     '<bdi>word_<wbr>freq</bdi>'
     """
     # Camel case first; an entity such as &lt; has none.
-    parts = re.sub(r"(?<=[a-z])(?=[A-Z])", "<wbr>", escaped(given))
+    parts = re.sub(r"(?<=[a-z])(?=[A-Z])", "<wbr>", escaped(_shortened(given)))
     parts = re.sub(r"([_./:-])(?=\w)", r"\1<wbr>", parts)
     return Html(f"<bdi{attributes}>{parts}</bdi>")
 
@@ -285,7 +313,7 @@ def clamped(given):
     """
     if len(str(given)) <= LONGEST_HEADER:
         return breakable(given)
-    return breakable(given, f' class="clamped" title="{escaped(given)}"')
+    return breakable(given, f' class="clamped" title="{escaped(cut(given))}"')
 
 
 def script_json(data):
@@ -325,10 +353,11 @@ def bar(share, label, look=""):
     return {"kind": "bar", "width": width, "label": label, "look": look}
 
 
-def range_bar(low, middle, high, mark=None):
+def range_bar(low, middle, high, mark=None, colour=""):
     """A bar from 0 to 1 with an interval, its middle and optionally a dashed mark."""
     return {
         "kind": "range",
+        "colour": colour,
         "low": 100 * low,
         "width": 100 * max(0.005, high - low),
         "middle": 100 * middle,
@@ -336,9 +365,9 @@ def range_bar(low, middle, high, mark=None):
     }
 
 
-def badge(card):
+def badge(then, colour):
     """The prediction of a rule, with its colour."""
-    return {"kind": "badge", "then": card.then, "colour": card.colour}
+    return {"kind": "badge", "then": then, "colour": colour}
 
 
 def with_interval(value, low, high):

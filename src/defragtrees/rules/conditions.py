@@ -381,8 +381,9 @@ class Rule(ByValue):
     n_rows : float
         Number of training rows that the rule predicts, or the sum of their weights.
     n_effective : float
-        Effective number of rows: how many rows that the model has not seen would be as
-        much evidence as these; see `RuleModel.evidence`. By default it is `n_rows`.
+        Effective number of rows: how many rows of equal weight that the model has not
+        seen would be as much evidence as these; see `RuleModel.evidence`. By default it
+        is `n_rows`.
     rates : tuple of float, optional
         Share of each class in y among these rows.
     ensemble_mean : tuple of float or float, optional

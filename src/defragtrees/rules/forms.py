@@ -495,6 +495,15 @@ class Scorecard(RuleModel):
             totals += np.outer(held[:, k], np.array(rule.points, np.float64))
         return totals
 
+    def _calibrated_by(self, held: Flags) -> Values:
+        # No rule predicts alone: rows with the same total or, of more classes, with the
+        # same predicted class and probability, which is less than one class apart.
+        if self.outcome.n_points == 1:
+            return np.round(self._totals(held)[:, 0], 9)
+        codes = self.outcome.encode(self._predict(held))
+        likely = np.take_along_axis(self._predict_proba(held), codes[:, None], axis=1)
+        return np.round(codes + likely[:, 0] / 2, 9)
+
     def _apply(self, held: Flags) -> Places:
         # The base matches everywhere, so it is the strongest only if it is alone.
         points = [np.abs(rule.points or ()).max() for rule in self.rules]

@@ -1,9 +1,10 @@
 """Names of features and classes in texts: labels, units, dates.
 
 A label may end with a unit in brackets: "Duration [months]". Numbers of a feature of
-some kind are days: since 1970-01-01 ("date", "datetime"), since midnight ("time"), or
-between two times ("duration"). A kind may be given as a unit too: "Opened [date]".
-Categories of the kind "ordered" have an order and are printed as `grade <= good`.
+some kind are days: since 1970-01-01 ("date", "datetime", and "datetime UTC" for times
+with a time zone), since midnight ("time"), or between two times ("duration"). A kind
+may be given as a unit too: "Opened [date]". Categories of the kind "ordered" have an
+order and are printed as `grade <= good`.
 """
 
 import math
@@ -200,6 +201,10 @@ def _datetime_text(days: float) -> str:
     return f"{time:%Y-%m-%d} {_clock(time)}"
 
 
+def _zoned_text(days: float) -> str:
+    return f"{_datetime_text(days)} UTC"
+
+
 def _time_text(days: float) -> str:
     return _clock(_as_time(days)) if 0 <= days < 1 else _days_text(days)
 
@@ -235,6 +240,7 @@ def _clock(time: datetime) -> str:
 KINDS = {
     "date": _date_text,
     "datetime": _datetime_text,
+    "datetime UTC": _zoned_text,
     "time": _time_text,
     "duration": _duration_text,
 }

@@ -97,8 +97,8 @@ class RuleModel(ByValue, ABC):
         Names of features and classes in texts; the label of a feature may end with a
         unit, as in "Duration [months]". `relabel` takes dicts too.
     feature_kinds : tuple of (str or None), optional
-        Of features with numbers of days: "date", "datetime", "time" or "duration"; of
-        features whose categories have an order, "ordered".
+        Of features with numbers of days: "date", "datetime", "datetime UTC", "time" or
+        "duration"; of features whose categories have an order, "ordered".
     pos_label : object, optional
         Of two classes, the one whose rate rules report and whose precision and recall
         are measured; by default the second.
@@ -571,6 +571,10 @@ class RuleModel(ByValue, ABC):
     def _members(self, held: Flags) -> Flags:
         """Which rows count for which rules, by which of them match."""
         return held.copy()
+
+    def _calibrated_by(self, held: Flags) -> Values:
+        """A key of rows whose estimates and y are compared: the index of the rule."""
+        return self._apply(held)
 
     def _groups(self, held: Flags) -> tuple[Any, Any]:
         """Rows, and the rule that each counts for; a row may come more than once."""
@@ -1495,6 +1499,7 @@ class RuleModel(ByValue, ABC):
             May be anything that `fit` reads, such as the path of a Parquet file.
         y : array-like of shape (n_samples,), optional
         sample_weight : array-like of shape (n_samples,), optional
+            Only ratios of weights matter.
         model : fitted model, path, Forest or function that predicts, optional
             The model to compare the rules with. It gets X as it is, with the columns
             that it needs.
@@ -1559,6 +1564,7 @@ class RuleModel(ByValue, ABC):
         X : array-like or data frame of shape (n_samples, n_features)
         y : array-like of shape (n_samples,)
         sample_weight : array-like of shape (n_samples,), optional
+            Only ratios of weights matter; see `Simplifier.fit`.
         predictions : {"recount", "keep"}, default="recount"
             Predictions of the rules: those of these rows, or the same as before.
 

@@ -44,6 +44,7 @@ MOST_AROUND = 200  # characters of a text before and after the place of an error
 NEEDED = {
     "date": "a date such as 2024-03-01",
     "datetime": "a time such as 2024-03-01 12:00",
+    "datetime UTC": "a time such as 2024-03-01 12:00 UTC",
     "time": "a time of day such as 06:00",
     "duration": "a duration such as 2 days 03:00",
 }
@@ -462,6 +463,8 @@ def read_value(body: str, kind: str | None) -> float | None:
     if kind not in KINDS:
         value = float(body.replace(",", "")) if NUMBER.fullmatch(body) else math.inf
         return value if math.isfinite(value) else None
+    if kind == "datetime UTC":
+        body, kind = body.removesuffix("UTC").rstrip(), "datetime"
     if body.startswith("day ") and NUMBER.fullmatch(body[4:]):
         return float(body[4:])
     if kind in ("date", "datetime"):

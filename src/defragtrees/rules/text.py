@@ -350,16 +350,17 @@ def _class_name(rules: "RuleModel", label: Any) -> str:
 def calibration_text(
     rules: "RuleModel", rows: Sequence[Mapping[str, Any]], where: str
 ) -> str:
-    """Estimates of each rule and what is observed in other rows, as a table.
+    """Estimates of each rule or total and what is observed in other rows, as a table.
 
     `rows` are what `metrics.calibration` gave, and `where` names the other rows.
     """
     outcome = rules.outcome
     text = outcome.statistic_text
     is_many = outcome.target_kind == "classes"
-    lines = []
+    lines, head = [], ""
     for row in rows:
-        line = [str(row["rule"])]
+        head, cell = calibrated_words(row)
+        line = [cell] if head else []
         if is_many:
             line.append(_class_name(rules, row["class"]))
         if row["n_rows"]:
@@ -368,8 +369,8 @@ def calibration_text(
         else:
             line += [""] * 3
         lines.append([*line, f"{row['n_rows']:,.6g}"])
-    header = ["rule", *(["class"] if is_many else []), "estimated", "observed"]
-    header += ["95 % interval", "rows"]
+    header = [*([head] if head else []), *(["class"] if is_many else [])]
+    header += ["estimated", "observed", "95 % interval", "rows"]
     title = f"Estimated and observed on {where}"
     if outcome.is_binary:
         title += f", for {_class_name(rules, outcome.positive_class)}"
@@ -378,3 +379,19 @@ def calibration_text(
     gap = sum(gaps) / sum(row["n_rows"] for row in seen)
     mean = f"Mean difference over rows: {outcome.gap_text(gap)}."
     return f"{title}:\n{render.text_table(header, lines)}\n{mean}"
+
+
+def calibrated_words(row: Mapping[str, Any]) -> tuple[str, str]:
+    """What a line of `metrics.calibration` is about, and which one of these.
+
+    Examples
+    --------
+    >>> calibrated_words({"total": (1.0, 2.0)})
+    ('total', '1 to 2')
+    """
+    if "rule" in row:
+        return "rule", str(row["rule"])
+    if "total" not in row:
+        return "", ""
+    low, high = map(render.rounded, row["total"])
+    return "total", low if low == high else f"{low} to {high}"

@@ -61,8 +61,12 @@ it has no 'learner'.
     """
     try:
         yield
-    except (ModelFileError, NotFittedError, UnsupportedEnsembleError):
+    except (ModelFileError, UnsupportedEnsembleError):
         raise
+    except NotFittedError:
+        raise ModelFileError(
+            f"{source!r} holds a model that is not fitted. Fit it, and save it again."
+        ) from None
     except KeyError as error:
         raise _damaged(library, source, f"it has no {error}") from None
     except RecursionError:

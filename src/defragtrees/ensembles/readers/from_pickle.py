@@ -69,5 +69,5 @@ def load(path, trust):
     except LOADING_ERRORS as error:
         raise ModelFileError(
             f"{path.name!r} cannot be opened as a pickle: {type(error).__name__}: "
-            f"{error}."
+            f"{str(error).rstrip('.')}."
         ) from None

@@ -265,7 +265,7 @@ def _settle_task(task, classes, tables):
         shown | ({task} - {None}) | (set() if classes is None else {"classification"})
     )
     if not wanted:
-        raise ValueError(
+        raise ModelFileError(
             "The files do not show the task, as when all trees are single leaves. "
             "Pass task='classification' or task='regression'."
         )

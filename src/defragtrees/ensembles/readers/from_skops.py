@@ -59,12 +59,13 @@ def load(path, trust):
             f"{': ' if why else ''}{why}. It may be damaged, or from another version; "
             "save the ensemble again."
         ) from None
-    options = " ".join(f"--trust-type {name}" for name in untrusted)
+    # Several types are listed once, so that the message stays short.
+    is_one = len(untrusted) == 1
     raise ModelFileError(
         f"{path.name!r} has types that skops does not consider safe: "
         f"{', '.join(untrusted)}. If you trust its author, open it by "
-        f"read_forest(path, trusted_types={untrusted!r}); on the command line add "
-        f"{options}."
+        f"read_forest(path, trusted_types={untrusted if is_one else '[…]'}); on the "
+        f"command line add --trust-type {untrusted[0] if is_one else 'for each'}."
     )
 
 

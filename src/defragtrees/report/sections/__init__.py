@@ -2,7 +2,7 @@
 
 The function takes the Page and returns the context of `templates/<name>.html.j2`, or
 None to leave the section out. Everything is measured in `report.summary`; `page.draw`
-draws a Picture, with and without scripts.
+draws a Picture.
 """
 
 from collections.abc import Callable
@@ -21,51 +21,54 @@ from defragtrees.report.sections import (
 
 @dataclass(frozen=True)
 class Section:
-    """One section of the page; the navigation follows from these."""
+    """One section of the page; the menus follow from these."""
 
     name: str  # of its anchor and its template
-    link: str  # its label in the navigation
+    link: str  # its label in the menu
     title: str
     fill: Callable[[Any], dict[str, Any] | None]
+    is_for_analysts: bool = False  # then it is folded
 
 
 SECTIONS = (
-    Section("question", "Data", "Model and data", overview.question),
     Section("rules", "Rules", "The rules", rules.rules),
+    Section("scorecard", "Card", "The card on paper", rules.scorecard),
     Section("decide", "Decide", "Choose a threshold", interactive.decide),
     Section("edit", "Edit", "Edit the rules", interactive.edit),
     Section("why", "Why", "Why this row?", interactive.why),
-    Section("totals", "Totals", "From points to predictions", rules.totals),
-    Section("measures", "Measures", "Performance", measures.measures),
-    Section("costs", "Costs", "Cost of mistakes", measures.costs),
-    Section("groups", "Groups", "Results by group", measures.groups),
+    Section("data", "Data", "Data and model", overview.data, True),
+    Section("measures", "Measures", "Measures", measures.measures, True),
     Section(
         "calibration",
         "Calibration",
-        "Estimated and observed rates",
+        "Estimated and observed",
         measures.calibration,
+        True,
     ),
-    Section("path", "Trade-off", "Error by number of rules", alternatives.path),
+    Section("path", "Trade-off", "Error by number of rules", alternatives.path, True),
+    Section("costs", "Costs", "Cost of mistakes", measures.costs, True),
+    Section("groups", "Groups", "Results by group", measures.groups, True),
     Section(
         "comparison",
         "Methods",
         "Comparison with other methods",
         alternatives.comparison,
-    ),
-    Section(
-        "closeness", "Agreement", "Agreement with the ensemble", measures.closeness
+        True,
     ),
     Section(
         "disagreements",
         "Disagreement",
-        "Rows on which rules and ensemble disagree",
+        "Rows on which rules and model disagree",
         rows.disagreements,
+        True,
     ),
-    Section("rows", "Rows", "Typical rows of each rule", rows.typical_rows),
-    Section("features", "Features", "Features used", rows.features),
     Section(
-        "stability", "Stability", "Stability under resampling", alternatives.stability
+        "stability",
+        "Stability",
+        "Stability under resampling",
+        alternatives.stability,
+        True,
     ),
-    Section("overlap", "Overlap", "Coverage and overlap", rows.overlap),
-    Section("settings", "Settings", "Settings and reproduction", overview.settings),
+    Section("features", "Features", "Features", rows.features, True),
+    Section("settings", "Settings", "Settings and versions", overview.settings, True),
 )

@@ -135,7 +135,11 @@ def stability(page):
         return None
     n_refits = measured.n_resamples
     lines = [
-        [card.name, badge(card), bar(n_back / n_refits, f"{n_back} of {n_refits}")]
+        [
+            card.name,
+            badge(card.then, card.colour),
+            bar(n_back / n_refits, f"{n_back} of {n_refits}"),
+        ]
         for card, n_back in zip(summary.cards, measured.returns, strict=True)
     ]
     rare = summary.rarely_back

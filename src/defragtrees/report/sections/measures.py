@@ -1,4 +1,4 @@
-"""Sections on performance: measures, costs, groups, calibration, agreement."""
+"""Sections on performance: measures, costs, groups, calibration."""
 
 import functools
 import math
@@ -7,61 +7,57 @@ import numpy as np
 
 from defragtrees.plots.measures import calibration_picture
 from defragtrees.plots.picture import Axis, Curve, Picture
+from defragtrees.report.sections.rules import observed_cells
 from defragtrees.report.text import (
     Html,
     Table,
     amount,
     badge,
     count,
+    cut,
     error_text,
     fidelity_text,
     name,
-    range_bar,
+    percent,
     rate_text,
     reported_text,
     sentence,
     with_interval,
 )
-from defragtrees.rules.text import MAYBE_TRAINED
 
 SIGN = "\N{NO-BREAK SPACE}%"
 FOUR_FIFTHS = 0.8  # the four-fifths rule for ratios of selection rates
 MOST_BORDERS = 300  # maximum number of thresholds drawn
 MOST_GROUPED = 6  # maximum number of classes with a table of groups
 MOST_PAIRED = 12  # maximum number of classes in a confusion matrix
-PREDICTORS = (
-    ("Rules", ""),
-    ("Posterior of the mixture", "posterior_"),
-    ("Ensemble", "ensemble_"),
-)
 
 
 def measures(page):
-    """All measures of rules and ensemble, and the confusion matrix."""
+    """All measures of rules and model, and the confusion matrix."""
     summary = page.summary
     rows, outcome, rules = summary.rows, summary.outcome, summary.rules
     if rows.y is None:
         return None
     shown = outcome.shown_measures(summary.scores, has_costs=summary.has_costs)
-    training, prefixes = [], [""]
-    header = ["Measure", "Rules"]
-    if summary.model is not None:
-        prefixes.append("ensemble_")
-        header.append(f"Ensemble{summary.trained_note}")
-    if summary.simplifier is not None:
-        training.append(summary.simplifier.training_)
-        header += ["Rules, training", f"Ensemble, training ({MAYBE_TRAINED})"]
+    prefixes = ("",) if summary.model is None else ("", "ensemble_")
+    training = getattr(summary.simplifier, "training_", None)
+    measured = [summary.scores] + ([] if training is None else [training])
     lines = [
         [
             sentence(label),
             *(
                 _value(key, scores.get(f"{prefix}{key}"), outcome)
-                for scores in (summary.scores, *training)
+                for scores in measured
                 for prefix in prefixes
             ),
         ]
         for key, label in shown.items()
     ]
+    header = ["Measure", *["Rules", "Model"][: len(prefixes)]]
+    if training is not None:
+        header += ["Rules, training", "Model, training"][: len(prefixes)]
+    if summary.model is not None:
+        lines.append(_fidelity_line(summary, measured))
     context = {
         "label": _positive_text(outcome),
         "threshold": None,
@@ -69,7 +65,7 @@ def measures(page):
         "measures": Table(
             header,
             lines,
-            f"Measures for {summary.target}, on these rows and on the training rows",
+            f"Measures for {cut(summary.target)}",
             numeric=range(1, len(header)),
         ),
         "confusion": None,
@@ -83,6 +79,14 @@ def measures(page):
             summary, (rows.y, rows.predicted), (truth, "rules"), caption
         )
     return context
+
+
+def _fidelity_line(summary, measured):
+    """Agreement with the model, here and on the training rows."""
+    write = percent if summary.outcome.error_is_share else fidelity_text
+    values = [scores.get("fidelity") for scores in measured]
+    texts = ["–" if value is None else write(value) for value in values]
+    return ["Agreement with the model", *(cell for t in texts for cell in (t, "–"))]
 
 
 def _positive_text(outcome):
@@ -125,29 +129,30 @@ def _pairs(summary, columns, whose, caption):
 
 
 def costs(page):
-    """Mean cost by probability threshold, for rules and ensemble."""
+    """Mean cost by probability threshold, for rules and model."""
     summary = page.summary
     costs = summary.costs
     if costs is None:
         return None
     label, cost = summary.outcome.answer_text, summary.scores["expected_cost"]
-    theirs = summary.scores.get("ensemble_expected_cost")
     number, labels = summary.outcome.positive_index, summary.outcome.labels
     positive, other = (label(labels[k]) for k in (number, 1 - number))
     lines = [
         ["Rules", rate_text(costs.border), amount(cost)],
         ["Rules, best threshold", *_best(costs.own)],
     ]
+    curves = [costs.own]
     if costs.theirs is not None:
+        theirs = summary.scores["ensemble_expected_cost"]
+        curves.append(costs.theirs)
         lines += [
-            ["Ensemble, same threshold", rate_text(costs.border), amount(theirs)],
-            ["Ensemble, best threshold", *_best(costs.theirs)],
+            ["Model, same threshold", rate_text(costs.border), amount(theirs)],
+            ["Model, best threshold", *_best(costs.theirs)],
         ]
     lines += [
         [Html(f"Always {name(positive)}"), "–", amount(costs.own.costs[0])],
         [Html(f"Always {name(other)}"), "–", amount(costs.own.costs[-1])],
     ]
-    curves = [curve for curve in (costs.own, costs.theirs) if curve is not None]
     picture = cost_picture(curves, costs.border, cost)
     return {
         "costs": costs,
@@ -171,9 +176,9 @@ def _best(curve):
 
 def cost_picture(curves, border, cost):
     """Mean cost against threshold, with a ring at the threshold of the rules."""
-    names = ("rules", "ensemble")
+    names = ("rules", "model")
     marks = []
-    for curve, label, colour in zip(curves, names, ("g0", "g5"), strict=False):
+    for curve, label, colour in zip(curves, names, ("accent", "quiet"), strict=False):
         step = -(-len(curve.borders) // MOST_BORDERS)
         kept = np.unique([*range(0, len(curve.borders), step), len(curve.borders) - 1])
         # A threshold between two probabilities predicts the same as the next one.
@@ -293,14 +298,18 @@ def calibration(page):
     )
     gap = apart / sum(line["n_rows"] for line in seen)
     lines = []
-    for line, card in zip(summary.calibration, summary.cards, strict=True):
-        cells = [card.name, badge(card), count(round(line["n_rows"]))]
-        values = ["–", "–", "–"]
-        if line["n_rows"]:
-            keys = ("estimated", "observed", "low", "high")
-            *values, low, high = (write(line[key]) for key in keys)
-            values.append(f"{low.removesuffix(SIGN)} to {high}")
-        lines.append([*cells, *values])
+    # A table of totals stands with the rules.
+    for line in [] if summary.totals else summary.calibration:
+        if "rule" not in line:
+            cells = [name(outcome.answer_text(line["class"]))]
+        else:
+            card = summary.cards[line["rule"] - 1]
+            cells = [card.name, badge(card.then, card.colour)]
+        cells.append(count(round(line["n_rows"])))
+        lines.append([*cells, *observed_cells(line, outcome)])
+    by_rule = summary.rules.combination != "sum"
+    header = ["Rule", "Predicts"] if by_rule else ["Class"]
+    header += ["Rows", "Estimated", "Observed", "95 % interval"]
     picture = calibration_picture(summary.calibration, outcome, write)
     gap_text = amount(gap)
     if outcome.has_probabilities:
@@ -309,63 +318,13 @@ def calibration(page):
         "label": _positive_text(outcome),
         "gap": gap_text,
         "picture": page.draw("calibration", picture),
-        "lines": Table(
-            ["Rule", "Predicts", "Rows", "Estimated", "Observed", "95 % interval"],
+        "by_rule": by_rule,
+        "lines": lines
+        and Table(
+            header,
             lines,
             "Estimated and observed values of each rule, on these rows",
-            numeric=(2, 3, 4, 5),
+            numeric=range(len(header) - 4, len(header)),
             kind="bars",
         ),
     }
-
-
-def closeness(page):
-    """Fidelity and error, and the predictions of the ensemble by rule or class."""
-    summary = page.summary
-    if summary.model is None:
-        return None
-    training = getattr(summary.simplifier, "training_", {})
-    kind = sentence(summary.outcome.error_name)
-    header = ["Predictions of", f"{kind}, these rows", "Fidelity, these rows"]
-    header += [f"{kind}, training", "Fidelity, training"]
-    lines = []
-    for label, prefix in PREDICTORS:
-        cells = []
-        for scores in (summary.scores, training):
-            error = scores.get(f"{prefix}error")
-            fidelity = scores.get(f"{prefix}fidelity")
-            cells.append("–" if error is None else error_text(error, summary.outcome))
-            cells.append("–" if fidelity is None else fidelity_text(fidelity))
-        if any(cell != "–" for cell in cells):
-            note = summary.trained_note if label == "Ensemble" else ""
-            lines.append([f"{label}{note}", *cells])
-    return {
-        "scores": Table(header, lines, "Error and fidelity", numeric=(1, 2, 3, 4)),
-        "details": _agreement(summary) if summary.outcome.labels else _levels(summary),
-    }
-
-
-def _agreement(summary):
-    """Rows by class predicted by the rules and by the ensemble."""
-    columns = summary.rows.predicted, summary.rows.model_predictions
-    caption = "Rows by class predicted by the rules and by the ensemble"
-    return _pairs(summary, columns, ("Rules", "ensemble"), caption)
-
-
-def _levels(summary):
-    """Quantiles of the ensemble's predictions on the rows of each rule."""
-    predictions = summary.rows.model_predictions
-    least, width = predictions.min(), np.ptp(predictions) or 1.0
-    lines = []
-    for k, levels in summary.model_quantiles.items():
-        card = summary.cards[k]
-        places = range_bar(*((level - least) / width for level in levels))
-        line = [card.name, name(card.then), count(card.n_rows), places]
-        lines.append([*line, *map(amount, levels)])
-    return Table(
-        ["Rule", "Predicts", "Rows", "Ensemble", "10 %", "Median", "90 %"],
-        lines,
-        "Predictions of the ensemble on the rows of each rule: the middle 80 %",
-        numeric=(1, 2, 4, 5, 6),
-        kind="bars",
-    )

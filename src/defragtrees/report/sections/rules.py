@@ -1,99 +1,133 @@
-"""Sections on the rules: cards, totals of points."""
+"""Sections on the rules: their table, a scorecard on paper."""
 
-from dataclasses import asdict
-
-from defragtrees.report.pictures import histogram
-from defragtrees.report.summary import RARE
+from defragtrees.report.condition_charts import condition_charts
+from defragtrees.report.summary import RARE, condition_parts
 from defragtrees.report.text import (
     Table,
     amount,
-    bar,
+    badge,
     count,
+    cut,
     percent,
     range_bar,
+    rate_range,
     rate_text,
     reported_text,
-    sentence,
+    true_minus,
 )
+from defragtrees.rules.text import decision_text, rule_cells
 
 SPACE = "\N{NO-BREAK SPACE}"
 MOST_UNPREDICTED = 5  # maximum number of classes listed
-# Words before the prediction of a rule with and without conditions.
-WORDS = {
-    "first": ("then", "predict"),
-    "mean": ("then", "predict"),
-    "sum": ("add", "start with"),
-}
+MOST_CHARTS = 7  # maximum number of rules whose charts are not folded
 
 
 def rules(page):
-    """The rules as cards, in their order."""
-    summary = page.summary
-    cards = [_card(card, summary) for card in summary.cards]
-    missing = summary.rules.unpredicted_classes
-    has_conditions = any(card.parts for card in summary.cards)
+    """The rules as a table, with the evidence of each on the rows of the report."""
+    summary, rules = page.summary, page.summary.rules
+    header, lines = rule_cells(rules)
+    titles = header[2:]
+    charts = condition_charts(summary)
+    shown = [
+        _rule(summary, k, list(zip(titles, line[2:], strict=True)), charts[k])
+        for k, line in enumerate(lines)
+    ]
+    missing = rules.unpredicted_classes
+    is_sum = rules.combination == "sum"
     return {
-        "how_to_read": summary.rules._reading_text(),
-        "total": summary.rules._total_text(),
-        "has_estimates": any(card.estimate for card in summary.cards),
-        "has_intervals": any(card["interval"] for card in cards),
-        "picture_words": _picture_words(summary) if has_conditions else "",
-        "is_in_order": summary.rules.is_ordered,
-        "cards": cards,
+        "titles": [*titles, "matches"] if is_sum else titles,
+        "how_to_read": rules._reading_text(),
+        "total": rules._total_text(),
+        "decision": decision_text(rules),
+        "counted": rules._evidence_text(),
+        "is_compact": rules.n_rules > MOST_CHARTS,
+        "has_intervals": any(cell["range"] for rule in shown for cell in rule["cells"]),
+        "chart_words": _chart_words(summary) if rules.rules else "",
+        "rules": shown,
         "unpredicted": [
             (summary.outcome.answer_text(label), _having(summary.rows, label))
             for label in missing[:MOST_UNPREDICTED]
         ],
         "n_more_unpredicted": len(missing) - MOST_UNPREDICTED,
+        "totals": _totals(summary),
     }
 
 
-def _card(card, summary):
-    rules, k = summary.rules, card.number - 1
-    with_conditions, without = WORDS[rules.combination]
-    return asdict(card) | {
-        "lead": _lead(card, rules),
-        "word": with_conditions if card.parts else without,
-        "conditions": [
-            (*parts, histogram(summary, k, condition))
-            for parts, condition in zip(
-                card.parts, list(rules)[k].conditions, strict=True
-            )
-        ],
-        "estimate": _estimate(card, summary),
-        "interval": _interval(summary, k),
-        "share_text": (rate_text if card.share < RARE else percent)(card.share),
-    }
-
-
-def _lead(card, rules):
-    """The word before the conditions, which shows the order."""
-    is_last = card.number == rules.n_rules
-    if is_last and (rules.default_matches_all or card.number > 1):
-        return rules.default_text.capitalize()
-    if is_last:
-        return "Always"
-    if not rules.is_ordered or card.number == 1:
-        return "If"
-    return "Else if"
-
-
-def _estimate(card, summary):
-    """The estimate of a rule with its evidence, and the mean of the ensemble."""
-    if not card.estimate:
-        return None
-    # A number and its per cent sign stay together.
-    text = sentence(card.estimate).replace(" %", f"{SPACE}%")
-    rate, bracket, rest = text.partition(" (")
-    ensemble = None
-    if card.ensemble_estimate is not None and "ensemble" not in card.estimate:
-        ensemble = reported_text(card.ensemble_estimate, summary.outcome)
+def _rule(summary, k, cells, charts):
+    rules, card = summary.rules, summary.cards[k]
+    is_default = k == len(rules.rules)
+    conditions = () if is_default else rules._shown_conditions[k]
     return {
-        "rate": rate,
-        "rest": bracket + rest,
-        "ensemble": ensemble,
+        "number": k + 1,
+        "default": _default_text(rules) if is_default else "",
+        "conditions": [
+            (*condition_parts(condition, rules), chart)
+            for condition, chart in zip(conditions, charts, strict=True)
+        ],
+        "cells": [_cell(summary, k, title, text) for title, text in cells]
+        + ([_matches(card, is_default)] if rules.combination == "sum" else []),
+        "card": card,
+        "share": (rate_text if card.share < RARE else percent)(card.share),
+        "observed": _observed(summary, k),
         "alone": card.alone.replace(" %", f"{SPACE}%"),
     }
+
+
+def _total_text(line):
+    """A total of points, or a range of them."""
+    low, high = line.get("total") or (line["low"], line["high"])
+    return amount(low) if low == high else f"{amount(low)} to {amount(high)}"
+
+
+def observed_cells(line, outcome):
+    """Estimate, and what is observed with its interval, of a line of calibration."""
+    if not line["n_rows"]:
+        return ["–", "–", "–"]
+    estimated = reported_text(line["estimated"], outcome)
+    if "observed" not in line:
+        return [estimated]
+    interval = f"{amount(line['low'])} to {amount(line['high'])}"
+    if outcome.statistic == "rates":
+        interval = rate_range(line["low"], line["high"])
+    return [estimated, reported_text(line["observed"], outcome), interval]
+
+
+def _default_text(rules):
+    if rules.combination == "sum":
+        return "base score"
+    return rules.default_text if rules.rules else "always"
+
+
+def _cell(summary, k, title, text):
+    """One cell: a text that may have a badge in a colour, or a bar below."""
+    rules, outcome = summary.rules, summary.rules.outcome
+    text = true_minus(text).replace(" %", f"{SPACE}%")
+    cell = {"title": title, "text": text, "badge": None}
+    cell["range"] = _interval(summary, k) if title == outcome.interval_name else None
+    if title in rules._then_columns() and title != "weight":
+        cell["badge"] = badge(text, _colour(summary, k, title))
+    return cell
+
+
+def _colour(summary, k, title):
+    """Points have the colour of the class that they speak for."""
+    rules, card = summary.rules, summary.cards[k]
+    labels, rule = summary.outcome.labels, list(rules)[k]
+    if rules.combination != "sum":
+        return card.colour
+    if not labels:
+        return ""
+    if len(rule.points) > 1:
+        shown = [summary.outcome.label_text(label) for label in labels]
+        return summary.colours.of([labels[shown.index(title)]])[0]
+    if k == len(rules.rules) or not rule.points[0]:
+        return ""
+    return summary.colours.of([labels[int(rule.points[0] > 0)]])[0]
+
+
+def _matches(card, is_default):
+    text = "all rows" if is_default else f"{percent(card.share)} of rows"
+    return {"title": "matches", "text": text, "badge": None, "range": None}
 
 
 def _interval(summary, k):
@@ -101,32 +135,48 @@ def _interval(summary, k):
     rules, rule = summary.rules, list(summary.rules)[k]
     if summary.outcome.statistic != "rates" or rule.interval is None:
         return None
-    if rules._shown_weight(rule) is not None:
-        return None
     place = summary.outcome.rate_index(rule)
-    base = rules.training_rates
-    estimate = summary.outcome.estimate(rule)
+    base, estimate = rules.training_rates, summary.outcome.estimate(rule)
     low, high = estimate["interval"]
     mark = None if base is None else base[place]
-    return range_bar(low, estimate["estimate"], high, mark)
+    [colour] = summary.colours.of([summary.outcome.labels[place]])
+    return range_bar(low, estimate["estimate"], high, mark, colour)
 
 
-def _picture_words(summary):
-    """How to read the histograms at conditions."""
+def _observed(summary, k):
+    """What is observed on the rows that a rule predicts here; None if unknown."""
+    rules, outcome = summary.rules, summary.outcome
+    if not rules.is_exclusive or not summary.calibration:
+        return None
+    line, rule = summary.calibration[k], list(rules)[k]
+    if not line["n_rows"]:
+        return None
+    _, value, interval = observed_cells(line, outcome)
+    what = "mean"
+    if outcome.labels:
+        label = outcome.labels[outcome.rate_index(rule)]
+        what = f"rate of {cut(outcome.answer_text(label))}"
+    return {"what": what, "value": value, "interval": interval}
+
+
+def _chart_words(summary):
+    """How to read the charts at conditions."""
     outcome = summary.outcome
-    first = "The small chart beside a condition shows the distribution of the feature"
-    ending = "The accepted values are shaded; the line is the threshold."
-    if outcome.statistic == "mean":
-        by = "the ensemble’s prediction" if summary.rows.y is None else summary.target
-        return f"{first}, coloured by the mean of {by}. {ending}"
-    above = "the predicted class"
-    if outcome.is_binary:
-        above = f"“{outcome.answer_text(outcome.positive_class)}”"
-    if summary.rows.y is None:
-        above += " (as predicted by the ensemble)"
+    what = "the model’s mean prediction"
+    if summary.rows.y is not None:
+        what = f"the mean of {summary.target}"
+    if outcome.statistic == "rates":
+        whose = "the predicted class"
+        if outcome.is_binary:
+            whose = f"“{outcome.answer_text(outcome.positive_class)}”"
+        what = f"the share of {whose}"
+        if summary.rows.y is None:
+            what += " in the model’s predictions"
     return (
-        f"{first}: rows of {above} above the line, all others below, on separate "
-        f"scales. {ending}"
+        f"The small chart beside a condition shows {what} by value of the feature, "
+        "all on one scale; the dashed line is that of all rows. Values that the "
+        "condition accepts are coloured. Bars of numbers are as wide as their rows are "
+        "many; bars of fewer than 10 rows are pale."
     )
 
 
@@ -138,29 +188,55 @@ def _having(rows, label):
     return {"n_rows": int(members.sum()), "share": rows.share(members)}
 
 
-def totals(page):
-    """Estimated and observed values by total of points."""
-    summary = page.summary
+def _totals(summary):
+    """Estimated and observed values by total of points, on the rows of the report."""
+    lines = summary.calibration or summary.totals
     if not summary.totals:
         return None
-    outcome, lines = summary.outcome, []
-    for line in summary.totals:
-        low, high = amount(line["low"]), amount(line["high"])
-        share = line["n_rows"] / len(summary.rows)
-        cells = [low if low == high else f"{low} to {high}", count(line["n_rows"])]
-        cells.append(bar(share, percent(share)))
-        shown = [line[key] for key in ("estimated", "observed") if key in line]
-        lines.append(cells + [reported_text(value, outcome) for value in shown])
-    header = ["Total", "Rows", "Share", "Estimated"]
-    header += ["Observed"] if summary.rows.y is not None else []
-    label = outcome.answer_text(outcome.labels[1]) if outcome.is_binary else None
+    outcome = summary.outcome
+    has_y, what = bool(summary.calibration), "prediction"
+    if outcome.is_binary:
+        what = outcome.rate_title()
+        if not has_y:  # totals are log-odds of the second class
+            what = f"P({outcome.label_text(outcome.labels[1])})"
+    header = ["Total", "Rows", f"{what}, estimated"]
+    header += ["Observed", "95 % interval"] if has_y else []
+    return Table(
+        header,
+        [
+            [
+                _total_text(line),
+                count(round(line["n_rows"])),
+                *observed_cells(line, outcome),
+            ]
+            for line in lines
+        ],
+        "Estimated and observed values of each total, on these rows",
+        numeric=range(1, len(header)),
+        kind="bars",
+    )
+
+
+def scorecard(page):
+    """A card to fill in on paper: questions, points, and what a total stands for."""
+    summary, rules = page.summary, page.summary.rules
+    if rules.combination != "sum" or summary.outcome.n_points != 1 or not rules.rules:
+        return None
+    points = [true_minus(line[2]) for line in rule_cells(rules)[1]]
+    questions = [
+        " and ".join("".join(condition_parts(c, rules)) for c in conditions)
+        for conditions in rules._shown_conditions
+    ]
+    header, lines = rules._total_cells() or ((), ())
     return {
-        "label": label,
-        "totals": Table(
+        "questions": list(zip(questions, points, strict=False)),
+        "base": points[-1],
+        "totals": lines
+        and Table(
             header,
-            lines,
-            "Estimates by total of points",
-            numeric=range(1, len(header)),
-            kind="bars",
+            [[true_minus(cell) for cell in line] for line in lines],
+            "From total to risk",
+            numeric=(0, 1, 2),
         ),
+        "meaning": rules._total_text(),
     }

@@ -92,10 +92,3 @@ function done(text, say, ...about) {
   const sum = `${data.error_name} ${errorText(measure(current).error)}, before ${errorText(before.error)}.`;
   say(`${words[0].toUpperCase()}${words.slice(1)}. Now ${sum}`);
 }
-
-/* Where a bar below the menu sticks. */
-const menu = document.querySelector("nav");
-const placeBars = () => document.documentElement.style.setProperty("--menu",
-  `${menu && getComputedStyle(menu).position === "sticky" ? menu.offsetHeight : 0}px`);
-placeBars();
-window.addEventListener("resize", placeBars);

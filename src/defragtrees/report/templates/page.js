@@ -1,0 +1,24 @@
+// Folded parts open for links that lead into them, and for print.
+
+function unfold(place) {
+  for (let box = place; box; box = box.parentElement) {
+    if (box.tagName === "DETAILS") box.open = true;
+  }
+}
+
+function unfoldTarget() {
+  const place = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  unfold(place);
+  place?.scrollIntoView();
+}
+
+let folded = [];
+addEventListener("hashchange", unfoldTarget);
+addEventListener("beforeprint", () => {
+  folded = [...document.querySelectorAll("details:not([open])")];
+  for (const box of folded) box.open = true;
+});
+addEventListener("afterprint", () => {
+  for (const box of folded) box.open = false;
+});
+if (location.hash) unfoldTarget();

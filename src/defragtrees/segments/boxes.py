@@ -1,0 +1,406 @@
+"""Search for the box of rows whose losses differ most from those of all other rows.
+
+A box is a conjunction of conditions on bins of columns. Its value is the gain in
+log-likelihood of a mean of its own for the rows inside (as in scan statistics), less a
+price per comparison. The search looks at all rectangles over pairs of columns on a
+coarse grid, and improves the best ones by one column at a time on a fine grid, where
+the best interval or set of categories is found exactly.
+"""
+
+import math
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from defragtrees.data.grid import integer_range, round_between
+from defragtrees.rules.conditions import Condition
+from defragtrees.rules.labels import ORDERED
+
+COARSE, FINE = 8, 64  # bins of a column
+N_STARTS = 12
+MOST_STEPS = 20
+MOST_PAIRED = 100  # columns whose pairs are searched
+MOST_NAMED = 6  # categories that the text of a condition names
+TAIL = 0.02  # share of signed losses at either end that are winsorised
+INTERVALS = [(a, b) for a in range(COARSE) for b in range(a + 1, COARSE + 1)]
+INSIDE = np.array([[float(a <= i < b) for i in range(COARSE)] for a, b in INTERVALS])
+N_SIDES = np.array([(a > 0) + (b < COARSE) for a, b in INTERVALS])
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """A column in bins; the last bin is for missing values.
+
+    Numbers and ordered categories are cut at `values`: the pairs of neighbouring
+    values between which bins end. Other categories have one bin each.
+    """
+
+    feature: int
+    codes: np.ndarray
+    n_bins: int  # without that of missing values
+    is_set: bool
+    ends: tuple[tuple[float, float], ...] = ()
+    n_categories: int = 0  # of categories, ordered or not
+    is_integer: bool = False
+    kind: str | None = None
+    values: np.ndarray | None = None  # the numbers
+
+    def condition(self, accepted):
+        """The condition for these bins, a bool per bin with that of missing last."""
+        missing, accepted = bool(accepted[-1]), accepted[:-1]
+        if self.is_set:
+            places = np.flatnonzero(accepted).tolist()
+            return Condition(self.feature, categories=tuple(places), missing=missing)
+        first, last = np.flatnonzero(accepted)[[0, -1]] if accepted.any() else (0, -1)
+        lower = -math.inf if first == 0 else self._between(first - 1)
+        upper = math.inf if last == self.n_bins - 1 else self._between(last)
+        if not accepted.any():
+            lower = upper = math.inf
+        if self.n_categories:
+            places = tuple(k for k in range(self.n_categories) if lower < k <= upper)
+            return Condition(self.feature, categories=places, missing=missing)
+        return Condition(
+            self.feature, lower, upper, missing=missing, is_integer=self.is_integer
+        )
+
+    def cut_at(self, cuts):
+        """The same numbers in other bins, which end with these values."""
+        missing = np.isnan(self.values)
+        distinct = np.unique(self.values[~missing])
+        last = np.unique(np.searchsorted(distinct, cuts))
+        last = last[last < len(distinct) - 1]
+        codes = np.searchsorted(distinct[last], self.values, side="left")
+        codes[missing] = len(last) + 1
+        ends = zip(distinct[last].tolist(), distinct[last + 1].tolist(), strict=True)
+        return replace(self, codes=codes, n_bins=len(last) + 1, ends=tuple(ends))
+
+    def sharpened(self, accepted):
+        """Finer bins around the ends of an interval, and the same interval in them."""
+        inside = np.flatnonzero(accepted[:-1])
+        near = {inside[0] - 1, inside[0], inside[-1], inside[-1] + 1}
+        there = self.values[np.isin(self.codes, sorted(near - {self.n_bins}))]
+        cuts = [low for low, _ in self.ends]
+        finer = self.cut_at(np.union1d(cuts, some_of(np.unique(there), FINE)))
+        upper = [low for low, _ in finer.ends]
+        old = np.append(np.searchsorted(cuts, upper, side="left"), self.n_bins - 1)
+        return finer, np.append(accepted[old], accepted[-1])
+
+    def _between(self, k):
+        low, high = self.ends[k]
+        middle = low + (high - low) / 2
+        return round_between(low, high, middle, self.is_integer, self.kind)
+
+    def n_sides(self, accepted):
+        """Number of comparisons."""
+        if self.is_set:
+            return 1
+        return max(1, int(not accepted[0]) + int(not accepted[-2]))
+
+    def price(self, n_in, n_categories):
+        """Price of the categories after the first that the text of a set names."""
+        n_named = np.minimum(n_in, np.maximum(n_categories - n_in, 1))
+        price = (n_named - 1) * math.log(max(2, self.n_categories))
+        return np.where(n_named <= MOST_NAMED, price, math.inf)
+
+
+def some_of(values, most):
+    """At most so many of some sorted values, evenly spaced."""
+    if len(values) <= most:
+        return values
+    return values[np.linspace(0, len(values) - 1, most).round().astype(int)]
+
+
+def make_column(feature, values, categories=None, kind=None):
+    """A Column of encoded values: numbers, or positions of categories, or NaN."""
+    missing = np.isnan(values)
+    there = values[~missing]
+    n_categories = len(categories or ())
+    if categories is not None and kind != ORDERED:
+        # A category that is not in the list has the position after the last one.
+        codes = np.where(missing, n_categories + 1, np.nan_to_num(values)).astype(int)
+        return Column(feature, codes, n_categories + 1, True, (), n_categories)
+    cuts = np.unique(there)[:-1]
+    if len(cuts) >= FINE:
+        shares = np.linspace(0, 1, FINE + 1)[1:-1]
+        cuts = np.quantile(there, shares, method="inverted_cdf")
+    is_integer = categories is None and integer_range(np.unique(there)) is not None
+    known = kind if kind != ORDERED else None
+    column = Column(
+        feature, there, 0, False, (), n_categories, is_integer, known, values
+    )
+    return column.cut_at(cuts)
+
+
+@dataclass(frozen=True, eq=False)
+class Losses:
+    """Losses to search, with the family of their likelihood.
+
+    Two values are rates (Bernoulli); other losses that are never negative have a
+    standard deviation in proportion to their mean (gamma, by quasi-likelihood); signed
+    ones have a constant variance, and their extreme values are winsorised.
+    """
+
+    values: np.ndarray
+    weight: np.ndarray
+    family: str  # "rate", "scale" or "shift"
+    is_high: bool  # whether high means are searched, or low ones
+    is_signed: bool = False  # whether high means above zero, and low means below
+
+    @cached_property
+    def total(self):
+        """Weight and sum of all rows."""
+        return float(self.weight.sum()), float(self.weight @ self.values)
+
+    @cached_property
+    def variance(self):
+        """Variance over all rows; relative to the squared mean for "scale"."""
+        n, total = self.total
+        mean = total / n
+        variance = float(self.weight @ (self.values - mean) ** 2) / n
+        return variance / mean**2 if self.family == "scale" else variance
+
+    def gain(self, n, total):
+        """Gain in log-likelihood of a mean of its own for weight n and this sum."""
+        n_all, sum_all = self.total
+        with np.errstate(divide="ignore", invalid="ignore"):
+            rest, rest_sum = n_all - n, sum_all - total
+            inside, outside = total / n, rest_sum / rest
+            pairs = (n, inside), (rest, outside), (-n_all, sum_all / n_all)
+            parts = [_fit(*pair, self.family) for pair in pairs]
+            found = sum(parts)
+            if self.family != "rate":
+                found = found / self.variance
+            is_wanted = (inside > outside) == self.is_high
+            if self.is_signed and self.family == "shift":
+                is_wanted &= (inside > 0) == self.is_high
+        is_box = (n > 1e-9 * n_all) & (rest > 1e-9 * n_all)
+        return np.where(is_wanted & is_box, found, -math.inf)
+
+
+def _fit(n, mean, family):
+    """Log-likelihood of n rows at their mean, without terms that cancel."""
+    if family == "rate":
+        mean = np.clip(mean, 1e-12, 1 - 1e-12)
+        return n * (mean * np.log(mean) + (1 - mean) * np.log1p(-mean))
+    if family == "scale":
+        return -n * np.log(np.maximum(mean, 1e-300))
+    return n * mean**2 / 2
+
+
+def make_losses(losses, weight, is_high, is_signed=False):
+    """The Losses of some rows.
+
+    Of signed ones zero has a meaning, such as no bias, and no value is winsorised.
+    """
+    values = np.unique(losses)
+    if is_signed:
+        return Losses(losses, weight, "shift", is_high, True)
+    if len(values) == 2:
+        values = (losses - values[0]) / (values[1] - values[0])
+        return Losses(values, weight, "rate", is_high)
+    if values[0] >= 0:
+        return Losses(losses, weight, "scale", is_high)
+    losses = np.clip(losses, *np.quantile(losses, [TAIL, 1 - TAIL]))
+    return Losses(losses, weight, "shift", is_high)
+
+
+class BoxSearch:
+    """Search for one box after the other; see the module."""
+
+    def __init__(self, columns, losses, min_weight, max_conditions):
+        self.columns = [column for column in columns if column.n_bins > 1]
+        self.losses = losses
+        self.min_weight = min_weight
+        self.max_conditions = max_conditions
+        # A comparison chooses one of so many: as in a minimum description length.
+        self.price = math.log(max(1, len(self.columns)) * COARSE)
+
+    def without(self, rows):
+        """Leave these rows out of the search."""
+        weight = np.where(rows, 0.0, self.losses.weight)
+        self.losses = replace(self.losses, weight=weight)
+
+    def best(self):
+        """The best box as a dict from column to accepted bins; None without a gain."""
+        value, best = 0.0, None
+        for start in self._starts():
+            found, box = self._climb(start)
+            if found > value:
+                value, best = found, box
+        return best and self._sharpened(best)
+
+    def _sharpened(self, box):
+        """Move the ends of intervals to the best of all values near them."""
+        for j, accepted in box.items():
+            if self.columns[j].is_set or not accepted[:-1].any():
+                continue
+            self.columns[j], box[j] = self.columns[j].sharpened(accepted)
+            rows = np.flatnonzero(self.covers(box, but=j))
+            _, finer = self._on_column(j, rows)
+            box[j] = box[j] if finer is None else finer
+        return box
+
+    def covers(self, box, but=None):
+        """Which rows are in a box; `but` leaves a column out."""
+        inside = np.ones(len(self.losses.weight), dtype=bool)
+        for j, accepted in box.items():
+            if j != but:
+                inside &= accepted[self.columns[j].codes]
+        return inside
+
+    def _sums(self, codes, n_bins, rows=slice(None)):
+        weight = self.losses.weight[rows]
+        return (
+            np.bincount(codes, weight, n_bins),
+            np.bincount(codes, weight * self.losses.values[rows], n_bins),
+        )
+
+    def _starts(self):
+        """The best rectangles of pairs of columns on the coarse grid."""
+        groups = [self._coarse(column) for column in self.columns]
+        paired = range(len(self.columns))
+        if len(groups) > MOST_PAIRED:
+            gains = [self._on_column(j, slice(None))[0] for j in paired]
+            paired = np.sort(np.argsort(gains)[-MOST_PAIRED:])
+        codes = np.column_stack([groups[j][self.columns[j].codes] for j in paired])
+        n_rows, p = codes.shape
+        if p == 1:
+            return [{}]
+        one_hot = np.zeros((n_rows, p * COARSE), dtype=np.float32)
+        one_hot[np.arange(n_rows)[:, None], codes + COARSE * np.arange(p)] = 1.0
+        weight = self.losses.weight
+        weights, sums = (
+            ((one_hot * by[:, None].astype(np.float32)).T @ one_hot)
+            .reshape(p, COARSE, p, COARSE)
+            .astype(np.float64)
+            for by in (weight, weight * self.losses.values)
+        )
+        price = self.price * (N_SIDES[:, None] + N_SIDES)
+        found = []
+        for one in range(p - 1):
+            others = np.arange(one + 1, p)
+            n, total = (
+                INSIDE @ table[one][:, others].transpose(1, 0, 2) @ INSIDE.T
+                for table in (weights, sums)
+            )
+            values = self.losses.gain(n, total) - price
+            values[n < self.min_weight] = -math.inf
+            flat = values.reshape(len(others), -1)
+            for other, at in zip(others, flat.argmax(axis=1), strict=True):
+                found.append((flat[other - one - 1, at], one, other, at))
+        found.sort(key=lambda one: -one[0])
+        starts = []
+        for _, one, other, at in found[:N_STARTS]:
+            box = {}
+            for place, k in zip((one, other), divmod(at, len(INTERVALS)), strict=True):
+                (low, high), j = INTERVALS[k], int(paired[place])
+                if high - low < COARSE:
+                    box[j] = (groups[j] >= low) & (groups[j] < high)
+            starts.append(box)
+        return starts
+
+    def _coarse(self, column):
+        """The coarse bin of each fine one; those of a set are ordered by their mean."""
+        n, total = self._sums(column.codes, column.n_bins + 1)
+        order = np.arange(len(n))
+        if column.is_set:
+            order = np.argsort(total / np.maximum(n, 1e-9), kind="stable")
+        middle = np.cumsum(n[order]) - n[order] / 2
+        groups = np.empty(len(n), dtype=int)
+        groups[order] = np.minimum(COARSE * middle / n.sum(), COARSE - 1)
+        return groups
+
+    def _price(self, box):
+        return sum(self._column_price(j, accepted) for j, accepted in box.items())
+
+    def _column_price(self, j, accepted):
+        column = self.columns[j]
+        price = self.price * column.n_sides(accepted)
+        if column.is_set:
+            price += column.price(int(accepted[:-1].sum()), column.n_categories)
+        return price
+
+    def _value(self, box):
+        inside = self.covers(box)
+        weight = self.losses.weight[inside]
+        found = self.losses.gain(weight.sum(), weight @ self.losses.values[inside])
+        return float(found) - self._price(box)
+
+    def _climb(self, box):
+        """Improve a box by the best change of one column, until there is none."""
+        value = self._value(box) if box else -math.inf
+        for _ in range(MOST_STEPS):
+            best, better = value + 1e-9, None
+            for j in range(len(self.columns)):
+                if j not in box and len(box) == self.max_conditions:
+                    continue
+                others = {k: accepted for k, accepted in box.items() if k != j}
+                rows = np.flatnonzero(self.covers(others)) if others else slice(None)
+                found, accepted = self._on_column(j, rows)
+                found -= self._price(others)
+                if found > best:
+                    best, better = found, {**others, j: accepted}
+                if j in box and others and (found := self._value(others)) > best:
+                    best, better = found, others
+            if better is None:
+                break
+            value, box = best, better
+        return value, box
+
+    def _on_column(self, j, rows):
+        """The best bins of a column for these rows, with their value."""
+        column = self.columns[j]
+        n, total = self._sums(column.codes[rows], column.n_bins + 1, rows)
+        best = self._best_set if column.is_set else self._best_interval
+        return best(column, n, total)
+
+    def _best_interval(self, column, n, total):
+        starts, ends = np.triu_indices(column.n_bins + 1, 1)
+        sides = (starts > 0).astype(int) + (ends < column.n_bins)
+        until, sum_until = (
+            np.concatenate([[0.0], np.cumsum(values[:-1])]) for values in (n, total)
+        )
+        best, accepted = -math.inf, None
+        if n[-1] >= self.min_weight:
+            best = float(self.losses.gain(n[-1], total[-1])) - self.price
+            accepted = np.arange(len(n)) == column.n_bins  # missing values only
+        for with_missing in (False, True) if n[-1] > 0 else (False,):
+            here, sums = (
+                until[ends] - until[starts],
+                sum_until[ends] - sum_until[starts],
+            )
+            if with_missing:
+                here, sums = here + n[-1], sums + total[-1]
+            values = self.losses.gain(here, sums) - self.price * np.maximum(sides, 1)
+            # All numbers are a condition only if missing values are not in it.
+            is_all = (sides == 0) & (with_missing or n[-1] <= 0)
+            values[(here < self.min_weight) | is_all] = -math.inf
+            k = int(values.argmax())
+            if values[k] > best:
+                best, accepted = float(values[k]), np.zeros(len(n), dtype=bool)
+                accepted[starts[k] : ends[k]] = True
+                accepted[-1] = with_missing
+        return best, accepted
+
+    def _best_set(self, column, n, total):
+        """The best of the sets of categories with the highest, or lowest, means."""
+        # With one row of the overall mean, so that a rare category does not lead.
+        n_all, sum_all = self.losses.total
+        means = (total + sum_all / n_all) / (n + 1)
+        order = np.argsort(-means if self.losses.is_high else means, kind="stable")
+        order = order[n[order] > 0]
+        here, sums = np.cumsum(n[order])[:-1], np.cumsum(total[order])[:-1]
+        if not len(here):
+            return -math.inf, None
+        n_in = np.arange(1, len(here) + 1)
+        values = self.losses.gain(here, sums) - self.price
+        values -= column.price(n_in, len(order))
+        values[here < self.min_weight] = -math.inf
+        k = int(values.argmax())
+        accepted = np.zeros(len(n), dtype=bool)
+        accepted[order[: k + 1]] = True
+        if 2 * (k + 1) > len(order):
+            # The text names what is not in the set, so a category without rows is.
+            accepted[:-1] |= n[:-1] == 0
+        return float(values[k]), accepted

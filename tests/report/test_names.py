@@ -1,0 +1,74 @@
+"""The title of a page, and the names of target and model."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.ensemble import (
+    AdaBoostClassifier,
+    HistGradientBoostingClassifier,
+    RandomForestClassifier,
+)
+from sklearn.linear_model import LogisticRegression, RidgeClassifier
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+
+from defragtrees.report.model import model_words
+from defragtrees.report.names import make_title, target_words
+from defragtrees.report.summary import summarize
+from tests.report.cases import loans, named, numbers, weather
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [("heart_disease", "heart disease"), ("SalePrice", "SalePrice"), ("y", "")]
+    + [(None, ""), ("target", ""), ("y_test", ""), ("Class", ""), (0, "")],
+)
+def test_a_name_that_says_nothing_is_none(name, words):
+    assert target_words(name) == words
+
+
+def test_a_title_names_what_is_predicted():
+    simple, X, y = weather()
+    found = summarize(simple, X, pd.Series(y, name="where_to_go"), data_name="days.csv")
+    assert found.title == "Where to go in 3 rules"
+    assert (found.target, found.data_name) == ("where to go", "days.csv")
+    given = {"title": "Mine", "target_name": "place_"}
+    found = summarize(simple, X, pd.Series(y, name="y"), **given)
+    assert (found.title, found.target) == ("Mine", "place")
+    # Otherwise the positive class, the data or the model do.
+    assert summarize(simple, X, y).title == "Predicting “out” in 3 rules"
+    assert summarize(simple, X, y).target == "the outcome"
+    simple, X, y = loans()
+    assert summarize(simple, X, y).title == "Predicting “unpaid” in 4 rules"
+    simple, X, y = named("a", "b", (0, 1))
+    assert summarize(simple, X, y).title == "Tree ensemble in 2 rules"
+    assert make_title(simple.rules_, "y", "a.csv") == "Predictions for a.csv in 2 rules"
+    assert make_title(simple.rules_) == "2 rules"
+    assert make_title(numbers("first")[0].rules_, "price") == "Price in 3 rules"
+
+
+def test_a_model_has_a_name_in_words(tmp_path):
+    forest = RandomForestClassifier(3)
+    for model, words in (
+        (forest, "random forest"),
+        (make_pipeline(StandardScaler(), forest), "random forest"),
+        (GridSearchCV(forest, {}), "random forest"),
+        (CalibratedClassifierCV(forest), "random forest"),
+        (HistGradientBoostingClassifier(), "gradient boosting"),
+        (AdaBoostClassifier(forest), "AdaBoost"),
+        (LogisticRegression(), "logistic regression"),
+        (make_pipeline(StandardScaler(), SVC()), "support vector machine"),
+        (RidgeClassifier(), "ridge"),
+        (np.median, "the function median"),
+        (lambda X: X, "the model"),
+        (tmp_path / "model.ubj", "the model in model.ubj"),
+    ):
+        assert model_words(model) == words
+    assert model_words(forest, 1_200) == "random forest of 1,200 trees"
+    booster = type("Booster", (), {"__module__": "lightgbm.basic"})()
+    assert model_words(booster) == "gradient boosting (LightGBM)"
+    mine = type("MyTabPFNModel", (), {"predict": None})()
+    assert model_words(mine) == "my tab PFN"

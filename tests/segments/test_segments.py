@@ -1,0 +1,315 @@
+"""Planted segments are found, figures are of rows that did not find them."""
+
+import json
+import sqlite3
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+from sklearn.linear_model import RidgeClassifier
+
+from defragtrees import (
+    DistilledTreeRegressor,
+    Segments,
+    compare_models,
+    explain_errors,
+    find_segments,
+)
+
+
+@pytest.fixture
+def table():
+    """3,000 rows with numbers, categories, dates, an order and missing values."""
+    rng = np.random.default_rng(0)
+    n = 3000
+    frame = pd.DataFrame(
+        {
+            "age": rng.integers(18, 80, n),
+            "income": rng.lognormal(10, 1, n).round(2),
+            "city": rng.choice(["Bern", "Rome", "Oslo", "Lima"], n),
+            "since": pd.Timestamp("2020-01-01")
+            + pd.to_timedelta(rng.integers(0, 1000, n), "D"),
+            "grade": pd.Categorical(
+                rng.choice(["low", "middle", "high"], n),
+                ["low", "middle", "high"],
+                ordered=True,
+            ),
+        }
+    )
+    frame.loc[rng.random(n) < 0.1, "income"] = np.nan
+    return frame
+
+
+def planted(inside, seed=1, rates=(0.1, 0.5)):
+    """Errors that are more frequent inside."""
+    rng = np.random.default_rng(seed)
+    return rng.random(len(inside)) < np.where(inside, rates[1], rates[0])
+
+
+def overlap(one, two):
+    """Jaccard's index."""
+    return (one & two).sum() / (one | two).sum()
+
+
+PLANTED = {
+    "numbers": lambda X: (X.age > 60) & (X.income <= 22_000),
+    "category": lambda X: (X.city == "Rome") & (X.age <= 35),
+    "dates": lambda X: (X.since >= "2022-03-01") & (X.city != "Oslo"),
+    "order": lambda X: (X.grade >= "middle") & (X.age < 26),
+    "missing": lambda X: X.income.isna() & (X.age > 30),
+}
+
+
+@pytest.mark.parametrize("name", PLANTED)
+def test_planted_segment_is_found_in_every_kind_of_column(table, name):
+    inside = PLANTED[name](table).to_numpy()
+    found = find_segments(table, planted(inside))
+    best = max(found, key=lambda one: one.explained)
+    covers = found.covers(table)[:, found.found.index(best)]
+    assert overlap(covers, inside) > 0.8
+    assert best.interval[0] < 0.5 < best.interval[1]
+    assert best.p_value < 0.001
+
+
+def test_figures_are_counted_on_rows_that_did_not_find_the_segment(table):
+    """Recomputed with pandas, on the rows that `read_rows` keeps for counting."""
+    from defragtrees.segments.found import read_rows
+
+    wrong = planted(PLANTED["numbers"](table).to_numpy())
+    found = find_segments(table, wrong, random_state=3)
+    counts = ~read_rows(table, wrong, random_state=3).is_searched
+    assert (found.n_rows, found.n_searched) == (1000, 2000)
+    covers = found.covers(table)
+    assert len(found) == 1
+    for k, segment in enumerate(found):
+        here = covers[:, k] & counts
+        assert segment.n_rows == here.sum()
+        assert segment.mean == pytest.approx(wrong[here].mean())
+        assert segment.share == pytest.approx(here[counts].mean())
+        apart = wrong[here].mean() - wrong[counts & ~here].mean()
+        expected = here[counts].mean() * apart
+        assert segment.explained == pytest.approx(expected)
+    nowhere = counts & ~covers.any(axis=1)
+    assert found.rest == pytest.approx(wrong[nowhere].mean())
+    assert found.mean == pytest.approx(wrong[counts].mean())
+
+
+def test_order_of_rows_and_columns_does_not_matter(table):
+    wrong = planted(PLANTED["numbers"](table).to_numpy())
+    order = np.random.default_rng(5).permutation(len(table))
+    names = list(reversed(table.columns))
+    turned = find_segments(table[names].iloc[order], wrong[order])
+    assert str(turned) == str(find_segments(table, wrong))
+
+
+def test_scale_of_weights_does_not_matter(table):
+    wrong = planted(PLANTED["numbers"](table).to_numpy())
+    weight = np.random.default_rng(6).integers(1, 4, len(table))
+    small, large = (
+        find_segments(table, wrong, sample_weight=weight * by) for by in (1, 1000)
+    )
+    assert str(small) == str(large)
+
+
+def test_no_segment_in_noise(table):
+    rng = np.random.default_rng(7)
+    runs = [
+        draw
+        for _ in range(15)
+        for draw in (rng.random(3000) < 0.2, rng.standard_normal(3000) ** 2)
+    ]
+    assert sum(len(find_segments(table, losses)) > 0 for losses in runs) <= 3
+
+
+def test_low_losses_and_restricted_features(table):
+    inside = PLANTED["category"](table).to_numpy()
+    good = planted(inside, rates=(0.5, 0.05))
+    found = find_segments(table, good, direction="low", features=["city", "age"])
+    assert overlap(found.covers(table)[:, 0], inside) > 0.8
+    assert {c.feature for c in found[0].conditions} == {0, 2}
+
+
+def test_segments_as_table_sql_frame_and_json(table, tmp_path):
+    wrong = planted(PLANTED["numbers"](table).to_numpy())
+    found = find_segments(table, wrong, loss_name="error")
+    text = str(found)
+    assert "age > 60" in text
+    assert all(len(line) <= 80 for line in text.splitlines())
+    frame = found.to_frame()
+    assert frame["segment"].tolist() == list(range(1, len(found) + 1))
+    path = tmp_path / "segments.json"
+    found.save(path)
+    again = Segments.from_dict(json.loads(path.read_text()))
+    assert again == found
+    with sqlite3.connect(":memory:") as base:
+        table[["age", "income", "city"]].to_sql("t", base)
+        sql = found.to_sql(dialect="sqlite", table="t")
+        numbers = pd.read_sql(sql, base)["segment"]
+    assert numbers.tolist() == found.apply(table).tolist()
+
+
+def test_more_rows_than_are_searched_all_count():
+    rng = np.random.default_rng(8)
+    X = rng.random((80_000, 4))
+    inside = (X[:, 0] > 0.8) & (X[:, 1] > 0.8)
+    found = find_segments(X, planted(inside))
+    assert (found.n_searched, found.n_rows) == (30_000, 50_000)
+    assert overlap(found.covers(X)[:, 0], inside) > 0.9
+
+
+def test_parquet_and_iterators(table, tmp_path):
+    wrong = planted(PLANTED["numbers"](table).to_numpy())
+    plain = table.drop(columns="grade")
+    path = tmp_path / "rows.parquet"
+    plain.assign(wrong=wrong * 1.0).to_parquet(path)
+    expected = str(find_segments(plain, wrong))
+    parts = ((plain[i : i + 500], wrong[i : i + 500]) for i in range(0, 3000, 500))
+    assert str(find_segments(path, "wrong")) == expected
+    assert str(find_segments(parts, None)) == expected
+
+
+BAD = {
+    "NaN": (np.r_[np.nan, np.arange(99.0)], "1 row of 100 has NaN"),
+    "another length": (np.arange(7.0), "100"),
+    "constant": (np.ones(100), "All losses are 1"),
+    "text": (np.array(["a", "b"] * 50), "losses must be numbers"),
+    "none": (None, "got None"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_losses_end_in_a_sentence(name):
+    losses, message = BAD[name]
+    with pytest.raises(ValueError, match=message):
+        find_segments(np.arange(100.0).reshape(-1, 1), losses)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"max_segments": 0}, "max_segments"),
+        ({"direction": "up"}, "direction"),
+        ({"alpha": 1.5}, "alpha"),
+        ({"features": ["nobody"]}, "nobody"),
+    ],
+)
+def test_bad_settings_end_in_a_sentence(settings, message):
+    X = np.arange(100.0).reshape(-1, 1)
+    with pytest.raises(ValueError, match=message):
+        find_segments(X, np.arange(100.0), **settings)
+    with pytest.raises(ValueError, match="at least 40 rows"):
+        find_segments(X[:1], [1.0])
+
+
+# Models
+
+
+@pytest.fixture
+def numbers():
+    rng = np.random.default_rng(9)
+    X = pd.DataFrame(rng.random((4000, 4)), columns=["a", "b", "c", "d"])
+    y = 10 * X.a + rng.normal(0, 0.5, 4000) + 4.0 * ((X.b > 0.7) & (X.c > 0.7))
+    return X, y
+
+
+def test_bias_of_numbers_in_both_directions(numbers):
+    X, y = numbers
+    found = explain_errors(lambda X: 10 * X["a"], X, y)
+    assert list(found) == ["absolute error", "too low", "too high"]
+    [low] = found["too low"]
+    assert low.interval[0] < 4.0 < low.interval[1]
+    assert low.beside["observed"] - low.beside["predicted"] == pytest.approx(low.mean)
+    assert len(found["too high"]) == 0
+    assert "Where predictions are too low" in str(found)
+    turned = explain_errors(lambda X: 10 * X["a"] + 4, X, y)
+    assert len(turned["too low"]) == 0
+
+
+@pytest.fixture
+def classes():
+    rng = np.random.default_rng(10)
+    X = pd.DataFrame(rng.random((4000, 4)), columns=["a", "b", "c", "d"])
+    p = 0.15 + 0.7 * (X.a > 0.5)
+    p = p.where(~((X.b > 0.75) & (X.c > 0.6)), 0.5)
+    y = pd.Series(np.where(rng.random(4000) < p, "bad", "good"))
+    return X, y, p.to_numpy()
+
+
+def test_errors_of_a_classifier_on_raw_columns(classes):
+    X, y, _ = classes
+    known = X[["a", "d"]]
+    forest = RandomForestClassifier(30, min_samples_leaf=20, random_state=0)
+    forest.fit(known[:1000], y[:1000])
+    found = explain_errors(forest, X[1000:], y[1000:])
+    best = found["error"][0]
+    assert {c.feature for c in best.conditions} == {1, 2}
+    wrong = forest.predict(known) != y
+    inside = ((X.b > 0.75) & (X.c > 0.6)).to_numpy()
+    assert best.interval[0] < wrong[inside].mean() < best.interval[1]
+
+
+@pytest.mark.parametrize("loss", ["log_loss", "brier", "neg_log_loss", "accuracy"])
+def test_losses_of_probabilities_equal_those_of_scikit_learn(classes, loss):
+    from sklearn import metrics
+
+    from defragtrees.segments.models import predict_rows
+
+    X, y, p = classes
+    given = predict_rows(1 - p, X, y.to_numpy())  # of the second class, good
+    _, losses = given.losses(loss)
+    right = {
+        "log_loss": lambda: metrics.log_loss(y, np.column_stack([p, 1 - p])),
+        "brier": lambda: metrics.brier_score_loss(y, 1 - p, pos_label="good"),
+        "accuracy": lambda: 1 - metrics.accuracy_score(y, given.labels),
+    }[loss.removeprefix("neg_")]()
+    assert np.mean(losses) == pytest.approx(right)
+
+
+def test_a_model_without_probabilities(classes):
+    X, y, _ = classes
+    ridge = RidgeClassifier().fit(X, y)
+    assert list(explain_errors(ridge, X, y)) == ["error"]
+    with pytest.raises(ValueError, match='Use loss="error"'):
+        explain_errors(ridge, X, y, "log_loss")
+    with pytest.raises(ValueError, match="loss must be one of"):
+        explain_errors(ridge, X, y, "absolute")
+
+
+def test_change_of_labels_in_a_region_is_found_by_comparing_two_models(classes):
+    """5 % of the training labels, in one region, are turned before a second fit."""
+    X, *_ = classes
+    bad = np.random.default_rng(12).random(len(X)) < 0.1 + 0.3 * X.a
+    y = pd.Series(np.where(bad, "bad", "good"))
+    region = (X.c <= 0.3) & (X.d <= 0.33)
+    turned = y.copy()
+    half = region & (np.arange(len(X)) % 2 == 0)
+    turned[half] = "bad"
+    assert half.mean() == pytest.approx(0.05, abs=0.01)
+    old, new = (
+        RandomForestClassifier(50, min_samples_leaf=5, random_state=0).fit(X, labels)
+        for labels in (y, turned)
+    )
+    rng = np.random.default_rng(11)
+    fresh = pd.DataFrame(rng.random((4000, 4)), columns=X.columns)
+    found = compare_models(old, new, fresh)
+    inside = ((fresh.c <= 0.3) & (fresh.d <= 0.33)).to_numpy()
+    lower = found["b lower"]  # the second class, good, is rarer
+    assert overlap(lower.covers(fresh).any(axis=1), inside) > 0.7
+
+
+def test_a_model_a_rule_list_and_a_column_can_be_compared(numbers):
+    X, y = numbers
+    forest = RandomForestRegressor(20, random_state=0).fit(X[:2000], y[:2000])
+    rules = DistilledTreeRegressor(max_rules=4, random_state=0).fit(X[:2000], y[:2000])
+    new = X[2000:].assign(vendor=10 * X.a)
+    found = compare_models(forest, rules, X[2000:], y[2000:])
+    assert list(found) == ["b better", "a better"]
+    # A segment reports how much less the absolute error of the better one is.
+    for segment in found["a better"]:
+        apart = segment.beside["b"] - segment.beside["a"]
+        assert apart == pytest.approx(segment.mean)
+    found = compare_models(forest, "vendor", new)
+    assert {c.feature for c in found["b lower"][0].conditions} >= {1, 2}
+    with pytest.raises(ValueError, match="is not a column"):
+        compare_models(forest, "seller", new)

@@ -332,7 +332,7 @@ def test_any_numbers_are_drawn(condition, column):
 
 
 def test_unseen_and_long_categories_are_drawn():
-    names = tuple(f"{'long ' * 40}{i}" for i in range(3))
+    names = tuple(f"{'long ' * 30}{i}" for i in range(3))
     condition = Condition(0, categories=(0, 3))
     simple, X, y = one_condition(condition, [*names, "new"], "nyny", names)
     effect = effect_of(simple, X, y)

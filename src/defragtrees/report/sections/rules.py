@@ -7,7 +7,6 @@ from defragtrees.report.text import (
     amount,
     badge,
     count,
-    cut,
     percent,
     range_bar,
     rate_range,
@@ -155,7 +154,7 @@ def _observed(summary, k):
     what = "mean"
     if outcome.labels:
         label = outcome.labels[outcome.rate_index(rule)]
-        what = f"rate of {cut(outcome.answer_text(label))}"
+        what = f"rate of {outcome.answer_text(label)}"
     return {"what": what, "value": value, "interval": interval}
 
 

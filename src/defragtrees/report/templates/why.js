@@ -111,7 +111,7 @@ function showWhy() {
     element("div", { class: "scroll", role: "region", tabindex: 0, "aria-label": "Rules of this row" }, table),
     element("h3", {}, "What would change the prediction"),
     changed.length ? element("ol", { class: "why-changes" }, ...changed.map(changeItem))
-      : element("p", {}, "No change of a single value does."));
+      : element("p", {}, "Changing one value is not enough."));
 }
 function pick(i) {
   row = rowOf(i);

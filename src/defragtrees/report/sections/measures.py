@@ -14,7 +14,6 @@ from defragtrees.report.text import (
     amount,
     badge,
     count,
-    cut,
     error_text,
     fidelity_text,
     name,
@@ -65,7 +64,7 @@ def measures(page):
         "measures": Table(
             header,
             lines,
-            f"Measures for {cut(summary.target)}",
+            f"Measures for {summary.target}",
             numeric=range(1, len(header)),
         ),
         "confusion": None,

@@ -70,7 +70,7 @@ def gains(
     outcome.check_known(y)
     true = outcome.encode_any(y)
     kept = outcome.is_known(true)
-    weight = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight)
+    weight = np.ones(len(true)) if sample_weight is None else np.asarray(sample_weight)
     weight = weight[kept].astype(np.float64)
     positive = weight * (true[kept] == outcome.positive_index)
     if not positive.sum():

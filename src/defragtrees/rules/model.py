@@ -1730,6 +1730,8 @@ def _read_intervals(fields: dict[str, Any], decision: str) -> None:
     scores = fields.pop("interval_scores", None)
     if scores is not None and fields["classes"]:
         raise ValueError("interval_scores are for numbers; these rules predict classes")
+    if scores is not None and fields.get("residuals") is not None:
+        raise ValueError("residuals and interval_scores must not both be there")
     if scores is not None:
         if list(scores) != sorted(scores):
             raise ValueError("interval_scores must be in ascending order")

@@ -1,14 +1,12 @@
 """The numbers of a report, worked by hand on a few rows."""
 
-import re
 import sys
 from importlib import metadata
 from types import SimpleNamespace
 
 import numpy as np
-import pandas as pd
 import pytest
-from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.frozen import FrozenEstimator
 
 from defragtrees import simplify
@@ -97,14 +95,6 @@ def test_a_list_gives_a_row_to_its_first_rule():
     found = summarize(simple, X, y)
     assert [card.n_rows for card in found.cards] == [2, 1, 1]
     assert found.cards[0].miss == 0.5
-    levels = found.model_quantiles
-    assert [middle for _, middle, _ in levels.values()] == [4.0, 0.0, 0.0]
-
-
-def test_overlap_counts_rules_before_the_last():
-    simple, X, y = numbers("first")
-    counts = summarize(simple, X, y).matches
-    assert {n: int(here.sum()) for n, here in counts.items()} == {0: 1, 1: 2, 2: 1}
 
 
 def test_importance_is_the_ensembles_own_or_the_cover_of_its_splits():
@@ -136,29 +126,6 @@ def test_the_path_of_the_simplifier_is_measured_on_the_rows():
     assert not found.is_given
 
 
-def test_a_typical_row_has_categories_and_missing_values():
-    rng = np.random.default_rng(0)
-    size = rng.normal(size=150)
-    size[::9] = np.nan
-    colour = pd.Categorical(rng.choice(["red", "blue", "green"], 150))
-    X = pd.DataFrame({"size": size, "colour": colour})
-    y = np.where((colour == "red") | (np.nan_to_num(size, nan=9.0) > 1), "b", "a")
-    model = HistGradientBoostingClassifier(
-        categorical_features="from_dtype", max_iter=10, min_samples_leaf=5
-    ).fit(X, y)
-    simple = simplify(model, X, y, max_rules=4, random_state=0)
-    found = summarize(simple, X, y)
-    [table] = written("rows", found)
-    lines = [[re.sub("</?b>", "", cell) for cell in line] for line in cells(table)]
-    at = 2 + [found.rules.feature_names[j] for j in found.features.shown].index(
-        "colour"
-    )
-    for line, (k, _) in zip(lines, found.typical_rows.items(), strict=True):
-        members = found.rows.members[:, k]
-        assert line[:2] == [f"Rule {k + 1}", str(members.sum())]
-        assert line[at] == X["colour"][members].mode()[0]
-
-
 def test_what_only_watches_a_fit_is_no_setting_to_repeat():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 2))
@@ -171,9 +138,9 @@ def test_what_only_watches_a_fit_is_no_setting_to_repeat():
     names = {one.name for source in (simple, forest) for one in read_settings(source)}
     assert {"max_rules", "n_estimators"} <= names
     assert not names & {"callback", "verbose"}
-    code = written("settings", summarize(simple, X, y))[1]
-    assert "callback" not in code
-    assert "max_rules=2" in code
+    settings = written("settings", summarize(simple, X, y))[1]
+    assert "callback" not in settings
+    assert "<dt>max_rules</dt><dd>2</dd>" in settings
 
 
 def test_versions_are_those_of_the_source_and_of_the_ensembles_library(monkeypatch):
@@ -220,7 +187,10 @@ def test_a_number_that_a_rule_predicts_has_the_minus_of_its_evidence():
     X = np.array([[1.0], [-1.0]])
     found = summarize(GivenRegressor(forest, rules=rules).fit(X), X)
     assert found.cards[0].then == "\N{MINUS SIGN}0.775"
-    assert cells(written("closeness", found)[2])[0][1] == "\N{MINUS SIGN}0.775"
+    line = cells(
+        written("calibration", summarize(found.simplifier, X, [-1.0, 0.0]))[-1]
+    )
+    assert line[0][3] == "\N{MINUS SIGN}0.775"
 
 
 def test_the_trade_off_counts_rows_by_their_weight():

@@ -23,7 +23,6 @@ from defragtrees.estimators.measuring import read_model
 from defragtrees.metrics.rulesets import calibration_rows, table_of_totals
 from defragtrees.outcomes.intervals import QUANTILE, wilson_interval
 from defragtrees.plots.style import class_numbers
-from defragtrees.plots.two_features import typical_value
 from defragtrees.report.facts import measure_facts
 from defragtrees.report.model import FeatureUse, Model, describe_model, feature_use
 from defragtrees.report.names import cut, make_title, shown_rules, target_words
@@ -35,7 +34,6 @@ from defragtrees.report.text import (
     true_minus,
 )
 from defragtrees.rules.model import RuleModel
-from defragtrees.rules.text import MAYBE_TRAINED
 
 MARK = "\0"  # does not occur in names of features
 MOST_DISAGREEMENTS = 12
@@ -64,7 +62,6 @@ class Card:
     colour: str  # of its prediction
     estimate: str  # rate, rows and interval in training; empty if not measured
     alone: str  # rate of all rows that it matches, if that differs
-    ensemble_estimate: float | None  # mean of the model on its training rows
     weight: str | None  # of an averaged rule
     n_rows: int  # number of rows that it predicts or, if averaged, matches
     share: float  # of all rows, by weight
@@ -108,11 +105,6 @@ class Summary:
     is_new: bool  # whether the model was not trained on these rows
 
     @property
-    def trained_note(self) -> str:
-        """Note in brackets to the model's figures; empty if the rows are new."""
-        return "" if self.is_new else f" ({MAYBE_TRAINED})"
-
-    @property
     def rules(self) -> RuleModel:
         """The rules, with long names cut."""
         return self.rows.rules
@@ -144,29 +136,6 @@ class Summary:
             return []
         n_rules = len(self.stability.returns)
         return [k + 1 for k in range(n_rules) if is_rarely_found(k, self.stability)]
-
-    @cached_property
-    def worst_rule(self):
-        """The rule of a list with the largest part of the loss.
-
-        None if there is no loss at all, an empty dict if rules share rows.
-        """
-        rows, rules = self.rows, self.rules
-        losses = self.outcome.losses(rows.expected, rows.predicted)
-        if not losses.any():
-            return None
-        if not rules.is_exclusive or rules.n_rules == 1:
-            return {}
-        sums = np.bincount(rows.deciding, rows.weight * losses, rules.n_rules)
-        k = int(sums.argmax())
-        members = rows.members[:, k]
-        return {
-            "number": k + 1,
-            "n_rows": int(members.sum()),
-            "n_wrong": int(losses[members].sum()),
-            "n_all_wrong": int(losses.sum()),
-            "error": self.outcome.shown_error(rows.mean(losses, members)),
-        }
 
     @cached_property
     def trade_off(self):
@@ -255,39 +224,6 @@ class Summary:
             tuple(used[:MOST_FEATURES]),
             max(0, len(used) - MOST_FEATURES),
         )
-
-    @cached_property
-    def typical_rows(self):
-        """Median or most frequent value of each feature, per rule with rows."""
-        rows, shown = self.rows, self.features.shown[:MOST_FEATURES]
-        return {
-            k: [
-                typical_value(rows.matrix[members, j], self.rules.categories[j])
-                for j in shown
-            ]
-            for k, members in enumerate(rows.members.T)
-            if members.any()
-        }
-
-    @cached_property
-    def model_quantiles(self):
-        """Quantiles of the model's predictions, per rule with rows."""
-        return {
-            k: np.quantile(self.rows.model_predictions[members], QUANTILES).tolist()
-            for k, members in enumerate(self.rows.members.T)
-            if members.any()
-        }
-
-    @cached_property
-    def matches(self):
-        """Rows by number of matching rules, the default rule left out."""
-        n_matching = self.rows.held[:, :-1].sum(axis=1)
-        return {int(n): n_matching == n for n in np.unique(n_matching)}
-
-    @cached_property
-    def conflicts(self):
-        """Share of the rows that match rules for different classes."""
-        return self.rows.share(self.rules._conflicts(self.rows.held))
 
     def class_pairs(self, down, across):
         """Classes that occur in either column, and counts of rows by pair."""
@@ -618,7 +554,7 @@ def _checked_columns(rules, n_rows, y, sample_weight):
 def _card(rows, k, colours, flags):
     rules, members = rows.rules, rows.members[:, k]
     rule, row, outcome = list(rules)[k], rules.rows()[k], rows.rules.outcome
-    mean, weight = row.get("ensemble_mean", math.nan), rules._shown_weight(rule)
+    weight = rules._shown_weight(rule)
     alone = outcome.alone_text(rule) if outcome.differs_alone(rule) else ""
 
     def written(text):
@@ -631,7 +567,6 @@ def _card(rows, k, colours, flags):
         colour=colours.of([rule.prediction])[0],
         estimate=written(row["estimate_text"]),
         alone=_number_text(alone),
-        ensemble_estimate=None if math.isnan(mean) else mean,
         weight=None if weight is None else render.number(weight),
         n_rows=int(members.sum()),
         share=rows.share(members),

@@ -120,7 +120,8 @@ def test_a_page_has_a_budget_for_names_and_categories(tmp_path, place):
     elif place == "target":
         y = y.rename(long)
     else:
-        rules = dataclasses.replace(rules, categories=(None, None, known))
+        changed = {"categories": (None, None, known), "training": None}
+        rules = dataclasses.replace(rules, **changed)
         X = X.assign(city=pd.Categorical.from_codes(X["city"].cat.codes, known))
     path = write_report(tmp_path / "page.html", rules, X, y)
     assert path.stat().st_size < 1_500_000

@@ -17,7 +17,7 @@ MOST_ROWS = 5000
 MOST_CHARACTERS = 250_000  # of the rows, so that the page stays small
 MOST_STEPS = 100  # of a slider
 LONGEST_NAME = 200  # of a category
-LARGEST_FILE = 500_000  # characters of a rule file that the page contains
+LARGEST_FILE = 300_000  # characters of a rule file that the page contains
 LARGEST_WHOLE = 2**53  # limit of exact whole numbers in scripts
 
 
@@ -55,12 +55,13 @@ def can_edit(rules):
 
 def page_data(summary):
     """All data of the scripts, as plain types."""
-    rules, sample = summary.rules, draw_sample(summary)
+    # With whole names: texts of edits must be those of Python. Scripts cut them.
+    rules, sample = summary.given_rules, draw_sample(summary)
     outcome, used = rules.outcome, sorted(summary.features.used)
     labels, known = outcome.labels or (), sample.model_predictions
     return {
         # As saved: names stay unchanged, only texts to show are made visible.
-        "rules": summary.given_rules.to_dict(),
+        "rules": rules.to_dict(),
         "n_rows": len(sample.matrix),
         "columns": {j: list(map(_plain, sample.matrix[:, j].tolist())) for j in used},
         "expected": _coded(sample.expected, outcome),

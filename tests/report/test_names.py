@@ -20,7 +20,7 @@ from sklearn.svm import SVC
 from defragtrees.report.model import model_words
 from defragtrees.report.names import cut, make_title, target_words
 from defragtrees.report.page import write_report
-from defragtrees.report.summary import summarize
+from defragtrees.report.summary import condition_parts, summarize
 from tests.report.cases import loans, named, numbers, weather
 
 
@@ -85,7 +85,8 @@ def test_long_names_are_cut_and_stay_distinct():
     simple, X, y = named(long, "b", (f"{long}1", f"{long}2"))
     found = summarize(simple, X, pd.Series(y, name=long), groups=[long] * len(y))
     assert found.rules.shown_names == (cut(long), "b")
-    assert found.cards[0].parts[0][1] == cut(long)
+    condition = found.rules.rules[0].conditions[0]
+    assert condition_parts(condition, found.rules)[1] == cut(long)
     assert found.target == cut(long)
     assert found.groups.labels == (cut(long),)
     assert len(found.title) == 200
@@ -100,7 +101,8 @@ def test_long_names_are_cut_and_stay_distinct():
     X = X.assign(city=pd.Categorical.from_codes(X["city"].cat.codes, categories))
     found = summarize(rules, X, y)
     assert found.scores == simple.rules_.evaluate(*loans()[1:])
-    assert len(found.cards[1].parts[0][2]) < 210
+    condition = found.rules.rules[1].conditions[0]
+    assert len(condition_parts(condition, found.rules)[2]) < 210
 
 
 @pytest.mark.parametrize("place", ["feature", "class", "target", "category", "many"])

@@ -56,16 +56,11 @@ class Card:
     """One rule and its evidence on the rows of the report."""
 
     number: int  # from 1
-    # For each condition the text before the name of the feature, the name, the rest.
-    parts: tuple[tuple[str, str, str], ...]
     then: str
     colour: str  # of its prediction
-    estimate: str  # rate, rows and interval in training; empty if not measured
     alone: str  # rate of all rows that it matches, if that differs
-    weight: str | None  # of an averaged rule
     n_rows: int  # number of rows that it predicts or, if averaged, matches
     share: float  # of all rows, by weight
-    matches: float  # share of the rows that it matches
     # For classes: share of its rows on which y, and the model, agree with it.
     right: float | None = None
     agrees: float | None = None
@@ -552,25 +547,17 @@ def _checked_columns(rules, n_rows, y, sample_weight):
 
 
 def _card(rows, k, colours, flags):
-    rules, members = rows.rules, rows.members[:, k]
-    rule, row, outcome = list(rules)[k], rules.rows()[k], rows.rules.outcome
-    weight = rules._shown_weight(rule)
+    rules, members, outcome = rows.rules, rows.members[:, k], rows.rules.outcome
+    rule = list(rules)[k]
+    then = rules._then_text(rule)
     alone = outcome.alone_text(rule) if outcome.differs_alone(rule) else ""
-
-    def written(text):
-        return text if outcome.labels else _number_text(text)
-
     return Card(
         number=k + 1,
-        parts=tuple(condition_parts(c, rules) for c in rule.conditions),
-        then=written(row["then"]),
+        then=then if outcome.labels else _number_text(then),
         colour=colours.of([rule.prediction])[0],
-        estimate=written(row["estimate_text"]),
         alone=_number_text(alone),
-        weight=None if weight is None else render.number(weight),
         n_rows=int(members.sum()),
         share=rows.share(members),
-        matches=rows.share(rows.held[:, k]),
         **_quality(rows, members),
         flags=flags,
     )

@@ -1,8 +1,9 @@
 """The figures of a page beside those of `recompute`, to the last digit shown.
 
-`python -m tests.report.compare_figures rules.json rows.csv report.html` prints
+`python -m tests.report.compare_figures rules.json rows.csv report.html TARGET` prints
 each figure of the page that is another. The table has the columns of the rules,
-`truth`, `ensemble`, for classes the ensemble's `p:CLASS`, and perhaps `group`.
+`truth` and, if it was compared with a model, `ensemble` and for classes the model's
+`p:CLASS`; perhaps `group`.
 """
 
 import csv
@@ -19,8 +20,17 @@ __all__ = ["compare", "main"]
 NUMBER = re.compile(r"([<>]?)([−-]?\d[\d,]*(?:\.\d+)?(?:e[+−-]?\d+)?)")
 
 
-def compare(page, report):
-    """The figures of a page, as HTML, that differ from the Report, as lines."""
+def compare(page, report, target):
+    """The figures of a page that differ from the report, as lines.
+
+    Parameters
+    ----------
+    page : str
+        HTML.
+    report : Report
+    target : str
+        Name of the target.
+    """
     troubles = []
     body = re.sub(r"<(script|style)\b.*?</\1>", "", page, flags=re.DOTALL)
     shown = dict(_shown_tables(body))
@@ -41,39 +51,51 @@ def compare(page, report):
             if label not in by_name:
                 troubles.append(f"{caption}: {label} is not in the page")
     troubles += _rule_troubles(body, report)
-    return troubles + _sentence_troubles(body, report)
+    return troubles + _sentence_troubles(body, report, target)
 
 
 def _rule_troubles(body, report):
+    """The table of the rules, the evidence below each, and the charts beside it."""
     troubles = []
-    rules = re.findall('<tbody class="rule".*?</tbody>', body, flags=re.DOTALL)
+    rules = body.split('<tbody class="rule"')[1:]
     if len(rules) != len(report.rows.every):
         return ["rules: another number of rules"]
     for k, rule in enumerate(rules):
+        rule = rule.split("</tbody>")[0]
         where = f"rule {k + 1}"
-        cells = re.findall(r'<td class="number"[^>]*>(.*?)</td>', rule, re.DOTALL)
-        shown = " ".join(_plain(cell) for cell in cells)
-        troubles += _differences(f"{where}, cells", shown, report.estimate(k))
-        evidence = re.search(r'<p class="evidence">(.*?)</p>', rule)
-        if evidence:
-            words = _plain(evidence[1])
-            troubles += _differences(f"{where}, evidence", words, report.evidence(k))
+        cells = {
+            _plain(head).split("(")[0]: _plain(text)
+            for head, text in re.findall(r'data-title="([^"]*)"[^>]*>(.*?)</td>', rule)
+        }
+        for head, numbers in report.reported(k).items():
+            if head not in cells:
+                troubles.append(f"{where}: there is no column {head}")
+                continue
+            text = re.sub(r"(?<=\d)(?= ?points?)", "", cells[head]).replace("+", "")
+            troubles += _differences(f"{where}, {head}", text, numbers)
+        found = re.findall(r'<p class="evidence">(.*?)</p>', rule)
+        if found:
+            for text, numbers in zip(found, report.evidence(k), strict=True):
+                troubles += _differences(f"{where}, evidence", _plain(text), numbers)
         labels = re.findall(r'<svg class="spark".*?aria-label="([^"]*)"', rule)
-        for text, numbers in zip(labels, report.effects(k), strict=True):
-            figures = unescape(text).rpartition(": ")[2]
-            troubles += _differences(f"{where}, chart", figures, numbers)
+        for text, numbers in zip(labels, report.pictures(k), strict=True):
+            text = unescape(text).rpartition(": ")[2]
+            troubles += _differences(f"{where}, picture", text, numbers)
     return troubles
 
 
-def _sentence_troubles(body, report):
-    """How well the verdict says that rules do, and how often they differ."""
-    words = [_plain(one) for one in re.findall(r'<p class="verdict">(.*?)</p>', body)]
-    troubles = _differences("verdict", words[1], report.verdict())
-    if report.classes:
-        same, n_rows = report.fidelity(), len(report.rows)
+def _sentence_troubles(body, report, target):
+    """How good the rules are, and how often rules and model differ."""
+    sentences = map(_plain, re.findall(r'<p class="verdict">(.*?)</p>', body))
+    starts = ("They are right", "They miss", "Their mistakes cost")
+    said = next(one for one in sentences if one.startswith(starts))
+    troubles = _differences("verdict", said, report.verdict())
+    rows = report.rows
+    if rows.has_model and report.classes:
         differ = re.search(r"Rules and model differ on (.*?)\)", _plain(body))[1]
-        n_apart = round((100 - same) / 100 * n_rows)
-        troubles += _differences("differ", differ, [n_apart, n_rows, 100 - same])
+        apart = 100 - report.fidelity()
+        numbers = [round(apart / 100 * len(rows)), len(rows), apart]
+        troubles += _differences("differ", differ, numbers)
     return troubles
 
 
@@ -102,19 +124,20 @@ def _differences(where, text, numbers):
 
 
 def _shown_tables(body):
-    """Captions and cells of all tables but that of rules, the first of each."""
-    body = re.sub('<table class="rules.*?</table>', "", body, flags=re.DOTALL)
+    """Captions and cells of all tables, the first of each."""
     pattern = r"<caption[^>]*>(.*?)</caption>.*?<tbody>(.*?)</tbody>"
-    for caption, inside in re.findall(pattern, body, flags=re.DOTALL)[::-1]:
-        lines = [re.split("</t[hd]>", line)[:-1] for line in inside.split("</tr>")[:-1]]
-        yield _plain(caption), [[_plain(cell) for cell in line] for line in lines]
+    for table in body.split("<table")[:0:-1]:
+        for caption, inside in re.findall(pattern, table, flags=re.DOTALL):
+            lines = inside.split("</tr>")[:-1]
+            cells = [re.split("</t[hd]>", line)[:-1] for line in lines]
+            yield _plain(caption), [[_plain(cell) for cell in line] for line in cells]
 
 
 def _plain(html):
     return unescape(re.sub("<[^>]*>", "", html)).replace("\N{NO-BREAK SPACE}", " ")
 
 
-def main(rules_file, rows_file, page_file):
+def main(rules_file, rows_file, page_file, target="y"):
     """Compare three files; the number of figures that differ."""
     with open(rules_file, encoding="utf-8") as file:
         rules = json.load(file)
@@ -122,7 +145,7 @@ def main(rules_file, rows_file, page_file):
         table = list(csv.DictReader(file))
     with open(page_file, encoding="utf-8") as file:
         page = file.read()
-    troubles = compare(page, Report(Rows(rules, table)))
+    troubles = compare(page, Report(Rows(rules, table)), target)
     sys.stdout.writelines(f"{line}\n" for line in troubles)
     return len(troubles)
 

@@ -309,7 +309,7 @@ def calibration(page):
     by_rule = summary.rules.combination != "sum"
     header = ["Rule", "Predicts"] if by_rule else ["Class"]
     header += ["Rows", "Estimated", "Observed", "95 % interval"]
-    picture = calibration_picture(summary.calibration, outcome, write)
+    picture = calibration_picture(summary.calibration, summary.rules, write)
     gap_text = amount(gap)
     if outcome.has_probabilities:
         gap_text = f"{100 * gap:.1f} percentage points"

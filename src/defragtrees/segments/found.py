@@ -225,9 +225,7 @@ class Segments(Sequence[Segment]):
             [
                 {
                     "segment": k,
-                    "if": " and ".join(
-                        c.text(*self.rules.vocabulary) for c in segment.conditions
-                    ),
+                    "if": segment.rule.text(),
                     "n_rows": segment.n_rows,
                     "share": segment.share,
                     "mean": segment.mean,

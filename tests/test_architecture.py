@@ -32,6 +32,15 @@ def test_importing_the_package_imports_no_optional_package():
     assert "defragtrees" in more
 
 
+def test_no_module_imports_what_opens_a_connection():
+    pattern = (
+        r"(?m)^\s*(?:import|from)\s+(?:socket|urllib|http|requests|httpx|ftplib)\b"
+    )
+    modules = list(ROOT.rglob("*.py"))
+    assert len(modules) > 100
+    assert [m.name for m in modules if re.search(pattern, m.read_text("utf-8"))] == []
+
+
 def test_importing_the_package_loads_names_when_they_are_used():
     loaded = loaded_by("import defragtrees; dir(defragtrees)")
     assert {"numpy", "scipy", "sklearn"} & loaded == set()

@@ -64,6 +64,56 @@ def test_a_draft_is_no_more_open_than_what_it_replaces(tmp_path):
     assert path.stat().st_mode & 0o777 == 0o600
 
 
+@pytest.mark.skipif(os.name != "posix", reason="needs modes")
+@pytest.mark.parametrize("mode", [0o000, 0o400, 0o444, 0o660])
+def test_a_file_keeps_its_mode_and_nobody_reads_the_draft(tmp_path, mode):
+    path = tmp_path / "a.txt"
+    path.write_text("one")
+    path.chmod(mode)
+    with atomic_file(path) as draft:
+        assert draft.stat().st_mode & 0o777 == 0o600
+        draft.write_text("two")
+    assert path.stat().st_mode & 0o777 == mode
+    path.chmod(0o600)
+    assert path.read_text() == "two"
+
+
+@pytest.mark.skipif(
+    not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root gives files away"
+)
+def test_a_file_keeps_its_owner_and_group(tmp_path):
+    path = tmp_path / "a.txt"
+    path.write_text("one")
+    path.chmod(0o640)
+    os.chown(path, 1234, 4321)
+    write_atomic(path, "two")
+    found = path.stat()
+    assert (found.st_uid, found.st_gid, found.st_mode & 0o777) == (1234, 4321, 0o640)
+
+
+@pytest.mark.skipif(not hasattr(os, "chown"), reason="needs groups")
+def test_another_group_may_do_no_more_than_everybody(tmp_path, monkeypatch):
+    path = tmp_path / "a.txt"
+    path.write_text("one")
+    path.chmod(0o664)
+    stat = os.stat_result
+
+    def refuse(*given):
+        raise PermissionError(errno.EPERM, "no")
+
+    class Foreign(type(path)):
+        def stat(self, **options):
+            found = super().stat(**options)
+            is_draft = self.name.startswith(".defragtrees-")
+            return stat([*found[:5], found[5] + is_draft, *found[6:]])
+
+    monkeypatch.setattr(os, "chown", refuse)
+    monkeypatch.setattr("defragtrees._utils.files.Path", Foreign)
+    write_atomic(path, "two")
+    assert path.read_text() == "two"
+    assert path.stat().st_mode & 0o777 == 0o644
+
+
 @pytest.mark.skipif(os.name != "posix", reason="needs links")
 def test_a_link_keeps_its_place(tmp_path):
     (tmp_path / "real.txt").write_text("old")

@@ -17,7 +17,6 @@ from sklearn.model_selection import KFold, StratifiedKFold, train_test_split
 from sklearn.utils.validation import (
     check_consistent_length,
     check_is_fitted,
-    column_or_1d,
     has_fit_parameter,
 )
 
@@ -26,7 +25,7 @@ from defragtrees._utils import formatting as render
 from defragtrees._utils.optional import require
 from defragtrees._utils.progress import Progress, part, parts, watch
 from defragtrees._utils.types import Column, Rows
-from defragtrees.data.tables import check_weight, take_rows
+from defragtrees.data.tables import check_weight, one_column, take_rows
 from defragtrees.estimators import METHODS, compared_methods, estimator_for
 from defragtrees.estimators.base import Simplifier
 from defragtrees.estimators.inputs import one_seed, open_model
@@ -343,7 +342,7 @@ def _checked(X, y, sample_weight, forest, n_resamples, chosen):
     """Check the rows of a comparison."""
     if y is None:
         raise ValueError("compare needs y, to measure errors; got None. Pass y.")
-    y = column_or_1d(y)
+    y = one_column(y)
     matrix = forest.encode(X)
     check_consistent_length(matrix, y, sample_weight)
     y = forest.outcome.check(y)

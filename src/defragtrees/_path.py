@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.model_selection import train_test_split
-from sklearn.utils.validation import check_consistent_length, column_or_1d
+from sklearn.utils.validation import check_consistent_length
 
 from defragtrees import plots
 from defragtrees._api import check_names, simplify
@@ -16,7 +16,7 @@ from defragtrees._utils import formatting as render
 from defragtrees._utils.progress import part
 from defragtrees._utils.types import Column, Floats, Rows
 from defragtrees.data.evaluation import Predictions, decided_alike, rule_scores
-from defragtrees.data.tables import check_finite, take_rows
+from defragtrees.data.tables import check_finite, one_column, take_rows
 from defragtrees.estimators.base import open_validation
 from defragtrees.estimators.defrag import DefragClassifier
 from defragtrees.estimators.inputs import one_seed, open_model
@@ -96,7 +96,7 @@ def simplify_path(
     """
     check_names(settings, [f.name for f in fields(DefragClassifier)], "simplify_path")
     seed = one_seed(random_state)
-    y = None if y is None else column_or_1d(y)
+    y = None if y is None else one_column(y)
     rows = X, y, sample_weight
     check_consistent_length(*rows)
     divided: Any = rows if validation is None else _validation_rows(validation)
@@ -318,7 +318,7 @@ def _validation_rows(validation):
             "simplify_path needs the rows of validation in memory, to split them; got "
             f"{type(validation[0]).__name__}. Pass a table."
         )
-    return source.X, column_or_1d(source.y), source.sample_weight
+    return source.X, one_column(source.y), source.sample_weight
 
 
 def _check_choice(choose_by, outcome, has_labels):

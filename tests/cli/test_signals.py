@@ -77,6 +77,23 @@ def test_ctrl_c_is_an_error_with_an_object():
         signal.signal(signal.SIGINT, before)
 
 
+def test_ctrl_c_while_a_package_is_imported(rules, table, monkeypatch, capsys):
+    # Compiled packages report an interrupt during their import as an ImportError.
+    def interrupted(path):
+        try:
+            signal.getsignal(signal.SIGINT)(signal.SIGINT, None)
+        except KeyboardInterrupt as error:
+            raise ImportError("initialization failed") from error
+
+    monkeypatch.setattr("defragtrees.cli.predict.read_rules", interrupted)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        assert main(["predict", str(rules), str(table)]) == 130
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert capsys.readouterr().err == "defragtrees: Interrupted.\n"
+
+
 @pytest.mark.skipif(not os.path.exists("/dev/stdout"), reason="needs /dev/stdout")
 def test_standard_output_can_be_named(command, rules, table, tmp_path):
     done = command("predict", rules, table, "--json", "--out", "/dev/stdout")

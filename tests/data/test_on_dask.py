@@ -14,6 +14,7 @@ import pandas as pd
 import pytest
 from dask.sizeof import sizeof
 from distributed import Client, LocalCluster
+from distributed.core import Status
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
 from defragtrees import DefragClassifier, FABRulesClassifier, simplify
@@ -731,3 +732,34 @@ def test_groups_of_shards_are_runs_or_what_a_thread_has(client, X):
             shards.total_of_groups(fails_there, in_any_order=in_any_order)
     local, _ = here(X, [1000] * 12)
     assert local.total_of_groups(rooms_of, 0).tolist() == [144, 1, 1]
+
+
+def set_status(name, dask_worker):
+    dask_worker.status = Status[name]
+
+
+@pytest.mark.parametrize("step", ["encode", "load"])
+def test_who_waits_for_paused_workers_is_told(monkeypatch, X, step):
+    told = []
+    # Without a limit no monitor lets the workers go on.
+    with (
+        LocalCluster(n_workers=2, threads_per_worker=1, memory_limit=0, processes=False,
+                     dashboard_address=None) as cluster,
+        Client(cluster) as client,
+    ):  # fmt: skip
+
+        def tell(message):
+            told.append(message)
+            client.run(set_status, "running")
+
+        monkeypatch.setattr(data_dask, "warn", tell)
+        monkeypatch.setattr(data_dask, "PATIENCE_SECONDS", 0.1)
+        client.run(set_status, "paused")
+        source = DaskSource(da.from_array(X, chunks=(6_000, -1)))
+        if step == "load":
+            assert (source.load().X == X).all()
+        else:
+            shards, _ = source.encode(Encoder())
+            assert sum(shards.lengths) == N_ROWS
+    assert len(told) == 1
+    assert "The fit waits: Dask has paused 2 of 2 workers" in told[0]

@@ -152,6 +152,22 @@ def test_neither_order_of_rows_nor_of_columns_changes_rules(
     assert by_names(turned) == by_names(expected)
 
 
+def test_order_of_more_rows_than_a_sample_has_changes_no_rule():
+    rng = np.random.default_rng(0)
+    n_rows = all_rows.MOST_ROWS + 1_000
+    X = rng.normal(size=(n_rows, 3))
+    y = (X[:, 0] + X[:, 1] ** 2 > 1) ^ (rng.random(n_rows) < 0.1)
+    weight = rng.integers(1, 4, n_rows).astype(float)  # their sums are exact
+    model = RandomForestClassifier(5, max_depth=4, random_state=0)
+    model.fit(X[:5_000], y[:5_000])
+    order = rng.permutation(n_rows)
+    fits = [
+        DefragClassifier(model, random_state=0).fit(X[k], y[k], sample_weight=weight[k])
+        for k in (slice(None), order)
+    ]
+    assert fits[0].rules_ == fits[1].rules_
+
+
 @pytest.mark.parametrize("method", ["defrag", "paper"])
 def test_frames_iterators_and_files_give_the_same_rules(
     method, frame, labels, boosted, tmp_path

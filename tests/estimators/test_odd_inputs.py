@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.ensemble import RandomForestClassifier
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 
 from defragtrees import Condition, DefragClassifier, Rule, RuleList, RuleModel, simplify
 from defragtrees.ensembles.forest import Forest, Tree
@@ -143,3 +143,72 @@ def test_a_budget_beyond_the_rows_is_not_searched_for(monkeypatch, ensemble):
         simplify(ensemble, X, Y, max_rules=10**6, random_state=0)
     simplify(ensemble, X, Y, max_rules=7, random_state=0)
     assert budgets == [12, 7]
+
+
+PLAIN = np.random.default_rng(4).normal(size=(300, 3))
+GAPS = np.random.default_rng(5).random(PLAIN.shape) < 0.2
+WITH_NAN = np.where(GAPS, np.nan, PLAIN)
+MASKED = np.ma.array(np.where(GAPS, 1e6, PLAIN), mask=GAPS)
+TRUTH = pd.Series(PLAIN[:, 0] > 0)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "classes"),
+    [
+        ("Int64", (0, 1)),
+        ("UInt8", (0, 1)),
+        ("int64[pyarrow]", (0, 1)),
+        ("boolean", (False, True)),
+        ("bool[pyarrow]", (False, True)),
+    ],
+)
+def test_nullable_labels_stay_whole_numbers_and_truth_values(dtype, classes):
+    y = TRUTH.astype(dtype)
+    simple = DefragClassifier(max_rules=2, random_state=0).fit(PLAIN, y)
+    kinds = {type(label) for label in simple.rules_.classes}
+    assert simple.rules_.classes == classes
+    assert kinds == {type(classes[0])}
+    assert simple.predict(PLAIN).dtype == np.asarray(classes).dtype
+    assert f"P({classes[1]})" in str(simple.rules_)
+    again = RuleModel.from_dict(simple.rules_.to_dict())
+    assert again.classes == classes
+    assert simple.evaluate(PLAIN, y)["error"] == simple.training_["error"]
+    assert again.refit(PLAIN, y).classes == classes
+    with pytest.raises(ValueError, match="Input y contains NaN"):
+        simple.fit(PLAIN, y.where(TRUTH.index > 3))
+
+
+def test_masked_cells_are_missing_values():
+    model = HistGradientBoostingClassifier(max_iter=5).fit(WITH_NAN, TRUTH)
+
+    def black_box(X):
+        return np.nan_to_num(X[:, 0], nan=-1.0) > 0
+
+    for ensemble in (model, None, black_box):
+        fits = [
+            DefragClassifier(ensemble, max_rules=3, random_state=0).fit(X, TRUTH)
+            for X in (WITH_NAN, MASKED)
+        ]
+        assert fits[0].rules_ == fits[1].rules_
+    simple = fits[0]
+    for rules in (simple, simple.rules_):
+        assert (rules.predict(MASKED) == rules.predict(WITH_NAN)).all()
+        assert (rules.predict_proba(MASKED) == rules.predict_proba(WITH_NAN)).all()
+    assert simple.evaluate(MASKED, TRUTH) == simple.evaluate(WITH_NAN, TRUTH)
+    parts = iter([(MASKED[:100], TRUTH[:100]), (MASKED[100:], TRUTH[100:])])
+    whole = DefragClassifier(model, random_state=0).fit(WITH_NAN, TRUTH)
+    assert DefragClassifier(model, random_state=0).fit(parts).rules_ == whole.rules_
+
+
+def test_masked_labels_and_weights_are_rejected():
+    y = np.ma.array(TRUTH.to_numpy(), mask=GAPS[:, 0])
+    weight = np.ma.array(np.ones(300), mask=GAPS[:, 0])
+    simple = DefragClassifier(max_rules=2, random_state=0).fit(PLAIN, TRUTH)
+    for call in (simple.fit, simple.evaluate, simple.rules_.refit):
+        with pytest.raises(ValueError, match="y must have a value in every row; some"):
+            call(PLAIN, y)
+    for call in (simple.fit, simple.evaluate):
+        with pytest.raises(ValueError, match="sample_weight must have a value in ever"):
+            call(PLAIN, TRUTH, sample_weight=weight)
+    unmasked = np.ma.array(TRUTH.to_numpy(), mask=False)
+    assert simple.fit(PLAIN, unmasked).rules_.classes == (False, True)

@@ -129,7 +129,10 @@ def _use(rules, X):
         assert np.isfinite(answers).all(), "rules answer what is no number"
     str(rules), repr(rules), rules._repr_html_()
     rules.explain(X[:2])
-    assert RuleModel.from_dict(json.loads(json.dumps(rules.to_dict()))) == rules
+    document = json.loads(json.dumps(rules.to_dict()))
+    again = RuleModel.from_dict(document)
+    assert again.to_dict() == document
+    assert again.predict(X).tolist() == answers.tolist()
     for format in FORMATS:
         try:
             export(rules, format)

@@ -150,7 +150,8 @@ def test_calibration_of_a_scorecard_is_by_total():
     assert [row["observed"] for row in rows] == pytest.approx([0.75, 0, 1])
     estimated = [1 / (1 + np.exp(-total)) for total in (0, 1, 2)]
     assert [row["estimated"] for row in rows] == pytest.approx(estimated)
-    ends = [wilson_interval(0.75, 4), wilson_interval(0, 1), wilson_interval(1, 1)]
+    # Weights 3 and 1 are worth 4 ** 2 / (3 ** 2 + 1 ** 2) rows.
+    ends = [wilson_interval(0.75, 1.6), wilson_interval(0, 1), wilson_interval(1, 1)]
     found = [(row["low"], row["high"]) for row in rows]
     assert np.ravel(found) == pytest.approx(np.ravel(ends))
     assert {row["class"] for row in rows} == {"yes"}

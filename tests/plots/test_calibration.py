@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from matplotlib import cbook
 
-from defragtrees import plots
+from defragtrees import metrics, plots
 from defragtrees.plots.measures import calibration_picture
 from defragtrees.plots.picture import Curve
-from defragtrees.rules import RuleList
+from defragtrees.rules import RuleList, Scorecard
 from defragtrees.rules.conditions import Condition, Rule
 
 from .conftest import make_classes, make_numbers, make_rows, make_single
@@ -58,10 +58,26 @@ def test_a_class_has_the_colour_of_its_place_also_if_others_have_no_rule():
     rules = make_classes()
     row = {"rule": 1, "class": "keep", "estimated": 0.5, "observed": 0.5}
     row |= {"low": 0.4, "high": 0.6, "n_rows": 10.0}
-    _, points = calibration_picture([row], rules.outcome).marks
+    _, points = calibration_picture([row], rules).marks
     place = list(rules.classes).index("keep")
     assert place > 0
     assert (points.label, points.colour) == ("keep", f"g{place}")
+
+
+def test_a_scorecard_has_a_point_for_each_total():
+    points = [Condition(0, lower=0.5), Condition(0, lower=0.8)]
+    rules = [Rule((c,), "yes", (0.5, 0.5), points=(1.0,)) for c in points]
+    base = Rule((), "no", (0.5, 0.5), points=(0.0,))
+    classes = ("no", "yes")
+    card = Scorecard(tuple(rules), base, ("x",), "classification", classes)
+    X = [[0.1], [0.2], [0.6], [0.9], [0.9]]
+    ax = plots.calibration(card, X, ["no", "yes", "yes", "yes", "no"])
+    found = ax.containers[-1][0].get_xydata()
+    estimated = [1 / (1 + np.exp(-total)) for total in (0, 1, 2)]
+    np.testing.assert_allclose(found, np.c_[estimated, [0.5, 1.0, 0.5]])
+    assert [text.get_text() for text in ax.texts] == []
+    picture = calibration_picture(metrics.calibration(card, X, ["no"] * 5), card)
+    assert picture.marks[-1].texts[1].startswith("total 1\nestimated 0.731\n")
 
 
 def test_numbers_are_means_and_a_rule_without_rows_has_no_point():
@@ -81,9 +97,9 @@ def test_rules_without_probabilities_are_rejected():
 def test_the_text_of_a_point_names_its_rule():
     row = {"rule": 2, "class": "yes", "estimated": 0.1, "observed": 0.2, "n_rows": 10.0}
     row |= {"low": 0.05, "high": 0.5}
-    picture = calibration_picture([row], make_risks().outcome, "{:.0%}".format)
+    picture = calibration_picture([row], make_risks(), "{:.0%}".format)
     diagonal, points = picture.marks
     assert isinstance(points, Curve)
-    assert points.texts == ["rule 2<br>estimated 10%<br>observed 20% (5% to 50%)"]
+    assert points.texts == ["rule 2\nestimated 10%\nobserved 20% (5% to 50%)"]
     assert (points.numbers, points.reach) == ([2], [(0.05, 0.5)])
     assert diagonal.x == diagonal.y

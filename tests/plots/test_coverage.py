@@ -4,8 +4,10 @@ import dataclasses
 
 import numpy as np
 import pytest
+from matplotlib import colors
 
 from defragtrees import metrics, plots
+from defragtrees.plots import style
 from defragtrees.rules import RuleList
 from defragtrees.rules.conditions import Condition, Rule
 
@@ -30,8 +32,11 @@ def test_bars_are_the_rows_that_rules_match_and_predict():
     # Rows 1 and 2; of rows 1 to 4 only the last two; the default gets row 5.
     np.testing.assert_allclose(widths(ax), [[0.4, 0.8, 0.2], [0.4, 0.4, 0.2]])
     labels = [label.get_text() for label in ax.get_yticklabels()]
-    assert labels == ["1. x <= 2.5: a", "2. x <= 4.5: b", "3. otherwise: c"]
-    assert [text.get_text() for text in ax.texts] == ["40.0 %", "40.0 %", "20.0 %"]
+    assert labels == ["1. x <= 2.5", "2. 2.5 < x <= 4.5", "3. otherwise"]
+    texts = [text.get_text() for text in ax.texts]
+    assert texts == ["a: 40.0 %", "b: 40.0 %", "c: 20.0 %"]
+    colours = [colors.to_hex(bar.get_facecolor()) for bar in ax.containers[1]]
+    assert colours == [colour.lower() for colour in style.COLOURS[:3]]
 
 
 def test_wrong_predictions_have_their_own_bar():
@@ -40,7 +45,7 @@ def test_wrong_predictions_have_their_own_bar():
     starts = [bar.get_x() for bar in ax.containers[2]]
     np.testing.assert_allclose(starts, [0.2, 0.4, 0.0])
     texts = [text.get_text() for text in ax.texts]
-    assert texts == ["40.0 %, 50.0 % wrong", "40.0 %, 0.0 % wrong", *texts[2:]]
+    assert texts == ["a: 40.0 %, 50.0 % wrong", "b: 40.0 %, 0.0 % wrong", *texts[2:]]
     names = [text.get_text() for text in ax.get_legend().get_texts()]
     assert names == ["matched", "predicted", "predicted wrongly"]
 
@@ -50,9 +55,9 @@ def test_numbers_show_the_error_in_units_of_y_of_each_rule():
     rows = np.array([[0.1, 0.1], [0.5, 0.5], [0.9, 0.9]])
     ax = plots.coverage(rules, rows, [1.25, 4.5, 9.0])
     assert [text.get_text() for text in ax.texts] == [
-        "33.3 %, root mean squared error 0",
-        "33.3 %, root mean squared error 1",
-        "33.3 %, root mean squared error 2",
+        "1.25: 33.3 %, root mean squared\nerror 0",
+        "3.5: 33.3 %, root mean squared\nerror 1",
+        "7: 33.3 %, root mean squared\nerror 2",
     ]
     assert len(ax.containers) == 2
 
@@ -74,9 +79,9 @@ def test_averaged_rules_predict_together_so_weights_are_shown():
     ax = plots.coverage(rules, rows)
     np.testing.assert_allclose(widths(ax), [[0.75, 0.5, 1.0]])
     assert [text.get_text() for text in ax.texts] == [
-        "75.0 %, weight 2",
-        "50.0 %, weight 0.5",
-        "100.0 %, weight 0.1",
+        "1: 75.0 %, weight 2",
+        "0: 50.0 %, weight 0.5",
+        "0: 100.0 %, weight 0.1",
     ]
 
 

@@ -142,6 +142,7 @@ def test_names_are_the_promised_ones_and_documented():
         "coverage",
         "feature_heat_map",
         "forest_regions",
+        "gains",
         "overlap",
         "regions",
         "risks",

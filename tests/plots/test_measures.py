@@ -14,9 +14,12 @@ from defragtrees._path import PathPoint, RulePath
 from defragtrees.estimators.defrag import DefragClassifier
 from defragtrees.paper.estimator import FABRulesClassifier
 from defragtrees.paper.loop import Step
+from defragtrees.rules import RuleList
+from defragtrees.rules.conditions import Condition, Rule
 
 from .conftest import make_numbers
 
+BINARY = ("classification", ("no", "yes"))
 HISTORY = tuple(
     Step(restart, i, bound, k, 0.1)
     for restart, steps in enumerate(
@@ -30,7 +33,7 @@ HISTORY = tuple(
 )
 
 
-def test_trade_off_marks_the_chosen_list_and_the_ensemble():
+def test_trade_off_marks_the_chosen_list_and_the_model():
     rules = make_numbers()
     points = []
     for n, error in ((1, 0.49), (2, 0.36), (3, 0.25)):
@@ -40,8 +43,8 @@ def test_trade_off_marks_the_chosen_list_and_the_ensemble():
     np.testing.assert_allclose(ax.lines[0].get_xydata(), [(1, 0.7), (2, 0.6), (3, 0.5)])
     marked = next(line for line in ax.lines if line.get_label() == "chosen")
     np.testing.assert_allclose(marked.get_xydata(), [(2, 0.6)])
-    ensemble = next(line for line in ax.lines if line.get_label() == "ensemble")
-    assert ensemble.get_ydata()[0] == 0.2
+    model = next(line for line in ax.lines if line.get_label() == "model")
+    assert model.get_ydata()[0] == 0.2
 
 
 def make_entry(method, n_rules, error, failure=None):
@@ -68,8 +71,26 @@ def test_comparison_has_a_line_for_each_method_that_did_not_fail():
     np.testing.assert_allclose(lines[0].get_xydata(), [(2, 0.3), (4, 0.2)])
     np.testing.assert_allclose(lines[1].get_xydata(), [(9, 0.1)])
     labels = [text.get_text() for text in ax.get_legend().get_texts()]
-    assert labels == ["one", "_two", "distilled tree", "ensemble"]
+    assert labels == ["one", "_two", "distilled tree", "model"]
     assert ax.get_ylabel() == "held-out error"
+
+
+def test_gains_have_a_point_for_each_step_with_the_numbers_of_its_rules():
+    high = Rule((Condition(0, lower=0.5),), "no", (0.75, 0.25))
+    mild = Rule((Condition(0, lower=0.2),), "yes", (0.25, 0.75))
+    rules = RuleList((high, mild), Rule((), "no", (0.9, 0.1)), ("x",), *BINARY)
+    X = [[0.6], [0.7], [0.3], [0.4], [0.1], [0.1], [0.1], [0.1]]
+    y = ["yes", "no", "yes", "yes", "no", "no", "no", "yes"]
+    ax = plots.gains(rules, X, y)
+    best, random, found = ax.lines
+    steps = [(0, 0), (0.25, 0.5), (0.5, 0.75), (1, 1)]
+    np.testing.assert_allclose(found.get_xydata(), steps)
+    np.testing.assert_allclose(best.get_xydata(), [(0, 0), (0.5, 1), (1, 1)])
+    np.testing.assert_allclose(random.get_xydata(), [(0, 0), (1, 1)])
+    assert [text.get_text() for text in ax.texts] == ["2", "1", "3"]
+    assert found.get_color() == plots.COLOURS[1]
+    assert ax.get_xlabel() == "share of rows contacted"
+    assert [tick.get_text() for tick in ax.get_xticklabels()][:2] == ["0 %", "20 %"]
 
 
 def thick(ax):
@@ -99,24 +120,10 @@ def test_every_restart_has_a_bound_and_a_number_of_components():
     ]
 
 
-def test_the_restart_to_emphasise_can_be_given():
-    ax = plots.convergence(HISTORY, kept=0)
-    assert thick(ax).get_ydata()[-1] == -20.0
-    assert thick(ax).get_label() == "bound, restart 1"
-    with pytest.raises(ValueError, match="kept must be"):
-        plots.convergence(HISTORY, kept=3)
-
-
 def test_the_restart_that_an_estimator_kept_stands_out():
     found = SimpleNamespace(history_=HISTORY, kept_restart_=2)
     assert thick(plots.convergence(found)).get_label() == "bound, kept restart"
     assert thick(plots.convergence(found)).get_ydata()[-1] == -45.0
-    # Identified by its iterations and its components if it has no number.
-    found = SimpleNamespace(
-        history_=HISTORY, n_iter_=3, posterior_=SimpleNamespace(n_components=4)
-    )
-    assert thick(plots.convergence(found)).get_ydata()[-1] == -20.0
-    assert thick(plots.convergence(found)).get_label() == "bound, kept restart"
 
 
 def test_a_fitted_estimator_can_be_drawn():

@@ -2,13 +2,13 @@
 
 `python -m tests.report.compare_figures rules.json rows.csv report.html TARGET` prints
 each figure of the page that is another. The table has the columns of the rules,
-`truth`, `ensemble`, for classes the ensemble's `p:CLASS`, and perhaps `group`.
+`truth` and, if it was compared with a model, `ensemble` and for classes the model's
+`p:CLASS`; perhaps `group`.
 """
 
 import csv
 import json
 import re
-import statistics
 import sys
 from html import unescape
 
@@ -50,58 +50,53 @@ def compare(page, report, target):
                 troubles += _differences(f"{caption}: {label}", text, numbers)
             if label not in by_name:
                 troubles.append(f"{caption}: {label} is not in the page")
-    troubles += _card_troubles(body, report)
+    troubles += _rule_troubles(body, report)
     return troubles + _sentence_troubles(body, report, target)
 
 
-def _card_troubles(body, report):
+def _rule_troubles(body, report):
+    """The table of the rules, the evidence below each, and the charts beside it."""
     troubles = []
-    cards = body.split('<li class="card"')[1:]
-    if len(cards) != len(report.rows.every):
-        return ["cards: another number of rules"]
-    for k, card in enumerate(cards):
-        where = f"card {k + 1}"
-        evidence = re.search(r'<p class="evidence">(.*?)</p>', card)[1]
-        troubles += _differences(
-            f"{where}, evidence", _plain(evidence), report.evidence(k)
-        )
-        estimate = re.search(r'<p class="estimate">(.*?)</p>', card, flags=re.DOTALL)
-        if estimate:
-            first = _plain(estimate[1]).split(" Ensemble:")[0].split(" Read on its")[0]
-            first = first.replace("95 % interval", "")
-            troubles += _differences(f"{where}, estimate", first, report.estimate(k))
-        labels = re.findall(r'<svg class="spark".*?aria-label="([^"]*)"', card)
-        for text, numbers in zip(labels, report.effects(k), strict=True):
-            figures = unescape(text).rpartition(": ")[2]
-            troubles += _differences(f"{where}, chart", figures, numbers)
+    rules = body.split('<tbody class="rule"')[1:]
+    if len(rules) != len(report.rows.every):
+        return ["rules: another number of rules"]
+    for k, rule in enumerate(rules):
+        rule = rule.split("</tbody>")[0]
+        where = f"rule {k + 1}"
+        cells = {
+            _plain(head).split("(")[0]: _plain(text)
+            for head, text in re.findall(r'data-title="([^"]*)"[^>]*>(.*?)</td>', rule)
+        }
+        for head, numbers in report.reported(k).items():
+            if head not in cells:
+                troubles.append(f"{where}: there is no column {head}")
+                continue
+            text = re.sub(r"(?<=\d)(?= ?points?)", "", cells[head]).replace("+", "")
+            troubles += _differences(f"{where}, {head}", text, numbers)
+        found = re.findall(r'<p class="evidence">(.*?)</p>', rule)
+        if found:
+            for text, numbers in zip(found, report.evidence(k), strict=True):
+                troubles += _differences(f"{where}, evidence", _plain(text), numbers)
+        labels = re.findall(r'<svg class="spark".*?aria-label="([^"]*)"', rule)
+        for text, numbers in zip(labels, report.pictures(k), strict=True):
+            text = unescape(text).rpartition(": ")[2]
+            troubles += _differences(f"{where}, picture", text, numbers)
     return troubles
 
 
 def _sentence_troubles(body, report, target):
-    """The verdict, and how often rules and ensemble differ."""
-    words = _plain(re.search(r'<p class="verdict">(.*?)</p>', body)[1])
-    rows, measured = report.rows, report.measures()
-    if not report.classes:
-        rule_error, ensemble_error = measured["Root mean squared error"]
-        part = re.search(
-            r"The [^.]*? of the rules is .*? would give [\d,.−]+\d", words
-        )[0]
-        guess = statistics.pstdev(rows.truth)
-        numbers = [rule_error, measured["R²"][0], ensemble_error, guess]
-        return _differences("verdict", part.replace("R² ", "R "), numbers)
-    same = report.fidelity()
-    first = re.search(r"with it on (.*?) rows here", words)[1]
-    troubles = _differences("verdict", first, [same, len(rows)])
-    differ = re.search(r"ensemble differ on (.*?)\)", _plain(body))[1]
-    n_apart = round((100 - same) / 100 * len(rows))
-    troubles += _differences("differ", differ, [n_apart, len(rows), 100 - same])
-    common = max(rows.truth.count(c) for c in report.classes)
-    part = re.search(r"The rules are wrong on (.*?) AUC of the rules is [\d.]+", words)[
-        0
-    ]
-    part = part.replace(target, "")
-    numbers = [*measured["Error"], 100 - 100 * common / len(rows), measured["AUC"][0]]
-    return troubles + _differences("verdict", part, numbers)
+    """How good the rules are, and how often rules and model differ."""
+    sentences = map(_plain, re.findall(r'<p class="verdict">(.*?)</p>', body))
+    starts = ("They are right", "They miss", "Their mistakes cost")
+    said = next(one for one in sentences if one.startswith(starts))
+    troubles = _differences("verdict", said, report.verdict())
+    rows = report.rows
+    if rows.has_model and report.classes:
+        differ = re.search(r"Rules and model differ on (.*?)\)", _plain(body))[1]
+        apart = 100 - report.fidelity()
+        numbers = [round(apart / 100 * len(rows)), len(rows), apart]
+        troubles += _differences("differ", differ, numbers)
+    return troubles
 
 
 def _differences(where, text, numbers):
@@ -131,9 +126,11 @@ def _differences(where, text, numbers):
 def _shown_tables(body):
     """Captions and cells of all tables, the first of each."""
     pattern = r"<caption[^>]*>(.*?)</caption>.*?<tbody>(.*?)</tbody>"
-    for caption, inside in re.findall(pattern, body, flags=re.DOTALL)[::-1]:
-        lines = [re.split("</t[hd]>", line)[:-1] for line in inside.split("</tr>")[:-1]]
-        yield _plain(caption), [[_plain(cell) for cell in line] for line in lines]
+    for table in body.split("<table")[:0:-1]:
+        for caption, inside in re.findall(pattern, table, flags=re.DOTALL):
+            lines = inside.split("</tr>")[:-1]
+            cells = [re.split("</t[hd]>", line)[:-1] for line in lines]
+            yield _plain(caption), [[_plain(cell) for cell in line] for line in cells]
 
 
 def _plain(html):

@@ -20,9 +20,11 @@ class Rows:
         self.classes = rules["classes"]
         self.cells = [self._read(row) for row in table]
         self.truth = [self._answer(row["truth"]) for row in table]
-        self.ensemble = [self._answer(row["ensemble"]) for row in table]
+        self.has_model = "ensemble" in table[0]
         self.group = [row.get("group") for row in table]
-        if self.classes:
+        if self.has_model:
+            self.ensemble = [self._answer(row["ensemble"]) for row in table]
+        if self.has_model and self.classes:
             self.ensemble_estimate = [
                 [float(row[f"p:{label}"]) for label in self.classes] for row in table
             ]
@@ -64,12 +66,7 @@ class Rows:
         if decision in ("first", "partition"):
             return rules[0]["prediction"], rules[0]["distribution"]
         if decision == "points":
-            total = sum(rule["points"][0] for rule in rules)
-            value = (total - self.rules["origin"]) * self.rules["unit"]
-            if not self.classes:
-                return value, None
-            second = 1 / (1 + math.exp(-value))
-            return self.classes[second > 0.5], [1 - second, second]
+            return self.of_total(sum(rule["points"][0] for rule in rules))
         if decision == "standalone":
             rules = rules[:-1] or rules
         weights = [rule["weight"] or 1.0 for rule in rules]
@@ -81,6 +78,14 @@ class Rows:
         if not self.classes:
             return means[0], None
         return self.classes[means.index(max(means))], means
+
+    def of_total(self, total):
+        """The answer to a total of points, and for classes the probability of each."""
+        value = (total - self.rules["origin"]) * self.rules["unit"]
+        if not self.classes:
+            return value, None
+        second = 1 / (1 + math.exp(-value))
+        return self.classes[second > 0.5], [1 - second, second]
 
     def _strongest(self, held):
         if self.rules["decision"] in ("first", "partition"):

@@ -1,4 +1,4 @@
-"""Report: every figure that a report must have, by the tables and cards of the page."""
+"""Report: every figure that a report must have, by the tables and rules of the page."""
 
 import math
 import statistics
@@ -7,6 +7,8 @@ import sys
 from tests.report.recompute import accepts, mean, wilson, with_interval
 
 __all__ = ["Report"]
+
+Z = statistics.NormalDist().inv_cdf(0.975)
 
 
 class Report:
@@ -17,29 +19,18 @@ class Report:
 
     def tables(self):
         """From the beginning of a caption to lists of cells, each a list of numbers."""
-        found = {
-            "Share of rows that each rule matches": self._where(),
-            "Error and fidelity": self._closeness(),
-            "Number of rules that match": self._matching(),
-        }
-        if self.classes:
-            found |= {
+        if not self.classes:
+            found = {"Estimated and observed values": self._number_calibration()}
+        else:
+            found = {
                 "The classes and their": self._classes(),
                 "Rows by true class": self._pairs(self.rows.truth, self.rows.says),
-                "Rows by class predicted by the rules": self._pairs(
-                    self.rows.says, self.rows.ensemble
-                ),
                 "Estimated and observed values": self._calibration(),
             }
             if self.rows.group[0] is not None and len(self.classes) == 2:
                 found[f"{self.classes[1]} by group"] = self._groups()
-        else:
-            found["Estimated and observed values"] = self._number_calibration()
-            found["Predictions of the ensemble on the rows"] = self._levels()
-        if self.rows.rules["decision"] not in ("first", "partition"):
-            found["Share of rows that each rule matches"] = [
-                row[:3] for row in self._where()
-            ]
+        if self.rows.rules["decision"] == "points":
+            found["From total to risk"] = self._risks()
         return found
 
     def named_lines(self):
@@ -51,6 +42,18 @@ class Report:
         if self.rows.rules["costs"]:
             found["Mean cost per row"] = self._costs()
         return found
+
+    def _risks(self):
+        """Every total that the points allow, and its probability or number."""
+        points = [rule["points"][0] for rule in self.rows.every]
+        totals = {points[-1]}
+        for own in points[:-1]:
+            totals |= {total + own for total in totals}
+        lines = []
+        for total in sorted({round(total, 9) for total in totals}):
+            value, shares = self.rows.of_total(total)
+            lines.append([[total], [100 * shares[1]] if shares else [value], None])
+        return lines
 
     def fidelity(self):
         """Agreement with the ensemble in per cent, or R² of its answers."""
@@ -64,14 +67,6 @@ class Report:
             mean([(a - center) ** 2 for a in rows.ensemble]),
         )
         return 1 - loss / total
-
-    def _closeness(self):
-        errors = self.measures()["Error" if self.classes else "Root mean squared error"]
-        fidelity = self.fidelity() / (100 if self.classes else 1)
-        return [
-            [None, [errors[0]], [fidelity], None, None],
-            [None, [errors[1]], None, None, None],
-        ]
 
     def _features(self):
         """Of each feature, how many rules ask about it, and its share of asking."""
@@ -89,25 +84,11 @@ class Report:
         total = sum(sides.values())
         return {name: [[asked[name]], [100 * sides[name] / total]] for name in asked}
 
-    def _levels(self):
-        lines = []
-        for k in range(len(self.rows.every)):
-            answers = sorted(self.rows.ensemble[i] for i in self.rows.members(k))
-            if answers:
-                levels = [[_quantile(answers, level)] for level in (0.1, 0.5, 0.9)]
-                lines.append([None, None, [len(answers)], None, *levels])
-        return lines
-
     def _costs(self):
         """Mean costs of the answers, and of the best border between the classes."""
         rows, (first, second) = self.rows, self.classes
         alarm, miss = rows.rules["costs"][0][1], rows.rules["costs"][1][0]
-
-        def cost(says):
-            parts = {(first, second): alarm, (second, first): miss}
-            return mean(
-                [parts.get(pair, 0) for pair in zip(rows.truth, says, strict=True)]
-            )
+        cost = self._cost
 
         def best(told):
             shares = [share[1] for share in told]
@@ -117,16 +98,23 @@ class Report:
             return [[100 * min(1.0, borders[place])], [costs[place]]]
 
         n = len(rows)
-        return {
-            "Rules": [
-                [100 * alarm / (alarm + miss)],
-                [cost(rows.says)],
-            ],
+        found = {
+            "Rules": [[100 * alarm / (alarm + miss)], [cost(rows.says)]],
             "Rules, best threshold": best(rows.estimates),
-            "Ensemble, best threshold": best(rows.ensemble_estimate),
+        }
+        if rows.has_model:
+            found["Model, best threshold"] = best(rows.ensemble_estimate)
+        return found | {
             f"Always {second}": [None, [cost([second] * n)]],
             f"Always {first}": [None, [cost([first] * n)]],
         }
+
+    def _cost(self, says):
+        first, second = self.classes
+        (_, alarm), (miss, _) = self.rows.rules["costs"]
+        parts = {(first, second): alarm, (second, first): miss}
+        pairs = zip(self.rows.truth, says, strict=True)
+        return mean([parts.get(pair, 0) for pair in pairs])
 
     def _classes(self):
         rows, lines = self.rows, []
@@ -136,7 +124,8 @@ class Report:
             counted = counted[-1:]
         elif rows.rules["decision"] == "standalone":
             counted = []
-        counted = [rule for rule in counted if rule["rates"] is not None]
+        if any(rule["rates"] is None for rule in counted):
+            counted = []
         total = sum(rule["n_rows"] for rule in counted)
         for k, label in enumerate(self.classes):
             n = sum(y == label for y in rows.truth)
@@ -166,42 +155,28 @@ class Report:
             told = 100 * mean([rows.estimates[i][place] for i in places])
             seen = rows.share(lambda i, c=label: rows.truth[i] == c, places)
             interval = wilson(seen, len(places))
-            lines.append([None, None, [len(places)], [told], [seen], interval])
+            lines.append([*self._about(places), [told], [seen], interval])
         return lines
+
+    def _about(self, places):
+        """The first cells of a line of a calibration: total, or rule, and rows."""
+        if self.rows.rules["decision"] == "points":
+            return [[self.rows.total(places[0])], [len(places)]]
+        return [None, None, [len(places)]]
 
     def _number_calibration(self):
         rows, lines = self.rows, []
-        z = statistics.NormalDist().inv_cdf(0.975)
         for _, places in rows.compared():
             if not places:
                 lines.append([None, None, [0], [], [], []])
                 continue
             apart = [rows.truth[i] - rows.says[i] for i in places]
             seen = mean([rows.truth[i] for i in places])
-            half = z * statistics.pstdev(apart) / math.sqrt(len(places))
+            half = Z * statistics.pstdev(apart) / math.sqrt(len(places))
             told = mean([rows.says[i] for i in places])
             ends = [seen - half, seen + half]
-            lines.append([None, None, [len(places)], [told], [seen], ends])
+            lines.append([*self._about(places), [told], [seen], ends])
         return lines
-
-    def _where(self):
-        rows = self.rows
-        return [
-            [
-                None,
-                None,
-                [rows.share(lambda i, k=k: rows.held[i][k])],
-                [100 * len(rows.members(k)) / len(rows)],
-            ]
-            for k in range(len(rows.every))
-        ]
-
-    def _matching(self):
-        counts = [sum(held[:-1]) for held in self.rows.held]
-        return [
-            [None, [counts.count(n)], [100 * counts.count(n) / len(counts)]]
-            for n in sorted(set(counts))
-        ]
 
     def _groups(self):
         rows, label, lines = self.rows, self.classes[1], []
@@ -219,9 +194,9 @@ class Report:
         return lines
 
     def measures(self):
-        """From the name of a measure to that of the rules and of the ensemble."""
+        """From the name of a measure to that of the rules and of the model, if any."""
         rows = self.rows
-        sides = [rows.says, rows.ensemble]
+        sides = [rows.says, rows.ensemble] if rows.has_model else [rows.says]
         if not self.classes:
             center = mean(rows.truth)
             total = mean([(y - center) ** 2 for y in rows.truth])
@@ -233,11 +208,14 @@ class Report:
                 mean([abs(y - s) for y, s in zip(rows.truth, says, strict=True)])
                 for says in sides
             ]
-            return {
+            found = {
                 "Root mean squared error": [math.sqrt(s) for s in squares],
                 "Mean absolute error": absolute,
                 "R²": [1 - s / total for s in squares],
             }
+            if rows.has_model:
+                found["Agreement with the model"] = [self.fidelity()]
+            return found
         found = {"Error": [self._error(says) for says in sides]}
         if len(self.classes) == 2:
             for name, function in (
@@ -245,10 +223,13 @@ class Report:
                 ("Recall", self._recall),
             ):
                 found[name] = [function(says) for says in sides]
-        told = [rows.estimates, rows.ensemble_estimate]
+        told = [rows.estimates]
+        told += [rows.ensemble_estimate] if rows.has_model else []
         for name, function in (("AUC", self._auc), ("Log loss", self._log_loss)):
             found[name] = [function(some) for some in told]
         found["Brier score"] = [self._brier(some) for some in told]
+        if rows.has_model:
+            found["Agreement with the model"] = [self.fidelity()]
         return found
 
     def _error(self, says):
@@ -301,59 +282,87 @@ class Report:
         return mean(squares)
 
     def evidence(self, k):
-        """The numbers beside the card of a rule."""
+        """The numbers of each sentence of evidence of a rule."""
         rows, places = self.rows, self.rows.members(k)
         if not places:
-            return []
+            return [[]]
         first = [100 * len(places) / len(rows), len(places)]
         if rows.rules["decision"] == "points":
-            return first
+            return [first]
         if self.classes:
-            right = rows.share(lambda i: rows.says[i] == rows.truth[i], places)
-            agrees = rows.share(lambda i: rows.says[i] == rows.ensemble[i], places)
-            return [*first, right, agrees]
-        miss = mean([abs(rows.says[i] - rows.truth[i]) for i in places])
-        center = mean([rows.ensemble[i] for i in places])
-        away = mean([abs(rows.says[i] - rows.ensemble[i]) for i in places])
-        return [*first, miss, center, away]
+            first.append(rows.share(lambda i: rows.says[i] == rows.truth[i], places))
+            if rows.has_model:
+                same = rows.share(lambda i: rows.says[i] == rows.ensemble[i], places)
+                first.append(same)
+            if rows.rules["decision"] == "standalone":
+                return [first]
+            label = self.classes[self._place(rows.every[k])]
+            seen = rows.share(lambda i: rows.truth[i] == label, places)
+            return [first, [seen, 95, *wilson(seen, len(places))]]
+        first.append(mean([abs(rows.says[i] - rows.truth[i]) for i in places]))
+        if rows.has_model:
+            first.append(mean([rows.ensemble[i] for i in places]))
+            first.append(mean([abs(rows.says[i] - rows.ensemble[i]) for i in places]))
+        truth = [rows.truth[i] for i in places]
+        half = Z * statistics.pstdev(truth) / math.sqrt(len(places))
+        return [first, [mean(truth), 95, mean(truth) - half, mean(truth) + half]]
 
-    def estimate(self, k):
-        """The numbers under the prediction of a rule, as far as its file has them."""
+    def _place(self, rule):
+        """The class whose rate a rule reports."""
+        return 1 if len(self.classes) == 2 else self.classes.index(rule["prediction"])
+
+    def reported(self, k):
+        """From the head of a column of the rules to the numbers of a rule's file."""
         rule = self.rows.every[k]
+        if rule.get("points") is not None:
+            return {"points": rule["points"]}
         if not self.classes:
-            return [80, rule["n_rows"], *rule["quantiles"]]
-        place = 1
-        if len(self.classes) != 2:
-            place = self.classes.index(rule["prediction"])
-        rate, n = 100 * rule["rates"][place], rule["n_rows"]
-        is_predicted = rule.get("points") is None
-        estimate = 100 * rule["distribution"][place] if is_predicted else rate
-        return [estimate, rate * n / 100, n, *wilson(rate, rule["n_effective"])]
+            found = {"prediction": [rule["prediction"]], "rows": [rule["n_rows"]]}
+            return found | {"80 % of rows": rule["quantiles"]}
+        place = self._place(rule)
+        found = {"P": [100 * rule["distribution"][place]]}
+        if rule["rates"] is not None:
+            rate = 100 * rule["rates"][place]
+            found |= {"95 % interval": wilson(rate, rule["n_effective"])}
+            found |= {"rows": [rule["n_rows"]]}
+        return found
 
-    def effects(self, k):
-        """Of each condition the rate or mean of rows that match, of others, of all."""
-        rows, rule = self.rows, self.rows.every[k]
-        values = rows.truth
-        if self.classes:
-            shown = self.classes[1]
-            if len(self.classes) > 2:
-                shown = rule["prediction"]
-            values = [100 * (one == shown) for one in values]
-        lines = []
-        for c in rule["conditions"]:
-            held = [accepts(c, row[c["feature"]]) for row in rows.cells]
+    def pictures(self, k):
+        """Of each condition of a rule, the rates or means where it holds or not."""
+        rows, found = self.rows, []
+        for c in rows.every[k]["conditions"]:
+            accepted = [accepts(c, row[c["feature"]]) for row in rows.cells]
             parts = [
-                [value for value, holds in zip(values, held, strict=True) if holds],
-                [value for value, holds in zip(values, held, strict=True) if not holds],
-                values,
+                [i for i, a in enumerate(accepted) if a == b] for b in (True, False)
             ]
-            lines.append([mean(part) for part in parts if part])
-        return lines
+            parts.append(range(len(rows)))
+            if self.classes:
+                label = self.classes[self._place(rows.every[k])]
+                is_it = [100.0 * (y == label) for y in rows.truth]
+            else:
+                is_it = rows.truth
+            found.append([mean([is_it[i] for i in part]) for part in parts if part])
+        return found
 
-
-def _quantile(values, level):
-    """A quantile of sorted values, between two of them in proportion."""
-    place = level * (len(values) - 1)
-    low = math.floor(place)
-    high = min(low + 1, len(values) - 1)
-    return values[low] + (place - low) * (values[high] - values[low])
+    def verdict(self):
+        """The numbers of the sentence on how good the rules are."""
+        rows = self.rows
+        if rows.rules["costs"]:
+            costs = self._costs()
+            always = [line[-1][0] for name, line in costs.items() if "Always" in name]
+            model = [self._cost(rows.ensemble)] if rows.has_model else []
+            return [costs["Rules"][-1][0], len(rows), *model, min(always)]
+        sides = [rows.says] + ([rows.ensemble] if rows.has_model else [])
+        if self.classes:
+            right, *model = [100 - self._error(says) for says in sides]
+            guess = 100 * max(rows.truth.count(c) for c in self.classes) / len(rows)
+            return [right, 95, *wilson(right, len(rows)), len(rows), *model, guess]
+        own, *model = [
+            [abs(y - s) for y, s in zip(rows.truth, says, strict=True)]
+            for says in sides
+        ]
+        half = Z * statistics.pstdev(own) / math.sqrt(len(own))
+        center = mean(rows.truth)
+        first = [mean(own), 95, mean(own) - half, mean(own) + half, len(rows)]
+        guess = mean([abs(y - center) for y in rows.truth])
+        return [*first, statistics.median(own), *map(mean, model), guess]

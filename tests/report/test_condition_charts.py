@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from defragtrees import datasets
+from defragtrees import DefragClassifier, datasets
 from defragtrees.ensembles.forest import Forest
 from defragtrees.report.condition_charts import (
     MOST_BINS,
@@ -21,7 +21,6 @@ from defragtrees.report.summary import summarize
 from defragtrees.rules import RuleList
 from defragtrees.rules.conditions import Condition, Rule
 from tests.report.cases import (
-    GivenClassifier,
     GivenRegressor,
     loans,
     numbers,
@@ -41,24 +40,17 @@ def effect_of(simple, X, y=None, condition=None, **options):
 
 
 def one_condition(condition, column, y, categories=None, name="a"):
-    """A rule of one condition, and its rows; the forest tests another feature."""
-    classes, names = tuple(sorted(set(y))), (name, "b")
+    """A rule of one condition, and rows."""
+    classes = tuple(sorted(set(y)))
     rules = RuleList(
         (Rule((condition,), classes[1], (0.0, 1.0)),),
         Rule((), classes[0], (1.0, 0.0)),
-        names,
+        (name,),
         "classification",
         classes,
-        (categories, None),
+        (categories,),
     )
-    forest = Forest(
-        (stump(1, 0.5, [1.0, 0.0], [0.0, 1.0]),), names, "classification", classes,
-        "mean", categories=(categories, None),
-    )  # fmt: skip
-    if categories is not None:
-        column = pd.Categorical(column, categories)
-    X = pd.DataFrame({name: column, "b": np.arange(len(y)) % 2.0})
-    return GivenClassifier(forest, rules=rules).fit(X, list(y)), X, np.array(list(y))
+    return rules, pd.DataFrame({name: column}), np.array(list(y))
 
 
 def svg_of(simple, X, y=None, **options):
@@ -275,7 +267,9 @@ def test_a_name_in_a_chart_stays_text():
     svg = svg_of(simple, X, y)
     assert "<script" not in svg
     assert EVIL in unescape(svg)
-    assert "the share of “y” by value" in written("rules", summarize(simple, X, y))[1]
+    page = " ".join(written("rules", summarize(simple, X, y)))
+    assert "the share of “y” by value" in page
+    assert EVIL not in page
 
 
 def test_without_y_the_model_is_shown():
@@ -315,3 +309,46 @@ def test_any_numbers_have_a_scale(y, ends):
     simple, X, _ = numbers("first")
     svg = svg_of(simple, X, np.array(y))
     assert texts(svg)[:2] == ends
+
+
+@pytest.mark.parametrize(
+    ("condition", "column"),
+    [
+        (Condition(0, upper=5.0), [5.0] * 8),
+        (Condition(0, upper=5.0), [np.nan] * 8),
+        (Condition(0, lower=np.inf, upper=np.inf, missing=True), [1.0, np.nan] * 4),
+        (Condition(0, lower=np.inf, upper=np.inf, missing=True), [np.nan] * 8),
+        (Condition(0, lower=2.0, upper=3.0), [1.0, 9.0] * 4),
+        (Condition(0, lower=-1e300, upper=1e-300), [-1e308, 1e308] * 4),
+    ],
+)
+def test_any_numbers_are_drawn(condition, column):
+    simple, X, y = one_condition(condition, column, ["n", "y"] * 4)
+    effect = effect_of(simple, X, y)
+    assert sum(one.n_rows for one in effect.all_bins) == 8
+    assert "nan" not in svg_of(simple, X, y)
+    # A row without weight counts as none.
+    svg_of(simple, X, y, sample_weight=[1.0] + [0.0] * 7)
+
+
+def test_unseen_and_long_categories_are_drawn():
+    names = tuple(f"{'long ' * 30}{i}" for i in range(3))
+    condition = Condition(0, categories=(0, 3))
+    simple, X, y = one_condition(condition, [*names, "new"], "nyny", names)
+    effect = effect_of(simple, X, y)
+    assert [(one.label[-5:], one.is_accepted) for one in effect.bins] == [
+        ("ong 0", True),
+        ("alues", True),
+        ("ong 1", False),
+        ("ong 2", False),
+    ]
+    assert labels(svg_of(simple, X, y))[:2] == ["…0", "0\N{NO-BREAK SPACE}%"]
+
+
+def test_thresholds_that_are_dates_are_written_as_dates():
+    days = pd.date_range("2024-01-01", periods=200)
+    X = pd.DataFrame({"day": days, "b": np.arange(200) % 3.0})
+    y = np.where(days >= "2024-04-01", "late", "early")
+    svg = svg_of(DefragClassifier(max_rules=2, random_state=0).fit(X, y), X, y)
+    assert labels(svg) == ["2024-04-01"]
+    assert {"2024-01-01", "2024-07-18"} <= set(texts(svg))

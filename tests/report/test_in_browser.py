@@ -90,6 +90,12 @@ class Visit:
         if scripts:
             self.page.wait_for_selector("html[data-ready=yes]")
 
+    def unfold(self):
+        """Open what is folded, as a reader does."""
+        for summary in self.page.locator("details:not([open]) > summary").all()[::-1]:
+            summary.click()
+        return self
+
     def __enter__(self):
         return self
 
@@ -132,8 +138,8 @@ def test_a_name_that_looks_like_a_script_stays_text(desk, spam):
     _, simple, _ = spam
     for name in (EVIL, BOLD):
         assert name in simple.rules_.features
-        assert name in desk.page.inner_text(".cards")
-        assert name in desk.page.inner_text("#features table")
+        assert name in desk.page.inner_text(".rules")
+        assert name in desk.page.locator("#features table").text_content()
     assert desk.page.locator("script").count() == 2
     assert desk.said == []
 
@@ -147,25 +153,28 @@ def test_the_page_reads_in_order_without_scripts(browser, spam):
     path, simple, _ = spam
     with Visit(browser, path, scripts=False) as visit:
         page = visit.page
-        headings = page.locator("h2").all_inner_texts()
-        assert headings == [
-            "Model and data",
+        assert not page.locator("#measures").is_visible()
+        visit.unfold()
+        assert page.locator("main h2").all_inner_texts() == [
             "The rules",
+            "Choose a threshold",
             "Edit the rules",
-            "Performance",
-            "Estimated and observed rates",
-            "Error by number of rules",
-            "Agreement with the ensemble",
-            "Rows on which rules and ensemble disagree",
-            "Typical rows of each rule",
-            "Features used",
-            "Coverage and overlap",
-            "Settings and reproduction",
+            "Why this row?",
+            "For the analyst",
         ]
-        for kind in ("h1", "h2", "h3", ".card", "table", ".chart .wide", ".spark"):
+        assert page.locator("main h3").all_inner_texts() == [
+            "Data and model",
+            "Measures",
+            "Estimated and observed",
+            "Error by number of rules",
+            "Rows on which rules and model disagree",
+            "Features",
+            "Settings and versions",
+        ]
+        for kind in ("h1", "h2", "h3", ".rule", "table", ".chart .wide", ".spark"):
             for each in page.locator(kind).all():
                 assert each.is_visible(), kind
-        assert page.locator(".card").count() == simple.rules_.n_rules
+        assert page.locator(".rule").count() == simple.rules_.n_rules
         assert page.locator(".chart svg:visible").count() == 2
         assert page.locator("input:visible").count() == 0
         drawn = page.locator("figure, .spark").evaluate_all(
@@ -185,6 +194,7 @@ def test_the_page_fits_a_phone(browser, spam, scripts):
             widths = "[document.documentElement.scrollWidth, window.innerWidth]"
             assert visit.page.evaluate(widths) == [360, 360]
             visit.stretch()
+        visit.unfold()
         assert visit.page.locator(".chart .narrow:visible").count() == 2
         assert visit.page.locator(".chart .wide:visible").count() == 0
         width = visit.page.locator("main").bounding_box()["width"]
@@ -214,9 +224,15 @@ def test_it_prints_on_white_with_wide_charts(browser, spam, tmp_path):
     path, *_ = spam
     with Visit(browser, path, width=800, color_scheme="dark") as visit:
         SCREENSHOTS.mkdir(parents=True, exist_ok=True)
+        # What is folded is printed too, and folded again.
+        visit.page.evaluate("dispatchEvent(new Event('beforeprint'))")
+        assert visit.page.locator("details:not([open])").count() == 0
+        visit.page.evaluate("dispatchEvent(new Event('afterprint'))")
+        assert visit.page.locator("details[open]").count() == 0
         printed = visit.page.pdf(path=SCREENSHOTS / "print.pdf", format="A4")
         assert printed.startswith(b"%PDF")
         visit.page.emulate_media(media="print")
+        visit.unfold()
         background = "getComputedStyle(document.body).backgroundColor"
         assert visit.page.evaluate(background) == "rgb(255, 255, 255)"
         assert visit.page.locator(".chart .wide:visible").count() == 2
@@ -224,9 +240,33 @@ def test_it_prints_on_white_with_wide_charts(browser, spam, tmp_path):
             assert visit.page.locator(f"{hidden}:visible").count() == 0, hidden
 
 
+@pytest.mark.parametrize("width", [360, 1024])
+def test_links_open_what_is_folded_and_the_menu_hides_no_heading(browser, spam, width):
+    with Visit(browser, spam[0], width=width, reduced_motion="reduce") as visit:
+        menu = visit.page.locator("nav").bounding_box()
+        assert menu["height"] < 50, "the menu has more than one line"
+        visit.page.goto(f"{spam[0].as_uri()}#calibration")
+        for place in ("calibration", "edit", "analyst", "features"):
+            visit.page.evaluate(f"location.hash = '{place}'")
+            heading = visit.page.locator(f"#{place}-heading")
+            heading.wait_for(state="visible")
+            visit.page.wait_for_timeout(100)
+            assert heading.bounding_box()["y"] >= menu["height"] - 1, place
+        # The menu stays at the top.
+        assert visit.page.locator("nav").bounding_box()["y"] == 0
+
+
+def test_on_a_phone_a_rule_is_a_card_with_the_names_of_its_values(browser, spam):
+    with Visit(browser, spam[0], width=390) as visit:
+        label = visit.page.locator(".rule td[data-title]").nth(1)
+        shown = label.evaluate("e => getComputedStyle(e, '::before').content")
+        assert "P(spam)" in shown
+
+
 def test_calibration_has_points_with_their_intervals(browser, tmp_path):
     path = write_report(tmp_path / "weather.html", *weather())
     with Visit(browser, path) as visit:
+        visit.unfold()
         chart = visit.page.locator("#chart-calibration .wide")
         markers = chart.locator(".marker").evaluate_all(
             "all => all.map(m => m.transform.baseVal[0].matrix).map(m => [m.e, m.f])"
@@ -275,6 +315,7 @@ def test_a_name_from_right_to_left_leaves_signs_in_place(browser, foreign):
 @pytest.mark.parametrize("width", [360, 1100])
 def test_legends_are_not_cut(browser, foreign, width):
     with Visit(browser, foreign, width=width) as visit:
+        visit.unfold()
         place = visit.page.locator("#chart-calibration").bounding_box()
         right = place["x"] + place["width"]
         entries = visit.page.locator("#calibration .legend span").all()

@@ -1,5 +1,7 @@
 """The title of a page, and the names of target and model."""
 
+import dataclasses
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -16,15 +18,18 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from defragtrees.report.model import model_words
-from defragtrees.report.names import make_title, target_words
-from defragtrees.report.summary import summarize
+from defragtrees.report.names import cut, make_title, target_words
+from defragtrees.report.summary import condition_parts, summarize
 from tests.report.cases import loans, named, numbers, weather
 
 
 @pytest.mark.parametrize(
     ("name", "words"),
-    [("heart_disease", "heart disease"), ("SalePrice", "SalePrice"), ("y", "")]
-    + [(None, ""), ("target", ""), ("y_test", ""), ("Class", ""), (0, "")],
+    [
+        ("heart_disease", "heart disease"),
+        ("SalePrice", "SalePrice"),
+        *((name, "") for name in ("y", None, "target", "y_test", "Class", 0)),
+    ],
 )
 def test_a_name_that_says_nothing_is_none(name, words):
     assert target_words(name) == words
@@ -72,3 +77,28 @@ def test_a_model_has_a_name_in_words(tmp_path):
     assert model_words(booster) == "gradient boosting (LightGBM)"
     mine = type("MyTabPFNModel", (), {"predict": None})()
     assert model_words(mine) == "my tab PFN"
+
+
+def test_long_names_are_cut_and_stay_distinct():
+    long = "n" * 300
+    simple, X, y = named(long, "b", (f"{long}1", f"{long}2"))
+    found = summarize(simple, X, pd.Series(y, name=long), groups=[long] * len(y))
+    assert found.rules.shown_names == (cut(long), "b")
+    condition = found.rules.rules[0].conditions[0]
+    assert condition_parts(condition, found.rules)[1] == cut(long)
+    assert found.target == cut(long)
+    assert found.groups.labels == (cut(long),)
+    assert len(found.title) == 200
+    names = [found.outcome.answer_text(label) for label in found.outcome.labels]
+    assert [len(label) for label in names] == [194, 194]
+    assert len(set(names)) == 2
+    assert found.given_rules == simple.rules_
+    assert found.scores == simple.evaluate(X, y)
+    simple, X, y = loans()
+    categories = tuple(f"{long}{k}" for k in range(3))
+    rules = dataclasses.replace(simple.rules_, categories=(None, None, categories))
+    X = X.assign(city=pd.Categorical.from_codes(X["city"].cat.codes, categories))
+    found = summarize(rules, X, y)
+    assert found.scores == simple.rules_.evaluate(*loans()[1:])
+    condition = found.rules.rules[1].conditions[0]
+    assert len(condition_parts(condition, found.rules)[2]) < 210

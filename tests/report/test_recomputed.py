@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from defragtrees import load
 from defragtrees.ensembles.forest import Forest
 from defragtrees.report.page import write_report
 from defragtrees.rules import RuleList
@@ -15,12 +16,15 @@ from tests.report import compare_figures
 from tests.report.cases import GivenClassifier, loans, numbers, stump
 
 
-def written(folder, simple, X, y, **options):
-    """The report, the rules and the rows as files."""
-    rules, forest = simple.rules_, simple.forest_
+def written(folder, simple, X, y, rules=None, model=None, **options):
+    """The report, the rules and the rows as files; of rules alone if there are some."""
+    forest = simple.forest_ if rules is None else model
+    given, rules = rules or simple, rules or simple.rules_
     table = pd.DataFrame(X, columns=list(rules.feature_names))
-    table = table.assign(truth=np.asarray(y), ensemble=simple.forest_.predict(X))
-    if rules.classes:
+    table = table.assign(truth=np.asarray(y))
+    if forest is not None:
+        table["ensemble"] = forest.predict(X)
+    if forest is not None and rules.classes:
         probabilities = forest.predict_proba(X)
         for label, shares in zip(rules.classes, probabilities.T, strict=True):
             table[f"p:{label}"] = shares
@@ -29,7 +33,7 @@ def written(folder, simple, X, y, **options):
     files = folder / "rules.json", folder / "rows.csv", folder / "page.html"
     rules.save(files[0])
     table.to_csv(files[1], index=False)
-    write_report(files[2], simple, X, y, **options)
+    write_report(files[2], given, X, y, model=model, **options)
     return files
 
 
@@ -39,6 +43,20 @@ def test_every_figure_about_classes_is_so(tmp_path, capsys, form):
     groups = np.where(np.arange(len(X)) % 3, "young", "old")
     files = written(tmp_path, simple, X, y, groups=groups)
     assert compare_figures.main(*files, "status") == 0, capsys.readouterr().out
+
+
+@pytest.mark.parametrize("form", ["first", "standalone", "points"])
+def test_every_figure_about_edited_and_loaded_rules_is_so(tmp_path, capsys, form):
+    simple, X, y = loans(form)
+    rules = simple.rules_.drop(2)
+    files = written(tmp_path, simple, X, y, rules)
+    assert compare_figures.main(*files, "status") == 0, capsys.readouterr().out
+    files = written(tmp_path, simple, X, y, load(files[0]), simple.forest_)
+    assert compare_figures.main(*files, "status") == 0, capsys.readouterr().out
+    if form == "points":
+        scaled = rules.scaled(20, points=600, odds=50)
+        files = written(tmp_path, simple, X, y, scaled)
+        assert compare_figures.main(*files, "status") == 0, capsys.readouterr().out
 
 
 def test_every_figure_about_three_classes_is_so(tmp_path, capsys):

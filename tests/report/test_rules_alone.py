@@ -65,13 +65,13 @@ def test_rules_alone_need_y_or_a_model():
         summarize(simple.rules_, X)
     with pytest.raises(ValueError, match="this estimator has its own"):
         summarize(simple, X, y, model=simple.forest_)
-    with pytest.raises(ValueError, match="one entry|rows|length"):
+    with pytest.raises(ValueError, match=r"one entry|rows|length"):
         summarize(simple.rules_, X, y[:2])
 
 
 def test_other_things_are_no_rules(tmp_path):
     forest = RandomForestClassifier(2).fit([[0.0], [1.0]], [0, 1])
-    with pytest.raises(TypeError, match="got RandomForestClassifier. Pass a model as"):
+    with pytest.raises(TypeError, match=r"got RandomForestClassifier\. Pass a"):
         write_report(tmp_path / "page.html", forest, [[0.0]], [0])
 
 

@@ -341,6 +341,8 @@ def test_each_object_names_its_own_method_to_calibrate():
 
 def test_probabilities_that_differ_by_rounding_are_one_band():
     chance = np.array([0.2, np.nextafter(0.2, 1), 0.7])
-    bands = RateBands.of(chance, np.array([20.0, 20.0, 70.0]), *[np.full(3, 100.0)] * 2, 0.4)
+    n_rows = np.full(3, 100.0)
+    events = np.array([20.0, 20.0, 70.0])
+    bands = RateBands.of(chance, events, n_rows, n_rows, 0.4)
     assert bands.rates == (0.2, 0.7)
     assert bands.n_effective == (80.0, 40.0)

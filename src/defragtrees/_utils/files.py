@@ -66,7 +66,8 @@ def write_atomic(path, content):
 def atomic_file(path):
     """A path to write to; the file appears at `path` when all of it is written.
 
-    A file that was there keeps its permissions. A device or a pipe is written to,
+    A file that was there keeps its mode and, where the user may set them, its group and
+    owner; a new one has the mode of every new file. A device or a pipe is written to,
     never replaced by a file.
 
     Examples
@@ -95,14 +96,15 @@ def atomic_file(path):
     # stays: some writers choose a format by it.
     draft = path.with_name(f"{DRAFT}{secrets.token_hex(8)}{path.suffix}")
     # From the first byte on nobody may read it who may not read what it replaces.
-    mode = path.stat().st_mode & 0o777 if path.exists() else None
+    replaced = path.stat() if path.exists() else None
+    mode = 0o666 if replaced is None else 0o600
     try:
-        os.close(os.open(draft, os.O_CREAT | os.O_EXCL, mode or 0o666))
+        os.close(os.open(draft, os.O_CREAT | os.O_EXCL, mode))
         yield draft
-        if mode is not None:
-            draft.chmod(mode)
         with open(draft, "rb+") as file:
             os.fsync(file.fileno())
+        if replaced is not None:
+            _set_access(draft, replaced)
         os.replace(draft, path)
     except OSError as error:
         if not _names_a_draft(error, draft):
@@ -111,6 +113,20 @@ def atomic_file(path):
         raise OSError(error.errno, error.strerror or str(error), str(path)) from None
     finally:
         draft.unlink(missing_ok=True)
+
+
+def _set_access(draft, replaced):
+    """Give a draft the mode, group and owner of the file that it replaces."""
+    mode = replaced.st_mode & 0o777
+    if hasattr(os, "chown"):
+        with contextlib.suppress(OSError):  # only root may change the owner
+            os.chown(draft, replaced.st_uid, -1)
+        with contextlib.suppress(OSError):
+            os.chown(draft, -1, replaced.st_gid)
+        if draft.stat().st_gid != replaced.st_gid:
+            # Another group may do no more than everybody.
+            mode &= ~0o070 | (mode & 0o007) << 3
+    draft.chmod(mode)
 
 
 @contextlib.contextmanager

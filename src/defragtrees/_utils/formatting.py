@@ -386,7 +386,7 @@ def _wrapped_cell(line, width):
 
 def _shrink(widths, left, width):
     """Make the widest columns of text narrower until a table fits."""
-    while sum(widths) + 2 * (len(widths) - 1) > width:
+    while left and sum(widths) + 2 * (len(widths) - 1) > width:
         widest = max(left, key=lambda j: widths[j])
         if widths[widest] <= LEAST_WIDTH:
             return

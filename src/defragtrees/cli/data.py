@@ -145,7 +145,10 @@ class _ArrowSource(ParquetSource):
         return self.arrow.schema(fields, schema.metadata)
 
     def check_size(self):
-        """Raise if the columns to read unpack to too much, as the file states it."""
+        """Raise if the columns to read unpack to too much, as the file states it.
+
+        Returns the number of rows.
+        """
         with self._reading():
             if self.is_parquet:
                 parquet = require("pyarrow.parquet", "Reading Parquet")
@@ -163,6 +166,7 @@ class _ArrowSource(ParquetSource):
         n_bytes = max(stored, n_rows * sum(map(_cell_bytes, types)))
         size = os.path.getsize(self.path)
         unpacking.check_size(self.name, n_bytes, size, "Write it as CSV first")
+        return n_rows
 
     @contextlib.contextmanager
     def _reading(self):
@@ -213,8 +217,7 @@ class _ArrowTable:
             if known is not None:
                 self._refuse_times(name)
         self.source.names = list(dict.fromkeys([*numbers, *labels]))
-        self.source.check_size()
-        total, done = max(1, self.source.n_rows()), 0
+        total, done = max(1, self.source.check_size()), 0
         for part in self.source.parts():
             table = part.X
             # As the library reads the same table of pandas, dates and times included.

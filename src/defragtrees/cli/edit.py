@@ -4,7 +4,7 @@ import click
 
 from defragtrees.cli.group import Command
 from defragtrees.cli.inputs import read_rules
-from defragtrees.cli.options import FILE, NAMES, output_option
+from defragtrees.cli.options import FILE, NAMES, output_option, profile_option
 from defragtrees.cli.output import check_outputs, rules_text, say
 from defragtrees.rules.parsing import read_condition
 
@@ -55,7 +55,10 @@ def _pair_option(name, second, text, argument=None):
     help="New order of the rules that are left, without the default rule.",
 )
 @output_option("Save the rules to this file. [default: only show them]")
-def command(rules, replace, conditions, remove, prediction, drop, order, out):
+@profile_option
+def command(
+    rules, replace, conditions, remove, prediction, drop, order, out, no_profile
+):
     """Change saved rules by hand.
 
     RULES is a file that simplify --out wrote; rules are given by their number in it.
@@ -82,7 +85,7 @@ def command(rules, replace, conditions, remove, prediction, drop, order, out):
     if order:
         edited = edited.reorder([_place(number, left) for number in order])
     if out is not None:
-        edited.save(out)
+        edited.save(out, profile=not no_profile)
     say(rules_text(edited))
     if out is not None:
         say(f"The rules are in {out}.")

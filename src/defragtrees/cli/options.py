@@ -230,6 +230,12 @@ def output_option(text, name="--out", required=False):
     )
 
 
+profile_option = click.option(
+    "--no-profile",
+    is_flag=True,
+    help="Save the rules without the profile of the training rows that watch needs.",
+)
+
 validation_option = click.option(
     "--validation",
     type=FILE,

@@ -12,6 +12,7 @@ from defragtrees.cli.options import (
     json_option,
     method_options,
     output_option,
+    profile_option,
     settings_of,
     validation_option,
 )
@@ -45,11 +46,21 @@ EXAMPLE = "defragtrees path model.json data.csv --target y --max-rules 8"
 @validation_option
 @held_out_option("Rows to hold out for the errors, as a share or a number.")
 @output_option("Save the chosen rules, as JSON.")
+@profile_option
 @output_option("Plot error against number of rules: .png, .svg or .pdf.", name="--plot")
 @details_option("Show counts, coverage and agreement of every chosen rule.")
 @json_option
 def command(
-    inputs, choices, choose_by, validation, test_size, out, plot, details, as_json
+    inputs,
+    choices,
+    choose_by,
+    validation,
+    test_size,
+    out,
+    no_profile,
+    plot,
+    details,
+    as_json,
 ):
     """Show error and size of the best rules for every number of rules.
 
@@ -71,7 +82,7 @@ def command(
     with working("simplifying"):
         path = simplify_path(loaded.forest, *loaded.rows, **settings)
     if out is not None:
-        path.rules.save(out)
+        path.rules.save(out, profile=not no_profile)
     if plot is not None:
         save_plot(path, plot)
     if as_json:

@@ -9,6 +9,7 @@ from defragtrees.cli.options import (
     details_option,
     json_option,
     output_option,
+    profile_option,
 )
 from defragtrees.cli.output import (
     check_outputs,
@@ -38,9 +39,12 @@ EXAMPLE = "defragtrees refit rules.json data.csv --target y --out new.json"
     help="Count rows and rates only; predictions stay as they are.",
 )
 @output_option("Save the rules to this file. [default: only show them]")
+@profile_option
 @details_option("Show counts, coverage and agreement of every rule.")
 @json_option
-def command(rules, data, target, weights, keep_predictions, out, details, as_json):
+def command(
+    rules, data, target, weights, keep_predictions, out, no_profile, details, as_json
+):
     """Count the rates of saved rules on the rows of a file.
 
     RULES is a file that simplify --out wrote; DATA is CSV, Parquet or Feather.
@@ -53,7 +57,7 @@ def command(rules, data, target, weights, keep_predictions, out, details, as_jso
     predictions = "keep" if keep_predictions else "recount"
     counted = refit_encoded(rule_set, *rows, predictions=predictions)
     if out is not None:
-        counted.save(out)
+        counted.save(out, profile=not no_profile)
     say(json_text(counted.to_dict()) if as_json else rules_text(counted, details))
     if out is not None and not as_json:
         say(f"The rules are in {out}.")

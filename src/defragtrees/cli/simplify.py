@@ -17,6 +17,7 @@ from defragtrees.cli.options import (
     json_option,
     method_options,
     output_option,
+    profile_option,
     validation_option,
 )
 from defragtrees.cli.output import (
@@ -41,10 +42,13 @@ defragtrees simplify model.json data.csv --target y --out rules.json
 @validation_option
 @held_out_option("Rows to hold out for the scores, as a share or a number; 0 for none.")
 @output_option("Save the rules, as JSON.")
+@profile_option
 @output_option("Write an HTML report.", name="--report")
 @details_option("Show counts, coverage and agreement of every rule, and all scores.")
 @json_option
-def command(inputs, choices, validation, test_size, out, report, details, as_json):
+def command(
+    inputs, choices, validation, test_size, out, no_profile, report, details, as_json
+):
     """Turn a trained model into a short list of rules.
 
     MODEL is a file saved by XGBoost (.json, .ubj), LightGBM (.txt), CatBoost (.cbm,
@@ -73,7 +77,7 @@ def command(inputs, choices, validation, test_size, out, report, details, as_jso
         if not test_size:
             where = f"{len(test)} {kind} that the model was not trained on"
     if out is not None:
-        simple.rules_.save(out)
+        simple.rules_.save(out, profile=not no_profile)
     if report is not None:
         # Pictures take their time to import, and few runs need them.
         from defragtrees.cli.report import report_on

@@ -33,6 +33,7 @@ CLUSTER = "A Dask cluster"
 LEAST_MEMORY = 500_000_000  # bytes per worker, which also compiles loops
 MOST_RUNS = 64
 LARGE = 2**20  # bytes of arguments that are sent once per worker, not per task
+PATIENCE_SECONDS = 30.0  # without a result, after which to look for paused workers
 HOLDERS_SECONDS = 1.0  # cache time, as a lookup takes a third of a short task
 PIECE = 2**22  # Dask warns of tasks that bring more than 10 MB
 
@@ -57,7 +58,7 @@ class DaskSource(Source):
             return int(sum(lengths))
         waiting, n_rows, step = blocks(_count, self.X), 0, 1
         while waiting and n_rows <= sources.MANY_ROWS:
-            n_rows += sum(dask.compute(*waiting[:step]))
+            n_rows += sum(_computed(*waiting[:step]))
             waiting, step = waiting[step:], 2 * step
         return n_rows
 
@@ -90,7 +91,7 @@ class DaskSource(Source):
 
     def load(self):
         """Load the rows as a table in memory."""
-        return TableSource(*dask.compute(self.X, self.y, self.sample_weight))
+        return TableSource(*_computed(self.X, self.y, self.sample_weight))
 
     def parts(self):
         """Yield the rows block by block, in order."""
@@ -118,7 +119,7 @@ class DaskSource(Source):
         futures = client.compute([*notes, *runs])
         total = None
         try:
-            for n_rows, digest in _in_order(futures[: len(notes)]):
+            for n_rows, digest in _in_order(client, futures[: len(notes)]):
                 total = digest if total is None else total + digest
                 if watch is not None:
                     watch(n_rows)
@@ -155,7 +156,7 @@ class DaskSource(Source):
         outcomes, kept = self._outcomes(client, function)
         futures = client.compute(outcomes)
         try:
-            return reduce(add, _in_order(futures))
+            return reduce(add, _in_order(client, futures))
         finally:
             _release([*futures, *kept])
 
@@ -201,13 +202,13 @@ class DaskShards:
         self.positions = positions
         self._found, self._found_at = None, 0.0
         self._places = None
-        require("distributed", CLUSTER).wait(bundles)  # else no worker has them yet
+        _wait(client, bundles)  # else no worker has them yet
         self.run_lengths = self._ask(_run_lengths, [b""] * len(bundles))
 
     @classmethod
     def of_runs(cls, client, runs):
         """Bundle futures of runs on the workers that hold them."""
-        require("distributed", CLUSTER).wait(runs)
+        _wait(client, runs)
         holders, n_threads = client.who_has(runs), client.nthreads()
         held = {}
         for i, run in enumerate(runs):
@@ -289,7 +290,9 @@ class DaskShards:
 
     def _gathered(self, visit, contents):
         """The result of each bundle; raises the error of a Failure."""
-        results = self.client.gather(self._submit(visit, contents))
+        futures = self._submit(visit, contents)
+        _wait(self.client, futures)
+        results = self.client.gather(futures)
         for result in results:
             if isinstance(result, Failure):
                 raise result.error
@@ -594,12 +597,53 @@ def _preferring(address):
     return {"workers": [address], "allow_other_workers": True}
 
 
-def _in_order(futures):
+def _computed(*values):
+    """Lazy values as values in memory, as dask.compute gives them."""
+    client = current_client()
+    lazy = [one for one in values if dask.is_dask_collection(one)]
+    if client is None or not lazy:
+        return dask.compute(*values)
+    futures = client.compute(lazy)
+    _wait(client, futures)
+    results = iter(client.gather(futures))
+    return tuple(next(results) if dask.is_dask_collection(v) else v for v in values)
+
+
+def _wait(client, futures, until="ALL_COMPLETED"):
+    """Wait for futures, and warn once if workers are paused meanwhile."""
+    wait, patience = require("distributed", CLUSTER).wait, PATIENCE_SECONDS
+    while True:
+        try:
+            return wait(futures, timeout=patience, return_when=until)
+        except TimeoutError:
+            if _warn_of_paused_workers(client):
+                patience = None
+
+
+def _warn_of_paused_workers(client):
+    """Warn if Dask has paused workers; returns whether it has."""
+    workers = client.scheduler_info(n_workers=-1)["workers"]
+    paused = [name for name, one in workers.items() if one.get("status") == "paused"]
+    if paused:
+        warn(
+            f"The fit waits: Dask has paused {len(paused)} of {len(workers)} workers, "
+            f"such as {min(paused)!r}, whose memory is nearly full. Give them a larger "
+            "memory_limit, or X smaller partitions.",
+        )
+    return bool(paused)
+
+
+def _in_order(client, futures):
     """Results of futures in order; the error of a Failure is raised at once."""
     places = {future.key: i for i, future in enumerate(futures)}
     waiting, n_given = {}, 0
     as_completed = require("distributed", CLUSTER).as_completed
-    for future, result in as_completed(futures, with_results=True):
+    done = as_completed(futures, with_results=True)
+    while not done.is_empty():
+        pending = list(done.futures)
+        if pending and not done.has_ready():
+            _wait(client, pending, until="FIRST_COMPLETED")
+        future, result = next(done)
         if future.status != "finished":
             future.result()  # raises
         if isinstance(result, Failure):

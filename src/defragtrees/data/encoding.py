@@ -9,11 +9,10 @@ from dataclasses import dataclass
 from importlib import import_module
 
 import numpy as np
-from sklearn.utils.validation import column_or_1d
 
 from defragtrees.data.grid import ThresholdGrid, integer_range
 from defragtrees.data.shards import Shard
-from defragtrees.data.tables import check_finite
+from defragtrees.data.tables import check_finite, one_column
 from defragtrees.ensembles.forest import Forest
 
 TILE_ROWS = 4096
@@ -360,7 +359,7 @@ def checked_columns(part, n_rows):
     """Check labels and weights of a part; all its weights may be 0."""
     y, weight = part.y, part.sample_weight
     if y is not None:
-        y = column_or_1d(y, warn=True)
+        y = one_column(y)
         if len(y) != n_rows:
             raise ValueError(
                 f"X and y must have equally many rows; got {n_rows} and {len(y)}."

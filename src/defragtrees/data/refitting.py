@@ -4,13 +4,12 @@ import dataclasses
 from typing import Any, TypeVar
 
 import numpy as np
-from sklearn.utils.validation import column_or_1d
 
 from defragtrees._utils.formatting import plural
 from defragtrees._utils.values import all_rounded, round_significant
 from defragtrees.data.shards import Shard
 from defragtrees.data.statistics import RuleSums, recounted
-from defragtrees.data.tables import check_length, check_weight
+from defragtrees.data.tables import check_length, check_weight, one_column
 from defragtrees.rules.edits import Edit
 from defragtrees.rules.model import RuleModel
 from defragtrees.rules.profile import Evidence, TrainingRows, count_rows
@@ -61,7 +60,7 @@ def checked_rows(rules, matrix, y, sample_weight=None):
         raise ValueError(
             "y is needed to count rules again; got None. Pass the true values."
         )
-    y = outcome.check(column_or_1d(y, warn=True))
+    y = outcome.check(one_column(y))
     check_length(len(matrix), len(y), "y")
     weight = check_weight(sample_weight, len(matrix))
     kept = weight > 0

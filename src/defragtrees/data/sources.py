@@ -21,6 +21,7 @@ from defragtrees.data.tables import (
     as_dense,
     check_length,
     n_rows_of,
+    reject_mask,
     relative_weight,
     select_columns,
     slice_rows,
@@ -151,6 +152,7 @@ class TableSource(Source):
             return None
         if not hasattr(values, "__len__"):
             values = np.asarray(values)
+        reject_mask(values, role)
         if getattr(values, "shape", None) != ():
             check_length(self.n_rows(), len(values), role)
         return values
@@ -351,4 +353,6 @@ def _as_part(item):
             "An iterator must yield arrays or data frames, or tuples (X, y) or "
             f"(X, y, sample_weight); got {type(part.X).__name__}."
         )
-    return part
+    reject_mask(part.y, "y")
+    reject_mask(part.sample_weight, "sample_weight")
+    return dataclasses.replace(part, X=as_dense(part.X))

@@ -15,6 +15,7 @@ from numbers import Integral
 
 import numpy as np
 from scipy import sparse
+from sklearn.utils.validation import column_or_1d
 
 from defragtrees._utils.formatting import listed, near_name
 from defragtrees._utils.formatting import nearest as nearest
@@ -194,6 +195,7 @@ def check_weight(sample_weight, n_rows):
     """Check weights, one finite number >= 0 per row, as float64; ones by default."""
     if sample_weight is None:
         return np.ones(n_rows)
+    reject_mask(sample_weight, "sample_weight")
     weight = np.asarray(sample_weight, dtype=np.float64)
     if weight.ndim == 0:
         weight = np.full(n_rows, float(weight))
@@ -251,8 +253,38 @@ def in_weight_unit(weight, unit):
     return np.ldexp(np.round(fraction * 2.0**40), power - 40)
 
 
+def one_column(y, role="y"):
+    """Labels or numbers as one array; whole numbers and truth values stay such.
+
+    Examples
+    --------
+    >>> one_column([[1], [2]]).tolist()
+    [1, 2]
+    """
+    reject_mask(y, role)
+    dtype = getattr(y, "dtype", None)
+    is_nullable = _library(y) is Pandas and not isinstance(dtype, np.dtype)
+    if is_nullable and dtype.kind in "biu" and not y.isna().any():
+        y = y.to_numpy(dtype.numpy_dtype)  # scikit-learn would make floats of it
+    return column_or_1d(y, warn=True)
+
+
+def reject_mask(values, role):
+    """Raise if some of the labels or weights are masked."""
+    if isinstance(values, np.ma.MaskedArray) and np.ma.getmaskarray(values).any():
+        raise ValueError(
+            f"{role} must have a value in every row; some are masked. Drop these rows."
+        )
+
+
 def as_dense(X):
-    """Convert a sparse matrix to a dense one; return anything else as it is."""
+    """Convert a sparse matrix to a dense one, and masked cells to missing values.
+
+    Anything else is returned as it is.
+    """
+    if isinstance(X, np.ma.MaskedArray):
+        numbers = X.dtype.kind in NUMBER_KINDS
+        return X.astype(np.float64 if numbers else object).filled(np.nan)
     if not sparse.issparse(X):
         return X
     if X.shape[0] * X.shape[1] > MOST_CELLS:
@@ -915,8 +947,6 @@ def _find_columns(X, frame_names, names, what, needed):
 
 
 def _plain_array(X):
-    if isinstance(X, np.ma.MaskedArray):
-        X = X.astype(object).filled(np.nan)
     try:
         array = np.asarray(X)
         if array.dtype.kind in "US" and not isinstance(X, np.ndarray):

@@ -11,7 +11,7 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted, column_or_1d
+from sklearn.utils.validation import check_is_fitted
 
 from defragtrees._utils import formatting as render
 from defragtrees._utils.progress import Progress, part
@@ -26,7 +26,13 @@ from defragtrees.data.evaluation import (
 )
 from defragtrees.data.sources import TableSource, open_source
 from defragtrees.data.store import read_store, read_store_like
-from defragtrees.data.tables import as_dense, check_finite, select_columns, take_rows
+from defragtrees.data.tables import (
+    as_dense,
+    check_finite,
+    one_column,
+    select_columns,
+    take_rows,
+)
 from defragtrees.ensembles.black_box import AskedForest, ask_model, rows_by_content
 from defragtrees.ensembles.forest import Forest, for_many_rows, is_compiled
 from defragtrees.estimators.inputs import (
@@ -140,9 +146,9 @@ class FittedRules(BaseEstimator):
         return self.rules_.export(format, path, **options)
 
     @like_rules
-    def save(self, path: str | os.PathLike[str]) -> None:
+    def save(self, path: str | os.PathLike[str], *, profile: bool = True) -> None:
         check_is_fitted(self, "rules_")
-        self.rules_.save(path)
+        self.rules_.save(path, profile=profile)
 
     @like_rules
     def evaluate(
@@ -428,7 +434,7 @@ class Simplifier(FittedRules, ABC):
                     "None. Pass y, or set target='ensemble'."
                 )
             return None
-        labels: Values = column_or_1d(y, warn=True)
+        labels: Values = one_column(y)
         if len(labels) != n_samples:
             raise ValueError(
                 f"X and y must have equally many rows; got {n_samples} and "
@@ -838,7 +844,7 @@ def _of_matches(rules, predict, matrix):
 def _known_rows(lists, part):
     """Prediction, rule and y of the rows of one part, for each rule model."""
     matrix = _encoded(lists[0], part.X)
-    y = column_or_1d(part.y, warn=True)
+    y = one_column(part.y)
     return [[rules._known_rows(rules._covers(matrix), y) for rules in lists]]
 
 

@@ -4,7 +4,6 @@ CSV, Excel and the data frame have exact numbers (`table_of`). HTML, LaTeX and M
 have the cells that are printed (`rules.text.rule_cells`).
 """
 
-import functools
 import io
 import math
 import re
@@ -123,6 +122,7 @@ FORMULA = ("=", "+", "-", "@", "\t", "\r")  # how a formula of a spreadsheet beg
 # cells in many countries, whose spreadsheets see no quotes after a comma.
 FORMULA_INSIDE = re.compile(r"(?<=[;\t\r\n])(?=\s*[=+\-@])")
 SEPARATORS = re.compile('[,;|"]')
+PLAIN = re.compile(r"\w(?:[\w .:/()%<>=*+-]*[\w.)%])?").fullmatch  # most cells are
 
 
 def to_csv(rules: RuleModel, *, exact: bool = False) -> str:
@@ -157,16 +157,15 @@ def csv_line(cells, exact=False):
     >>> csv_line(["Kiel", 5, None, "x;y", "=1+1"])
     'Kiel,5,,"x;y",\'=1+1\n'
     """
-    texts = []
-    for cell in cells:
-        if isinstance(cell, str):
-            texts.append(_csv_text(cell, exact))
-        else:
-            texts.append("" if cell is None else str(cell))
+    texts = [
+        (cell if PLAIN(cell) else _csv_text(cell, exact))
+        if isinstance(cell, str)
+        else ("" if cell is None else str(cell))
+        for cell in cells
+    ]
     return ",".join(texts) + "\n"
 
 
-@functools.lru_cache(4096)  # a file of predictions has few labels
 def _csv_text(text, exact):
     text = text if exact else guarded(text)
     # csv.writer leaves a lone CR without quotes, and what others separate by.

@@ -3,9 +3,10 @@
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_consistent_length, column_or_1d
+from sklearn.utils.validation import check_consistent_length
 
 from defragtrees._utils.types import Column, Rows
+from defragtrees.data.tables import one_column
 
 __all__ = ["gains"]
 
@@ -63,13 +64,13 @@ def gains(
             f"{outcome.n_classes} classes, "
             f"{'with' if rules.has_probabilities else 'without'} probabilities."
         )
-    matrix, y = rules.encode(X), column_or_1d(y)
+    matrix, y = rules.encode(X), one_column(y)
     check_consistent_length(matrix, y, sample_weight)
     y = outcome.check(y)
     outcome.check_known(y)
     true = outcome.encode_any(y)
     kept = outcome.is_known(true)
-    weight = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight)
+    weight = np.ones(len(true)) if sample_weight is None else np.asarray(sample_weight)
     weight = weight[kept].astype(np.float64)
     positive = weight * (true[kept] == outcome.positive_index)
     if not positive.sum():

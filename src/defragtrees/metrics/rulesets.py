@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 from sklearn.metrics import confusion_matrix
-from sklearn.utils.validation import check_consistent_length, column_or_1d
+from sklearn.utils.validation import check_consistent_length
 
 from defragtrees._utils.types import Column, Rows
-from defragtrees.data.tables import check_weight
+from defragtrees.data.tables import check_weight, one_column
 from defragtrees.outcomes import make_outcome
 from defragtrees.outcomes.decision import make_decision
 from defragtrees.outcomes.measures import bands_of, calibrate
@@ -114,7 +114,7 @@ def expected_cost(
     >>> expected_cost(["bad", "good"], ["good", "good"], costs)
     2.5
     """
-    expected, predicted = column_or_1d(expected), column_or_1d(predicted)
+    expected, predicted = one_column(expected), one_column(predicted)
     if classes is None:
         classes = np.unique(np.concatenate([expected, predicted])).tolist()
     counts = confusion_matrix(
@@ -219,7 +219,7 @@ def calibration(
             "calibration needs rules with probabilities; one has none. Fit them, or "
             "give each Rule its distribution."
         )
-    y = column_or_1d(y)
+    y = one_column(y)
     check_consistent_length(matrix, y, sample_weight)
     y = outcome.check(y)
     outcome.check_known(y)

@@ -301,7 +301,10 @@ class _Comparison:
     def notes(self):
         """Tests that are not possible, and why."""
         if self.rules.training is None:
-            yield "columns are not tested, as the rules have no profile of them; refit"
+            yield (
+                "columns are not tested, as the rules have no profile of their "
+                "training rows; save them with it, or refit"
+            )
         if any(math.isnan(rule.n_rows) for rule in self.rules):
             yield "edited rules without new counts are not tested; refit to test them"
         has_rates = any(rule.rates is not None for rule in self.rules)

@@ -62,9 +62,9 @@ def mean_p(mean_then, spread_then, n_then, values):
     apart = abs(float(values.mean()) - mean_then)
     if error == 0 or apart <= 1e-12 * abs(mean_then):
         return 1.0 if apart <= 1e-9 * max(abs(mean_then), 1.0) else 0.0
-    freedom = sum(parts) ** 2 / (
-        parts[0] ** 2 / (len(values) - 1) + parts[1] ** 2 / max(n_then - 1, 1)
-    )
+    # As shares, whose squares are never too large.
+    now, then = (part / sum(parts) for part in parts)
+    freedom = 1 / (now**2 / (len(values) - 1) + then**2 / max(n_then - 1, 1))
     return float(2 * stats.t.sf(apart / error, freedom))
 
 

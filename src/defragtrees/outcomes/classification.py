@@ -24,6 +24,7 @@ from defragtrees.outcomes.points import (
 )
 
 LEAST_SHARE = 1e-6  # that a class is given, as its logarithm is taken
+SLACK = 0.01  # by which probabilities written by hand may miss a sum of 1
 LEAST_APART = 0.02  # rates that differ by less are as good as the same
 # Rows that each rule is given at the rate of all rows, whatever the data: with one
 # no class is ever impossible; with more than z² of a 95 % interval the estimate might
@@ -572,6 +573,11 @@ class Classes(Outcome):
         for shares in (rule.distribution, rule.rates, rule.ensemble_mean, rule.alone):
             if shares is not None and np.shape(shares) != (self.n_classes,):
                 raise ValueError("A rule must have one share for each class.")
+        if rule.distribution is not None and abs(sum(rule.distribution) - 1) > SLACK:
+            raise ValueError(
+                "The probabilities of a distribution must add up to 1; got "
+                f"{sum(rule.distribution):g}."
+            )
         if rule.quantiles is not None:
             raise ValueError("quantiles are for numbers; these rules predict classes.")
 

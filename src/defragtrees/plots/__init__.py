@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from defragtrees.plots.measures import calibration as calibration
     from defragtrees.plots.measures import comparison as comparison
     from defragtrees.plots.measures import convergence as convergence
+    from defragtrees.plots.measures import gains as gains
     from defragtrees.plots.measures import risks as risks
     from defragtrees.plots.measures import trade_off as trade_off
     from defragtrees.plots.points import score_risk as score_risk
@@ -35,6 +36,7 @@ PICTURES = {
     "coverage": "defragtrees.plots.rules",
     "feature_heat_map": "defragtrees.plots.rules",
     "forest_regions": "defragtrees.plots.forests",
+    "gains": "defragtrees.plots.measures",
     "overlap": "defragtrees.plots.rules",
     "regions": "defragtrees.plots.two_features",
     "risks": "defragtrees.plots.measures",

@@ -1,4 +1,4 @@
-"""Plots of measures: calibration, risks, trade-off, comparison, convergence."""
+"""Plots of measures: calibration, gains, risks, trade-off, comparison, convergence."""
 
 import itertools
 import math
@@ -11,20 +11,17 @@ from defragtrees._utils.types import Column, Rows
 from defragtrees.outcomes import make_outcome
 from defragtrees.plots import style
 from defragtrees.plots.picture import Axis, Curve, Level, Picture, draw_picture
+from defragtrees.plots.rules import rule_look, rule_rows, then_text
 from defragtrees.rules.model import RuleModel
 from defragtrees.rules.text import calibrated_words
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["calibration", "comparison", "convergence", "risks", "trade_off"]
+__all__ = ["calibration", "comparison", "convergence", "gains", "risks", "trade_off"]
 
 MARGIN = 0.06  # room around the points of a calibration, as a share of the axis
-LEFT, RIGHT = 250.0, 150.0  # widths of the texts beside a risk, in points
-SIZE = 9.0  # of their letters
-LINE = 0.18  # height of a line of text, in inches
-ROOM = 0.2  # between two rules, in inches
-GAP = 10.0  # between text and scale, in points
+MOST_POINTS = 40  # of a curve of gains that has markers
 RARE = 0.5  # if all rates are below, the scale is shortened
 # Names of methods in legends.
 METHODS = {
@@ -49,7 +46,8 @@ def calibration(
 
     A rule whose 95 % interval contains the dashed line is calibrated. For two classes
     the rate is that of `pos_label` or the second, for more that of the predicted class;
-    for numbers it is the mean.
+    for numbers it is the mean. A point of a scorecard is a group of rows with similar
+    totals.
 
     Parameters
     ----------
@@ -74,32 +72,35 @@ def calibration(
     >>> calibration(rules, X, y).get_xlabel()
     'estimated probability of stay'
     """
-    rows, outcome = metrics.calibration(rules, X, y, sample_weight), rules.outcome
-    ax = style.axes_or_new(ax, (4.8, 4.6))
-    picture = calibration_picture(rows, outcome)
-    drawn = draw_picture(picture, ax, style.PALETTE)
-    n_columns = 1 if outcome.target_kind == "classes" else 2
-    style.legend(ax, *drawn, **style.ABOVE | {"ncols": n_columns})
-    points = 0.9 * min(style.size_in_points(ax))
-    xlabel, ylabel = (
-        "\n".join(style.wrap(axis.title, points, 10, most=2))
-        for axis in (picture.x, picture.y)
-    )
-    ax.set(xlabel=xlabel, ylabel=ylabel)
+    rows = metrics.calibration(rules, X, y, sample_weight)
+    picture = calibration_picture(rows, rules)
+    has_classes = rules.outcome.target_kind == "classes"
+    ax = style.axes_or_new(ax, (7.0 if has_classes else 4.8, 4.6))
+    legend = style.legend if has_classes else style.legend_above
+    legend(ax, *draw_picture(picture, ax, style.PALETTE))
     ax.spines[["top", "right"]].set_visible(False)
+    curves = [mark for mark in picture.marks if mark.numbers]
+    style.number_points(
+        ax,
+        [dot for c in curves for dot in zip(c.x, c.y, c.numbers, strict=True)],
+        [(x, *ends) for c in curves for x, ends in zip(c.x, c.reach, strict=True)],
+    )
     return ax
 
 
-def calibration_picture(rows, outcome, write=render.rounded):
+def calibration_picture(rows, rules, write=render.rounded):
     """Picture of `metrics.calibration`; `write` turns a rate or number into text."""
+    outcome = rules.outcome
     rows = [row for row in rows if not math.isnan(row["observed"])]
     # The same limits for both axes, with room around the points.
     values = [row[name] for row in rows for name in ("estimated", "low", "high")]
     low, high = min(values, default=0.0), max(values, default=1.0)
     room = MARGIN * (high - low or 1.0)
     low, high = low - room, high + room
-    kind = "totals" if any("total" in row for row in rows) else "rules"
-    titles, groups = ("estimated mean", "observed mean"), {kind: (0, rows)}
+    titles = "estimated mean", "observed mean"
+    numbers = style.class_numbers(rules)
+    own = numbers[outcome.positive_class] if outcome.is_binary else 0
+    groups = {"totals" if rules.combination == "sum" else "rules": (own, "o", rows)}
     if outcome.has_probabilities:
         low, high = max(low, -MARGIN / 2), min(high, 1 + MARGIN / 2)
         whose = ""
@@ -107,39 +108,107 @@ def calibration_picture(rows, outcome, write=render.rounded):
             whose = f" of {outcome.answer_text(outcome.positive_class)}"
         titles = f"estimated probability{whose}", f"observed rate{whose}"
     if outcome.target_kind == "classes":
-        # A class has the colour of its place, as in all other plots.
         groups = {
             outcome.answer_text(label): (
-                i,
+                numbers[label],
+                style.marker(i),
                 [row for row in rows if row["class"] == label],
             )
             for i, label in enumerate(outcome.labels)
         }
     ends = [low, high]
     marks = [Curve("perfect calibration", ends, ends, "quiet", marker="", line="--")]
-    for name, (i, some) in groups.items():
+    for name, (colour, marker, some) in groups.items():
         if not some:
             continue
         curve = Curve(
             label=name,
             x=[row["estimated"] for row in some],
             y=[row["observed"] for row in some],
-            colour=f"g{i % len(style.COLOURS)}",
-            marker=style.marker(i),
+            colour=f"g{colour}",
+            marker=marker,
             line="",
             reach=[(row["low"], row["high"]) for row in some],
             texts=[
-                f"{' '.join(calibrated_words(row))}\n"
-                f"estimated {write(row['estimated'])}\n"
+                f"{' '.join(calibrated_words(row))}\n".lstrip()
+                + f"estimated {write(row['estimated'])}\n"
                 f"observed {write(row['observed'])} "
                 f"({write(row['low'])} to {write(row['high'])})"
                 for row in some
             ],
-            numbers=[row["rule"] for row in some if "rule" in row],
+            numbers=[row["rule"] for row in some if "rule" in row] or None,
         )
         marks.append(curve)
     look = {"limits": tuple(ends), "is_share": outcome.has_probabilities}
     return Picture(*[Axis(title, **look) for title in titles], tuple(marks), height=420)
+
+
+def gains(
+    rules: Any,
+    X: Rows,
+    y: Column,
+    sample_weight: Column | None = None,
+    ax: "Axes | None" = None,
+) -> "Axes":
+    """Plot the share of the positive rows captured against the share contacted.
+
+    Rows are contacted in the order of their predicted probability; see
+    `metrics.gains`. Only the points are measured: rows between two of them have the
+    same probability. The numbers beside the points of a rule list are those of the
+    rules whose rows are added.
+
+    Parameters
+    ----------
+    rules : RuleModel or Simplifier
+        For two classes, with probabilities.
+    X : array-like or data frame of shape (n_samples, n_features)
+        Preferably rows that the rules were not fitted to.
+    y : array-like of shape (n_samples,)
+    sample_weight : array-like of shape (n_samples,), optional
+    ax : matplotlib Axes, optional
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Examples
+    --------
+    >>> from defragtrees import Condition, Rule, RuleList
+    >>> warm = Rule((Condition(0, lower=20.0),), "go", distribution=(0.25, 0.75))
+    >>> rules = RuleList((warm,), Rule((), "stay", distribution=(0.5, 0.5)),
+    ...                 ("degrees",), "classification", ("stay", "go"))
+    >>> X, y = [[21.0], [25.0], [15.0]], ["go", "stay", "stay"]
+    >>> gains(rules, X, y).get_ylabel()
+    'share of go captured'
+    """
+    steps = metrics.gains(rules, X, y, sample_weight)
+    rules = getattr(rules, "rules_", rules)
+    positive, ends = rules.outcome.positive_class, [0.0, 1.0]
+    shares = [0.0, *(step["share"] for step in steps)]
+    captured = [0.0, *(step["captured"] for step in steps)]
+    best = [0.0, steps[-1]["precision"], 1.0]
+    number = style.class_numbers(rules)[positive]
+    marker = "o" if len(steps) <= MOST_POINTS else ""
+    marks = (
+        Curve("best possible", best, [0.0, 1.0, 1.0], "quiet", marker="", line=":"),
+        Curve("random order", ends, ends, "quiet", marker="", line="--"),
+        Curve("rules", shares, captured, f"g{number}", marker=marker),
+    )
+    whose = rules.outcome.answer_text(positive)
+    x, y_axis = (
+        Axis(title, limits=(0.0, 1.02), is_share=True)
+        for title in ("share of rows contacted", f"share of {whose} captured")
+    )
+    picture = Picture(x, y_axis, marks)
+    ax = style.axes_or_new(ax, (5.0, 4.6))
+    style.legend_above(ax, *draw_picture(picture, ax, style.PALETTE))
+    ax.spines[["top", "right"]].set_visible(False)
+    dots = list(zip(shares, captured, strict=True))
+    texts = [", ".join(map(str, step["rules"])) for step in steps]
+    named = [(*dot, text) for dot, text in zip(dots[1:], texts, strict=True) if text]
+    bars = [(x, y, y) for x, y in dots]
+    style.number_points(ax, named, bars, around=-style.AROUND)
+    return ax
 
 
 def risks(rules: RuleModel, ax: "Axes | None" = None) -> "Axes":
@@ -172,38 +241,12 @@ def risks(rules: RuleModel, ax: "Axes | None" = None) -> "Axes":
     """
     outcome = rules.outcome
     marks = [_risk(rules, rule) for rule in rules]
-    conditions = [rule.text() for rule in rules.rules] + [rules.default_text]
-    words = [
-        style.wrap(f"{k}. {text}", LEFT, SIZE)
-        for k, text in enumerate(conditions, start=1)
-    ]
-    beside_words = [style.wrap(text, RIGHT, SIZE) for *_, text in marks]
-    heights = [
-        LINE * max(map(len, pair)) + ROOM
-        for pair in zip(words, beside_words, strict=True)
-    ]
-    ax = style.axes_or_new(ax, (9.0, 0.8 + sum(heights)))
-    places, top = [], 0.0
-    for height in heights:
-        places.append(top + height / 2)
-        top += height
-    beside: dict[str, Any] = {"va": "center", "fontsize": SIZE}
-    beside["transform"] = ax.get_yaxis_transform()
-    for place, rule, mark, lines in zip(
-        places, rules, marks, beside_words, strict=True
-    ):
-        value, interval, _ = mark
-        i = outcome.labels.index(rule.prediction) if outcome.labels else 0
-        look = {"color": style.colour(i), "zorder": 3}
+    ax, places = rule_rows(rules, ax, [text for *_, text in marks])
+    for place, rule, (value, interval, _) in zip(places, rules, marks, strict=True):
+        look = rule_look(rules, rule) | {"zorder": 3}
         if interval is not None:
-            ax.plot(interval, [place, place], lw=2.2, solid_capstyle="butt", **look)
-        ax.plot([value], [place], style.marker(i), ms=8, clip_on=False, **look)
-        ax.text(1.03, place, "\n".join(lines), **beside)
-    texts = ["\n".join(lines) for lines in words]
-    ax.set_yticks(places, labels=texts, fontsize=SIZE, ha="left")
-    wide = max(style.width(line, SIZE) for lines in words for line in lines)
-    ax.tick_params(axis="y", length=0, pad=wide + GAP)
-    ax.set(ylim=(top, 0.0), xlabel="prediction, with the middle 80 % of the rows")
+            ax.plot(interval, [place, place], lw=2.2, **look | {"marker": ""})
+        ax.plot([value], [place], ms=8, clip_on=False, **look)
     ax.grid(axis="x", color=style.PALE, lw=0.8)
     ax.set_axisbelow(True)
     ax.spines[["top", "right", "left"]].set_visible(False)
@@ -212,7 +255,8 @@ def risks(rules: RuleModel, ax: "Axes | None" = None) -> "Axes":
         ends += [end for _, interval, _ in marks for end in interval or ()]
         _scale_rates(ax, rules, ends)
     else:
-        style.number_ticks(ax.xaxis, 4)
+        ax.set_xlabel("prediction, with the middle 80 % of the rows")
+        style.number_ticks(ax.xaxis)
     return ax
 
 
@@ -223,7 +267,8 @@ def _risk(rules, rule):
     interval, count = known.get("interval"), render.count(rule.n_rows)
     if outcome.statistic == "mean":
         rows = "" if math.isnan(rule.n_rows) else f" ({count} rows)"
-        text = f"{outcome.short_text(rule.prediction)}{rows}"
+        points = f": {then_text(rules, rule)}" if rules.combination == "sum" else ""
+        text = f"{outcome.short_text(rule.prediction)}{rows}{points}"
         return rule.prediction, interval, text
     value, basis = known["estimate"], ""
     if interval is not None:
@@ -232,9 +277,9 @@ def _risk(rules, rule):
         value, basis = known["ensemble_mean"], " (ensemble)"
     else:
         value = known["probability"]
-    then = rules._short_then_text(rule)
-    share = "" if math.isnan(value) else f"{render.share(value)}{basis}: "
-    return value, interval, f"{share}{then}"
+    share = "" if math.isnan(value) else f"{render.share(value)}{basis}"
+    then = then_text(rules, rule) or outcome.answer_text(rule.prediction)
+    return value, interval, ": ".join(filter(None, (share, then)))
 
 
 def _scale_rates(ax, rules, ends):
@@ -244,9 +289,10 @@ def _scale_rates(ax, rules, ends):
     most = 1.0 if most > RARE else 1.15 * most or 1.0
     ax.set_xlim(-0.01 * most, 1.01 * most)
     style.percent_ticks(ax.xaxis)
-    whose, rates = "the predicted class", None
+    whose = f"the {'likeliest' if rules.combination == 'sum' else 'predicted'} class"
+    rates = None
     if outcome.is_binary:
-        whose = style.plain(outcome.answer_text(outcome.positive_class))
+        whose = outcome.answer_text(outcome.positive_class)
         rates = rules.training_rates
     if rates is not None:
         rate = rates[outcome.positive_index]
@@ -256,7 +302,8 @@ def _scale_rates(ax, rules, ends):
         ax.text(rate, 1.01, words, transform=where, **look)
     has_rates = any(rule.rates is not None for rule in rules)
     ending = ", with 95 % interval" if has_rates else ""
-    ax.set_xlabel(f"{'rate' if has_rates else 'probability'} of {whose}{ending}")
+    title = f"{'rate' if has_rates else 'probability'} of {whose}{ending}"
+    style.axis_title(ax.xaxis, title)
 
 
 def trade_off(path: Any, ax: "Axes | None" = None) -> "Axes":
@@ -284,7 +331,7 @@ def trade_off(path: Any, ax: "Axes | None" = None) -> "Axes":
     """
     ax = style.axes_or_new(ax)
     picture = trade_off_picture(path, _held_out(path.points[0].rules.outcome))
-    style.legend(ax, *draw_picture(picture, ax, style.PALETTE), **style.ABOVE)
+    style.legend_above(ax, *draw_picture(picture, ax, style.PALETTE))
     return ax
 
 
@@ -316,7 +363,7 @@ def trade_off_picture(path, y, error_text=None):
 def comparison(found: Any, ax: "Axes | None" = None) -> "Axes":
     """Plot error against number of rules, one curve per method.
 
-    The dashed line is the error of the ensemble.
+    The dashed line is the error of the model.
 
     Parameters
     ----------
@@ -375,7 +422,6 @@ def comparison_picture(compared, y, error_text=None):
             y=errors,
             colour=f"g{i % len(style.COLOURS)}",
             marker=style.marker(i),
-            line=style.line_style(i),
             spread=spread if compared.n_splits > 1 else None,
             title=METHODS.get(name, name),
             texts=texts,
@@ -387,32 +433,28 @@ def comparison_picture(compared, y, error_text=None):
 
 def _against_size(marks, ensemble_error, y, error_text):
     x = Axis("number of rules", is_count=True)
-    text = f"ensemble: error {error_text(ensemble_error)}" if error_text else ""
-    return Picture(x, y, (*marks, Level("ensemble", ensemble_error, text)))
+    text = f"model: error {error_text(ensemble_error)}" if error_text else ""
+    return Picture(x, y, (*marks, Level("model", ensemble_error, text)))
 
 
 def _fidelity(value):
     return f"fidelity {value:.3f}".replace("-", "\N{MINUS SIGN}")
 
 
-def convergence(
-    found: Any, ax: "Axes | None" = None, *, kept: int | None = None
-) -> "Axes":
+def convergence(found: Any, ax: "Axes | None" = None) -> "Axes":
     """Plot the bound and the number of components over the iterations of each restart.
 
     The left axis shows the bound, the right axis (a second Axes, the last of the
-    figure) the number of components. The kept restart is emphasised. The bound of the
-    first iteration is far below all others and left out. If restarts were screened on
-    a sample, only those fitted to the most rows are shown.
+    figure) the number of components. The kept restart is emphasised, or the one with
+    the largest bound. The bound of the first iteration is far below all others and left
+    out. If restarts were screened on a sample, only those fitted to the most rows are
+    shown.
 
     Parameters
     ----------
     found : FABRulesClassifier, FABRulesRegressor or sequence of Step
         A fitted estimator, or its `history_`.
     ax : matplotlib Axes, optional
-    kept : int, optional
-        Number of the restart to emphasise, from 0. By default the one that the
-        estimator kept or, if that is unknown, the one with the largest final bound.
 
     Returns
     -------
@@ -430,12 +472,10 @@ def convergence(
     'bound, in nats'
     """
     restarts = _restarts(found)
+    kept, label = getattr(found, "kept_restart_", None), "kept restart"
     if kept is None:
-        kept, label = _kept(found, restarts)
-    elif kept in restarts:
-        label = f"restart {kept + 1}"
-    else:
-        raise ValueError(f"kept must be one of {len(restarts)} restarts; got {kept!r}.")
+        kept = max(restarts, key=lambda restart: restarts[restart][-1].objective)
+        label = "largest bound"
     ax = style.axes_or_new(ax, (6.4, 4.0))
     right = ax.twinx()
     blue, orange = style.COLOURS[:2]
@@ -475,6 +515,7 @@ def convergence(
     ax.set(xlabel="iteration", ylabel="bound, in nats")
     ax.set_ylim(low - 1.0 * (high - low), high + 0.06 * (high - low))
     highest = max(step.n_components for step in steps)
+    style.number_ticks(ax.yaxis)
     right.set(ylabel="number of components", ylim=(0, 2.2 * highest))
     for axis in (ax.xaxis, right.yaxis):
         style.ticks_at_integers(axis)
@@ -500,21 +541,3 @@ def _restarts(fitted):
     steps = [step for step in steps if step.rung == last]
     by_restart = itertools.groupby(steps, key=operator.attrgetter("restart"))
     return {restart: list(some) for restart, some in by_restart}
-
-
-def _kept(fitted, restarts):
-    """Number of the restart to emphasise, and its label."""
-    kept = getattr(fitted, "kept_restart_", None)
-    if kept is not None:
-        return kept, "kept restart"
-    n_iter = getattr(fitted, "n_iter_", None)
-    n_components = getattr(getattr(fitted, "posterior_", None), "n_components", None)
-    fitting = [
-        restart
-        for restart, steps in restarts.items()
-        if (len(steps), steps[-1].n_components) == (n_iter, n_components)
-    ]
-    if len(fitting) == 1:
-        return fitting[0], "kept restart"
-    best = max(restarts, key=lambda restart: restarts[restart][-1].objective)
-    return best, "largest bound"

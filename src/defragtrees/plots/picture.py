@@ -18,8 +18,6 @@ from sklearn.utils.validation import check_consistent_length
 from defragtrees.data.tables import check_finite
 from defragtrees.plots import style
 
-LONGEST_TITLE = 40
-MOST_TICKS = 4  # intervals between ticks with long numbers side by side
 LETTER = (
     "[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc"
     "\U00010800-\U00010fff\U0001e800-\U0001efff]"
@@ -89,10 +87,7 @@ def draw_picture(picture, ax, palette):
 def _decorate(ax, side, axis):
     set_limits = getattr(ax, f"set_{side.axis_name}lim")
     if axis.title:
-        title = axis.title
-        is_long = len(title) > LONGEST_TITLE
-        title = f"{title[: LONGEST_TITLE - 1]}…" if is_long else title
-        side.set_label_text(title)
+        style.axis_title(side, axis.title)
     if axis.limits is not None:
         set_limits(*axis.limits)
     if axis.starts_at_zero:
@@ -102,7 +97,7 @@ def _decorate(ax, side, axis):
     if axis.is_share:
         style.percent_ticks(side)
     elif not axis.is_count:
-        style.number_ticks(side, MOST_TICKS if side.axis_name == "x" else None)
+        style.number_ticks(side)
 
 
 def _curve(ax, mark, palette):
@@ -119,9 +114,6 @@ def _curve(ax, mark, palette):
             [high - y for y, (_, high) in ends],
         ]
         look |= {"elinewidth": 1.2, "capsize": 2.5}
-    beside = {"textcoords": "offset points", "va": "center", "fontsize": 8}
-    for x, y, number in zip(mark.x, mark.y, mark.numbers or (), strict=False):
-        ax.annotate(str(number), (x, y), (5, 5), color=palette["quiet"], **beside)
     return [(ax.errorbar(mark.x, mark.y, spread, **look), mark.label)]
 
 

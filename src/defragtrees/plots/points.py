@@ -8,6 +8,7 @@ from defragtrees._utils import formatting as render
 from defragtrees._utils.types import Column, Rows
 from defragtrees.metrics.rulesets import score_table
 from defragtrees.plots import style
+from defragtrees.plots.rules import rule_look, rule_rows
 from defragtrees.rules.forms import Scorecard
 from defragtrees.rules.model import RuleModel
 
@@ -16,14 +17,14 @@ if TYPE_CHECKING:
 
 __all__ = ["score_risk", "scorecard"]
 
-LABEL = 250.0  # width of the text of a rule, in points
+LEAST = 0.15  # height of the bar of one of several classes, in inches
 
 
 def scorecard(rules: RuleModel, ax: "Axes | None" = None) -> "Axes":
     """Plot the points of each rule as a bar, with the base at the bottom.
 
-    With two classes, bars have the colour of the class that they favour; with more,
-    there is one bar per class.
+    With two classes, positive points have the colour of the second class and negative
+    ones that of the first; with more, there is one bar per class.
 
     Parameters
     ----------
@@ -46,41 +47,31 @@ def scorecard(rules: RuleModel, ax: "Axes | None" = None) -> "Axes":
     ['+3', '+2']
     """
     _check(rules)
-    labels = []
-    for row in rules.rows():
-        conditions = rules.default_text if row["if"] == "otherwise" else row["if"]
-        lines = style.wrap(f"{row['rule']}. {conditions}", LABEL, 8, most=3)
-        labels.append("\n".join(lines))
-    n_lines = sum(1 + label.count("\n") for label in labels)
-    ax = style.axes_or_new(ax, (8.0, 1.1 + 0.2 * rules.n_rules + 0.15 * n_lines))
     points = np.array([rule.points for rule in rules])
-    places, n_columns = np.arange(rules.n_rules), points.shape[1]
-    height = 0.75 / n_columns
-    ends = np.abs(points).max() or 1.0
+    n_columns = points.shape[1]
+    ax, places = rule_rows(rules, ax, least=LEAST * n_columns)
+    height = LEAST if n_columns > 1 else 0.2
+    numbers = [*style.class_numbers(rules).values()]
+    colours: Any
     for c in range(n_columns):
         at = places + (c - (n_columns - 1) / 2) * height
         if n_columns > 1:
-            colours = style.colour(c)
-            label = style.plain(rules.outcome.answer_text(rules.outcome.labels[c]))
+            colours = style.COLOURS[numbers[c]]
+            label = rules.outcome.answer_text(rules.outcome.labels[c])
         else:
-            colours = [style.colour(int(p >= 0)) for p in points[:-1, 0]]
-            colours, label = [*colours, style.GREY], None
+            colours, label = [rule_look(rules, rule)["color"] for rule in rules], None
         ax.barh(at, points[:, c], 0.9 * height, color=colours, label=label)
-        for k, value in enumerate(points[:, c]):
+        for place, value in zip(at, points[:, c], strict=True):
             side = 1 if value >= 0 else -1
             looks: dict[str, Any] = {"ha": "left" if side > 0 else "right"}
-            looks |= {"va": "center", "fontsize": 8}
+            looks |= {"va": "center", "fontsize": 8, "textcoords": "offset points"}
             text = render.signed(render.round_to(value))
-            ax.annotate(
-                text, (value, at[k]), (3 * side, 0), textcoords="offset points", **looks
-            )
+            ax.annotate(text, (value, place), (3 * side, 0), **looks)
     ax.axvline(0.0, color=style.DARK, lw=0.8)
-    ax.set_yticks(places, labels=labels, fontsize=8)
-    ax.set(
-        xlim=(min(points.min(), 0) - 0.25 * ends, max(points.max(), 0) + 0.25 * ends),
-        ylim=(rules.n_rules - 0.4, -0.6),
-        xlabel="points",
-    )
+    low, high = min(points.min(), 0), max(points.max(), 0)
+    free = 0.2 * (high - low or 1.0)
+    ax.set_xlim(low - free * (low < 0), high + free)
+    ax.set_xlabel("points")
     ax.spines[["top", "right", "left"]].set_visible(False)
     style.number_ticks(ax.xaxis)
     if n_columns > 1:
@@ -118,38 +109,32 @@ def score_risk(
     >>> base = Rule((), 2.0, points=(2.0,))
     >>> rules = Scorecard((warm,), base, ("degrees",), "regression")
     >>> score_risk(rules, [[21.0], [19.0]]).get_xlabel()
-    'total of points'
+    'total points'
     """
     _check(rules)
     lines = score_table(rules, X, y)
     ax = style.axes_or_new(ax, (5.4, 3.6))
     middles = [(line["low"] + line["high"]) / 2 for line in lines]
-    blue, orange = style.COLOURS[:2]
     estimated = [line["estimated"] for line in lines]
-    ax.plot(middles, estimated, color=blue, marker="o", ms=4, lw=1.4, label="estimated")
+    look: dict[str, Any] = {"color": style.DARK, "marker": "o", "ms": 4, "lw": 1.4}
+    ax.plot(middles, estimated, label="estimated", **look)
     if y is not None:
         sizes = np.array([line["n_rows"] for line in lines])
         observed = [line["observed"] for line in lines]
+        look = {"facecolor": "none", "edgecolor": style.COLOURS[1], "lw": 1.4}
         area = 15 + 120 * sizes / sizes.max()
-        ax.scatter(
-            middles,
-            observed,
-            area,
-            label="observed",
-            zorder=3,
-            facecolor="none",
-            edgecolor=orange,
-            lw=1.4,
-        )
+        ax.scatter(middles, observed, area, label="observed", zorder=3, **look)
         style.legend_above(ax)
     title = "prediction"
     if rules.outcome.is_binary:
         label = rules.outcome.answer_text(rules.outcome.labels[1])
-        title = style.plain(f"probability of {style.cut(label, 130, 10)}")
+        title = f"probability of {label}"
         style.percent_ticks(ax.yaxis)
     else:
         style.number_ticks(ax.yaxis)
-    ax.set(xlabel="total of points", ylabel=title)
+    style.number_ticks(ax.xaxis)
+    style.axis_title(ax.yaxis, title)
+    ax.set_xlabel("total points")
     ax.spines[["top", "right"]].set_visible(False)
     return ax
 

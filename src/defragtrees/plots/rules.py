@@ -1,6 +1,8 @@
 """Plots of the rules themselves: table, heat map of features, coverage, overlap."""
 
 import math
+from collections.abc import Sequence
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,6 +14,7 @@ from defragtrees.plots import style
 from defragtrees.plots.picture import encoded
 from defragtrees.plots.two_features import thresholds_of
 from defragtrees.rules import text as sentences
+from defragtrees.rules.conditions import Rule
 from defragtrees.rules.model import RuleModel
 
 if TYPE_CHECKING:
@@ -28,14 +31,72 @@ BOLD = 1.15  # width of bold letters relative to normal ones
 SIZES = (9.0, 8.5, 8.0, 7.5, 7.0, 6.5, 6.0, 5.5, 5.0, 4.5, 4.0, 3.5, 3.0)
 CELL_WIDTH, CELL_HEIGHT = 1.35, 0.46  # of the heat map, in inches
 STRENGTH = 0.28  # of the colours of its cells
-KINDS = {
-    "high values": style.COLOURS[1],
-    "low values": style.COLOURS[0],
-    "an interval": style.COLOURS[2],
-    "categories": style.COLOURS[3],
-    "missing or not": style.COLOURS[6],
-}
-LABEL = 250.0  # width of the text of a rule beside its bar, in points
+WRONG: dict[str, Any] = {"hatch": "////", "edgecolor": "white", "lw": 0}
+LEFT, RIGHT = 250.0, 165.0  # widths of the texts beside a rule's row, in points
+SIZE = 9.0  # of their letters
+HEIGHT, ROOM = 0.17, 0.15  # of a line of text and between two rules, in inches
+APART = 10.0  # between text and scale, in points
+
+
+def then_text(rules: RuleModel, rule: Rule) -> str:
+    """What a rule predicts, or its points; empty if it has points for many classes."""
+    if rules.combination != "sum":
+        return rules._short_then_text(rule)
+    is_one = rules.outcome.n_points == 1
+    return f"{rules._short_then_text(rule)} points" if is_one else ""
+
+
+def rule_look(rules: RuleModel, rule: Rule) -> dict[str, Any]:
+    """Colour and marker of a rule: of its class, or of the class its points favour."""
+    labels = rules.outcome.labels
+    if not labels:
+        return {"color": style.COLOURS[0], "marker": "o"}
+    label = rule.prediction
+    if rules.combination == "sum" and rules.outcome.is_binary and rule.points:
+        if not rule.conditions:
+            return {"color": style.GREY, "marker": "o"}
+        label = labels[int(rule.points[0] >= 0)]
+    number = style.class_numbers(rules)[label]
+    marker = style.marker(labels.index(label))
+    return {"color": style.COLOURS[number], "marker": marker}
+
+
+def rule_rows(
+    rules: RuleModel,
+    ax: "Axes | None",
+    beside: Sequence[str] = (),
+    least: float = 0.2,
+) -> "tuple[Axes, np.ndarray]":
+    """Axes with the text of each rule on the left and, if given, a text on the right.
+
+    A row is as high as its texts, and at least `least` inches. Also returned are the
+    middles of the rows, from 0 downwards, in inches.
+    """
+    lefts = []
+    for number, conditions, *_ in sentences.rule_cells(rules)[1]:
+        first, *others = render.lines_of(conditions)
+        texts = [f"{number}. {first}", *others]
+        lefts.append([line for text in texts for line in style.wrap(text, LEFT, SIZE)])
+    rights = [style.wrap(text, RIGHT, SIZE) for text in beside]
+    lines = zip_longest(lefts, rights, fillvalue=())
+    heights = [max(least, HEIGHT * max(map(len, pair))) + ROOM for pair in lines]
+    total, size = sum(heights), SIZE
+    if ax is None:
+        ax = style.axes_or_new(None, (9.0, 1.0 + total))
+    else:
+        size *= min(1.0, style.size_in_points(ax)[1] / (72 * total))
+    places = np.cumsum(heights) - np.array(heights) / 2
+    texts = ["\n".join(lines) for lines in lefts]
+    ax.set_yticks(places, labels=texts, fontsize=size, ha="left")
+    wide = max(style.width(line, size) for lines in lefts for line in lines)
+    ax.tick_params(axis="y", length=0, pad=wide + APART)
+    ax.set_ylim(total, 0.0)
+    looks: dict[str, Any] = {"va": "center", "fontsize": size}
+    looks |= {"transform": ax.get_yaxis_transform()}
+    for place, lines in zip(places, rights, strict=False):
+        ax.text(1.03, place, "\n".join(lines), **looks)
+    style.lay_out(ax)
+    return ax, places
 
 
 def rule_table(rules: RuleModel, ax: "Axes | None" = None) -> "Axes":
@@ -125,10 +186,10 @@ def _table_layout(header, cells, points, size):
 def feature_heat_map(
     rules: RuleModel, X: Rows | None = None, ax: "Axes | None" = None
 ) -> "Axes":
-    """Plot a matrix of rules and features with each condition as text, colour and bar.
+    """Plot a matrix of rules and features with each condition as text and as a bar.
 
-    The colour of a cell shows whether high or low values are required. The bar at the
-    bottom shows the accepted part of the feature, from the lowest to the highest value.
+    The bar shows the accepted part of the feature, from the lowest to the highest
+    value. Colours are those of the predicted classes.
 
     Parameters
     ----------
@@ -155,62 +216,42 @@ def feature_heat_map(
     names = rules.feature_names
     used = [names.index(name) for name in rules.features]
     n_rules, n_columns = rules.n_rules, max(1, len(used))
-    size = (1.6 + CELL_WIDTH * n_columns, 1.3 + CELL_HEIGHT * n_rules)
+    size = (2.4 + CELL_WIDTH * n_columns, 1.3 + CELL_HEIGHT * n_rules)
     ax = style.axes_or_new(ax, size)
+    ax.set(xlim=(0, n_columns), ylim=(n_rules, 0))
+    labels = []
+    for k, rule in enumerate(rules, start=1):
+        last = f"{rules.default_text}: " if k == n_rules else ""
+        lines = style.wrap(f"{k}. {last}{then_text(rules, rule)}", 160, 8, most=3)
+        labels.append("\n".join(lines))
+    ax.set_yticks(np.arange(n_rules) + 0.5, labels=labels, fontsize=8)
+    style.lay_out(ax)
     wide, high = style.size_in_points(ax)
     points, letters = 0.92 * wide / n_columns, max(min(7.5, 0.22 * high / n_rules), 3.0)
     rectangle = style.part("patches").Rectangle
-    seen = set()
     for k, rule in enumerate(rules.rules):
+        colour = rule_look(rules, rule)["color"]
+        fill = style.tint(colour, STRENGTH)
         for condition in rule.conditions:
             place = used.index(condition.feature)
-            seen.add(kind := _kind(condition))
-            colour, fill = KINDS[kind], style.tint(KINDS[kind], STRENGTH)
             ax.add_patch(rectangle((place, k), 1, 1, fc=fill, ec="white", lw=2))
             ax.add_patch(rectangle((place + 0.06, k + 0.8), 0.88, 0.09, fc="white"))
             for low, high in _accepted(condition, _column(rules, condition, matrix)):
                 corner = place + 0.06 + 0.88 * low, k + 0.8
                 ax.add_patch(rectangle(corner, 0.88 * (high - low), 0.09, fc=colour))
-            text = condition.text(["x"] * len(names), *rules.vocabulary[1:])
+            text = sentences.condition_text(rules, condition, "x")
             text = "\n".join(style.wrap(text, points, letters, most=3))
             looks: dict[str, Any] = {"ha": "center", "va": "center"}
             looks |= {"linespacing": 1.0, "fontsize": letters}
             ax.text(place + 0.5, k + 0.41, text, **looks)
-    ax.set(xlim=(0, n_columns), ylim=(n_rules, 0))
-    last = rules.default_text
-    labels = []
-    for k, rule in enumerate(rules, start=1):
-        text = rules._short_then_text(rule)
-        text = f"{k}. {last}: {text}" if k == n_rules else f"{k}. {text}"
-        labels.append(style.plain(style.cut(text, 160, 8)))
-    ax.set_yticks(np.arange(n_rules) + 0.5, labels=labels, fontsize=8)
-    heads = [
-        "\n".join(style.wrap(rules.axis_names[j], points, 8, most=4)) for j in used
-    ]
+    heads = ["\n".join(style.wrap(rules.axis_names[j], points, 8)) for j in used]
     ax.set_xticks(np.arange(len(used)) + 0.5, labels=heads, fontsize=8)
     ax.xaxis.tick_top()
     ax.tick_params(length=0)
     for i in range(n_rules + 1):
         ax.axhline(i, color=style.PALE, lw=0.8, zorder=0)
     ax.spines[:].set_visible(False)
-    kinds = [kind for kind in KINDS if kind in seen]
-    if kinds:
-        patch = style.part("patches").Patch
-        areas = [patch(color=style.tint(KINDS[kind], STRENGTH)) for kind in kinds]
-        below = {"loc": "upper left", "bbox_to_anchor": (0, -0.02)}
-        style.legend(ax, areas, kinds, ncols=min(len(kinds), n_columns), **below)
     return ax
-
-
-def _kind(condition):
-    if condition.categories is not None:
-        return "categories"
-    low, high = math.isfinite(condition.lower), math.isfinite(condition.upper)
-    if condition.lower >= condition.upper or not (low or high):
-        return "missing or not"
-    if low and high:
-        return "an interval"
-    return "high values" if low else "low values"
 
 
 def _column(rules, condition, matrix):
@@ -267,49 +308,36 @@ def coverage(
     >>> rules = RuleList((warm,), Rule((), 0.0), ("degrees",), "regression")
     >>> ax = coverage(rules, [[21.0], [25.0], [15.0], [27.0]])
     >>> [text.get_text() for text in ax.get_yticklabels()]
-    ['1. degrees > 20: 1', '2. otherwise: 0']
+    ['1. degrees > 20', '2. otherwise']
     >>> [text.get_text() for text in ax.texts]
-    ['75.0 %', '25.0 %']
+    ['1: 75.0 %', '0: 25.0 %']
     """
     matched, predicted, errors = _measured(rules, X, y)
-    ax = style.axes_or_new(ax, (8.0, 1.1 + 0.3 * rules.n_rules))
-    places = np.arange(rules.n_rules)
-    blue, orange = style.COLOURS[:2]
-    edge: dict[str, Any] = {"edgecolor": style.GREY, "linewidth": 0.6}
-    ax.barh(places, matched, 0.75, color=style.PALE, label="matched", **edge)
-    if predicted is not None:
-        ax.barh(places, predicted, 0.45, color=blue, label="predicted")
-        if rules.outcome.error_is_share and errors is not None:
-            wrong = np.nan_to_num(predicted * errors)
-            looks: dict[str, Any] = {"color": orange, "hatch": "////"}
-            looks |= {"edgecolor": "white", "lw": 0}
-            looks |= {"left": predicted - wrong, "label": "predicted wrongly"}
-            ax.barh(places, wrong, 0.45, **looks)
-    beside: dict[str, Any] = {"va": "center", "fontsize": 8}
-    beside["transform"] = ax.get_yaxis_transform()
-    labels = []
-    for k, (row, rule) in enumerate(zip(rules.rows(), rules, strict=True)):
+    texts = []
+    for k, rule in enumerate(rules):
         text = render.share((matched if predicted is None else predicted)[k])
         if errors is not None and not math.isnan(errors[k]):
             text += f", {rules.outcome.error_phrase(errors[k])}"
         elif (weight := rules._shown_weight(rule)) is not None:
             text += f", weight {render.rounded(weight)}"
-        ax.text(1.02, k, text, **beside)
-        # Long conditions are cut.
-        then = style.cut(rules._short_then_text(rule), LABEL / 2, 8)
-        conditions = row["if"] if rule.conditions else rules.default_text
-        room = LABEL - style.width(f"{row['rule']}. : {then}", 8)
-        conditions = style.cut(conditions, room, 8)
-        labels.append(style.plain(f"{row['rule']}. {conditions}: {then}"))
-    ax.set_yticks(places, labels=labels, fontsize=8)
-    ax.set(
-        xlim=(0, min(1.0, 1.05 * np.nanmax(matched))),
-        ylim=(rules.n_rules - 0.4, -0.6),
-        xlabel="share of rows",
-    )
+        texts.append(": ".join(filter(None, (then_text(rules, rule), text))))
+    ax, places = rule_rows(rules, ax, texts)
+    edge: dict[str, Any] = {"edgecolor": style.GREY, "linewidth": 0.6}
+    ax.barh(places, matched, 0.2, color=style.PALE, **edge)
+    patch = style.part("patches").Patch
+    entries = {"matched": patch(facecolor=style.PALE, **edge)}
+    if predicted is not None:
+        colours = [rule_look(rules, rule)["color"] for rule in rules]
+        ax.barh(places, predicted, 0.12, color=colours)
+        entries["predicted"] = patch(color=style.GREY)
+        if rules.outcome.error_is_share and errors is not None:
+            wrong = np.nan_to_num(predicted * errors)
+            ax.barh(places, wrong, 0.12, left=predicted - wrong, color=colours, **WRONG)
+            entries["predicted wrongly"] = patch(facecolor=style.GREY, **WRONG)
+    ax.set(xlim=(0, min(1.0, 1.05 * np.nanmax(matched))), xlabel="share of rows")
     style.percent_ticks(ax.xaxis)
     ax.spines[["top", "right"]].set_visible(False)
-    style.legend_above(ax)
+    style.legend_above(ax, entries.values(), entries)
     return ax
 
 
@@ -386,12 +414,11 @@ def overlap(rules: RuleModel, X: Rows, ax: "Axes | None" = None) -> "Axes":
     places = np.arange(counts.max() + 1)
     alike = np.bincount(counts[~differs], minlength=len(places)) / len(matrix)
     apart = np.bincount(counts[differs], minlength=len(places)) / len(matrix)
-    blue, orange = style.COLOURS[:2]
-    ax.bar(places, alike, 0.7, color=blue, label="same class" if labels else "rows")
+    name = "same class" if labels else "rows"
+    ax.bar(places, alike, 0.7, color=style.GREY, label=name)
     if labels:
-        hatched: dict[str, Any] = {"color": orange, "hatch": "////"}
-        hatched |= {"edgecolor": "white", "lw": 0}
-        ax.bar(places, apart, 0.7, bottom=alike, label="different classes", **hatched)
+        look = {"bottom": alike, "label": "different classes", **WRONG}
+        ax.bar(places, apart, 0.7, color=style.DARK, **look)
     ax.axvline(mean, color=style.DARK, ls="--", lw=1, label=f"mean {mean:.2f}")
     ends = alike + apart
     looks: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": 8}

@@ -22,10 +22,15 @@ COLOURS = (
 )
 MARKERS = "osD^vP*X"
 HATCHES = ("", "///", "...", "\\\\\\", "xxx", "|||", "ooo", "---")
-LINE_STYLES = ("-", "--", ":", "-.")
 # Colour map of regression: monotonic in lightness, safe for the colour-blind.
 NUMBERS = "cividis"
 DARK, GREY, PALE = "0.15", "0.45", "0.88"
+TICKS = 10.0  # size of the letters of ticks and titles of axes
+LEGEND = 150.0  # width of a text in a legend, in points
+# Where a number may stand beside its point, as far from it as it is wide and high.
+AROUND = np.array(
+    [(-1, 1), (1, -1), (1, 0), (-1, 0), (1, 1), (-1, -1), (-1, 3), (1, -3), (3, -1)]
+)
 HINTED = 1.06  # hinted letters on a screen are wider than their outlines
 PALETTE = {
     **{f"g{i}": colour for i, colour in enumerate(COLOURS)},
@@ -52,16 +57,39 @@ def size_in_points(ax):
     return box.width * scale, box.height * scale
 
 
+def lay_out(ax):
+    """Lay out the figure of an Axes; only then it is known how wide the Axes are."""
+    # The figure of a SubFigure is the whole one.
+    ax.figure.figure.draw_without_rendering()
+
+
 def ticks_at_integers(axis):
     """Put the ticks of an axis at whole numbers only."""
     axis.get_major_locator().set_params(integer=True)
 
 
-def number_ticks(axis, n_intervals=None):
-    """Write the ticks of an axis as numbers for people: 125,000, never 1.25e5."""
-    if n_intervals is not None:
-        axis.get_major_locator().set_params(nbins=n_intervals)
+def number_ticks(axis):
+    """Write the ticks of an axis as numbers for people: 125,000, never 1.25e5.
+
+    Along x there are as many as fit beside one another; set the limits first.
+    """
     axis.set_major_formatter(lambda value, _: tick_text(value))
+    axis.set_major_locator(fitting_locator(axis, *axis.get_view_interval()))
+
+
+def fitting_locator(axis, low, high, write=None, *, integer=False):
+    """Locator of ticks whose texts fit beside one another along x."""
+    make = part("ticker").MaxNLocator
+    # A legend or the labels of the other axis may still take room.
+    room = 0.6 * size_in_points(axis.axes)[0]
+    for n_intervals in (8, 6, 5, 4, 3, 2):
+        locator = make(n_intervals, steps=(1, 2, 5, 10), integer=integer)
+        ticks = [tick for tick in locator.tick_values(low, high) if low <= tick <= high]
+        texts = [(write or tick_text)(tick) for tick in ticks]
+        taken = sum(width(text, TICKS) + TICKS / 2 for text in texts)
+        if axis.axis_name == "y" or taken <= room:
+            break
+    return locator
 
 
 def tick_text(value):
@@ -78,11 +106,6 @@ def tick_text(value):
 def percent_ticks(axis):
     """Write the ticks of an axis in per cent."""
     axis.set_major_formatter(lambda value, _: f"{render.round_to(100 * value, 4):g} %")
-
-
-def colour(i):
-    """Colour of class or rule i."""
-    return COLOURS[i % len(COLOURS)]
 
 
 def class_numbers(rules):
@@ -115,11 +138,6 @@ def marker(i):
 def hatch(i):
     """Hatch of class i; it differs where colours repeat."""
     return HATCHES[(i + i // len(COLOURS)) % len(HATCHES)]
-
-
-def line_style(i):
-    """Line style of rule i; it differs where colours repeat."""
-    return LINE_STYLES[i // len(COLOURS) % len(LINE_STYLES)]
 
 
 def tint(name, strength):
@@ -172,9 +190,11 @@ def wrap(text, points, size, most=None):
             joined = f"{lines[-1]} {piece}".strip()
             if width(joined, size) <= points:
                 lines[-1] = joined
+            elif width(piece, size) <= points:
+                lines.append(piece)
             else:
-                pieces = _broken(piece, points, size)
-                lines = [*lines, *pieces] if lines[-1] else pieces
+                # A word that is broken in any case begins on this line.
+                lines[-1:] = _broken(joined, points, size)
     if most is not None and len(lines) > most:
         lines = lines[:most]
         lines[-1] = _with_ellipsis(lines[-1], points, size)
@@ -182,10 +202,10 @@ def wrap(text, points, size, most=None):
 
 
 def _chunks(words):
-    """Group words: a comparison and its two sides belong together."""
+    """Group words: a comparison and its two sides belong together, 5 and % too."""
     groups = []
     for i, word in enumerate(words):
-        if groups and ({word, words[i - 1]} & {"<", "<=", ">"}):
+        if groups and (word == "%" or {word, words[i - 1]} & {"<", "<=", ">"}):
             groups[-1].append(word)
         else:
             groups.append([word])
@@ -200,17 +220,11 @@ def _broken(word, points, size):
         while at > 1 and width(word[:at], size) > points:
             at -= 1
         # Prefer a break after an underscore or a similar mark.
-        soft = max(word.rfind(mark, at // 2, at) + 1 for mark in "_-./,;")
+        soft = max(word.rfind(mark, at // 3, at) + 1 for mark in " _-./,;")
         at = soft or at
-        pieces.append(word[:at])
+        pieces.append(word[:at].rstrip())
         word = word[at:]
     return [*pieces, word]
-
-
-def cut(text, points, size):
-    """Cut a text that is wider than so many points, and end it with an ellipsis."""
-    text = " ".join(str(text).split())
-    return text if width(text, size) <= points else _with_ellipsis(text, points, size)
 
 
 def _with_ellipsis(text, points, size):
@@ -270,34 +284,58 @@ def _ends(text, n_letters):
     return f"{text[: n_letters - n_last]}…{text[len(text) - n_last :]}"
 
 
-def line(**look):
-    """Make a line for a legend."""
-    return part("lines").Line2D([], [], **look)
-
-
 def legend(owner, handles, labels, **settings):
     """Add a legend beside an Axes or, with `loc`, elsewhere; return it."""
     if "loc" not in settings:
         settings |= {"loc": "upper left", "bbox_to_anchor": (1.01, 1.0)}
     settings.setdefault("ncols", 1 + (len(labels) - 1) // 20)
-    labels = [label(words, 130, 8) for words in labels]
     settings = {"borderaxespad": 0.2, "fontsize": 8, "title_fontsize": 9, **settings}
-    return plain_legend(owner, handles, labels, **settings)
-
-
-def plain_legend(owner, handles, labels, **settings):
-    """Add a legend without a frame; return it."""
     # matplotlib leaves out labels that begin with an underscore.
     names = [f"entry {i}" for i in range(len(labels))]
     made = owner.legend(handles, names, frameon=False, **settings)
     for text, words in zip(made.get_texts(), labels, strict=True):
-        text.set_text(words)
+        text.set_text("\n".join(wrap(words, LEGEND, 8, most=2)))
     return made
 
 
-ABOVE = {"loc": "lower left", "bbox_to_anchor": (0, 1.0), "ncols": 3}
+def legend_above(ax, handles=None, labels=None):
+    """Add a legend above an Axes, by default of its labelled artists."""
+    if handles is None:
+        handles, labels = ax.get_legend_handles_labels()
+    place = {"loc": "lower left", "bbox_to_anchor": (0, 1.0)}
+    # 40 points for the handle and the gaps.
+    wide = max([min(width(text, 8), LEGEND) for text in labels], default=0) + 40
+    n_columns = int(max(1, min(4, size_in_points(ax)[0] // wide)))
+    return legend(ax, handles, labels, ncols=n_columns, **place)
 
 
-def legend_above(ax):
-    """Add a legend of the labelled artists in one line above an Axes."""
-    ax.legend(frameon=False, fontsize=8, borderaxespad=0.2, **ABOVE)
+def axis_title(axis, text):
+    """Set the title of an axis, in up to three lines."""
+    points = 0.9 * size_in_points(axis.axes)[axis.axis_name == "y"]
+    axis.set_label_text("\n".join(wrap(text, points, TICKS, most=3)))
+
+
+def number_points(ax, dots, bars=(), around=AROUND, **look):
+    """Write a number beside each dot (x, y, number), where nothing is in the way.
+
+    `bars` are vertical lines (x, low, high) to keep clear of. A number for which there
+    is no room is left out.
+    """
+    lay_out(ax)
+    scale = 72 / ax.figure.dpi
+    ends = [scale * ax.transData.transform([(x, a), (x, b)]) for x, a, b in bars]
+    taken = [(*(low - 3), *(high + 3)) for low, high in ends]
+    look = {"fontsize": 8, "color": GREY, "ha": "center", "va": "center"} | look
+    for x, y, number in dots:
+        place = scale * ax.transData.transform((x, y))
+        half = np.array([width(str(number), look["fontsize"]) / 2 + 1, 5.0])
+        for shift in half * around + 4 * np.sign(around):
+            left, bottom = place + shift - half
+            right, top = place + shift + half
+            if all(
+                right < a or c < left or top < b or d < bottom for a, b, c, d in taken
+            ):
+                taken.append((left, bottom, right, top))
+                at = {"xytext": tuple(shift), "textcoords": "offset points"}
+                ax.annotate(str(number), (x, y), **at, **look)
+                break

@@ -31,6 +31,10 @@ MARGIN = 0.03  # free space beside the outermost rows, as a share of their range
 STRIP, GAP = 0.07, 0.02  # width of the strip of missing values and its distance
 GOLDEN, PLASTIC = 0.6180339887498949, 0.7548776662466927  # for `spread`
 FILL, LINES = 0.3, 0.55  # strength of a class's colour in areas and in hatches
+# Where the number of a rule may stand, from the middle of its area or its upper left
+# corner: as far as it is wide and high.
+MIDDLE = np.array([(0, 0), (0, 2), (0, -2), (2, 0), (-2, 0), (0, 4), (0, -4)])
+CORNER = np.array([(1 + 2 * i, -1) for i in range(8)] + [(1, -4), (4, -4)])
 MOST_HATCHED = 20_000  # maximum number of hatched rectangles; more are too slow
 
 
@@ -97,10 +101,10 @@ def regions(
     colours.mesh(ax, plane, predictions)
     if matrix is not None:
         draw_rows(ax, plane, colours, matrix, y, max_rows)
-    _draw_boxes(ax, plane, rules, cells)
     plane.decorate(ax, rules.axis_names)
     colours.explain(ax)
     add_title(ax, fixed_text(rules, fixed, [j for j in used if j not in features]))
+    _draw_boxes(ax, plane, rules, cells)
     return ax
 
 
@@ -127,37 +131,24 @@ def add_title(ax, text):
 def _draw_boxes(ax, plane, rules, cells):
     matches = rules._covers(cells)
     deciding = rules._apply(matches)
-    box = {"boxstyle": "round,pad=0.2", "fc": "white", "ec": "none", "alpha": 0.8}
+    dots = []
     for k in range(rules.n_rules):
         blocks = merged(matches[:, k].reshape(plane.shape) & plane.shown)
         predicted = merged((deciding == k).reshape(plane.shape) & plane.shown)
         if k < len(rules.rules):
             for block in blocks:
                 outline(ax, plane, block)
-        # Numbers in the same corner are shifted so that they do not overlap.
-        shift = (7 + 15 * (k % 8), -7)
         if not rules.is_exclusive and blocks:
             (x, y), _, up = plane.rectangle(blocks[-1])
-            place = x, y + up
+            dots.append((x, y + up, k + 1))
         elif predicted:
             areas = [plane.rectangle(block) for block in predicted]
             (x, y), across, up = max(areas, key=lambda area: area[1] * area[2])
-            place, shift = (x + across / 2, y + up / 2), (0, 0)
-        else:
-            continue
-        ax.annotate(
-            str(k + 1),
-            place,
-            shift,
-            textcoords="offset points",
-            ha="center",
-            va="center",
-            fontsize=9,
-            weight="bold",
-            color="black",
-            zorder=4,
-            bbox=box,
-        )
+            dots.append((x + across / 2, y + up / 2, k + 1))
+    look = {"fontsize": 9, "weight": "bold", "color": "black", "zorder": 4}
+    look["bbox"] = {"boxstyle": "round,pad=0.2", "fc": "white", "ec": "none"}
+    around = MIDDLE if rules.is_exclusive else CORNER
+    style.number_points(ax, dots, around=around, **look)
 
 
 def outline(ax, plane, block):
@@ -245,12 +236,11 @@ def rule_panels(
         return panels
     # Tick labels at the left and lowest panels only, axis labels once for all.
     figure = panels[0].figure
-    figure.supxlabel(panels[0].get_xlabel(), fontsize=10)
-    figure.supylabel(panels[0].get_ylabel(), fontsize=10)
+    for j, put in zip(features, (figure.supxlabel, figure.supylabel), strict=True):
+        lines = style.wrap(rules.axis_names[j], 2 * PANEL, 10, most=3)
+        put("\n".join(lines), fontsize=10)
     for i, ax in enumerate(panels):
         ax.xaxis.set_tick_params(labelbottom=i + COLUMNS >= len(panels))
-        if not plane.x.has_own_ticks:
-            style.number_ticks(ax.xaxis, 3)
         ax.set(xlabel="", ylabel="")
     if len(shown) < rules.n_rules:
         text = f"{len(shown)} of {render.plural(rules.n_rules, 'rule')}"
@@ -273,7 +263,7 @@ def _panels(axes, n_panels):
     _, grid = style.part("pyplot").subplots(
         n_lines,
         n_columns,
-        figsize=(1.0 + 2.1 * n_columns, 0.4 + 2.1 * n_lines),
+        figsize=(2.6 + 2.1 * n_columns, 0.4 + 2.1 * n_lines),
         squeeze=False,
         sharex=True,
         sharey=True,
@@ -311,7 +301,7 @@ def _panel_title(rules, k, features):
     weight = rules._shown_weight(rule)
     if weight is not None:
         text += f", weight {render.rounded(weight)}"
-    lines = style.wrap(text, PANEL, 8, most=2)
+    lines = style.wrap(text, PANEL, 8, most=3)
     others = sum(c.n_sides for c in rule.conditions if c.feature not in features)
     if others:
         lines.append(f"and {render.plural(others, 'other condition')}")
@@ -329,6 +319,7 @@ class PlaneSide:
     labels: dict[float, str]  # named positions: categories, missing values
     is_categorical: bool
     scale: Scale  # how numbers are written
+    is_integer: bool
 
     def place(self, column, share):
         """Positions of the values of a column; equal categories are jittered."""
@@ -343,37 +334,31 @@ class PlaneSide:
             places[missing] = (left + right) / 2 + nudge
         return places
 
-    @property
-    def has_own_ticks(self):
-        """Whether ticks are placed by hand: at categories, dates or missing values."""
-        return bool(self.labels) or self.scale.kind is not None
-
     def decorate(self, axis, name):
-        """Label a matplotlib axis, and its categories or missing values."""
-        axis.set_label_text(style.plain(style.cut(name, 260, 10)))
-        if not self.has_own_ticks:
-            style.number_ticks(axis)
-        elif self.is_categorical:
-            texts = style.distinct(self.labels.values(), 90, 9)
+        """Label a matplotlib axis, and its numbers, categories or missing values."""
+        style.axis_title(axis, name)
+        if self.is_categorical:
+            texts = style.distinct(self.labels.values(), 90, style.TICKS)
+            if axis.axis_name == "x":
+                room = 0.6 * style.size_in_points(axis.axes)[0] / len(texts)
+                words = [word for text in texts for word in text.split()]
+                if max(style.width(word, style.TICKS) for word in words) > room:
+                    axis.set_tick_params(labelrotation=90)
+                else:
+                    lines = [style.wrap(text, room, style.TICKS) for text in texts]
+                    texts = ["\n".join(some) for some in lines]
             axis.set_ticks(list(self.labels), labels=texts)
-        elif self.labels:
-            ticks = self._ticks(axis, self.edges[2])
-            # One line below the first number, which is close.
-            start = "\n" if axis.axis_name == "x" else ""
-            names = [f"{start}{name}" for name in self.labels.values()]
-            axis.set_ticks([*self.labels, *ticks], labels=[*names, *ticks.values()])
-        elif self.scale.kind is not None:
-            ticks = dict([*self._ticks(axis, self.edges[0]).items()][::2])
-            axis.set_ticks(list(ticks), labels=list(ticks.values()))
-        is_long = sum(map(len, self.labels.values())) > 40
-        if self.is_categorical and is_long and axis.axis_name == "x":
-            for text in axis.get_ticklabels():
-                text.set(rotation=30, ha="right", rotation_mode="anchor")
-
-    def _ticks(self, axis, first):
-        ticks = [t for t in axis.get_major_locator()() if first <= t <= self.edges[-1]]
+            return
         write = style.tick_text if self.scale.kind is None else self.scale.number
-        return {t: write(t) for t in ticks}
+        low, high = self.edges[2 if self.labels else 0], self.edges[-1]
+        whole = {"integer": self.is_integer}
+        locator = style.fitting_locator(axis, low, high, write, **whole)
+        numbers = locator.tick_values(low, high)
+        ticks = {t: write(t) for t in numbers if low <= t <= high}
+        # Missing values one line below the first number, which is close.
+        start = "\n" if axis.axis_name == "x" else ""
+        ticks |= {place: f"{start}{text}" for place, text in self.labels.items()}
+        axis.set_ticks(list(ticks), labels=list(ticks.values()))
 
 
 @dataclass(frozen=True, eq=False)
@@ -452,12 +437,14 @@ def _make_side(model, feature, thresholds, column, limits):
         values = np.array([np.nan, np.nan, *values])
         shown = np.array([True, False, *shown])
     conditions = [c for rule in getattr(model, "rules", ()) for c in rule.conditions]
-    if any(c.is_integer for c in conditions if c.feature == feature):
+    is_integer = any(c.is_integer for c in conditions if c.feature == feature)
+    if is_integer:
         # A whole number stands for a cell that contains one.
         values = np.where(np.floor(values) > edges[:-1], np.floor(values), values)
     words = getattr(model, "vocabulary", None)
     scale = PLAIN if words is None else words.scales[feature]
-    return PlaneSide(feature, edges, values, shown, labels, known is not None, scale)
+    kind = known is not None, scale, is_integer
+    return PlaneSide(feature, edges, values, shown, labels, *kind)
 
 
 def thresholds_of(rules, feature):
@@ -545,9 +532,8 @@ def fixed_text(model, fixed, features):
         elif known is None:
             scale = PLAIN if words is None else words.scales[j]
             is_plain = scale.kind is None
-            rounded = render.round_to(fixed[j], 4)
-            value = scale.number(rounded if is_plain else fixed[j])
-            value += scale.ending
+            value = style.tick_text(render.round_to(fixed[j], 4))
+            value = f"{value if is_plain else scale.number(fixed[j])}{scale.ending}"
         else:
             value = str([*known, "any other"][int(fixed[j])])
         parts.append(f"{names[j]} = {value}")
@@ -589,15 +575,33 @@ def make_colours(model, predictions, y=None):
     """Colours for the predictions of a RuleModel or Forest, and for rows with y."""
     given = [np.asarray(one).ravel() for one in (predictions, y) if one is not None]
     if model.outcome.labels is not None:
-        labels = list(model.outcome.labels)
+        numbers = style.class_numbers(model)
         drawn = {label for one in given for label in np.unique(one).tolist()}
         # Labels that are not classes of the model come last.
-        more = sorted(drawn - set(np.asarray(labels).tolist()), key=str)
-        return ClassColours([*labels, *more], model.outcome.answer_text)
-    # The range of the predictions: outliers of y would make all areas look alike.
-    ranges = [(float(np.min(one)), float(np.max(one))) for one in given]
+        more = sorted(drawn - set(np.asarray([*numbers]).tolist()), key=str)
+        labels = [*model.outcome.labels, *more]
+        last = len(style.COLOURS) - 1
+        numbers |= {label: min(labels.index(label), last) for label in more}
+        colours = [style.COLOURS[numbers[label]] for label in labels]
+        return ClassColours(labels, colours, model.outcome.answer_text)
+    # Of what is predicted or, where that is constant, of y.
+    ranges = [_usual_range(one) for one in given]
     wide = [ends for ends in ranges if ends[0] < ends[1]]
-    return NumberColours(*(wide or ranges)[0])
+    low, high = (wide or ranges)[0]
+    beyond = (min(map(np.min, given)) < low) + 2 * (max(map(np.max, given)) > high)
+    return NumberColours(low, high, ("neither", "min", "max", "both")[beyond])
+
+
+def _usual_range(numbers):
+    """Range of distinct numbers without outliers (Tukey's fences).
+
+    One outlier would make all others look alike.
+    """
+    numbers = np.unique(np.asarray(numbers, np.float64))
+    low, high = np.quantile(numbers, [0.25, 0.75])
+    fence = 1.5 * (high - low)
+    usual = numbers[(numbers >= low - fence) & (numbers <= high + fence)]
+    return float(usual[0]), float(usual[-1])
 
 
 @dataclass
@@ -605,6 +609,7 @@ class ClassColours:
     """One colour, hatch and marker per class."""
 
     labels: list[Any]
+    colours: list[str]
     write: Callable  # from a label to its text
     seen: set[int] = field(default_factory=set, init=False)
     has_points: bool = field(default=False, init=False)
@@ -620,17 +625,17 @@ class ClassColours:
 
     def area(self, prediction):
         """Colour of an area with this prediction."""
-        return style.tint(style.colour(self.codes([prediction])[0]), FILL)
+        return style.tint(self.colours[self.codes([prediction])[0]], FILL)
 
     def lines(self, prediction):
         """Hatch of an area with this prediction, and its colour."""
         code = self.codes([prediction])[0]
-        return style.hatch(code), style.tint(style.colour(code), LINES)
+        return style.hatch(code), style.tint(self.colours[code], LINES)
 
     def mesh(self, ax, plane, predictions):
         """Fill the cells of the plane."""
         codes = np.ma.array(self.codes(predictions), mask=~plane.shown)
-        tints = [style.tint(style.colour(i), FILL) for i in range(len(self.labels))]
+        tints = [style.tint(colour, FILL) for colour in self.colours]
         cmap = style.part("colors").ListedColormap(tints)
         _fill(ax, plane, codes, cmap=cmap, vmin=-0.5, vmax=len(tints) - 0.5)
         for i in np.unique(codes.compressed()):
@@ -651,7 +656,7 @@ class ClassColours:
         patch = style.part("patches").PathPatch(
             shapes(corners, codes),
             facecolor="none",
-            edgecolor=style.tint(style.colour(i), LINES),
+            edgecolor=style.tint(self.colours[i], LINES),
             hatch=style.hatch(i),
             lw=0,
             zorder=0.5,
@@ -663,7 +668,7 @@ class ClassColours:
         self.has_points = True
         codes = self.codes(labels)
         for i in np.unique(codes):
-            here, look = codes == i, {"c": style.colour(i), "marker": style.marker(i)}
+            here, look = codes == i, {"c": self.colours[i], "marker": style.marker(i)}
             ax.scatter(x[here], y[here], **look, **settings)
 
     def explain(self, panels):
@@ -672,12 +677,12 @@ class ClassColours:
         handles, labels = [], []
         for i in sorted(self.seen):
             area = patches.Patch(
-                facecolor=style.tint(style.colour(i), FILL),
-                edgecolor=style.tint(style.colour(i), LINES),
+                facecolor=style.tint(self.colours[i], FILL),
+                edgecolor=style.tint(self.colours[i], LINES),
                 hatch=style.hatch(i),
             )
-            look = {"color": style.colour(i), "marker": style.marker(i), "ls": ""}
-            point = style.line(ms=5, **look)
+            look = {"color": self.colours[i], "marker": style.marker(i), "ls": ""}
+            point = style.part("lines").Line2D([], [], ms=5, **look)
             handles.append((area, point) if self.has_points else area)
             labels.append(self.write(self.labels[i]))
         if np.ndim(panels):
@@ -693,6 +698,7 @@ class NumberColours:
 
     low: float
     high: float
+    beyond: str = "neither"  # at which ends of the scale there are outliers
 
     @property
     def _scale(self):
@@ -723,7 +729,8 @@ class NumberColours:
         norm = style.part("colors").Normalize(scale["vmin"], scale["vmax"])
         shades = style.part("cm").ScalarMappable(norm, style.NUMBERS)
         figure = np.ravel(panels)[0].figure
-        bar = figure.colorbar(shades, ax=panels, label="prediction")
+        look = {"label": "prediction", "extend": self.beyond}
+        bar = figure.colorbar(shades, ax=panels, **look)
         style.number_ticks(bar.ax.yaxis)
 
 

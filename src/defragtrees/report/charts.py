@@ -31,6 +31,9 @@ MARKERS = {
     "X": "M-5-3L-3-5L0-2L3-5L5-3L2 0L5 3L3 5L0 2L-3 5L-5 3L-2 0z",
     "ring": "M-8.5 0a8.5 8.5 0 1 0 17 0a8.5 8.5 0 1 0-17 0z",
 }
+# Where the number of a point may lie, first to the upper right.
+ANGLES = np.radians(np.arange(-45, 315, 22.5))
+DIRECTIONS = list(zip(np.cos(ANGLES).tolist(), np.sin(ANGLES).tolist(), strict=True))
 # Widths of letters in ems: those of DejaVu Sans, as other fonts are narrower.
 EMS = {
     **dict.fromkeys("ijlI.,:;'|", 0.34),
@@ -66,6 +69,13 @@ def svg_text(text):
     ('a&lt;b', True)
     """
     return RIGHT_TO_LEFT.sub("\u2068\\g<0>\u2069", escaped(text))
+
+
+def text_at(x, y, text, anchor="start", kind=""):
+    """A text element; `kind` is its CSS class."""
+    look = f' class="{kind}"' if kind else ""
+    place = f'x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}"'
+    return f"<text{look} {place}>{svg_text(text)}</text>"
 
 
 def shortened(text, width, size=SIZE):
@@ -169,7 +179,7 @@ class _Chart:
         length = self.right - self.left if side == "x" else self.bottom - self.top
         low, high = self.limits[side]
         least = COUNTS if axis.is_count else PIXELS_PER_TICK[side]
-        for n_ticks in range(int(length // least), 0, -1):
+        for n_ticks in range(max(1, int(length // least)), 0, -1):
             places = nice_ticks(low, high, n_ticks, axis.is_count)
             ticks = [(place, axis_text(place, axis.is_share)) for place in places]
             widest = max((text_width(text) for _, text in ticks), default=0)
@@ -193,20 +203,20 @@ class _Chart:
         for value, text in self.ticks["y"]:
             y = self.y(value)
             yield f'<path class="grid" d="{self._across(y)}"/>'
-            yield _text(self.left - 6, y + 4, text, "end")
+            yield text_at(self.left - 6, y + 4, text, "end")
         yield f'<path class="axis" d="{self._across(self.bottom)}"/>'
         for value, text in self.ticks["x"]:
             x = self.x(value)
             yield f'<path class="axis" d="M{x:.1f} {self.bottom}v4"/>'
             x = min(x, self.width - text_width(text) / 2)
-            yield _text(x, self.bottom + 17, text, "middle")
+            yield text_at(x, self.bottom + 17, text, "middle")
         for i, line in enumerate(self.titles["y"]):
-            yield _text(0, LINE * (i + 1) - 3, line, kind="title")
+            yield text_at(0, LINE * (i + 1) - 3, line, kind="title")
         for i, line in enumerate(self.titles["x"]):
             half = text_width(line) / 2
             x = min(max((self.left + self.right) / 2, half), self.width - half)
             y = self.bottom + 20 + LINE * (i + 1)
-            yield _text(x, y, line, "middle", "title")
+            yield text_at(x, y, line, "middle", "title")
 
     def _mark(self, mark):
         if isinstance(mark, Level):
@@ -225,10 +235,8 @@ class _Chart:
             if reach is not None:
                 low, high = self.y(reach[0]), self.y(reach[1])
                 ends = f"M{x - 3:.1f} {low:.1f}h6M{x:.1f} {low:.1f}V{high:.1f}m-3 0h6"
-                bar = (
-                    f'<path class="interval" d="{ends}" stroke="var(--{mark.colour})"/>'
-                )
-                shape = bar + shape
+                look = f'class="interval" stroke="var(--{mark.colour})"'
+                shape = f'<path {look} d="{ends}"/>{shape}'
             parts.append(_titled(shape, "\n".join(filter(None, (mark.title, text)))))
         return "".join(parts)
 
@@ -265,17 +273,15 @@ class _Chart:
                     f'<path class="leader" d="M{x:.1f} {y:.1f}'
                     f'L{end[0]:.1f} {end[1]:.1f}"/>'
                 )
-            yield _text((left + right) / 2, bottom - 2, str(number), "middle", "number")
+            yield text_at(
+                (left + right) / 2, bottom - 2, str(number), "middle", "number"
+            )
 
     def _free_spot(self, x, y, width, taken, bars):
         """The nearest box beside a point that covers no other; None without any."""
         for distance in (7, 13, 20, 28, 36):
             boxes = []
-            for angle in np.arange(-45, 315, 22.5):
-                across, down = (
-                    math.cos(math.radians(angle)),
-                    math.sin(math.radians(angle)),
-                )
+            for across, down in DIRECTIONS:
                 left = x + across * (distance + width / 2) - width / 2
                 top = y + down * (distance + 5) - 6
                 box = (left, top, left + width, top + 12)
@@ -303,13 +309,6 @@ def _overlap(one, other):
     )
 
 
-def _text(x, y, text, anchor="start", kind="tick"):
-    return (
-        f'<text class="{kind}" x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">'
-        f"{svg_text(text)}</text>"
-    )
-
-
 def _titled(shape, text):
     return f"<g><title>{svg_text(text)}</title>{shape}</g>" if text else shape
 
@@ -323,11 +322,11 @@ def axis_text(value, is_share):
 
 def _reaches(mark):
     """Ends of the interval of each point, or None."""
-    if mark.reach is not None:
-        return mark.reach
-    if mark.spread is None:
-        return [None] * len(mark.y)
-    return [(y - by, y + by) for y, by in zip(mark.y, mark.spread, strict=True)]
+    reaches = mark.reach
+    if reaches is None:
+        spreads = mark.spread or [math.nan] * len(mark.y)
+        reaches = [(y - by, y + by) for y, by in zip(mark.y, spreads, strict=True)]
+    return [None if math.isnan(sum(ends)) else ends for ends in reaches]
 
 
 def _limits(picture, side, axis):

@@ -16,6 +16,7 @@ from defragtrees.report.charts import (
     nice_ticks,
     shortened,
     svg_text,
+    text_at,
     text_width,
 )
 from defragtrees.report.text import Html, amount, value_text
@@ -278,8 +279,8 @@ def _upright(effect, scale, overall):
     floor = TOP + HIGH
     ends = [axis_text(value, scale.is_share) for value in (scale.high, scale.low)]
     left = max(text_width(text, SIZE) for text in ends) + 4
-    parts = [_text(left - 3, TOP + 6, ends[0], "end")]
-    parts += [_text(left - 3, floor, ends[1], "end")]
+    parts = [text_at(left - 3, TOP + 6, ends[0], "end")]
+    parts += [text_at(left - 3, floor, ends[1], "end")]
     widths, missing = _widths(effect, WIDTH - left)
     starts = [left, *(left + np.cumsum(widths)).tolist()]
     placed = list(zip(effect.bins, starts, widths, strict=False))
@@ -373,13 +374,13 @@ def _lines(effect, scale, overall):
     names = short_names([one.label for one in lines], NAME / BOLD)
     for i, (one, name) in enumerate(zip(lines, names, strict=True)):
         top, kind = LINES * i + 1, "cut-label" if one.is_accepted else ""
-        shapes = _text(NAME, top + LINES - 2.5, name, "end", kind)
+        shapes = text_at(NAME, top + LINES - 2.5, name, "end", kind)
         text = "no rows"
         if one.value is not None:
             x, width = scale.span(one.value, BAR)
             shapes += _rect(one, effect.colour, start + x, top + 1, width, LINES - 2)
             text = scale.text(one.value)
-        shapes += _text(start + BAR + 4, top + LINES - 2.5, text, "start", kind)
+        shapes += text_at(start + BAR + 4, top + LINES - 2.5, text, "start", kind)
         parts.append(_group(one, scale, shapes))
     x = start + BAR * scale.share(overall)
     parts.append(f'<path class="axis" d="M{start} 1V{height - 1}"/>')
@@ -405,13 +406,5 @@ def short_names(names, room):
     return [shortened(name, room, SIZE) for name in names]
 
 
-def _text(x, y, text, anchor="start", kind=""):
-    look = f' class="{kind}"' if kind else ""
-    return (
-        f'<text{look} x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">'
-        f"{svg_text(text)}</text>"
-    )
-
-
 def _label(box, y, kind=""):
-    return _text((box[0] + box[1]) / 2, y, box[2], "middle", kind)
+    return text_at((box[0] + box[1]) / 2, y, box[2], "middle", kind)

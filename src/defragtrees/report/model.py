@@ -13,6 +13,7 @@ from sklearn.frozen import FrozenEstimator
 
 from defragtrees._version import __version__
 from defragtrees.ensembles.forest import Forest
+from defragtrees.report.names import cut
 from defragtrees.report.text import setting_text
 
 # Names of distributions that differ from their module.
@@ -86,7 +87,7 @@ def describe_model(fitted, forest, name=None):
         trees, origin = forest.trees, forest.origin
     n_trees = 0 if origin else len(trees)
     n_leaves = sum(int((tree.feature < 0).sum()) for tree in trees)
-    name = str(name or model_words(fitted, n_trees))
+    name = cut(name or model_words(fitted, n_trees))
     return Model(fitted, name, package, library, n_trees, n_leaves, origin)
 
 

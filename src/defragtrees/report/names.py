@@ -1,4 +1,6 @@
-"""Names on the page: its title and what is predicted, as people say it."""
+"""Names on the page: its title, what is predicted, and long names cut short."""
+
+import dataclasses
 
 from defragtrees._utils.formatting import plural
 from defragtrees.report.text import sentence
@@ -9,6 +11,7 @@ EMPTY_NAMES |= {"outcome", "output", "response", "result", "target", "targets", 
 EMPTY_NAMES |= {"y", "y test", "y true", "y train", "y val", "y valid", "ytrue"}
 # Names that say something in a sentence, but nothing in a title.
 GENERAL_NAMES = {"category", "group", "state", "status", "type"}
+LONGEST = 200  # maximum number of characters of a name on the page
 EMPTY_LABELS = {"0", "1", "1.0", "true", "yes", "y", "t", "positive", "pos"}
 
 
@@ -45,3 +48,48 @@ def make_title(rules, target_name=None, data_name=None, model=None):
     if data_name:
         return f"Predictions for {data_name} in {size}"
     return size if model is None else f"{sentence(model.name)} in {size}"
+
+
+def cut(text, most=LONGEST):
+    """A text without its middle if it has more characters than this.
+
+    Examples
+    --------
+    >>> cut("abcdefgh", 5), cut("abc", 5)
+    ('ab…gh', 'abc')
+    """
+    text = str(text)
+    n_last = (most - 1) // 2
+    if len(text) <= most:
+        return text
+    return f"{text[: most - 1 - n_last]}…{text[len(text) - n_last :]}"
+
+
+def shown_rules(rules):
+    """Rules that predict the same, with long names of features and categories cut."""
+    changes = {}
+    if any(len(name) > LONGEST for name in rules.shown_names):
+        given = rules.feature_labels or (None,) * len(rules.feature_names)
+        changes["feature_labels"] = tuple(
+            cut(name) if len(name) > LONGEST else label
+            for name, label in zip(rules.shown_names, given, strict=True)
+        )
+    labels = [rules.outcome.answer_text(label) for label in rules.outcome.labels or ()]
+    if any(len(label) > LONGEST for label in labels):
+        changes["class_labels"] = _distinct(labels)
+    categories = [
+        known if known is None else _distinct(known) for known in rules.categories or ()
+    ]
+    if tuple(categories) != (rules.categories or ()):
+        changes["categories"] = tuple(categories)
+    return dataclasses.replace(rules, **changes) if changes else rules
+
+
+def _distinct(labels):
+    """Labels with the long texts among them cut; their number keeps them apart."""
+    return tuple(
+        label
+        if not isinstance(label, str) or len(label) <= LONGEST
+        else f"{cut(label, LONGEST - 10)} ({k + 1:,})"
+        for k, label in enumerate(labels)
+    )

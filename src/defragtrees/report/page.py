@@ -38,7 +38,6 @@ from defragtrees.report.text import (
     visible,
 )
 from defragtrees.rules.model import RuleModel
-from defragtrees.rules.text import MAYBE_TRAINED
 
 # File types that would not open, as the page is HTML.
 OTHER_KINDS = (".doc", ".docx", ".md", ".pdf", ".png", ".pptx", ".svg", ".xlsx")
@@ -263,7 +262,6 @@ def make_environment():
         lstrip_blocks=True,
     )
     environment.filters |= FILTERS
-    environment.globals["maybe_trained"] = MAYBE_TRAINED
     return environment
 
 

@@ -52,7 +52,7 @@ def can_edit(rules):
 
 def page_data(summary):
     """All data of the scripts, as plain types."""
-    rules, sample = summary.rules, draw_sample(summary)
+    rules, sample = summary.given_rules, draw_sample(summary)
     outcome, used = rules.outcome, sorted(summary.features.used)
     labels, known = outcome.labels or (), sample.model_predictions
     return {

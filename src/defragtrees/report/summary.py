@@ -6,7 +6,7 @@ section are cached properties.
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -23,10 +23,9 @@ from defragtrees.estimators.measuring import read_model
 from defragtrees.metrics.rulesets import calibration_rows, table_of_totals
 from defragtrees.outcomes.intervals import QUANTILE, wilson_interval
 from defragtrees.plots.style import class_numbers
-from defragtrees.plots.two_features import typical_value
 from defragtrees.report.facts import measure_facts
 from defragtrees.report.model import FeatureUse, Model, describe_model, feature_use
-from defragtrees.report.names import make_title, target_words
+from defragtrees.report.names import cut, make_title, shown_rules, target_words
 from defragtrees.report.text import (
     amount,
     count,
@@ -35,7 +34,6 @@ from defragtrees.report.text import (
     true_minus,
 )
 from defragtrees.rules.model import RuleModel
-from defragtrees.rules.text import MAYBE_TRAINED
 
 MARK = "\0"  # does not occur in names of features
 MOST_DISAGREEMENTS = 12
@@ -44,6 +42,7 @@ QUANTILES = (0.1, 0.5, 0.9)
 QUARTERS = (0.0, 0.25, 0.5, 0.75, 1.0)
 FIFTHS = (0.2, 0.4, 0.6, 0.8)
 MOST_GROUPS = 12
+LONGEST_CONDITION = 2_000  # characters of a condition
 # Limits beyond which a rule is flagged as weak.
 WIDE = 0.2  # width of the interval of a rate
 AS_WIDE = 0.9  # spread of its rows, as a share of the spread of all rows
@@ -57,17 +56,11 @@ class Card:
     """One rule and its evidence on the rows of the report."""
 
     number: int  # from 1
-    # For each condition the text before the name of the feature, the name, the rest.
-    parts: tuple[tuple[str, str, str], ...]
     then: str
     colour: str  # of its prediction
-    estimate: str  # rate, rows and interval in training; empty if not measured
     alone: str  # rate of all rows that it matches, if that differs
-    ensemble_estimate: float | None  # mean of the model on its training rows
-    weight: str | None  # of an averaged rule
     n_rows: int  # number of rows that it predicts or, if averaged, matches
     share: float  # of all rows, by weight
-    matches: float  # share of the rows that it matches
     # For classes: share of its rows on which y, and the model, agree with it.
     right: float | None = None
     agrees: float | None = None
@@ -90,6 +83,7 @@ class Summary:
     title: str
     simplifier: Simplifier | None  # None for rules alone
     model: Model | None  # None if the rules are not compared with any
+    given_rules: RuleModel  # as they are saved
     rows: "PredictedRows"
     target: str  # what is predicted, such as "heart disease"
     data_name: str | None  # of the rows, such as "heart.csv"
@@ -106,13 +100,8 @@ class Summary:
     is_new: bool  # whether the model was not trained on these rows
 
     @property
-    def trained_note(self) -> str:
-        """Note in brackets to the model's figures; empty if the rows are new."""
-        return "" if self.is_new else f" ({MAYBE_TRAINED})"
-
-    @property
     def rules(self) -> RuleModel:
-        """The rules."""
+        """The rules, with long names cut."""
         return self.rows.rules
 
     @property
@@ -144,29 +133,6 @@ class Summary:
         return [k + 1 for k in range(n_rules) if is_rarely_found(k, self.stability)]
 
     @cached_property
-    def worst_rule(self):
-        """The rule of a list with the largest part of the loss.
-
-        None if there is no loss at all, an empty dict if rules share rows.
-        """
-        rows, rules = self.rows, self.rules
-        losses = self.outcome.losses(rows.expected, rows.predicted)
-        if not losses.any():
-            return None
-        if not rules.is_exclusive or rules.n_rules == 1:
-            return {}
-        sums = np.bincount(rows.deciding, rows.weight * losses, rules.n_rules)
-        k = int(sums.argmax())
-        members = rows.members[:, k]
-        return {
-            "number": k + 1,
-            "n_rows": int(members.sum()),
-            "n_wrong": int(losses[members].sum()),
-            "n_all_wrong": int(losses.sum()),
-            "error": self.outcome.shown_error(rows.mean(losses, members)),
-        }
-
-    @cached_property
     def trade_off(self):
         """The given path, or that of the simplifier on these rows; None without any."""
         rows, given = self.rows, self.rule_path
@@ -174,14 +140,16 @@ class Summary:
             points = given.points
         else:
             lists = list(getattr(self.simplifier, "path_", {}).values())
-            if lists and self.rules not in lists:
-                lists.append(self.rules)
+            if lists and self.given_rules not in lists:
+                lists.append(self.given_rules)
                 lists.sort(key=lambda rules: (rules.n_rules, rules.n_conditions))
             on = rows.matrix, rows.expected, rows.model_predictions, rows.weight
             points = measure_path(lists, *on)
         if not points:
             return None
-        places = (i for i, point in enumerate(points) if point.rules == self.rules)
+        places = (
+            i for i, point in enumerate(points) if point.rules == self.given_rules
+        )
         shown = next(places, None)
         if given is not None:
             error = float(given.ensemble_error)
@@ -251,39 +219,6 @@ class Summary:
             tuple(used[:MOST_FEATURES]),
             max(0, len(used) - MOST_FEATURES),
         )
-
-    @cached_property
-    def typical_rows(self):
-        """Median or most frequent value of each feature, per rule with rows."""
-        rows, shown = self.rows, self.features.shown[:MOST_FEATURES]
-        return {
-            k: [
-                typical_value(rows.matrix[members, j], self.rules.categories[j])
-                for j in shown
-            ]
-            for k, members in enumerate(rows.members.T)
-            if members.any()
-        }
-
-    @cached_property
-    def model_quantiles(self):
-        """Quantiles of the model's predictions, per rule with rows."""
-        return {
-            k: np.quantile(self.rows.model_predictions[members], QUANTILES).tolist()
-            for k, members in enumerate(self.rows.members.T)
-            if members.any()
-        }
-
-    @cached_property
-    def matches(self):
-        """Rows by number of matching rules, the default rule left out."""
-        n_matching = self.rows.held[:, :-1].sum(axis=1)
-        return {int(n): n_matching == n for n in np.unique(n_matching)}
-
-    @cached_property
-    def conflicts(self):
-        """Share of the rows that match rules for different classes."""
-        return self.rows.share(self.rules._conflicts(self.rows.held))
 
     def class_pairs(self, down, across):
         """Classes that occur in either column, and counts of rows by pair."""
@@ -434,7 +369,8 @@ def summarize(
     else:
         rows = _rows_of_simplifier(simplifier, X, y, sample_weight)
         model, forest = simplifier.ensemble_, simplifier.forest_
-    rules = rows.rules
+    given_rules, rules = rows.rules, shown_rules(rows.rules)
+    rows = replace(rows, rules=rules)
     described = None
     if model is not None:
         described = describe_model(model, forest, model_name)
@@ -452,12 +388,13 @@ def summarize(
         rows.probabilities,
     )
     return Summary(
-        title=title or make_title(rules, target_name, data_name, described),
+        title=cut(title or make_title(rules, target_name, data_name, described)),
         simplifier=simplifier,
         model=described,
+        given_rules=given_rules,
         rows=rows,
-        target=target_words(target_name) or "the outcome",
-        data_name=data_name,
+        target=cut(target_words(target_name) or "the outcome"),
+        data_name=data_name and cut(data_name),
         baseline=baseline,
         groups=read_groups(groups, X, rows),
         is_weighted=sample_weight is not None,
@@ -610,26 +547,17 @@ def _checked_columns(rules, n_rows, y, sample_weight):
 
 
 def _card(rows, k, colours, flags):
-    rules, members = rows.rules, rows.members[:, k]
-    rule, row, outcome = list(rules)[k], rules.rows()[k], rows.rules.outcome
-    mean, weight = row.get("ensemble_mean", math.nan), rules._shown_weight(rule)
+    rules, members, outcome = rows.rules, rows.members[:, k], rows.rules.outcome
+    rule = list(rules)[k]
+    then = rules._then_text(rule)
     alone = outcome.alone_text(rule) if outcome.differs_alone(rule) else ""
-
-    def written(text):
-        return text if outcome.labels else _number_text(text)
-
     return Card(
         number=k + 1,
-        parts=tuple(condition_parts(c, rules) for c in rule.conditions),
-        then=written(row["then"]),
+        then=then if outcome.labels else _number_text(then),
         colour=colours.of([rule.prediction])[0],
-        estimate=written(row["estimate_text"]),
         alone=_number_text(alone),
-        ensemble_estimate=None if math.isnan(mean) else mean,
-        weight=None if weight is None else render.number(weight),
         n_rows=int(members.sum()),
         share=rows.share(members),
-        matches=rows.share(rows.held[:, k]),
         **_quality(rows, members),
         flags=flags,
     )
@@ -672,7 +600,7 @@ def condition_parts(condition, rules):
             _number_text(part.replace("<=", "≤").replace(">=", "≥"))
             for part in (before, after)
         )
-    return before, name, after
+    return before, name, cut(after, LONGEST_CONDITION)
 
 
 def _number_text(text):
@@ -755,7 +683,7 @@ def read_groups(groups, X, rows):
             f"groups must name a column of X or have one entry for each of its "
             f"{len(rows)} rows; got the shape {values.shape}. Pass one column."
         )
-    return Groups(str(name or "group"), *_coded(values))
+    return Groups(cut(name or "group"), *_coded(values))
 
 
 def _column(name, X, rows):
@@ -787,7 +715,7 @@ def _coded(values):
     if is_number and len(set(there.tolist())) > MOST_GROUPS:
         texts = _quarters(there.astype(np.float64))
     else:
-        texts = np.array([str(v) for v in there], dtype=object)
+        texts = np.array([cut(v) for v in there], dtype=object)
     counted, counts = np.unique(texts, return_counts=True)
     if len(counted) > MOST_GROUPS:
         kept = counted[np.argsort(-counts, kind="stable")[: MOST_GROUPS - 1]]

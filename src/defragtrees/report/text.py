@@ -17,7 +17,6 @@ from defragtrees.rules.labels import PLAIN
 
 LONGEST_SETTING = 160
 LONGEST_HEADER = 45
-LONGEST_NAME = 200
 # Invisible characters that change the direction of the text after them.
 TURNING = {
     number: f"\\u{number:04x}"
@@ -249,18 +248,6 @@ def escaped(value):
     return Html(escape(visible(str(value)), quote=True))
 
 
-def cut(given):
-    """A name of at most 200 characters; the end of a longer one is left out.
-
-    Examples
-    --------
-    >>> cut("age"), len(cut("a" * 1000))
-    ('age', 200)
-    """
-    text = str(given)
-    return text if len(text) <= LONGEST_NAME else f"{text[: LONGEST_NAME - 1]}…"
-
-
 def name(given):
     """A name as HTML whose direction does not affect the surrounding text.
 
@@ -269,11 +256,7 @@ def name(given):
     >>> name("a<b")
     '<bdi>a&lt;b</bdi>'
     """
-    return Html(f"<bdi>{escaped(_shortened(given))}</bdi>")
-
-
-def _shortened(given):
-    return given if isinstance(given, Html) else cut(given)
+    return Html(f"<bdi>{escaped(given)}</bdi>")
 
 
 def isolated(words):
@@ -298,7 +281,7 @@ def breakable(given, attributes=""):
     '<bdi>word_<wbr>freq</bdi>'
     """
     # Camel case first; an entity such as &lt; has none.
-    parts = re.sub(r"(?<=[a-z])(?=[A-Z])", "<wbr>", escaped(_shortened(given)))
+    parts = re.sub(r"(?<=[a-z])(?=[A-Z])", "<wbr>", escaped(given))
     parts = re.sub(r"([_./:-])(?=\w)", r"\1<wbr>", parts)
     return Html(f"<bdi{attributes}>{parts}</bdi>")
 
@@ -313,7 +296,7 @@ def clamped(given):
     """
     if len(str(given)) <= LONGEST_HEADER:
         return breakable(given)
-    return breakable(given, f' class="clamped" title="{escaped(cut(given))}"')
+    return breakable(given, f' class="clamped" title="{escaped(given)}"')
 
 
 def script_json(data):

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 from defragtrees._utils import formatting as render
 from defragtrees._utils.formatting import plural
+from defragtrees.report.names import cut
 from defragtrees.report.summary import condition_parts
 from defragtrees.report.text import (
     amount,
     count,
-    cut,
     fidelity_text,
     numbered,
     percent,
@@ -82,7 +82,7 @@ def _measure(summary):
 
 
 def _named(summary, label):
-    return f"“{cut(summary.outcome.answer_text(label))}”"
+    return f"“{summary.outcome.answer_text(label)}”"
 
 
 # The header
@@ -91,18 +91,18 @@ def _named(summary, label):
 def _subtitle(summary):
     measured = f"measured on {plural(len(summary.rows), 'row')}"
     if summary.data_name:
-        measured += f" of {cut(summary.data_name)}"
+        measured += f" of {summary.data_name}"
     if summary.model is None:
         return sentence(measured)
-    return f"Short rules for {cut(summary.model.the_name)}, {measured}"
+    return f"Short rules for {summary.model.the_name}, {measured}"
 
 
 def _subject(summary):
     rules, outcome = summary.rules, summary.outcome
     n_used, n_all = len(summary.features.used), len(rules.feature_names)
-    what = cut(summary.target)
+    what = summary.target
     if outcome.labels:
-        labels = [cut(outcome.answer_text(label)) for label in outcome.labels]
+        labels = [outcome.answer_text(label) for label in outcome.labels]
         listed = f"{', '.join(labels[:-1])} or {labels[-1]}"
         if len(labels) > MOST_LISTED:
             listed = f"one of {len(labels)} classes"

@@ -176,7 +176,8 @@ def checked_pos_label(label: Any, classes: Sequence[Any]) -> Any:
             f"pos_label needs two classes; {came}. Leave it out: of more classes each "
             "rule reports the rate of the class that it predicts."
         )
-    if label not in classes:
+    # An array equals none of the classes, or some of them.
+    if getattr(label, "ndim", 0) or label not in classes:
         raise ValueError(
             f"pos_label must be one of the classes {_cut(list(classes))}; got "
             f"{in_message(label)}. Give it as it is in y."

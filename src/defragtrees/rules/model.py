@@ -219,7 +219,8 @@ class RuleModel(ByValue, ABC):
                 place = f"rules[{k}]" if k < len(self.rules) else "default"
                 raise ValueError(f"{place}: {error}") from None
         if self.training is not None:
-            self.training.check(self.categories or (), outcome.n_moments)
+            has_classes = outcome.n_classes > 0
+            self.training.check(self.categories or (), outcome.n_moments, has_classes)
         if self.threshold is not None or self.costs is not None:
             self._check_decision()
 
@@ -1707,8 +1708,15 @@ class RuleModel(ByValue, ABC):
         """`unit` and `origin` of a scorecard; other forms have no other."""
         return 1.0, 0.0
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self, profile: bool = True) -> dict[str, Any]:
         """Everything in plain numbers, texts and lists; `from_dict` reads it back.
+
+        Categories of features that no rule uses are left out.
+
+        Parameters
+        ----------
+        profile : bool, default=True
+            Include the profile of the training rows that `check` needs.
 
         Examples
         --------
@@ -1716,12 +1724,19 @@ class RuleModel(ByValue, ABC):
         'first'
         """
         unit, origin = self._scale
+        used = {c.feature for rule in self.rules for c in rule.conditions}
+        training = self.training.for_features(used) if self.training else None
+        # An empty list is a categorical column too, so that X is read as before.
+        categories = [
+            None if labels is None else list(labels) if j in used else []
+            for j, labels in enumerate(self.categories or ())
+        ]
         return {
             "format": schema.FORMAT,
             "task": self.task,
             "classes": None if self.classes is None else list(self.classes),
             "feature_names": list(self.feature_names),
-            "categories": [c if c is None else list(c) for c in self.categories or ()],
+            "categories": categories,
             "rules": [rule.to_dict() for rule in self.rules],
             "default": self.default.to_dict(),
             "decision": self.decision,
@@ -1736,7 +1751,7 @@ class RuleModel(ByValue, ABC):
             "unit": unit,
             "origin": origin,
             **({"edits": [e.to_dict() for e in self.edits]} if self.edits else {}),
-            **({"training": self.training.to_dict()} if self.training else {}),
+            **({"training": training.to_dict()} if training and profile else {}),
             **({"evidence": self.evidence.to_dict()} if self.evidence else {}),
         }
 
@@ -1783,13 +1798,19 @@ class RuleModel(ByValue, ABC):
                 f"These are not saved rules: {why}. Save them again with rules.save."
             ) from None
 
-    def save(self, path: str | os.PathLike[str]) -> None:
+    def save(self, path: str | os.PathLike[str], *, profile: bool = True) -> None:
         """Write the rules to a JSON file.
+
+        It has the rules and what was counted for them, the categories of the columns
+        that they use and, unless left out, a profile of these columns.
 
         Parameters
         ----------
         path : path
             The file appears when it is complete; one that is there is replaced then.
+        profile : bool, default=True
+            Include the profile of the training rows that `check` needs: of the columns
+            that rules use, the rows per category or per tenth of the numbers.
 
         Examples
         --------
@@ -1799,7 +1820,7 @@ class RuleModel(ByValue, ABC):
         ...     defragtrees.load(f"{folder}/rules.json") == rules
         True
         """
-        write_atomic(path, to_json(self.to_dict()))
+        write_atomic(path, to_json(self.to_dict(profile)))
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "RuleModel":
@@ -1871,7 +1892,7 @@ _RESIDUALS = {
 _RATE_BANDS = {
     "edges": schema.SHARES,
     "rates": schema.SHARES,
-    "n_effective": schema.list_of(schema.number(0, 1e250, is_open=True), 1),
+    "n_effective": schema.list_of(schema.number(0, 1e18, is_open=True), 1),
     "means": schema.SHARES,
 }
 _WORDS = schema.list_of(schema.TEXT | schema.NULL) | schema.NULL
@@ -1886,7 +1907,7 @@ _NEEDS = (
 )
 _FIELDS = {
     "format": schema.ANYTHING,
-    "classes": schema.NULL | schema.list_of(schema.LABEL, 1, is_set=True),
+    "classes": schema.NULL | schema.CLASSES,
     "feature_names": schema.list_of(schema.TEXT),
     "categories": schema.list_of(schema.NULL | schema.list_of(schema.LABEL)),
     "rules": schema.list_of(schema.ANYTHING),

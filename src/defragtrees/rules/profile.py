@@ -84,8 +84,8 @@ class Evidence:
         """The evidence that `to_dict` wrote down; errors name its place."""
         checks = {
             "source": schema.one_of(*WORTH),
-            "n_rows": schema.number(0, 1e250),
-            "n_trained": schema.number(0, 1e250),
+            "n_rows": schema.N_ROWS,
+            "n_trained": schema.N_ROWS,
         }
         needed = ("source", "n_rows")
         return cls(**schema.read_fields(data, checks, needed, place))
@@ -155,11 +155,10 @@ class TrainingColumn:
         return cls(is_integer=fields.pop("integer", False), **fields)
 
 
-_COUNT = schema.number(0, 1e250)
 _COLUMN = {
     "feature": schema.whole(),
-    "counts": schema.list_of(_COUNT),
-    "missing": _COUNT,
+    "counts": schema.list_of(schema.N_ROWS, 1),
+    "missing": schema.N_ROWS,
     "cuts": schema.list_of(schema.number()) | schema.NULL,
     "low": schema.number() | schema.NULL,
     "high": schema.number() | schema.NULL,
@@ -190,12 +189,21 @@ class TrainingRows:
         kept = tuple(one for one in self.columns if one.feature in features)
         return dataclasses.replace(self, columns=kept)
 
-    def check(self, categories: Sequence[Any], n_moments: int) -> None:
+    def check(
+        self, categories: Sequence[Any], n_moments: int, has_classes: bool
+    ) -> None:
         """Raise ValueError for what does not fit these categories and this y."""
         if self.target is not None and len(self.target) != n_moments:
             raise ValueError(
                 f"The training target must have {n_moments} entries; got "
                 f"{len(self.target)}."
+            )
+        # Counts of classes; or a mean, which may be negative, and a spread.
+        counts = (self.target or ())[0 if has_classes else 1 :]
+        if any(value < 0 for value in counts):
+            raise ValueError(
+                "Counts and spreads of the training target must be from 0; got "
+                f"{min(counts):g}."
             )
         for column in self.columns:
             if not 0 <= column.feature < len(categories):
@@ -232,9 +240,9 @@ class TrainingRows:
 
 
 _ROWS = {
-    "n_rows": _COUNT,
+    "n_rows": schema.number(0, 1e18, is_open=True),
     "columns": schema.list_of(schema.ANYTHING),
-    "target": schema.list_of(schema.number(-1e250, 1e250)) | schema.NULL,
+    "target": schema.list_of(schema.number(-1e100, 1e100)) | schema.NULL,
     "error": schema.MEASURED,
 }
 

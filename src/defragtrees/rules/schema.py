@@ -138,7 +138,18 @@ LABEL = Check(
     _read_label,
 )
 SHARES = list_of(number(0, 1))
+
+
+def _read_classes(value: Any, place: str) -> tuple[Any, ...]:
+    labels: tuple[Any, ...] = list_of(LABEL, 1, is_set=True)(value, place)
+    if len({isinstance(label, str) for label in labels}) > 1:
+        raise ValueError(f"{place} must be texts or numbers, not both")
+    return labels
+
+
+CLASSES = Check("a list", lambda value: isinstance(value, (list, tuple)), _read_classes)
 MEASURED = number(0, 1e250) | NULL
+N_ROWS = number(0, 1e18)  # or their weight
 
 
 def read_fields(

@@ -70,17 +70,25 @@ def rule_cells(rules: "RuleModel", *, details: bool = False) -> Cells:
 def _condition_lines(rules: "RuleModel", k: int) -> tuple[str, ...]:
     if k == len(rules.rules):
         return (rules.default_text,)
+    if not rules.rules[k].conditions:  # written by hand: it matches every row
+        return (rules.rules[k].text(),)
     first, *others = (
         condition_text(rules, condition) for condition in rules._shown_conditions[k]
     )
     return first, *(f"and {text}" for text in others)
 
 
-def condition_text(rules: "RuleModel", condition: Condition) -> str:
-    """A condition for people: large numbers have separators."""
+def condition_text(
+    rules: "RuleModel", condition: Condition, name: str | None = None
+) -> str:
+    """A condition for people: large numbers have separators.
+
+    `name` replaces that of the feature.
+    """
     words = rules.vocabulary
+    names = words.names if name is None else [name] * len(words.names)
     scales = [dataclasses.replace(scale, is_grouped=True) for scale in words.scales]
-    return render.plain(condition.text(words.names, words.categories, scales))
+    return render.plain(condition.text(names, words.categories, scales))
 
 
 def _estimate_columns(rules: "RuleModel") -> dict[str, list[str]]:

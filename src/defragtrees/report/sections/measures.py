@@ -14,7 +14,6 @@ from defragtrees.report.text import (
     amount,
     badge,
     count,
-    cut,
     error_text,
     fidelity_text,
     name,
@@ -65,7 +64,7 @@ def measures(page):
         "measures": Table(
             header,
             lines,
-            f"Measures for {cut(summary.target)}",
+            f"Measures for {summary.target}",
             numeric=range(1, len(header)),
         ),
         "confusion": None,
@@ -310,7 +309,7 @@ def calibration(page):
     by_rule = summary.rules.combination != "sum"
     header = ["Rule", "Predicts"] if by_rule else ["Class"]
     header += ["Rows", "Estimated", "Observed", "95 % interval"]
-    picture = calibration_picture(summary.calibration, outcome, write)
+    picture = calibration_picture(summary.calibration, summary.rules, write)
     gap_text = amount(gap)
     if outcome.has_probabilities:
         gap_text = f"{100 * gap:.1f} percentage points"

@@ -7,7 +7,6 @@ from defragtrees.report.text import (
     amount,
     badge,
     count,
-    cut,
     percent,
     range_bar,
     rate_range,
@@ -104,7 +103,7 @@ def _cell(summary, k, title, text):
     text = true_minus(text).replace(" %", f"{SPACE}%")
     cell = {"title": title, "text": text, "badge": None}
     cell["range"] = _interval(summary, k) if title == outcome.interval_name else None
-    if title in rules._then_columns():
+    if title in rules._then_columns() and title != "weight":
         cell["badge"] = badge(text, _colour(summary, k, title))
     return cell
 
@@ -155,7 +154,7 @@ def _observed(summary, k):
     what = "mean"
     if outcome.labels:
         label = outcome.labels[outcome.rate_index(rule)]
-        what = f"rate of {cut(outcome.answer_text(label))}"
+        what = f"rate of {outcome.answer_text(label)}"
     return {"what": what, "value": value, "interval": interval}
 
 

@@ -36,7 +36,7 @@ function edited(rules, change) {
   const made = stillMeasured(current, rules);
   return recorded({
     ...current, rules: made.slice(0, -1), default: made[made.length - 1],
-    decision: current.decision === "partition" ? "first" : current.decision,
+    decision: form(current).afterEdit || current.decision,
     residuals: null, rate_bands: null,
   }, change);
 }

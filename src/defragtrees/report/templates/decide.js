@@ -4,7 +4,8 @@ if (decider) {
   const { line, say: tell } = statusLine();
   const name = data.class_words[data.positive], place = element("dl", { class: "edit-figures" });
   const sentence = element("p", { class: "decided" });
-  let stops = [], likely = [];
+  const total = element("span", {}); /* of points, from which rows are flagged */
+  let stops = [], likely = [], held = [];
 
   /* A short threshold above one probability, and not above the next. */
   function between(low, high, slack) {
@@ -17,7 +18,8 @@ if (decider) {
   }
   /* One step for each probability of the rows, and one above all. */
   function findStops() {
-    likely = predict(current).held.map((held) => form(current).outputs(current, held)[data.positive]);
+    ({ held } = predict(current));
+    likely = held.map((one) => form(current).outputs(current, one)[data.positive]);
     const distinct = [...new Set(likely)].sort((a, b) => a - b).filter((p, i, all) => !i || p - all[i - 1] > 4e-9);
     /* The library compares log-odds of points, and shares of the second class. */
     const slack = form(current).values || data.positive === 0 ? 1e-9 : 0;
@@ -35,11 +37,19 @@ if (decider) {
     showFigures(place, lines(), found);
     box.value = exact(value);
     slider.setAttribute("aria-valuetext", `P(${spelled(name)}) at least ${exact(value)}`);
+    if (form(current).values) {
+      const totals = held.filter((_, i) => found.predicted[i] === data.positive).map((one) => totalsOf(current, one)[0]);
+      const [pick, words] = data.positive ? [Math.min, "at least"] : [Math.max, "at most"];
+      total.textContent = totals.length ? `, here a total of ${words} ${trueMinus(exactGrouped(roundTo(pick(...totals), 9)))} points` : "";
+    }
     if (!data.has_y) return;
-    const isHere = (wanted, flagged) => data.expected.reduce((sum, label, i) =>
-      sum + ((label === data.positive) === wanted && (found.predicted[i] === data.positive) === flagged), 0);
-    sentence.textContent = spelled(`Of ${plural(found.flagged, "flagged row")}, ${count(isHere(true, true))} are ${positiveName()} and ` +
-      `${count(isHere(false, true))} are not. Of the other ${plural(nRows - found.flagged, "row")}, ${count(isHere(true, false))} are ${positiveName()}.`);
+    const are = (wanted, flagged) => {
+      const n = data.expected.reduce((sum, label, i) =>
+        sum + ((label === data.positive) === wanted && (found.predicted[i] === data.positive) === flagged), 0);
+      return `${count(n)} ${n === 1 ? "is" : "are"}`;
+    };
+    sentence.textContent = spelled(`Of ${plural(found.flagged, "flagged row")}, ${are(true, true)} ${positiveName()} and ` +
+      `${are(false, true)} not. Of the other ${plural(nRows - found.flagged, "row")}, ${are(true, false)} ${positiveName()}.`);
   }
   const attempt = (value) => show(measure(withThreshold(current, value)), value);
   const commit = (value) => {
@@ -78,7 +88,7 @@ if (decider) {
     enableDeeds(decider);
   });
   decider.append(
-    element("p", { class: "asked" }, "Predict ", named(positiveName()), ` if P(${spelled(name)}) \u2265 `, box, " ", slider),
+    element("p", { class: "asked" }, "Predict ", named(positiveName()), ` if P(${spelled(name)}) \u2265 `, box, total, " ", slider),
     place, ...(data.has_y ? [sentence, element("p", { class: "costs" }, costField(true), costField(false),
       button("Cheapest threshold", "cheapest", cheapest))] : []),
     element("div", { class: "edit-deeds" }, ...deeds(tell), line));

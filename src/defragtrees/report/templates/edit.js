@@ -13,7 +13,7 @@ function headlines() {
     lines.push(["agreement with the model", "fidelity", isClasses ? rateText : (value) => `R\u00b2 ${threeDigits(value)}`]);
   if (original.costs) lines.push(["mean cost", "cost", amount]);
   if (isBinary && data.has_y) lines.push(...classFigures());
-  if (current.decision !== "partition") lines.push(["coverage", "coverage", rateText]);
+  if (!form(current).isComplete) lines.push(["coverage", "coverage", rateText]);
   return [...lines, ["rules", "nRules", count], ["conditions", "nConditions", count]];
 }
 /* The figures above all rules and at each; the printed conditions of the model tried. */

@@ -208,7 +208,7 @@ const matching = (held) => held.flatMap((isIn, k) => (isIn ? [k] : []));
 /* What depends on the form: the rules that a row counts for, what they predict together
    (`outputs` are probabilities, or one number), and their words. */
 const alone = {
-  isOrdered: false, isWhole: () => false, takesRows: () => true, word: "then",
+  isExclusive: true, isOrdered: false, isComplete: false, isWhole: () => false, takesRows: () => true, word: "then",
   apply: (set, held) => held.indexOf(true),
   members: (held) => [held.indexOf(true)],
   outputs: (set, held) => outputsOf(everyRule(set)[held.indexOf(true)]),
@@ -220,7 +220,7 @@ const alone = {
   hasOwnPrediction: (set) => !isClasses || !(isSet(set) || set.costs),
 };
 const averaged = {
-  ...alone, takesRows: () => false,
+  ...alone, isExclusive: false, takesRows: () => false,
   apply: (set, held) => heaviest(held, everyRule(set).map((rule) => rule.weight)),
   members: matching,
   outputs: (set, held) => {
@@ -244,7 +244,7 @@ const averaged = {
 };
 const forms = {
   first: { ...alone, isOrdered: true },
-  partition: alone,
+  partition: { ...alone, isComplete: true, afterEdit: "first" },
   average: {
     ...averaged,
     predictionText: (rule) => (!isClasses ? exactGrouped(rule.prediction)
@@ -257,7 +257,7 @@ const forms = {
     contribution: (rule) => [averaged.contribution(rule)[0], ["rows", rowCount(rule.n_rows)]],
   },
   points: {
-    ...alone, takesRows: () => false, word: "points",
+    ...alone, isExclusive: false, takesRows: () => false, word: "points",
     isWhole: (set) => everyRule(set).every((rule) => rule.points.every(Number.isInteger)),
     apply: (set, held) => heaviest(held, [...set.rules.map((r) => Math.max(...r.points.map(Math.abs))), 0]),
     members: matching,
@@ -324,7 +324,7 @@ function explain(set, row) {
   const total = how.values ? totalsOf(set, held) : null;
   if (total) lines.push(["", ["", "", "total"], "", ...total.map((t) => exactGrouped(roundTo(t, 9)))]);
   const header = ["rule", "condition", "value", ...how.contribution(every[place]).map(([title]) => title)];
-  if (how.combined === alone.combined) {
+  if (how.isExclusive) {
     header.push("match");
     lines.forEach((one) => one.push("yes"));
     for (let k = 0; how.isOrdered && k < place; k += 1) {
@@ -342,7 +342,7 @@ function basis(set, found) {
       ? `80 % of ${rowCount(rule.n_rows)} rows in ${rounded(rule.quantiles[0])}${rule.quantiles[0] >= 0 ? " - " : " to "}${rounded(rule.quantiles[1])}` : "";
   if (!shares) return "";
   const k = rateIndex(rule.conditions ? classPlace(rule.prediction) : prediction);
-  const interval = ruleInterval(rule, k) || (form(set).combined === alone.combined ? null : bandInterval(set, shares, k));
+  const interval = ruleInterval(rule, k) || (form(set).isExclusive ? null : bandInterval(set, shares, k));
   return [`${rateTitle(k)} = ${percent(shares[k], interval ? percentDigits(interval) : 0)}`,
     interval ? `95 % interval ${percentRange(interval)}` : "",
     rule.n_rows > 0 ? `${rowCount(rule.n_rows)} rows` : ""].filter(Boolean).join(", ");

@@ -14,7 +14,11 @@ const fieldTypes = {
 const isWholeFeature = (j) => everyRule(current).some((rule) => rule.conditions.some((one) => one.feature === j && one.integer));
 function valueField(j) {
   const feature = data.features[j], label = spelled(feature.name), key = `value/${j}`;
-  const set = (value) => { row = { ...row, [j]: value }; showWhy(); };
+  const set = (value) => {
+    row = { ...row, [j]: value };
+    truth.textContent = ` of ${count(nRows)}, with other values`;
+    showWhy();
+  };
   if (feature.categories) {
     const extra = [[feature.categories.length, "another category"], [-1, "missing"]];
     const pick = (value) => set(value < 0 ? null : value);
@@ -107,7 +111,7 @@ function showWhy() {
     element("div", { class: "scroll", role: "region", tabindex: 0, "aria-label": "Rules of this row" }, table),
     element("h3", {}, "What would change the prediction"),
     changed.length ? element("ol", { class: "why-changes" }, ...changed.map(changeItem))
-      : element("p", {}, "No change of a single value does."));
+      : element("p", {}, "Changing one value is not enough."));
 }
 function pick(i) {
   row = rowOf(i);

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from defragtrees.plots.rules import feature_heat_map as feature_heat_map
     from defragtrees.plots.rules import overlap as overlap
     from defragtrees.plots.rules import rule_table as rule_table
+    from defragtrees.plots.segments import segments as segments
     from defragtrees.plots.two_features import regions as regions
     from defragtrees.plots.two_features import rule_panels as rule_panels
 
@@ -43,6 +44,7 @@ PICTURES = {
     "rule_table": "defragtrees.plots.rules",
     "score_risk": "defragtrees.plots.points",
     "scorecard": "defragtrees.plots.points",
+    "segments": "defragtrees.plots.segments",
     "trade_off": "defragtrees.plots.measures",
 }
 

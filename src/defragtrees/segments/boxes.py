@@ -158,7 +158,7 @@ class Losses:
         n, total = self.total
         mean = total / n
         variance = float(self.weight @ (self.values - mean) ** 2) / n
-        return variance / mean**2 if self.family == "scale" else variance
+        return variance / mean**2 if self.family == "scale" and mean else variance
 
     def gain(self, n, total):
         """Gain in log-likelihood of a mean of its own for weight n and this sum."""
@@ -174,7 +174,8 @@ class Losses:
             is_wanted = (inside > outside) == self.is_high
             if self.is_signed and self.family == "shift":
                 is_wanted &= (inside > 0) == self.is_high
-        is_box = (n > 1e-9 * n_all) & (rest > 1e-9 * n_all)
+        # More than half of the rows are the rule, not a segment.
+        is_box = (n > 1e-9 * n_all) & (n <= rest)
         return np.where(is_wanted & is_box, found, -math.inf)
 
 
@@ -224,6 +225,8 @@ class BoxSearch:
     def best(self):
         """The best box as a dict from column to accepted bins; None without a gain."""
         value, best = 0.0, None
+        if not self.columns or not self.losses.total[0] or not self.losses.variance:
+            return None
         for start in self._starts():
             found, box = self._climb(start)
             if found > value:

@@ -208,13 +208,16 @@ class Segments(Sequence[Segment]):
         )
 
     def _none_text(self) -> str:
-        return (
-            f"No segment with a {self.direction} {self.loss_name} was found: "
-            f"{render.plural(self.n_tested, 'candidate')} from "
-            f"{render.count(self.n_searched)} rows did not hold on "
-            f"{render.count(self.n_rows)} others. Overall {self.loss_name}: "
-            f"{self._number(self.mean)}."
-        )
+        text = f"No segment with a {self.direction} {self.loss_name} was found"
+        searched = render.count(self.n_searched)
+        if self.n_tested:
+            text += (
+                f": {render.plural(self.n_tested, 'candidate')} from {searched} rows "
+                f"did not hold on {render.count(self.n_rows)} others"
+            )
+        else:
+            text += f" in {searched} rows"
+        return f"{text}. Overall {self.loss_name}: {self._number(self.mean)}."
 
     def to_frame(self) -> Any:
         """The segments as a pandas DataFrame, one row each."""
@@ -225,9 +228,7 @@ class Segments(Sequence[Segment]):
             [
                 {
                     "segment": k,
-                    "if": " and ".join(
-                        c.text(*self.rules.vocabulary) for c in segment.conditions
-                    ),
+                    "if": segment.rule.text(),
                     "n_rows": segment.n_rows,
                     "share": segment.share,
                     "mean": segment.mean,

@@ -209,6 +209,26 @@ def print_story(name, X, y):
 HAS_SLICELINE = importlib.util.find_spec("sliceline") is not None
 
 
+def print_planted(jobs):
+    """Print a table of planted segments; returns its rows."""
+    planted, rows = [], []
+    for kind, n_conditions in KINDS:
+        here = [one_planted(X, seed, kind, n_conditions) for _, X, seed in jobs]
+        planted += here
+        cells = [f"{kind}, {n_conditions} conditions", len(here)]
+        cells.append(f"{np.mean([row['jaccard'] for row in here]):.3f}")
+        if HAS_SLICELINE:
+            cells.append(f"{np.mean([row['theirs'] for row in here]):.3f}")
+            ahead = np.mean([row["jaccard"] > row["theirs"] for row in here])
+            ratio = np.sum([row["seconds"] for row in here])
+            ratio /= np.sum([row["their_seconds"] for row in here])
+            cells += [f"{100 * ahead:.0f} %", f"{ratio:.2f}"]
+        rows.append(cells)
+    header = ["planted", "cases", "Jaccard", "sliceline", "ahead", "time ratio"]
+    print(text_table(header[: len(rows[0])], rows), flush=True)
+    return planted
+
+
 def main():
     """Print all tables."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -224,23 +244,18 @@ def main():
         for path in paths
         if not names or path.name.split(".")[0] in names
     }
-    jobs = [(name, X, s) for name, X in tables.items() for s in range(options.seeds)]
-    planted, rows = [], []
-    for kind, n_conditions in KINDS:
-        here = [one_planted(X, seed, kind, n_conditions) for _, X, seed in jobs]
-        planted += here
-        title = f"{kind}, {n_conditions} conditions"
-        cells = [title, f"{np.mean([row['jaccard'] for row in here]):.3f}"]
-        if HAS_SLICELINE:
-            cells.append(f"{np.mean([row['theirs'] for row in here]):.3f}")
-            ahead = np.mean([row["jaccard"] > row["theirs"] for row in here])
-            ratio = np.sum([row["seconds"] for row in here])
-            ratio /= np.sum([row["their_seconds"] for row in here])
-            cells += [f"{100 * ahead:.0f} %", f"{ratio:.2f}"]
-        rows.append(cells)
-        print(cells, flush=True)
-    header = ["planted", "Jaccard", "sliceline", "ahead", "time ratio"]
-    print(text_table(header[: len(rows[0])], rows))
+    is_large = {name: len(X) >= N_ROWS + FEWEST_NEW for name, X in tables.items()}
+    jobs = [
+        (name, X, seed)
+        for name, X in tables.items()
+        for seed in range(options.seeds)
+        if is_large[name]
+    ]
+    planted = print_planted(jobs)
+    small = [name for name, large in is_large.items() if not large]
+    if small:
+        print(f"\nfewer rows ({', '.join(small)}):")
+        print_planted([(n, tables[n], s) for n in small for s in range(options.seeds)])
     inside = [one for row in planted for one in row["inside"]]
     print(f"true mean inside the interval: {np.mean(inside):.3f} of {len(inside)}")
     both = [one_pair(X, seed) for _, X, seed in jobs]
@@ -248,8 +263,8 @@ def main():
     for kind in MEANS:
         alarms = [is_false_alarm(X, seed + 100, kind) for _, X, seed in jobs]
         print(f"segments in noise ({kind}): {np.mean(alarms):.3f} of {len(alarms)}")
-    for name, X in list(tables.items())[:4]:
-        own, theirs = large_times(X, 0)
+    for name in [name for name, large in is_large.items() if large][:4]:
+        own, theirs = large_times(tables[name], 0)
         print(f"{name}, {N_MANY:,} rows: {own:.2f} s, sliceline {theirs:.2f} s")
     for name in STORIES:
         if name in tables:

@@ -189,21 +189,23 @@ def _fit(n, mean, family):
     return n * mean**2 / 2
 
 
-def make_losses(losses, weight, is_high, is_signed=False):
+def family_of(losses, is_signed=False):
+    """The family of the likelihood of some losses; see Losses."""
+    if is_signed:
+        return "shift"
+    if len(np.unique(losses)) == 2:
+        return "rate"
+    return "scale" if losses.min() >= 0 else "shift"
+
+
+def make_losses(losses, weight, family, is_high, is_signed=False):
     """The Losses of some rows.
 
     Of signed ones zero has a meaning, such as no bias, and no value is winsorised.
     """
-    values = np.unique(losses)
-    if is_signed:
-        return Losses(losses, weight, "shift", is_high, True)
-    if len(values) == 2:
-        values = (losses - values[0]) / (values[1] - values[0])
-        return Losses(values, weight, "rate", is_high)
-    if values[0] >= 0:
-        return Losses(losses, weight, "scale", is_high)
-    losses = np.clip(losses, *np.quantile(losses, [TAIL, 1 - TAIL]))
-    return Losses(losses, weight, "shift", is_high)
+    if family == "shift" and not is_signed:
+        losses = np.clip(losses, *np.quantile(losses, [TAIL, 1 - TAIL]))
+    return Losses(losses, weight, family, is_high, is_signed)
 
 
 class BoxSearch:

@@ -16,8 +16,8 @@ DOCS = Path(__file__).parent.parent / "docs"
 WIDTH = 1000
 # From the top of the first to the bottom of the second.
 PARTS = {
-    "report_top": ("h1", "p.verdict + *"),
-    "report_rules": ("li.card >> nth=0", "li.card >> nth=1"),
+    "report_top": ("h1", ".tiles"),
+    "report_rules": (".rules thead", ".rule >> nth=1"),
 }
 
 

@@ -164,8 +164,10 @@ def test_a_report_names_model_target_and_groups(call, inputs, tmp_path):
     done = call("report", *inputs, *options, "--out", out)
     assert done.code == 0, done.err
     page = out.read_text(encoding="utf-8")
-    assert f"<bdi>the XGBoost model in {inputs[0].name}</bdi>" in page
-    assert f"with true values (<bdi>{target}</bdi>)." in page
+    assert f"the XGBoost model in {inputs[0].name}" in page
+    assert data.name in page
+    assert target == "class"  # which says nothing, so the page calls it the outcome
+    assert "Measures for the outcome" in page
     assert 'id="groups-heading"' in page
     done = call(
         "report", *inputs, "--by-group", "nothing", "--out", tmp_path / "b.html"
@@ -180,7 +182,7 @@ def test_simplify_writes_a_report_too(call, inputs, tmp_path):
     assert done.out.endswith(f"The report is in {out}.\n")
     page = out.read_text(encoding="utf-8")
     assert page.startswith("<!doctype html>")
-    assert "<title>xgboost.json on iris.csv: class, in 3 rules</title>" in page
+    assert "<title>Predictions for iris.csv in 3 rules</title>" in page
 
 
 def test_how_the_command_watches_is_no_setting_to_report(
@@ -199,7 +201,7 @@ def test_a_report_without_a_target(call, inputs, tmp_path):
     out = tmp_path / "report.html"
     assert call("report", *inputs[:2], "--max-rules", 1, "--out", out).code == 0
     page = out.read_text(encoding="utf-8")
-    assert "<title>xgboost.json on iris.csv, in 1 rule</title>" in page
+    assert "<title>Predictions for iris.csv in 1 rule</title>" in page
 
 
 @pytest.mark.parametrize(

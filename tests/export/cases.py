@@ -1,6 +1,7 @@
 """Rule sets and rows on which every export has to agree with `RuleModel.predict`."""
 
 import dataclasses
+import itertools
 import math
 
 import numpy as np
@@ -174,7 +175,7 @@ def array(rows):
 NUMBER = st.floats(allow_nan=False, allow_infinity=False, width=64).map(
     lambda x: x + 0.0
 )
-SHARE = st.integers(0, 8).map(lambda n: n / 8)
+EIGHTHS = st.integers(0, 8)
 
 
 @st.composite
@@ -199,7 +200,9 @@ def rule_sets(draw, n_features=N_FEATURES):
         weight = draw(st.sampled_from([0.0, 0.1, 1.0, 2 / 3]))
         if labels is None:
             return Rule(tuple(asked), draw(numbers), weight=weight)
-        found = tuple(draw(SHARE) for _ in labels)
+        # Eighths, which add up to 1 exactly.
+        cuts = [0, *sorted(draw(EIGHTHS) for _ in labels[1:]), 8]
+        found = tuple((b - a) / 8 for a, b in itertools.pairwise(cuts))
         return Rule(tuple(asked), draw(st.sampled_from(labels)), found, weight=weight)
 
     rules = []

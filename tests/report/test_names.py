@@ -19,6 +19,7 @@ from sklearn.svm import SVC
 
 from defragtrees.report.model import model_words
 from defragtrees.report.names import cut, make_title, target_words
+from defragtrees.report.page import write_report
 from defragtrees.report.summary import condition_parts, summarize
 from tests.report.cases import loans, named, numbers, weather
 
@@ -102,3 +103,27 @@ def test_long_names_are_cut_and_stay_distinct():
     assert found.scores == simple.rules_.evaluate(*loans()[1:])
     condition = found.rules.rules[1].conditions[0]
     assert len(condition_parts(condition, found.rules)[2]) < 210
+
+
+@pytest.mark.parametrize("place", ["feature", "class", "target", "category", "many"])
+def test_a_page_has_a_budget_for_names_and_categories(tmp_path, place):
+    long = "n" * 99_000
+    if place == "category":
+        known = (long, "Rome", "Oslo")
+    else:
+        known = tuple(f"city {k}" for k in range(20_000))
+    simple, X, y = loans(n_rows=60)
+    rules = simple.rules_
+    if place == "feature":
+        rules = dataclasses.replace(rules, feature_names=("late", "share", long))
+        X = X.set_axis(rules.feature_names, axis=1)
+    elif place == "class":
+        rules = rules.relabel(class_labels={"unpaid": long})
+    elif place == "target":
+        y = y.rename(long)
+    else:
+        changed = {"categories": (None, None, known), "training": None}
+        rules = dataclasses.replace(rules, **changed)
+        X = X.assign(city=pd.Categorical.from_codes(X["city"].cat.codes, known))
+    path = write_report(tmp_path / "page.html", rules, X, y)
+    assert path.stat().st_size < 1_500_000

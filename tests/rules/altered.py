@@ -203,13 +203,20 @@ def use(rules, rows):
     str(rules), repr(rules), rules._repr_html_(), rules.to_text()
     rules.table(details=True), rules.rows(), rules.to_frame()
     rules.explain(X[:3])
-    rules.check(X, predicted)
+    _tried(rules.check, X, predicted)  # nothing may have been counted
     rules.refit(X, predicted)
     for format in FORMATS:
-        try:
-            rules.export(format)
-        except ValueError as error:  # a form or a name that the format does not have
-            assert "\n" not in str(error), error
+        _tried(rules.export, format)  # it may lack the form, or a name
     saved = json.loads(json.dumps(rules.to_dict(), allow_nan=False))
     assert RuleModel.from_dict(saved).to_dict() == saved
     assert not math.isnan(rules.n_conditions)
+
+
+def _tried(function, *arguments):
+    """Call a function that may raise ValueError, with one sentence."""
+    message = ""
+    try:
+        function(*arguments)
+    except ValueError as error:
+        message = str(error)
+    assert "\n" not in message, message

@@ -1,7 +1,7 @@
 """Every field of every form of rules altered: one sentence, or rules that work.
 
-A part of all alterations is tried; `ALTERED=all pytest tests/rules/test_altered_files.py`
-tries the 50,000, which takes some minutes.
+A part of the 50,000 alterations is tried; all of them, in some minutes, by
+`ALTERED=all pytest tests/rules/test_altered_files.py`.
 """
 
 import os

@@ -8,7 +8,13 @@ import pytest
 
 from defragtrees import Condition, Rule, RuleList, RuleModel
 from defragtrees.data.grid import round_between
-from defragtrees.rules.labels import KINDS, Scale, checked_labels, make_vocabulary
+from defragtrees.rules.labels import (
+    KINDS,
+    Scale,
+    checked_labels,
+    checked_pos_label,
+    make_vocabulary,
+)
 
 
 def some_rules(**words):
@@ -131,3 +137,9 @@ def test_cuts_of_dates_are_where_something_begins(low, high, begin):
     cut = round_between(low, high, (low + high) / 2, kind="datetime")
     assert low <= cut < high
     assert math.nextafter(cut, math.inf) == days(begin)
+
+
+@pytest.mark.parametrize("label", [np.arange(3), np.zeros((2, 2)), np.array(["a"])])
+def test_an_array_is_no_class(label):
+    with pytest.raises(ValueError, match="pos_label must be one of the classes 0, 1"):
+        checked_pos_label(label, (0, 1))

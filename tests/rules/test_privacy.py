@@ -1,4 +1,4 @@
-"""A rule file names nothing of columns that no rule uses, and its profile is a choice."""
+"""A rule file names nothing of columns that no rule uses; its profile is a choice."""
 
 import numpy as np
 import pandas as pd

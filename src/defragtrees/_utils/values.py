@@ -49,10 +49,13 @@ class ByValue:
     def __eq__(self, other):
         if type(self) is not type(other):
             return NotImplemented
-        return all(
-            equal(getattr(self, field.name), getattr(other, field.name))
-            for field in dataclasses.fields(self)
-        )
+        one, two = self._compared(), other._compared()
+        return all(equal(one[name], two[name]) for name in one)
+
+    def _compared(self):
+        """The fields that make two of them equal."""
+        names = [field.name for field in dataclasses.fields(self)]
+        return {name: getattr(self, name) for name in names}
 
 
 def shown(value):

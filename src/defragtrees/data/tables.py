@@ -253,7 +253,7 @@ def in_weight_unit(weight, unit):
     return np.ldexp(np.round(fraction * 2.0**40), power - 40)
 
 
-def one_column(y, role="y"):
+def one_column(y):
     """Labels or numbers as one array; whole numbers and truth values stay such.
 
     Examples
@@ -261,7 +261,7 @@ def one_column(y, role="y"):
     >>> one_column([[1], [2]]).tolist()
     [1, 2]
     """
-    reject_mask(y, role)
+    reject_mask(y, "y")
     dtype = getattr(y, "dtype", None)
     is_nullable = _library(y) is Pandas and not isinstance(dtype, np.dtype)
     if is_nullable and dtype.kind in "biu" and not y.isna().any():

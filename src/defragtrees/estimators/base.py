@@ -576,7 +576,7 @@ class RuleFinder(Simplifier):
     max_rules: str | int = setting("auto", "auto", Integer(1))
     features: Any = None
     verbose: int = setting(0, *FLAG, Integer(0))
-    stability: int = setting(0, 0, Integer(2))
+    stability: int = setting(0, 0, Integer(2, 10_000))
 
     _needs_numbers = False
 

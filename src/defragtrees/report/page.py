@@ -145,7 +145,7 @@ def write_report(
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     written = write_report(f"{folder}/iris.html", simple, X, y)
     ...     written.read_text(encoding="utf-8").count("</section>")
-    12
+    10
     """
     place = _checked(path, rules)
     require("jinja2", "A report")

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from defragtrees._utils.files import to_json
 from defragtrees._utils.formatting import category
 from defragtrees.report.text import visible
 from defragtrees.rules.labels import KINDS
@@ -16,6 +17,7 @@ MOST_ROWS = 5000
 MOST_CHARACTERS = 250_000  # of the rows, so that the page stays small
 MOST_STEPS = 100  # of a slider
 LONGEST_NAME = 200  # of a category
+LARGEST_FILE = 300_000  # characters of a rule file that the page contains
 LARGEST_WHOLE = 2**53  # limit of exact whole numbers in scripts
 
 
@@ -44,14 +46,16 @@ def draw_sample(summary):
 
 
 def can_edit(rules):
-    """Whether scripts can represent the labels exactly."""
+    """Whether scripts can represent the labels exactly, and the page has room."""
     labels = rules.outcome.labels or ()
     whole = [c for c in labels if isinstance(c, int | np.integer)]
-    return all(abs(int(c)) < LARGEST_WHOLE for c in whole)
+    is_exact = all(abs(int(c)) < LARGEST_WHOLE for c in whole)
+    return is_exact and len(to_json(rules.to_dict())) <= LARGEST_FILE
 
 
 def page_data(summary):
     """All data of the scripts, as plain types."""
+    # With whole names: texts of edits must be those of Python. Scripts cut them.
     rules, sample = summary.given_rules, draw_sample(summary)
     outcome, used = rules.outcome, sorted(summary.features.used)
     labels, known = outcome.labels or (), sample.model_predictions

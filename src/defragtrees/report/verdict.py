@@ -51,7 +51,7 @@ def make_verdict(summary):
     >>> rules = simplify(model, X, y, random_state=0)
     >>> verdict = make_verdict(summarize(rules, X, y, target_name="species"))
     >>> print(verdict.sentences[0])
-    3 rules predict species (0, 1 or 2) from 2 of 4 features.
+    4 rules predict species (0, 1 or 2) from 2 of 4 features.
     """
     sentences = [_subject(summary), MEASURED[_measure(summary)](summary)]
     caveats = [make(summary) for make in CAVEATS]

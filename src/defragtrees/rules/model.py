@@ -1708,6 +1708,25 @@ class RuleModel(ByValue, ABC):
         """`unit` and `origin` of a scorecard; other forms have no other."""
         return 1.0, 0.0
 
+    @property
+    def _kept(self) -> tuple[tuple[Any, ...], TrainingRows | None]:
+        """Categories and profile of the features that rules use, as files keep them.
+
+        Of others no category is kept. That is a categorical feature too, so that X is
+        read as before.
+        """
+        used = {c.feature for rule in self.rules for c in rule.conditions}
+        categories = tuple(
+            labels if labels is None or j in used else ()
+            for j, labels in enumerate(self.categories or ())
+        )
+        return categories, self.training and self.training.for_features(used)
+
+    def _compared(self) -> dict[str, Any]:
+        # Rules are equal to those that come back from their file.
+        kept = dict(zip(("categories", "training"), self._kept, strict=True))
+        return {**super()._compared(), **kept}
+
     def to_dict(self, profile: bool = True) -> dict[str, Any]:
         """Everything in plain numbers, texts and lists; `from_dict` reads it back.
 
@@ -1724,19 +1743,13 @@ class RuleModel(ByValue, ABC):
         'first'
         """
         unit, origin = self._scale
-        used = {c.feature for rule in self.rules for c in rule.conditions}
-        training = self.training.for_features(used) if self.training else None
-        # An empty list is a categorical column too, so that X is read as before.
-        categories = [
-            None if labels is None else list(labels) if j in used else []
-            for j, labels in enumerate(self.categories or ())
-        ]
+        categories, training = self._kept
         return {
             "format": schema.FORMAT,
             "task": self.task,
             "classes": None if self.classes is None else list(self.classes),
             "feature_names": list(self.feature_names),
-            "categories": categories,
+            "categories": [c if c is None else list(c) for c in categories],
             "rules": [rule.to_dict() for rule in self.rules],
             "default": self.default.to_dict(),
             "decision": self.decision,
@@ -1860,6 +1873,8 @@ def _read_intervals(fields: dict[str, Any], decision: str) -> None:
     scores = fields.pop("interval_scores", None)
     if scores is not None and fields["classes"]:
         raise ValueError("interval_scores are for numbers; these rules predict classes")
+    if scores is not None and fields.get("residuals") is not None:
+        raise ValueError("residuals and interval_scores must not both be there")
     if scores is not None:
         if list(scores) != sorted(scores):
             raise ValueError("interval_scores must be in ascending order")

@@ -45,7 +45,7 @@ def why(page):
 
 def _has_data(page):
     """Whether scripts can work with these rules; their data is then in the page."""
-    if page.edit is None and can_edit(page.summary.rules):
+    if page.edit is None and can_edit(page.summary.given_rules):
         page.edit = page_data(page.summary)
     return page.edit is not None
 

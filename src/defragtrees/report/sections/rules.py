@@ -36,7 +36,7 @@ def rules(page):
     return {
         "titles": [*titles, "matches"] if is_sum else titles,
         "how_to_read": rules._reading_text(),
-        "total": rules._total_text(),
+        "total": true_minus(rules._total_text()),
         "decision": decision_text(rules),
         "counted": rules._evidence_text(),
         "is_compact": rules.n_rules > MOST_CHARTS,
@@ -237,5 +237,5 @@ def scorecard(page):
             "From total to risk",
             numeric=(0, 1, 2),
         ),
-        "meaning": rules._total_text(),
+        "meaning": true_minus(rules._total_text()),
     }

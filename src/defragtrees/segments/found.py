@@ -10,6 +10,7 @@ import os
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from html import escape
 from typing import Any
 
 import numpy as np
@@ -46,11 +47,15 @@ LEAST_EXPLAINED = 0.1  # of the excess loss of the first segment
 
 
 def _points(value):
-    return f"{round(100 * value) + 0:+d} points"
+    return f"{_signed(value)} points"
 
 
 def _points_range(low, high):
-    return f"{round(100 * low):+d} to {round(100 * high):+d}"
+    return f"{_signed(low)} to {_signed(high)}"
+
+
+def _signed(value):
+    return f"{round(100 * value):+d}" if round(100 * value) else "0"
 
 
 UNITS = {
@@ -164,26 +169,27 @@ class Segments(Sequence[Segment]):
     def table(self, width: int | None = None) -> str:
         """The segments as a table of text, at most so many columns wide."""
         if not self.found:
-            return textwrap.fill(self._none_text(), width or render.page_width())
-        header, rows = self._cells()
+            return textwrap.fill(self.note(), width or render.page_width())
+        header, rows = self.cells()
         width = width or render.page_width()
         return render.text_table(header, rows, left=(1,), width=width)
 
     def __str__(self) -> str:
         if not self.found:
             return self.table()
-        return f"{self.table()}\n\n{textwrap.fill(self._note(), render.page_width())}"
+        return f"{self.table()}\n\n{textwrap.fill(self.note(), render.page_width())}"
 
     def _repr_html_(self) -> str:
         if not self.found:
-            return f"<p>{self._none_text()}</p>"
-        header, rows = self._cells()
+            return f"<p>{escape(self.note())}</p>"
+        header, rows = self.cells()
         return render.html_table(header, rows, left=(1,))
 
     def _number(self, value: float) -> str:
         return UNITS[self.unit][0](value)
 
-    def _cells(self) -> tuple[list[str], list[list[Any]]]:
+    def cells(self) -> tuple[list[str], list[list[Any]]]:
+        """Header and rows of the table as text; conditions are a tuple."""
         others = list(self.found[0].beside)
         header = ["#", "if", "rows", self.loss_name, "95 % interval", "rest", *others]
         write, other = UNITS[self.unit][1], UNITS[self.beside_unit][0]
@@ -198,7 +204,10 @@ class Segments(Sequence[Segment]):
             rows.append(cells + [other(segment.beside[name]) for name in others])
         return [*header], rows
 
-    def _note(self) -> str:
+    def note(self) -> str:
+        """What the figures are of, or that no segment was found."""
+        if not self.found:
+            return self._none_text()
         kind = "above" if self.direction == "high" else "below"
         largest = max(segment.p_value for segment in self.found)
         level = "< 0.0001" if largest < 1e-4 else f"<= {largest:.2g}"
@@ -352,15 +361,15 @@ def find_segments(
     """
     check_settings(max_segments, max_conditions, min_rows, direction, alpha)
     rows = read_rows(X, losses, sample_weight, features, random_state)
-    losses = check_losses(rows.y, len(rows.matrix))
-    if losses.min() == losses.max():
+    values = check_losses(rows.y, len(rows.matrix))
+    if values.min() == values.max():
         raise ValueError(
-            f"All losses are {losses[0]:g}, so no segment can differ. Pass losses that "
+            f"All losses are {values[0]:g}, so no segment can differ. Pass losses that "
             "vary."
         )
     return search_rows(
         rows,
-        losses,
+        values,
         max_segments=max_segments,
         max_conditions=max_conditions,
         min_rows=min_rows,

@@ -5,6 +5,7 @@ import os
 import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from html import escape
 from typing import Any
 
 import numpy as np
@@ -73,7 +74,7 @@ class SegmentGroups(Mapping[str, Segments]):
 
     def _repr_html_(self) -> str:
         return "".join(
-            f"<p>{self.headings[name]}</p>{segments._repr_html_()}"
+            f"<p>{escape(self.headings[name])}</p>{segments._repr_html_()}"
             for name, segments in self.groups.items()
         )
 

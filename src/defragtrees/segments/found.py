@@ -134,6 +134,27 @@ class Segments(Sequence[Segment]):
     direction : {"high", "low"}
     beside_unit : {"number", "share"}
         How the means of other columns are written.
+
+    Examples
+    --------
+    >>> X = np.arange(300.0).reshape(-1, 1)
+    >>> segments = find_segments(X, X[:, 0] > 249, loss_name="error")
+    >>> print(segments.table())
+    #  if         rows  error  95 % interval  rest
+    1  x1 >= 250    21  100 %     85 - 100 %   0 %
+    >>> segments.apply([[10.0], [290.0]]).tolist()
+    [0, 1]
+    >>> segments.covers([[10.0], [290.0]]).tolist()
+    [[False], [True]]
+    >>> segments.to_frame()["if"].tolist()
+    ['x1 >= 250']
+    >>> "CASE" in segments.to_sql(table="t")
+    True
+    >>> Segments.from_dict(segments.to_dict()) == segments
+    True
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     segments.save(f"{folder}/segments.json")
     """
 
     rules: RuleModel
@@ -169,26 +190,26 @@ class Segments(Sequence[Segment]):
     def table(self, width: int | None = None) -> str:
         """The segments as a table of text, at most so many columns wide."""
         if not self.found:
-            return textwrap.fill(self.note(), width or render.page_width())
-        header, rows = self.cells()
+            return textwrap.fill(self._note(), width or render.page_width())
+        header, rows = self._cells()
         width = width or render.page_width()
         return render.text_table(header, rows, left=(1,), width=width)
 
     def __str__(self) -> str:
         if not self.found:
             return self.table()
-        return f"{self.table()}\n\n{textwrap.fill(self.note(), render.page_width())}"
+        return f"{self.table()}\n\n{textwrap.fill(self._note(), render.page_width())}"
 
     def _repr_html_(self) -> str:
         if not self.found:
-            return f"<p>{escape(self.note())}</p>"
-        header, rows = self.cells()
+            return f"<p>{escape(self._note())}</p>"
+        header, rows = self._cells()
         return render.html_table(header, rows, left=(1,))
 
     def _number(self, value: float) -> str:
         return UNITS[self.unit][0](value)
 
-    def cells(self) -> tuple[list[str], list[list[Any]]]:
+    def _cells(self) -> tuple[list[str], list[list[Any]]]:
         """Header and rows of the table as text; conditions are a tuple."""
         others = list(self.found[0].beside)
         header = ["#", "if", "rows", self.loss_name, "95 % interval", "rest", *others]
@@ -204,7 +225,7 @@ class Segments(Sequence[Segment]):
             rows.append(cells + [other(segment.beside[name]) for name in others])
         return [*header], rows
 
-    def note(self) -> str:
+    def _note(self) -> str:
         """What the figures are of, or that no segment was found."""
         if not self.found:
             return self._none_text()

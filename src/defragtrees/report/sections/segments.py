@@ -29,10 +29,10 @@ def segment_groups(found):
 
 def _group(heading, found):
     heading, _, about = heading.removesuffix(":").partition(" (")
-    note = f"{sentence(about.removesuffix(')'))}. " * bool(about) + found.note()
+    note = f"{sentence(about.removesuffix(')'))}. " * bool(about) + found._note()
     if not len(found):
         return {"heading": heading, "table": None, "note": note}
-    header, rows = found.cells()
+    header, rows = found._cells()
     rows = [
         [number, _conditions(segment, found.rules), *figures]
         for segment, (number, _, *figures) in zip(found, rows, strict=True)

@@ -231,8 +231,8 @@ class RateBands:
         total = np.bincount(band, weight, len(edges) + 1)
         rates = np.bincount(band, events, len(edges) + 1) / total
         means = np.bincount(band, weight * probabilities, len(edges) + 1) / total
-        squares = np.bincount(band, squares, len(edges) + 1)
-        n_effective = _rounded(worth * total**2 / squares)
+        squared = np.bincount(band, squares, len(edges) + 1)
+        n_effective = _rounded(worth * total**2 / squared)
         return cls(_rounded(edges), _rounded(rates), n_effective, _rounded(means))
 
     def interval(self, probabilities: Floats) -> Floats:

@@ -186,6 +186,16 @@ def test_equal_rows_search_and_count():
     assert str(turned) == str(find_segments(X, wrong))
 
 
+def test_a_column_without_missing_values_is_not_called_missing():
+    """Signed losses: the mean of no rows is between those of the two categories."""
+    rng = np.random.default_rng(17)
+    X = pd.DataFrame({"is_late": rng.choice(["no", "yes"], 2000, p=[0.8, 0.2])})
+    X["size"] = rng.random(2000)
+    losses = np.where(X.is_late == "yes", 0.3, -0.1) + rng.normal(0, 0.3, 2000)
+    [found] = find_segments(X, losses)
+    assert found.rule.text() == "is_late is yes"
+
+
 @pytest.mark.parametrize("scale", [1e-300, 1e300])
 def test_unit_of_losses_does_not_matter(scale):
     rng = np.random.default_rng(14)

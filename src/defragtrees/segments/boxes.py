@@ -302,6 +302,9 @@ class BoxSearch:
                 (low, high), j = INTERVALS[k], int(paired[place])
                 if high - low < COARSE:
                     box[j] = (groups[j] >= low) & (groups[j] < high)
+                    if self.columns[j].is_set:
+                        n, _ = self._sums(self.columns[j].codes, len(box[j]))
+                        box[j] = _without_empty(box[j], n)
             starts.append(box)
         return starts
 
@@ -405,7 +408,13 @@ class BoxSearch:
         k = int(values.argmax())
         accepted = np.zeros(len(n), dtype=bool)
         accepted[order[: k + 1]] = True
-        if 2 * (k + 1) > len(order):
-            # The text names what is not in the set, so a category without rows is.
-            accepted[:-1] |= n[:-1] == 0
-        return float(values[k]), accepted
+        return float(values[k]), _without_empty(accepted, n)
+
+
+def _without_empty(accepted, n):
+    """A set of categories that has one without rows only if its text names others."""
+    is_there = n > 0
+    accepted = accepted & is_there
+    if 2 * accepted.sum() > is_there.sum():
+        accepted[:-1] |= ~is_there[:-1]
+    return accepted

@@ -42,6 +42,7 @@ def test_segments_of_one_kind(tmp_path):
     X = np.random.default_rng(0).random((500, 1))
     found = find_segments(X, (X[:, 0] > 0.8) * 1.0, loss_name="cost")
     page, levels = page_of(tmp_path / "page.html", found)
+    assert "<h1><bdi>Segments</bdi></h1>" in page
     assert "<h2>Where the cost is high</h2>" in page
     assert levels == [1, 2]
 

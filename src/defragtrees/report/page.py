@@ -156,7 +156,7 @@ def write_report(
     place = _checked(path, rules, X, segments)
     require("jinja2", "A report")
     if isinstance(rules, Segments | SegmentGroups):
-        text = make_segments_page(rules, title or "Where the model fails")
+        text = make_segments_page(rules, title or "Segments")
         write_atomic(place, text.encode("utf-8", "replace"))
         return place
     summary = summarize(

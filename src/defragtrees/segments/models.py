@@ -108,16 +108,16 @@ def explain_errors(
     model : object
         A fitted model or pipeline, rules, a function, the name of a column of X with
         predictions, or an array of predictions. Numbers between 0 and 1 for a y of two
-        classes are probabilities of the second class.
+        classes are probabilities of the second class; a matrix has one column per class.
     X : array-like or data frame of shape (n_samples, n_features)
         Rows that the model was not trained on. Columns that the model does not know
         may occur in segments.
     y : array-like of shape (n_samples,)
     loss : str or callable, optional
         Of classes "error" (default), "log_loss" or "brier"; of numbers "absolute"
-        (default) or "squared"; the name of the matching scorer of scikit-learn, such as
-        "neg_log_loss"; or a function of y and the predictions (the probabilities, if
-        there are two classes) that returns a loss per row.
+        (default) or "squared"; the matching scorer or metric of scikit-learn, such as
+        "neg_log_loss"; or a function of y and the predictions (the probabilities of the
+        second of two classes) that returns a loss per row.
     max_segments, max_conditions, min_rows, features, alpha, sample_weight, random_state
         As for `find_segments`. `features` restricts the columns of segments, for
         example to those of a fairness question.

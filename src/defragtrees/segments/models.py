@@ -108,7 +108,7 @@ def explain_errors(
     model : object
         A fitted model or pipeline, rules, a function, the name of a column of X with
         predictions, or an array of predictions. Numbers between 0 and 1 for a y of two
-        classes are probabilities of the second class; a matrix has one column per class.
+        classes are probabilities of the second class; a matrix has a column per class.
     X : array-like or data frame of shape (n_samples, n_features)
         Rows that the model was not trained on. Columns that the model does not know
         may occur in segments.

@@ -2,13 +2,14 @@
 
 import subprocess
 import sys
+from importlib import import_module
 
 import numpy as np
 import pytest
 from matplotlib import cbook, pyplot
 from matplotlib.text import Text
 
-from defragtrees import plots
+from defragtrees import find_segments, plots
 from defragtrees._compare import Comparison
 from defragtrees._path import PathPoint, RulePath
 from defragtrees.errors import MissingPackageError
@@ -47,9 +48,13 @@ COMPARISON = Comparison(
     2,
     "regression",
 )
+SEGMENTS = find_segments(
+    np.arange(100.0).reshape(-1, 1), (np.arange(100) > 70) * 1.0, loss_name="_one $"
+)
 CURVES = {
     "trade_off": (plots.trade_off, PATH),
     "comparison": (plots.comparison, COMPARISON),
+    "segments": (plots.segments, SEGMENTS),
     "convergence": (plots.convergence, (Step(0, 1, -3.0, 5, 0.1),)),
 }
 
@@ -133,6 +138,12 @@ def test_importing_the_pictures_does_not_import_matplotlib():
     assert done.stdout.strip() == "False"
 
 
+def test_a_picture_is_a_function_after_its_module_is_imported():
+    for name, module in plots.PICTURES.items():
+        import_module(module)
+        assert callable(getattr(plots, name)), name
+
+
 def test_names_are_the_promised_ones_and_documented():
     assert plots.__all__ == [
         "calibration",
@@ -150,6 +161,7 @@ def test_names_are_the_promised_ones_and_documented():
         "rule_table",
         "score_risk",
         "scorecard",
+        "segments",
         "trade_off",
     ]
     for name in plots.__all__:

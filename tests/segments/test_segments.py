@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.linear_model import RidgeClassifier
+from sklearn.metrics import get_scorer, log_loss, roc_auc_score
 
 from defragtrees import (
     DistilledTreeRegressor,
@@ -141,7 +142,8 @@ def test_segments_as_table_sql_frame_and_json(table, tmp_path):
     path = tmp_path / "segments.json"
     found.save(path)
     again = Segments.from_dict(json.loads(path.read_text()))
-    assert again == found
+    # A file leaves out the categories of columns that no rule uses.
+    assert (again.found, again.to_dict()) == (found.found, found.to_dict())
     with sqlite3.connect(":memory:") as base:
         table[["age", "income", "city"]].to_sql("t", base)
         sql = found.to_sql(dialect="sqlite", table="t")
@@ -169,11 +171,78 @@ def test_parquet_and_iterators(table, tmp_path):
     assert str(find_segments(parts, None)) == expected
 
 
+def test_equal_rows_search_and_count():
+    """A table with a few distinct rows is split too, whatever the order of its rows."""
+    rng = np.random.default_rng(13)
+    X = pd.DataFrame(
+        {"is_new": rng.random(2000) < 0.2, "city": ["Bern", "Rome"] * 1000}
+    )
+    wrong = planted(X.is_new.to_numpy())
+    [found] = find_segments(X, wrong)
+    assert found.rule.text() == "is_new >= 1"
+    assert found.n_rows == pytest.approx(2000 / 3 * 0.2, rel=0.2)
+    order = rng.permutation(2000)
+    turned = find_segments(X.iloc[order], wrong[order])
+    assert str(turned) == str(find_segments(X, wrong))
+
+
+def test_a_column_without_missing_values_is_not_called_missing():
+    """Signed losses: the mean of no rows is between those of the two categories."""
+    rng = np.random.default_rng(17)
+    X = pd.DataFrame({"is_late": rng.choice(["no", "yes"], 2000, p=[0.8, 0.2])})
+    X["size"] = rng.random(2000)
+    losses = np.where(X.is_late == "yes", 0.3, -0.1) + rng.normal(0, 0.3, 2000)
+    [found] = find_segments(X, losses)
+    assert found.rule.text() == "is_late is yes"
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e300])
+def test_unit_of_losses_does_not_matter(scale):
+    rng = np.random.default_rng(14)
+    X = rng.random((1000, 2))
+    for losses in (planted(X[:, 0] > 0.8) * 1.0, rng.random(1000) + (X[:, 0] > 0.8)):
+        [plain], [scaled] = find_segments(X, losses), find_segments(X, losses * scale)
+        assert scaled.conditions == plain.conditions
+        assert scaled.mean == pytest.approx(plain.mean * scale)
+        assert scaled.interval == pytest.approx(np.multiply(plain.interval, scale))
+        assert scaled.explained == pytest.approx(plain.explained * scale)
+
+
+def test_rows_without_weight_do_not_count(table):
+    wrong = planted(PLANTED["numbers"](table).to_numpy())
+    weight = (np.arange(3000) % 2).astype(float)
+    found = find_segments(table, wrong, sample_weight=weight)
+    assert found.n_rows + found.n_searched == 1500
+    here = found.covers(table)[:, 0] & (weight > 0)
+    assert found[0].n_rows < here.sum()
+    with pytest.raises(ValueError, match="40 rows of positive weight"):
+        find_segments(table, wrong, sample_weight=np.arange(3000) < 3)
+
+
+def test_low_losses_of_mostly_zeros_are_not_found_by_chance(table):
+    rng = np.random.default_rng(15)
+    draws = (np.where(rng.random(3000) < 0.02, rng.random(3000), 0) for _ in range(10))
+    assert not any(len(find_segments(table, one, direction="low")) for one in draws)
+
+
+def test_interval_of_a_segment_without_losses_has_an_upper_end():
+    rng = np.random.default_rng(16)
+    X = rng.random((3000, 1))
+    losses = np.where(X[:, 0] > 0.3, rng.random(3000), 0.0)
+    [found] = find_segments(X, losses, direction="low")
+    assert found.mean == found.interval[0] == 0
+    # Wilson's upper end of 0 of n, times the mean of the losses above 0.
+    n, square = found.n_rows, 1.96**2
+    assert found.interval[1] == pytest.approx(0.5 * square / (n + square), rel=0.05)
+
+
 BAD = {
     "NaN": (np.r_[np.nan, np.arange(99.0)], "1 row of 100 has NaN"),
     "another length": (np.arange(7.0), "100"),
     "constant": (np.ones(100), "All losses are 1"),
     "text": (np.array(["a", "b"] * 50), "losses must be numbers"),
+    "dates": (np.arange(100).astype("M8[D]"), "losses must be numbers"),
+    "missing": (np.array([None, *range(99)], dtype=object), "1 row of 100 has NaN"),
     "none": (None, "got None"),
 }
 
@@ -192,6 +261,9 @@ def test_bad_losses_end_in_a_sentence(name):
         ({"direction": "up"}, "direction"),
         ({"alpha": 1.5}, "alpha"),
         ({"features": ["nobody"]}, "nobody"),
+        ({"features": []}, "it is empty"),
+        ({"random_state": -1}, "random_state"),
+        ({"random_state": "one"}, "random_state"),
     ],
 )
 def test_bad_settings_end_in_a_sentence(settings, message):
@@ -200,6 +272,9 @@ def test_bad_settings_end_in_a_sentence(settings, message):
         find_segments(X, np.arange(100.0), **settings)
     with pytest.raises(ValueError, match="at least 40 rows"):
         find_segments(X[:1], [1.0])
+    for bad in (pd.Series(range(100)), pd.DataFrame(index=range(100))):
+        with pytest.raises(ValueError, match="rows and columns"):
+            find_segments(bad, np.arange(100.0))
 
 
 # Models
@@ -274,6 +349,64 @@ def test_a_model_without_probabilities(classes):
         explain_errors(ridge, X, y, "log_loss")
     with pytest.raises(ValueError, match="loss must be one of"):
         explain_errors(ridge, X, y, "absolute")
+
+
+@pytest.mark.parametrize(
+    "scorer", ["log_loss", "neg_log_loss", get_scorer("neg_log_loss"), log_loss]
+)
+def test_scorers_and_metrics_of_scikit_learn_name_a_loss(classes, scorer):
+    X, y, p = classes
+    assert "log loss" in explain_errors(1 - p, X, y, scorer)
+    for other in ("roc_auc", get_scorer("roc_auc"), roc_auc_score):
+        with pytest.raises(ValueError, match="loss must be one of error, log_loss"):
+            explain_errors(1 - p, X, y, other)
+
+
+def test_bad_y_and_bad_predictions_end_in_a_sentence(classes):
+    X, y, p = classes
+    gone = y.where(np.arange(len(y)) > 3)
+    for model, labels, message in (
+        (p, None, "needs y"),
+        (p, gone, "4 rows of 4000 have one"),
+        (p, np.column_stack([y, y]), "one column"),
+        (np.where(p > 0.5, np.nan, p), y, "must be finite"),
+        (RidgeClassifier, y, "must have predict"),
+        (p[:7], y, "each of the 4000 rows"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            explain_errors(model, X, labels)
+
+
+def test_forms_of_predictions_give_the_same_segments(classes):
+    X, y, p = classes
+    expected = str(explain_errors(1 - p, X, y))
+    both = np.column_stack([p, 1 - p])
+    assert str(explain_errors(both, X, y.to_frame())) == expected
+    assert str(explain_errors(lambda X: both, X, y.tolist())) == expected
+    assert str(explain_errors(pd.Series(1 - p), X, pd.Categorical(y))) == expected
+    table = X.assign(score=1 - p)
+    found = explain_errors("score", table, y, features=list(X))
+    assert str(found) == str(explain_errors(1 - p, table, y, features=list(X)))
+
+
+def test_a_model_without_faults_and_two_equal_models_have_no_segments(classes):
+    X, y, p = classes
+    assert len(explain_errors(y, X, y)["error"]) == 0
+    for labels in (None, y):
+        found = compare_models(p, p, X, labels)
+        assert [len(one) for one in found.values()] == [0, 0]
+
+
+def test_classes_of_two_models(classes):
+    X, y, p = classes
+    forest = RandomForestClassifier(10, random_state=0).fit(X, y)
+    # A score from 0 to 1 is a probability of the second class.
+    assert list(compare_models(forest, 1 - p, X)) == ["b higher", "b lower"]
+    ridge = RidgeClassifier().fit(X, y)
+    assert list(compare_models(forest, ridge, X, y)) == ["b better", "a better"]
+    other = RidgeClassifier().fit(X, np.where(y == "bad", "ill", "well"))
+    with pytest.raises(ValueError, match="predict different classes"):
+        compare_models(forest, other, X)
 
 
 def test_change_of_labels_in_a_region_is_found_by_comparing_two_models(classes):

@@ -15,7 +15,6 @@ from numbers import Integral
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils.validation import column_or_1d
 
 from defragtrees._utils.formatting import listed, near_name
 from defragtrees._utils.formatting import nearest as nearest
@@ -266,6 +265,8 @@ def one_column(y):
     is_nullable = _library(y) is Pandas and not isinstance(dtype, np.dtype)
     if is_nullable and dtype.kind in "biu" and not y.isna().any():
         y = y.to_numpy(dtype.numpy_dtype)  # scikit-learn would make floats of it
+    from sklearn.utils.validation import column_or_1d
+
     return column_or_1d(y, warn=True)
 
 

@@ -12,6 +12,7 @@ from defragtrees.plots.style import MARKERS as MARKERS
 if TYPE_CHECKING:
     from defragtrees.plots.forests import count_regions as count_regions
     from defragtrees.plots.forests import forest_regions as forest_regions
+    from defragtrees.plots.losses import segments as segments
     from defragtrees.plots.measures import calibration as calibration
     from defragtrees.plots.measures import comparison as comparison
     from defragtrees.plots.measures import convergence as convergence
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from defragtrees.plots.rules import feature_heat_map as feature_heat_map
     from defragtrees.plots.rules import overlap as overlap
     from defragtrees.plots.rules import rule_table as rule_table
-    from defragtrees.plots.segments import segments as segments
     from defragtrees.plots.two_features import regions as regions
     from defragtrees.plots.two_features import rule_panels as rule_panels
 
@@ -44,7 +44,7 @@ PICTURES = {
     "rule_table": "defragtrees.plots.rules",
     "score_risk": "defragtrees.plots.points",
     "scorecard": "defragtrees.plots.points",
-    "segments": "defragtrees.plots.segments",
+    "segments": "defragtrees.plots.losses",
     "trade_off": "defragtrees.plots.measures",
 }
 

@@ -21,6 +21,7 @@ from defragtrees._utils.types import Column, Rows
 from defragtrees.estimators.base import Simplifier
 from defragtrees.report import charts, sections
 from defragtrees.report.sections.overview import head
+from defragtrees.report.sections.segments import segment_groups
 from defragtrees.report.summary import Summary, summarize
 from defragtrees.report.text import (
     Html,
@@ -38,6 +39,7 @@ from defragtrees.report.text import (
     visible,
 )
 from defragtrees.rules.model import RuleModel
+from defragtrees.segments import SegmentGroups, Segments
 
 # File types that would not open, as the page is HTML.
 OTHER_KINDS = (".doc", ".docx", ".md", ".pdf", ".png", ".pptx", ".svg", ".xlsx")
@@ -72,8 +74,8 @@ FILTERS = {
 
 def write_report(
     path: str | os.PathLike[str],
-    rules: Simplifier | RuleModel,
-    X: Rows,
+    rules: Simplifier | RuleModel | Segments | SegmentGroups,
+    X: Rows | None = None,
     y: Column | None = None,
     sample_weight: Column | None = None,
     *,
@@ -84,6 +86,7 @@ def write_report(
     model_name: str | None = None,
     rule_path: Any = None,
     comparison: Any = None,
+    segments: Segments | SegmentGroups | None = None,
     command: str | None = None,
     groups: Any = None,
     is_new: bool = False,
@@ -97,8 +100,9 @@ def write_report(
     ----------
     path : str or Path
         The file to write. An existing file is replaced when the page is complete.
-    rules : Simplifier or RuleModel
-        A fitted estimator, or any rules: edited, loaded or written by hand.
+    rules : Simplifier, RuleModel, Segments or SegmentGroups
+        A fitted estimator, or any rules: edited, loaded or written by hand. Segments
+        alone give a short page, and need nothing else.
     X : array-like or data frame of shape (n_samples, n_features)
         Rows to measure on, preferably rows that no model was trained on.
     y : array-like of shape (n_samples,), optional
@@ -120,6 +124,8 @@ def write_report(
         if any, measured on these rows.
     comparison : Comparison, optional
         Results of other methods to show.
+    segments : Segments or SegmentGroups, optional
+        Where the model fails, from `explain_errors` or `find_segments`, to show.
     command : str, optional
         The command that writes this report, to show in the settings.
     groups : str or array-like of shape (n_samples,), optional
@@ -147,8 +153,12 @@ def write_report(
     ...     written.read_text(encoding="utf-8").count("</section>")
     10
     """
-    place = _checked(path, rules)
+    place = _checked(path, rules, X, segments)
     require("jinja2", "A report")
+    if isinstance(rules, Segments | SegmentGroups):
+        text = make_segments_page(rules, title or "Segments")
+        write_atomic(place, text.encode("utf-8", "replace"))
+        return place
     summary = summarize(
         rules,
         X,
@@ -161,6 +171,7 @@ def write_report(
         model_name=model_name,
         rule_path=rule_path,
         comparison=comparison,
+        segments=segments,
         command=command,
         groups=groups,
         is_new=is_new,
@@ -170,17 +181,24 @@ def write_report(
     return place
 
 
-def _checked(path, rules):
+def _checked(path, rules, X, segments):
     """The path of the file; other types of files and arguments are rejected."""
     if not isinstance(path, (str, os.PathLike)):
         raise TypeError(
             f"path must name the file to write; got {type(path).__name__}. Call "
             "write_report(path, rules, X, y): the file comes first."
         )
-    if not isinstance(rules, Simplifier | RuleModel):
+    if not isinstance(rules, Simplifier | RuleModel | Segments | SegmentGroups):
         raise TypeError(
             "rules must be a fitted estimator, such as simplify returns, or a rule "
             f"model; got {type(rules).__name__}. Pass a model as model=."
+        )
+    if X is None and isinstance(rules, Simplifier | RuleModel):
+        raise TypeError("A report on rules needs X, the rows to measure on.")
+    if not isinstance(segments, Segments | SegmentGroups | None):
+        raise TypeError(
+            "segments must be those of explain_errors or find_segments; got "
+            f"{type(segments).__name__}."
         )
     path = Path(path)
     if path.suffix.lower() in OTHER_KINDS:
@@ -247,6 +265,19 @@ def make_page(summary):
         today=date.today().isoformat(),
         script=script,
         **head(summary),
+    )
+
+
+def make_segments_page(found, title):
+    """A page of segments alone, as text."""
+    template = make_environment().get_template("segments_page.html.j2")
+    return template.render(
+        summary={"title": title},
+        policy=_policy(""),
+        style=read_template("report.css"),
+        groups=segment_groups(found),
+        level=2,
+        today=date.today().isoformat(),
     )
 
 

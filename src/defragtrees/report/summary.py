@@ -96,6 +96,7 @@ class Summary:
     colours: "Colours"
     rule_path: Any  # RulePath or None
     comparison: Any  # Comparison or None
+    segments: Any  # Segments, SegmentGroups or None
     command: str | None
     is_new: bool  # whether the model was not trained on these rows
 
@@ -345,6 +346,7 @@ def summarize(
     model_name=None,
     rule_path=None,
     comparison=None,
+    segments=None,
     command=None,
     groups=None,
     is_new=False,
@@ -407,6 +409,7 @@ def summarize(
         colours=colours,
         rule_path=rule_path,
         comparison=comparison,
+        segments=segments,
         command=command,
         is_new=is_new,
     )

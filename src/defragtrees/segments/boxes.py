@@ -189,21 +189,23 @@ def _fit(n, mean, family):
     return n * mean**2 / 2
 
 
-def make_losses(losses, weight, is_high, is_signed=False):
+def family_of(losses, is_signed=False):
+    """The family of the likelihood of some losses; see Losses."""
+    if is_signed:
+        return "shift"
+    if len(np.unique(losses)) == 2:
+        return "rate"
+    return "scale" if losses.min() >= 0 else "shift"
+
+
+def make_losses(losses, weight, family, is_high, is_signed=False):
     """The Losses of some rows.
 
     Of signed ones zero has a meaning, such as no bias, and no value is winsorised.
     """
-    values = np.unique(losses)
-    if is_signed:
-        return Losses(losses, weight, "shift", is_high, True)
-    if len(values) == 2:
-        values = (losses - values[0]) / (values[1] - values[0])
-        return Losses(values, weight, "rate", is_high)
-    if values[0] >= 0:
-        return Losses(losses, weight, "scale", is_high)
-    losses = np.clip(losses, *np.quantile(losses, [TAIL, 1 - TAIL]))
-    return Losses(losses, weight, "shift", is_high)
+    if family == "shift" and not is_signed:
+        losses = np.clip(losses, *np.quantile(losses, [TAIL, 1 - TAIL]))
+    return Losses(losses, weight, family, is_high, is_signed)
 
 
 class BoxSearch:
@@ -300,6 +302,9 @@ class BoxSearch:
                 (low, high), j = INTERVALS[k], int(paired[place])
                 if high - low < COARSE:
                     box[j] = (groups[j] >= low) & (groups[j] < high)
+                    if self.columns[j].is_set:
+                        n, _ = self._sums(self.columns[j].codes, len(box[j]))
+                        box[j] = _without_empty(box[j], n)
             starts.append(box)
         return starts
 
@@ -403,7 +408,13 @@ class BoxSearch:
         k = int(values.argmax())
         accepted = np.zeros(len(n), dtype=bool)
         accepted[order[: k + 1]] = True
-        if 2 * (k + 1) > len(order):
-            # The text names what is not in the set, so a category without rows is.
-            accepted[:-1] |= n[:-1] == 0
-        return float(values[k]), accepted
+        return float(values[k]), _without_empty(accepted, n)
+
+
+def _without_empty(accepted, n):
+    """A set of categories that has one without rows only if its text names others."""
+    is_there = n > 0
+    accepted = accepted & is_there
+    if 2 * accepted.sum() > is_there.sum():
+        accepted[:-1] |= ~is_there[:-1]
+    return accepted

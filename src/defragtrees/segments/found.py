@@ -10,6 +10,7 @@ import os
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from html import escape
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,7 @@ from defragtrees.data.tables import (
     check_finite,
     check_weight,
     feature_index,
+    is_missing,
     ordered_categories,
 )
 from defragtrees.outcomes.intervals import QUANTILE, wilson_interval
@@ -32,7 +34,7 @@ from defragtrees.rules.conditions import Condition, Rule
 from defragtrees.rules.forms import RuleList
 from defragtrees.rules.labels import ORDERED
 from defragtrees.rules.model import RuleModel
-from defragtrees.segments.boxes import BoxSearch, make_column, make_losses
+from defragtrees.segments.boxes import BoxSearch, family_of, make_column, make_losses
 
 SEARCHED = 2 / 3  # share of the rows that search
 MOST_SEARCHED = 30_000
@@ -45,11 +47,15 @@ LEAST_EXPLAINED = 0.1  # of the excess loss of the first segment
 
 
 def _points(value):
-    return f"{round(100 * value) + 0:+d} points"
+    return f"{_signed(value)} points"
 
 
 def _points_range(low, high):
-    return f"{round(100 * low):+d} to {round(100 * high):+d}"
+    return f"{_signed(low)} to {_signed(high)}"
+
+
+def _signed(value):
+    return f"{round(100 * value):+d}" if round(100 * value) else "0"
 
 
 UNITS = {
@@ -128,6 +134,27 @@ class Segments(Sequence[Segment]):
     direction : {"high", "low"}
     beside_unit : {"number", "share"}
         How the means of other columns are written.
+
+    Examples
+    --------
+    >>> X = np.arange(300.0).reshape(-1, 1)
+    >>> segments = find_segments(X, X[:, 0] > 249, loss_name="error")
+    >>> print(segments.table())
+    #  if         rows  error  95 % interval  rest
+    1  x1 >= 250    21  100 %     85 - 100 %   0 %
+    >>> segments.apply([[10.0], [290.0]]).tolist()
+    [0, 1]
+    >>> segments.covers([[10.0], [290.0]]).tolist()
+    [[False], [True]]
+    >>> segments.to_frame()["if"].tolist()
+    ['x1 >= 250']
+    >>> "CASE" in segments.to_sql(table="t")
+    True
+    >>> Segments.from_dict(segments.to_dict()) == segments
+    True
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     segments.save(f"{folder}/segments.json")
     """
 
     rules: RuleModel
@@ -163,7 +190,7 @@ class Segments(Sequence[Segment]):
     def table(self, width: int | None = None) -> str:
         """The segments as a table of text, at most so many columns wide."""
         if not self.found:
-            return textwrap.fill(self._none_text(), width or render.page_width())
+            return textwrap.fill(self._note(), width or render.page_width())
         header, rows = self._cells()
         width = width or render.page_width()
         return render.text_table(header, rows, left=(1,), width=width)
@@ -175,7 +202,7 @@ class Segments(Sequence[Segment]):
 
     def _repr_html_(self) -> str:
         if not self.found:
-            return f"<p>{self._none_text()}</p>"
+            return f"<p>{escape(self._note())}</p>"
         header, rows = self._cells()
         return render.html_table(header, rows, left=(1,))
 
@@ -183,6 +210,7 @@ class Segments(Sequence[Segment]):
         return UNITS[self.unit][0](value)
 
     def _cells(self) -> tuple[list[str], list[list[Any]]]:
+        """Header and rows of the table as text; conditions are a tuple."""
         others = list(self.found[0].beside)
         header = ["#", "if", "rows", self.loss_name, "95 % interval", "rest", *others]
         write, other = UNITS[self.unit][1], UNITS[self.beside_unit][0]
@@ -198,12 +226,17 @@ class Segments(Sequence[Segment]):
         return [*header], rows
 
     def _note(self) -> str:
+        """What the figures are of, or that no segment was found."""
+        if not self.found:
+            return self._none_text()
         kind = "above" if self.direction == "high" else "below"
+        largest = max(segment.p_value for segment in self.found)
+        level = "< 0.0001" if largest < 1e-4 else f"<= {largest:.2g}"
         return (
             f"Overall {self.loss_name}: {self._number(self.mean)}. Figures are of "
             f"{render.count(self.n_rows)} rows that did not find the segments; "
             f"{render.count(self.n_searched)} others were searched. All are {kind} the "
-            f"rest at p <= {max(s.p_value for s in self.found):.2g}, adjusted for "
+            f"rest at p {level}, adjusted for "
             f"{render.plural(self.n_tested, 'candidate')}."
         )
 
@@ -349,9 +382,15 @@ def find_segments(
     """
     check_settings(max_segments, max_conditions, min_rows, direction, alpha)
     rows = read_rows(X, losses, sample_weight, features, random_state)
+    values = check_losses(rows.y, len(rows.matrix))
+    if values.min() == values.max():
+        raise ValueError(
+            f"All losses are {values[0]:g}, so no segment can differ. Pass losses that "
+            "vary."
+        )
     return search_rows(
         rows,
-        rows.y,
+        values,
         max_segments=max_segments,
         max_conditions=max_conditions,
         min_rows=min_rows,
@@ -366,12 +405,17 @@ def check_settings(max_segments, max_conditions, min_rows, direction, alpha):
     wholes = {"max_segments": max_segments, "max_conditions": max_conditions}
     wholes |= {} if min_rows is None else {"min_rows": min_rows}
     for name, value in wholes.items():
-        if not isinstance(value, int | np.integer) or value < 1:
+        if not _is_whole(value, 1):
             raise ValueError(f"{name} must be an integer of at least 1; got {value!r}.")
     if direction not in DIRECTIONS:
         raise ValueError(f'direction must be "high" or "low"; got {direction!r}.')
     if not (isinstance(alpha, float | int) and 0 < alpha < 1):
         raise ValueError(f"alpha must be between 0 and 1; got {alpha!r}.")
+
+
+def _is_whole(value, least):
+    is_number = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    return is_number and value >= least
 
 
 @dataclass(frozen=True, eq=False)
@@ -413,8 +457,17 @@ def read_rows(
 
     Columns of an array have the names and kinds of those of the model `named_by`.
     """
+    if not (random_state is None or _is_whole(random_state, 0)):
+        raise ValueError(
+            f"random_state must be None or a whole number from 0; got {random_state!r}."
+        )
     source = open_source(X, y, sample_weight).load()
     table, y = source.X, source.y
+    shape = getattr(table, "shape", (1, 1))
+    if len(shape) < 2 or not shape[1]:
+        raise ValueError(
+            f"X must be a table with rows and columns; got the shape {shape}."
+        )
     form = TableForm(table)
     matrix = form.matrix(table)
     names, kinds = form.names, form.kinds
@@ -425,17 +478,20 @@ def read_rows(
         names, kinds = tuple(f"x{j + 1}" for j in range(matrix.shape[1])), None
     check_finite(matrix, names)
     n_rows = len(matrix)
-    if n_rows < FEWEST:
-        raise ValueError(
-            f"Segments need at least {FEWEST} rows, to search and to count; got "
-            f"{n_rows}."
-        )
     weight = check_weight(source.sample_weight, n_rows)
-    if not weight.sum() > 0:
-        raise ValueError("sample_weight must have a positive sum; it is zero.")
+    n_weighted = int((weight > 0).sum())
+    if n_weighted < FEWEST:
+        what = "rows" if n_weighted == n_rows else "rows of positive weight"
+        raise ValueError(
+            f"Segments need at least {FEWEST} {what}, to search and to count; got "
+            f"{n_weighted}."
+        )
     # By name, so that the order of columns does not matter.
     places = name_order(names)
     if features is not None:
+        features = [features] if isinstance(features, str) else list(features)
+        if not features:
+            raise ValueError("features must have at least one column; it is empty.")
         allowed = {feature_index(one, names) for one in features}
         places = [j for j in places if j in allowed]
     ordered = ordered_categories(table) or (None,) * len(names)
@@ -444,6 +500,7 @@ def read_rows(
         for kind, levels in zip(kinds or (None,) * len(names), ordered, strict=True)
     )
     keys = hash_rows([matrix[:, j] for j in name_order(names)], random_state or 0)
+    keys = _distinct_keys(keys, y, weight)
     n_searched = min(MOST_SEARCHED, round(SEARCHED * n_rows))
     is_searched = np.zeros(n_rows, dtype=bool)
     is_searched[np.argsort(keys, kind="stable")[:n_searched]] = True
@@ -453,11 +510,26 @@ def read_rows(
         names,
         matrix,
         y,
-        weight / weight.mean(),
+        weight / weight[weight > 0].mean(),
         kinds,
         tuple(places),
         is_searched,
     )
+
+
+def _distinct_keys(keys, y, weight):
+    """Other hashes for rows with equal contents, so that both halves get some."""
+    if len(np.unique(keys)) == len(keys):
+        return keys
+    values = np.zeros(len(keys)) if y is None else np.asarray(y).astype(str)
+    order = np.lexsort((weight, values, keys))
+    keys = keys[order]
+    is_first = np.append(True, keys[1:] != keys[:-1])
+    places = np.arange(len(keys))
+    places -= np.maximum.accumulate(np.where(is_first, places, 0))
+    distinct = np.empty_like(keys)
+    distinct[order] = np.where(places, hash_rows([keys, places]), keys)
+    return distinct
 
 
 def check_losses(losses, n_rows):
@@ -471,6 +543,10 @@ def check_losses(losses, n_rows):
             f"{losses.shape}."
         )
     try:
+        if losses.dtype.kind == "O":
+            losses = np.array([np.nan if is_missing(one) else one for one in losses])
+        if losses.dtype.kind not in "biufO":
+            raise TypeError(f"got {losses.dtype}")
         losses = losses.astype(np.float64)
     except (TypeError, ValueError) as error:
         raise ValueError(f"losses must be numbers: {error}.") from None
@@ -479,11 +555,6 @@ def check_losses(losses, n_rows):
         raise ValueError(
             f"losses must be finite; {render.plural(n_bad, 'row')} of {n_rows} "
             f"{'has' if n_bad == 1 else 'have'} NaN or infinity. Leave them out."
-        )
-    if losses.min() == losses.max():
-        raise ValueError(
-            f"All losses are {losses[0]:g}, so no segment can differ. Pass losses that "
-            "vary."
         )
     return losses
 
@@ -508,8 +579,14 @@ def search_rows(
     Of signed losses zero has a meaning: a high mean is above the rest and above zero.
     """
     losses = check_losses(losses, len(rows.matrix))
-    is_high, here = direction == "high", rows.is_searched
-    n_rows = len(here)
+    if unit is None:
+        unit = "share" if np.isin(losses, (0.0, 1.0)).all() else "number"
+    family = family_of(losses, is_signed)
+    scale = _Scale.of(losses, family)
+    losses = scale.to_unit(losses)
+    is_high, is_weighted = direction == "high", rows.weight > 0
+    here, there = rows.is_searched & is_weighted, ~rows.is_searched & is_weighted
+    n_rows = int(is_weighted.sum())
     min_rows = min_rows or max(LEAST_ROWS, LEAST_SHARE * n_rows)
     columns = [
         make_column(
@@ -520,22 +597,23 @@ def search_rows(
         )
         for j in rows.features
     ]
-    searched = make_losses(losses[here], rows.weight[here], is_high, is_signed)
-    search = BoxSearch(columns, searched, min_rows * here.mean(), max_conditions)
+    searched = make_losses(losses[here], rows.weight[here], family, is_high, is_signed)
+    min_weight = min_rows * int(here.sum()) / n_rows
+    search = BoxSearch(columns, searched, min_weight, max_conditions)
     candidates = []
     while len(candidates) < max_segments and (box := search.best()) is not None:
         conditions = (search.columns[j].condition(box[j]) for j in sorted(box))
         candidates.append(tuple(conditions))
         search.without(search.covers(box))
     count = _Counter(
-        rows.matrix[~here],
-        losses[~here],
-        rows.weight[~here],
-        searched.family,
+        rows.matrix[there],
+        losses[there],
+        rows.weight[there],
+        family,
         is_high,
-        searched.is_signed,
+        is_signed,
     )
-    beside = {name: np.asarray(of)[~here] for name, of in (beside or {}).items()}
+    beside = {name: np.asarray(of)[there] for name, of in (beside or {}).items()}
     kept, left = count.test(candidates, alpha), np.ones(len(count.losses), dtype=bool)
     found = []
     for conditions, p_value in kept:
@@ -554,25 +632,59 @@ def search_rows(
     return Segments(
         rules=rules,
         found=tuple(
-            replace(one, rule=rule, rest=rest)
+            replace(
+                one,
+                rule=rule,
+                mean=scale.back(one.mean),
+                interval=tuple(map(scale.back, one.interval)),
+                rest=scale.back(rest),
+                explained=scale.back(one.explained) - scale.back(0.0),
+            )
             for one, rule in zip(found, rules.rules, strict=True)
         ),
         loss_name=loss_name,
-        unit=unit or ("share" if np.isin(losses, (0.0, 1.0)).all() else "number"),
+        unit=unit,
         beside_unit=beside_unit,
-        mean=count.mean(np.ones(len(count.losses), dtype=bool)),
-        rest=rest,
-        rest_interval=count.interval(others),
-        n_rows=int((~here).sum()),
+        mean=scale.back(count.mean(np.ones(len(count.losses), dtype=bool))),
+        rest=scale.back(rest),
+        rest_interval=tuple(map(scale.back, count.interval(others))),
+        n_rows=int(there.sum()),
         n_searched=int(here.sum()),
         n_tested=len(candidates),
         direction=direction,
     )
 
 
+@dataclass(frozen=True)
+class _Scale:
+    """Losses in a unit of their own, so that squares stay finite.
+
+    Rates are between 0 and 1. The unit of others is a power of two, so that nothing is
+    rounded.
+    """
+
+    low: float
+    high: float
+
+    @classmethod
+    def of(cls, losses, family):
+        """The scale of some losses."""
+        if family == "rate":
+            return cls(float(losses.min()), float(losses.max()))
+        return cls(0.0, 2.0 ** (int(np.frexp(np.abs(losses).max())[1]) - 1))
+
+    def to_unit(self, losses):
+        """Losses in this unit; halves, as the difference may be too large."""
+        return (losses / 2 - self.low / 2) / (self.high / 2 - self.low / 2)
+
+    def back(self, value):
+        """A mean in the unit of the losses."""
+        return self.low * (1 - value) + self.high * value
+
+
 @dataclass(frozen=True, eq=False)
 class _Counter:
-    """The rows that count, and what they say of a segment."""
+    """The rows that count, and their figures of a segment; rates are 0 or 1."""
 
     matrix: np.ndarray
     losses: np.ndarray
@@ -604,9 +716,12 @@ class _Counter:
         if math.isnan(mean):
             return math.nan, math.nan
         if self.family == "rate":
-            low, high = float(self.losses.min()), float(self.losses.max())
-            ends = wilson_interval((mean - low) / (high - low), n)
-            return low + (high - low) * ends[0], low + (high - low) * ends[1]
+            return wilson_interval(mean, n)
+        if self.family == "scale" and mean == 0:
+            # Losses above 0 are as large as elsewhere, and rarer than seen here.
+            largest = self.losses[self.losses > 0]
+            top = largest.mean() if len(largest) else 0.0
+            return 0.0, float(wilson_interval(0.0, n)[1] * top)
         if self.family == "scale":
             # A gamma mean whose variance is in proportion to its square.
             shape = n / max(self._relative_variance(inside), 1e-12)
@@ -630,7 +745,11 @@ class _Counter:
 
     def _error(self, inside):
         """Standard error of the mean."""
-        return math.sqrt(self._variance(inside) / max(self.n_effective(inside) - 1, 1))
+        variance = self._variance(inside)
+        if self.family == "scale" and not self.is_high:
+            # Few rows with low losses have a low variance too, by chance.
+            variance = max(variance, self._variance(slice(None)))
+        return math.sqrt(variance / max(self.n_effective(inside) - 1, 1))
 
     def test(self, candidates, alpha):
         """The candidates that hold, each with its p-value adjusted by Holm's method."""
@@ -653,7 +772,7 @@ class _Counter:
         if inside.sum() < 2 or outside.sum() < 2:
             return 1.0
         if self.family == "rate" and np.ptp(self.weight) == 0:
-            top = self.losses == self.losses.max()
+            top = self.losses == 1
             n, k = int(inside.sum()), int((top & inside).sum())
             n_all, k_all = n + int(outside.sum()), k + int((top & outside).sum())
             law = stats.hypergeom(n_all, k_all, n)

@@ -4,7 +4,8 @@ import json
 import os
 import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from html import escape
 from typing import Any
 
 import numpy as np
@@ -13,9 +14,10 @@ from sklearn.base import is_classifier
 from defragtrees._utils import formatting as render
 from defragtrees._utils.files import write_atomic
 from defragtrees._utils.types import Column, Rows
-from defragtrees.data.tables import select_columns
+from defragtrees.data.tables import is_missing, select_columns
 from defragtrees.segments.found import (
     Segments,
+    check_losses,
     check_settings,
     read_rows,
     search_rows,
@@ -29,6 +31,14 @@ SCORERS = {
     "neg_brier_score": "brier",
     "neg_mean_absolute_error": "absolute",
     "neg_mean_squared_error": "squared",
+}
+METRICS = {
+    "accuracy_score": "error",
+    "zero_one_loss": "error",
+    "log_loss": "log_loss",
+    "brier_score_loss": "brier",
+    "mean_absolute_error": "absolute",
+    "mean_squared_error": "squared",
 }
 LOSSES = {
     "error": "error",
@@ -64,7 +74,7 @@ class SegmentGroups(Mapping[str, Segments]):
 
     def _repr_html_(self) -> str:
         return "".join(
-            f"<p>{self.headings[name]}</p>{segments._repr_html_()}"
+            f"<p>{escape(self.headings[name])}</p>{segments._repr_html_()}"
             for name, segments in self.groups.items()
         )
 
@@ -98,16 +108,16 @@ def explain_errors(
     model : object
         A fitted model or pipeline, rules, a function, the name of a column of X with
         predictions, or an array of predictions. Numbers between 0 and 1 for a y of two
-        classes are probabilities of the second class.
+        classes are probabilities of the second class; a matrix has a column per class.
     X : array-like or data frame of shape (n_samples, n_features)
         Rows that the model was not trained on. Columns that the model does not know
         may occur in segments.
     y : array-like of shape (n_samples,)
     loss : str or callable, optional
         Of classes "error" (default), "log_loss" or "brier"; of numbers "absolute"
-        (default) or "squared"; the name of the matching scorer of scikit-learn, such as
-        "neg_log_loss"; or a function of y and the predictions (the probabilities, if
-        there are two classes) that returns a loss per row.
+        (default) or "squared"; the matching scorer or metric of scikit-learn, such as
+        "neg_log_loss"; or a function of y and the predictions (the probabilities of the
+        second of two classes) that returns a loss per row.
     max_segments, max_conditions, min_rows, features, alpha, sample_weight, random_state
         As for `find_segments`. `features` restricts the columns of segments, for
         example to those of a fairness question.
@@ -135,6 +145,8 @@ def explain_errors(
         "alpha": alpha,
     }
     check_settings(**settings, direction="high")
+    if y is None and not isinstance(X, str | os.PathLike | Iterator):
+        raise ValueError("explain_errors needs y, the true value of each row.")
     rows = read_rows(X, y, sample_weight, features, random_state, model)
     predicted = predict_rows(model, rows.table, rows.y)
     name, losses = predicted.losses(loss)
@@ -215,7 +227,7 @@ def compare_models(
     check_settings(**settings, direction="high")
     rows = read_rows(X, y, sample_weight, features, random_state, a)
     both = [predict_rows(model, rows.table, rows.y) for model in (a, b)]
-    one, two = both
+    one, two = _same_classes(*both)
     if (one.classes is None) != (two.classes is None):
         raise ValueError(
             "One model predicts classes and the other numbers, so they cannot be "
@@ -224,7 +236,7 @@ def compare_models(
     if rows.y is not None:
         if loss is None and all(of.probabilities is not None for of in both):
             loss = "log_loss"
-        (name, first), (_, second) = (of.losses(loss) for of in both)
+        (name, first), (_, second) = (of.losses(loss) for of in (one, two))
         beside, unit, beside_unit = {"a": first, "b": second}, "number", "number"
         differences = {
             "b better": ("high", first - second),
@@ -234,7 +246,7 @@ def compare_models(
             key: f"Where model {key[0]} is better (difference of the {name}):"
             for key in differences
         }
-    elif one.expected is not None and two.expected is not None:
+    elif one.classes == two.classes and one.expected is not None is not two.expected:
         beside = {"a": one.expected, "b": two.expected}
         apart = two.expected - one.expected
         unit, beside_unit = "number", "number"
@@ -294,6 +306,14 @@ class Predicted:
         """What a probability is of, in brackets."""
         return "" if self.classes is None else f", probability of {self.classes[1]}"
 
+    def as_probabilities(self, classes):
+        """Numbers from 0 to 1 as probabilities of the second of two classes."""
+        p = self.labels
+        if self.classes is not None or len(classes) != 2 or p.min() < 0 or p.max() > 1:
+            return self
+        labels = np.array(classes, dtype=object)[(p > 0.5) * 1]
+        return Predicted(classes, labels, np.column_stack([1 - p, p]), self.y)
+
     def beside(self):
         """Settings of a search: the observed and the predicted means to show."""
         if self.expected is None:
@@ -305,22 +325,28 @@ class Predicted:
 
     def losses(self, loss):
         """Name and values of a loss."""
-        if callable(loss) and not hasattr(loss, "_score_func"):
-            given = self.labels if self.expected is None else self.expected
-            return getattr(loss, "__name__", "loss"), loss(self.y, given)
         names = ("absolute", "squared")
         if self.classes is not None:
             names = ("error", "log_loss", "brier")
-        name = names[0] if loss is None else SCORERS.get(loss, loss)
+        measure = getattr(loss, "_score_func", loss)
+        if getattr(measure, "__module__", "").startswith("sklearn.metrics"):
+            name = METRICS.get(measure.__name__)
+        elif callable(measure) and measure is loss:
+            given = self.labels if self.expected is None else self.expected
+            name = getattr(loss, "__name__", "<lambda>").replace("<lambda>", "loss")
+            return name, check_losses(loss(self.y, given), len(self.y))
+        else:
+            name = names[0] if loss is None else SCORERS.get(loss, loss)
         if name not in names:
             known = [*names, *(key for key, of in SCORERS.items() if of in names)]
             raise ValueError(
-                f"loss must be one of {', '.join(known)}, or a function; got {loss!r}."
+                f"loss must be one of {', '.join(known)}, their scorers, or a function "
+                f"that returns a number per row; got {loss!r}."
             )
         return LOSSES[name], getattr(self, f"_{name}")()
 
     def _error(self):
-        return self.labels != self.y
+        return (self.labels != self.y).astype(float)
 
     def _absolute(self):
         return np.abs(self.labels - self.y)
@@ -351,8 +377,8 @@ def predict_rows(model, X, y=None):
     """The Predicted of a model, a function, a column of X or an array."""
     if isinstance(model, Predicted):
         return model
-    y = None if y is None else np.asarray(y)
-    if isinstance(model, str) or not (
+    y = None if y is None else _checked_y(y)
+    if isinstance(model, str | type) or not (
         callable(model) or callable(getattr(model, "predict", None))
     ):
         return _given_predictions(model, X, y)
@@ -367,6 +393,45 @@ def predict_rows(model, X, y=None):
     probabilities = None if predict is None else np.asarray(predict(X))
     known = tuple(np.asarray(classes).tolist())
     return Predicted(known, labels, probabilities, _checked(y, known))
+
+
+def _checked_y(y):
+    """y as a plain array without missing values."""
+    y = np.asarray(y)
+    y = y[:, 0] if y.ndim == 2 and y.shape[1] == 1 else y
+    if y.ndim != 1:
+        raise ValueError(f"y must have one column; got the shape {y.shape}.")
+    is_gone = np.isnan(y) if y.dtype.kind == "f" else [is_missing(one) for one in y]
+    n_gone = int(np.sum(is_gone))
+    if n_gone:
+        raise ValueError(
+            f"y must have no missing values; {render.plural(n_gone, 'row')} of "
+            f"{len(y)} {'has' if n_gone == 1 else 'have'} one. Leave them out."
+        )
+    return y
+
+
+def _same_classes(one, two):
+    """Predictions of two models for the same classes, in the order of the first.
+
+    Numbers between 0 and 1 are probabilities if the other model has two classes.
+    """
+    if (one.classes is None) != (two.classes is None):
+        known = one.classes or two.classes
+        one, two = (of.as_probabilities(known) for of in (one, two))
+    if one.classes is None or two.classes is None or one.classes == two.classes:
+        return one, two
+    if set(one.classes) == set(two.classes):
+        order = [two.classes.index(label) for label in one.classes]
+        p = two.probabilities
+        p = None if p is None else p[:, order]
+        return one, replace(two, classes=one.classes, probabilities=p)
+    if set(one.classes).isdisjoint(two.classes):
+        raise ValueError(
+            f"The models predict different classes, {list(one.classes)[:5]!r} and "
+            f"{list(two.classes)[:5]!r}. Pass two models of the same target."
+        )
+    return one, two
 
 
 def _known_columns(model, X):
@@ -392,12 +457,12 @@ def _given_predictions(given, X, y):
             )
         given = X[given]
     values = np.asarray(given)
-    if values.shape not in ((len(X),), (len(X), 1)):
+    if values.ndim not in (1, 2) or len(values) != len(X):
         raise ValueError(
             "A model must have predict, be a function, a column of X, or one "
             f"prediction for each of the {len(X)} rows; got {type(given).__name__}."
         )
-    return _from_outputs(values.ravel(), y)
+    return _from_outputs(values, y)
 
 
 def _from_outputs(values, y):
@@ -417,15 +482,16 @@ def _from_outputs(values, y):
         known = tuple(np.unique(values).tolist())
         return Predicted(known, values, None, y)
     values = values.astype(np.float64)
-    is_probability = values.min() >= 0 and values.max() <= 1
-    if labels is not None and len(labels) == 2 and is_probability:
-        both = np.column_stack([1 - values, values])
-        return Predicted(tuple(labels.tolist()), labels[(values > 0.5) * 1], both, y)
-    if y is not None:
+    if not np.isfinite(values).all():
+        raise ValueError("Predictions must be finite; some are NaN or infinite.")
+    predicted = Predicted(None, values, None, y)
+    if labels is not None:
+        predicted = predicted.as_probabilities(tuple(labels.tolist()))
+    if predicted.classes is None and y is not None:
         if y.dtype.kind not in "biuf":
             raise ValueError(
                 "The model predicts numbers, but y has labels. Pass the model itself, "
                 "or probabilities of the second of two classes."
             )
-        y = y.astype(np.float64)
-    return Predicted(None, values, None, y)
+        predicted = replace(predicted, y=y.astype(np.float64))
+    return predicted

@@ -16,6 +16,7 @@ from defragtrees.report.sections import (
     overview,
     rows,
     rules,
+    segments,
 )
 
 
@@ -47,6 +48,7 @@ SECTIONS = (
     ),
     Section("path", "Trade-off", "Error by number of rules", alternatives.path, True),
     Section("costs", "Costs", "Cost of mistakes", measures.costs, True),
+    Section("segments", "Segments", "Where the model fails", segments.segments, True),
     Section("groups", "Groups", "Results by group", measures.groups, True),
     Section(
         "comparison",

@@ -58,12 +58,22 @@ def segments(found: Segments, ax: "Axes | None" = None) -> "Axes":
         )
     ax.axvline(found.rest, color=style.GREY, ls="--", lw=1)
     lines = ["\n".join(lines) for lines in texts]
-    ax.set_yticks(places, labels=lines, fontsize=SIZE)
+    ax.set_yticks(places, labels=lines, fontsize=SIZE, multialignment="left")
     ax.tick_params(axis="y", length=0)
     ax.set_ylim(max(top, ROOM), 0)
     write = UNITS[found.unit][0]
+    side = "left" if found.direction == "high" else "right"
+    ax.text(
+        found.rest,
+        0,
+        f" rest: {write(found.rest)} ",
+        fontsize=SIZE,
+        ha=side,
+        va="bottom",
+    )
+    if not len(found):
+        ax.text(0.5, 0.5, "no segment", transform=ax.transAxes, ha="center")
     ax.xaxis.set_major_formatter(lambda value, _: write(value))
     ax.set_xlabel(style.plain(found.loss_name))
-    ax.set_title(f"rest: {write(found.rest)}", fontsize=SIZE, loc="right")
     ax.spines[["top", "right", "left"]].set_visible(False)
     return ax

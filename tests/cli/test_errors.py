@@ -430,7 +430,7 @@ def test_a_profile_of_no_rows(refused, rules, iris, tmp_path):
     data["training"]["n_rows"] = 0.0
     altered = tmp_path / "altered.json"
     altered.write_text(json.dumps(data))
-    assert "0 training rows" in refused("watch", altered, iris)
+    assert "training.n_rows must be above 0" in refused("watch", altered, iris)
 
 
 def test_a_warning_is_one_line(call, files, tmp_path):

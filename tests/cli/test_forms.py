@@ -86,7 +86,7 @@ def test_every_command_takes_the_form(call, credit, inputs, tmp_path, form):
         "points": "The points of the base and of every rule that matches add up.",
     }
     assert words[form] in page
-    assert ("From points to predictions" in page) == (form == "points")
+    assert ("The card on paper" in page) == (form == "points")
     done = call("path", *inputs, "--form", form, "--max-rules", 3)
     assert done.code == 0, done.err
     options = ["--methods", "defrag", "--max-rules", 3, "--json"]

@@ -126,8 +126,8 @@ def test_a_report_wants_its_arguments_in_order(tmp_path, ensemble):
     path = str(tmp_path / "a.html")
     with pytest.raises(TypeError, match="the file comes first"):
         write_report(simple, X, Y, path)
-    with pytest.raises(TypeError, match=r"got RuleList. Pass the estimator of these"):
-        write_report(path, simple.rules_, X, Y)
+    with pytest.raises(TypeError, match="must be"):
+        write_report(path, ensemble, X, Y)
 
 
 def test_a_budget_beyond_the_rows_is_not_searched_for(monkeypatch, ensemble):

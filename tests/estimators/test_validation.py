@@ -86,7 +86,10 @@ def test_rates_are_those_of_the_rows_that_count(boosted, y, weight):
     count = counts if y is None else pooled_counts
     n_rows, n_found = count(rules, X_NEW, Y_NEW, weight)
     for k, rule in enumerate(rules):
-        assert rule.n_rows == rule.n_effective == pytest.approx(n_rows[k], abs=1e-9)
+        assert rule.n_rows == pytest.approx(n_rows[k], abs=1e-9)
+        # Rows of unequal weights tell less than as many equal ones.
+        assert (rule.n_effective == rule.n_rows) == (weight is None)
+        assert rule.n_effective <= rule.n_rows
         assert rule.rates[1] == pytest.approx(n_found[k] / n_rows[k], abs=1e-11)
         assert rule.share == pytest.approx(n_rows[k] / n_rows.sum(), abs=1e-11)
     # A fit keeps the ensemble's probabilities with single precision.
@@ -181,15 +184,15 @@ def test_rows_of_every_source_count_alike(boosted, few, tmp_path, monkeypatch):
         return simplify(boosted, X, y, validation=validation, random_state=0)
 
     # Training rows without y do not count, nor do they beside rows that are many.
-    expected = fitted(X_NEW, Y_NEW, y=Y if few else None)
+    twice = pd.concat([X_NEW, X_NEW]), np.tile(Y_NEW, 2)
+    expected = fitted(X_NEW, Y_NEW) if few else fitted(*twice, y=None)
     path = tmp_path / "rows.parquet"
     X_NEW.assign(outcome=Y_NEW).to_parquet(path, row_group_size=110)
     rows = [(path, "outcome"), (pieces(), None)]
     if not few:
         # The rows that count are many, those of the search are not.
         monkeypatch.setattr(sources, "MANY_ROWS", N_ROWS)
-        twice = pd.concat([X_NEW, X_NEW]), np.tile(Y_NEW, 2), np.full(2 * N_NEW, 0.5)
-        rows = [twice]
+        rows = [twice, (*twice, np.full(2 * N_NEW, 0.5))]
     for validation in rows:
         found = fitted(*validation)
         assert str(found.rules_) == str(expected.rules_)

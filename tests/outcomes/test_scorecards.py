@@ -154,7 +154,7 @@ def test_pictures_show_the_points_and_the_risk(n_classes):
     assert ax.get_yticklabels()[-1].get_text().endswith("base")
     if n_classes < 3:
         ax = plots.score_risk(model.rules_, X, y)
-        assert ax.get_xlabel() == "total of points"
+        assert ax.get_xlabel() == "total points"
     mpl.pyplot.close("all")
 
 

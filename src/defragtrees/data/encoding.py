@@ -359,7 +359,7 @@ def checked_columns(part, n_rows):
     """Check labels and weights of a part; all its weights may be 0."""
     y, weight = part.y, part.sample_weight
     if y is not None:
-        y = one_column(y)
+        y = one_column(y, warn=True)
         if len(y) != n_rows:
             raise ValueError(
                 f"X and y must have equally many rows; got {n_rows} and {len(y)}."

@@ -60,7 +60,7 @@ def checked_rows(rules, matrix, y, sample_weight=None):
         raise ValueError(
             "y is needed to count rules again; got None. Pass the true values."
         )
-    y = outcome.check(one_column(y))
+    y = outcome.check(one_column(y, warn=True))
     check_length(len(matrix), len(y), "y")
     weight = check_weight(sample_weight, len(matrix))
     kept = weight > 0

@@ -252,7 +252,7 @@ def in_weight_unit(weight, unit):
     return np.ldexp(np.round(fraction * 2.0**40), power - 40)
 
 
-def one_column(y):
+def one_column(y, warn=False):
     """Labels or numbers as one array; whole numbers and truth values stay such.
 
     Examples
@@ -267,7 +267,7 @@ def one_column(y):
         y = y.to_numpy(dtype.numpy_dtype)  # scikit-learn would make floats of it
     from sklearn.utils.validation import column_or_1d
 
-    return column_or_1d(y, warn=True)
+    return column_or_1d(y, warn=warn)
 
 
 def reject_mask(values, role):

@@ -434,7 +434,7 @@ class Simplifier(FittedRules, ABC):
                     "None. Pass y, or set target='ensemble'."
                 )
             return None
-        labels: Values = one_column(y)
+        labels: Values = one_column(y, warn=True)
         if len(labels) != n_samples:
             raise ValueError(
                 f"X and y must have equally many rows; got {n_samples} and "
@@ -844,7 +844,7 @@ def _of_matches(rules, predict, matrix):
 def _known_rows(lists, part):
     """Prediction, rule and y of the rows of one part, for each rule model."""
     matrix = _encoded(lists[0], part.X)
-    y = one_column(part.y)
+    y = one_column(part.y, warn=True)
     return [[rules._known_rows(rules._covers(matrix), y) for rules in lists]]
 
 

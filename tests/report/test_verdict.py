@@ -48,8 +48,7 @@ def test_caveats_are_few_and_the_worst_comes_first():
     assert made.caveats[0].startswith("The rules are not clearly better than one")
     assert made.caveats[1].startswith("The model may have been trained on these rows")
     assert made.caveats[2:] == (
-        "All rules are weak: rules 1, 2 and 3 (interval contains the rate of all "
-        "rows).",
+        "All rules are weak: rules 1, 2 and 3 (not clearly different from all rows).",
         "Only 6 rows were measured: differences of a few per cent may be chance.",
     )
     new = make_verdict(summarize(*weather(), is_new=True))

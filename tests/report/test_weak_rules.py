@@ -86,7 +86,7 @@ def test_a_rate_that_is_the_base_rate_is_flagged():
     )
     assert verdict(summarize(simple, X, y))[-1] == (
         "Weak rules (▲): rule 1 (few rows here), rule 2 (wrong more often than right "
-        "here), rule 3 (interval contains the rate of all rows)."
+        "here), rule 3 (not clearly different from all rows)."
     )
 
 

@@ -822,7 +822,7 @@ def _rate_flags(rows, k, baseline):
     if interval and interval[0] <= base[place] <= interval[1]:
         shown = render.percent(estimate, render.percent_digits(*interval))
         all_rows = render.percent(base[place], 0 if 0.1 <= base[place] <= 0.9 else 1)
-        reasons["interval contains the rate of all rows"] = (
+        reasons["not clearly different from all rows"] = (
             f"The 95 % interval of {what} ({shown}, "
             f"{rate_range(*interval)}) contains the rate of all rows ({all_rows})."
         )

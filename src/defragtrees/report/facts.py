@@ -264,13 +264,8 @@ def _typical(summary):
             n_known = len(rules.categories[condition.feature])
             known = tuple(range(n_known + (column[members] == n_known).any()))
         has_missing = bool(np.isnan(column[members]).any())
-        every = replace(
-            condition,
-            lower=-math.inf,
-            upper=math.inf,
-            categories=known,
-            missing=has_missing,
-        )
+        every = Condition(condition.feature, categories=known, missing=has_missing)
+        every = replace(every, is_integer=condition.is_integer)
         opposite = every.without(condition)
         holds = opposite.covers(column)
         share = rows.mean(holds, members)

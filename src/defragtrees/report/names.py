@@ -48,24 +48,21 @@ def make_title(rules, target_name=None, data_name=None):
     >>> make_title(rules, "go_outside"), make_title(rules.relabel(None, {"yes": "go"}))
     ('Go outside in 3 rules', 'Predicting “go” in 3 rules')
     """
-    size, outcome = size_words(rules), rules.outcome
-    link = ":" if rules.combination == "sum" else " in"
-    words = target_words(target_name)
-    if words and words.lower() not in GENERAL_NAMES:
-        return f"{sentence(words)}{link} {size}"
+    outcome, words = rules.outcome, target_words(target_name)
     labels = [outcome.answer_text(label) for label in outcome.labels or ()]
+    what = (
+        f"Predicting one of {len(labels)} classes" if labels else "Predicting a number"
+    )
     if outcome.is_binary:
-        label = outcome.answer_text(outcome.positive_class)
-        if label.lower() not in EMPTY_LABELS:
-            return f"Predicting “{label}”{link} {size}"
-    if words:
-        return f"{sentence(words)}{link} {size}"
+        what = f"Predicting {' or '.join(labels)}"
     if data_name:
-        return f"Predictions for {data_name}{link} {size}"
-    what = f"one of {len(labels)} classes" if labels else "a number"
-    if outcome.is_binary:
-        what = " or ".join(labels)
-    return f"Predicting {what}: {size}"
+        what = f"Predictions for {data_name}"
+    what = sentence(words) or what
+    if outcome.is_binary and words.lower() in {"", *GENERAL_NAMES}:
+        label = labels[outcome.positive_index]
+        what = what if label.lower() in EMPTY_LABELS else f"Predicting “{label}”"
+    link = ":" if rules.combination == "sum" else " in"
+    return f"{what}{link} {size_words(rules)}"
 
 
 def cut(text, most=LONGEST):

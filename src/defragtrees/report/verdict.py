@@ -120,31 +120,33 @@ def _how_good(summary):
     """How good the rules are, beside the model and one prediction for every row."""
     facts, n_rows = summary.facts, plural(len(summary.rows), "row")
     if facts.measure == "agreement":
-        return _agreement(summary, n_rows)
+        unknown = "how often they are right is unknown, as there are no true values"
+        same = _agreement_text(summary)
+        return f"They agree with the model on {n_rows} ({same}); {unknown}."
     if facts.measure == "found":
         return _found(summary, n_rows)
-    guess = f"always predicting {_named(summary, facts.guess_label)}"
+    write = _share if facts.measure == "accuracy" else _value
+    rules, guess = write(facts.rules), write(facts.guess)
+    model = "" if facts.model is None else write(facts.model)
+    always = f"always predicting {_named(summary, facts.guess_label)}"
     if facts.measure == "cost":
-        text = f"Their mistakes cost {_value(facts.rules)} per row on {n_rows}"
-        if facts.model is not None:
-            text += f", those of the model {_value(facts.model)}"
-        return f"{text}; {guess} costs {_value(facts.guess)}."
-    interval = _range(summary, facts.rules.low, facts.rules.high)
-    if facts.measure == "accuracy":
-        text = f"They are right on {_share(facts.rules)} (95 % interval {interval}) of "
-        text += n_rows
-        if facts.model is not None:
-            text += f", the model on {_share(facts.model)}"
-        return f"{text}; {guess} is right on {_share(facts.guess)}."
-    text = (
-        f"They miss by {_value(facts.rules)} on average (95 % interval {interval}) on "
-        f"{n_rows}, in half of them by less than {amount(facts.half_within)}. "
+        model = model and f", those of the model {model}"
+        text = f"Their mistakes cost {rules} per row on {n_rows}{model}"
+        return f"{text}; {always} costs {guess}."
+    rules += (
+        f"{{}} (95 % interval {_range(summary, facts.rules.low, facts.rules.high)})"
     )
-    if facts.model is not None:
-        text += f"The model misses by {_value(facts.model)}. "
+    if facts.measure == "accuracy":
+        model = model and f", the model on {model}"
+        text = f"They are right on {rules.format('')} of {n_rows}{model}"
+        return f"{text}; {always} is right on {guess}."
+    half = f"in half of them by less than {amount(facts.half_within)}"
+    model = model and f" The model misses by {model}."
     what = f" {summary.target}" if summary.has_target_name else ""
-    guess = f"Predicting the average{what} for every row would miss by"
-    return f"{text}{guess} {_value(facts.guess)}."
+    return (
+        f"They miss by {rules.format(' on average')} on {n_rows}, {half}.{model} "
+        f"Predicting the average{what} for every row would miss by {guess}."
+    )
 
 
 def _found(summary, n_rows):
@@ -169,31 +171,26 @@ def _rare_text(share):
     return render.percent(share, 0 if 0.1 <= share <= 0.9 else 1)
 
 
-def _agreement(summary, n_rows):
-    unknown = "how often they are right is unknown, as there are no true values"
+def _agreement_text(summary):
     fidelity = summary.scores["fidelity"]
     if summary.outcome.error_is_share:
-        same = percent(fidelity)
-        return f"They predict what the model predicts on {same} of {n_rows}; {unknown}."
-    same = fidelity_text(fidelity)
-    return f"They follow the model on {n_rows} with R² {same}; {unknown}."
+        return percent(fidelity)
+    return f"R² {fidelity_text(fidelity)}"
 
 
 def _extreme(summary):
     """Where the probability or the prediction is highest."""
-    facts, outcome = summary.facts, summary.outcome
-    highest = facts.highest
+    facts, outcome, highest = summary.facts, summary.outcome, summary.facts.highest
     if highest is None:
         return ""
+    text = _part(summary, highest)
     if not outcome.labels:
-        ends = [_part(summary, one) for one in (highest, facts.lowest)]
-        text = f"Predictions are highest {ends[0]}, and lowest {ends[1]}"
-    elif not outcome.is_binary:
-        label = _named(summary, highest.label)
-        text = f"The clearest rule is {label} {_part(summary, highest)}"
+        lowest = _part(summary, facts.lowest)
+        text = f"Predictions are highest {text}, and lowest {lowest}"
+    elif outcome.is_binary:
+        text = f"{_named(summary, highest.label)} is most likely {text}"
     else:
-        label = _named(summary, highest.label)
-        text = f"{label} is most likely {_part(summary, highest)}"
+        text = f"The clearest rule is {_named(summary, highest.label)} {text}"
     seen = highest.observed
     if seen is not None and seen.n_part is not None:
         text += f"; here {count(seen.n_part)} of {plural(seen.n_rows, 'row')}"
@@ -279,20 +276,8 @@ def _rare(summary):
 
 
 def _costs(summary):
-    rules, outcome, costs = summary.rules, summary.outcome, summary.costs
-    if not summary.has_costs:
-        return ""
-    text, border = decision_text(rules), costs.border if costs else None
-    if outcome.is_binary and rules.threshold is not None:
-        border = outcome.positive_threshold(rules.threshold)
-    if border is not None:
-        label = _named(summary, outcome.positive_class)
-        text = f"The rules predict {label} from a probability of {percent(border)} on"
-        if costs is not None:
-            miss, alarm = amount(costs.miss), amount(costs.alarm)
-            text += f", as a missed {label} costs {miss} and a false one {alarm}"
-        text += "."
-    if summary.rows.y is None:
+    text = decision_text(summary.rules).replace(">=", "≥")
+    if not text or summary.rows.y is None:
         return text
     wrong = percent(summary.scores["error"])
     return f"{text} They are wrong on {wrong} of rows, which is not the measure here."
@@ -334,8 +319,8 @@ def _shorter(summary):
         return ""
     what, write = {
         "accuracy": ("wrong on", lambda value: render.percent(value, 1)),
-        "cost": ("a cost per row of", amount),
-        "distance": ("an average miss of", amount),
+        "cost": ("cost per row", amount),
+        "distance": ("average miss", amount),
     }[summary.facts.measure]
     other, own = write(shorter.loss), write(shorter.own_loss)
     how, note = ("better" if shorter.is_better else "as good"), ""
@@ -398,14 +383,17 @@ def _tiles(summary):
     size = size_words(rules).removesuffix(" with points")
     tiles = [(size, f"with {plural(rules.n_conditions, 'condition')}")]
     if facts.measure == "agreement":
-        return tiles + _agreement_tiles(summary)
+        covered = percent(summary.scores["coverage"])
+        tiles.append((_agreement_text(summary), "agreement with the model"))
+        return [*tiles, (covered, "of rows match a rule with conditions")]
     if facts.measure == "found":
         return tiles + _found_tiles(summary)
-    write, what, always = {
-        "accuracy": (_share, "accuracy", _named(summary, facts.guess_label)),
-        "cost": (_value, "cost per row", _named(summary, facts.guess_label)),
-        "distance": (_value, "average miss", "the average"),
-    }[facts.measure]
+    what, write = "accuracy", _share
+    always = _named(summary, facts.guess_label)
+    if facts.measure == "cost":
+        what, write = "cost per row", _value
+    elif facts.measure == "distance":
+        what, write, always = "average miss", _value, "the average"
     tiles.append((write(facts.rules), f"{what} of the rules"))
     if facts.measure == "accuracy":
         interval = rate_range(facts.rules.low, facts.rules.high)
@@ -429,14 +417,3 @@ def _found_tiles(summary):
             label = f"of random pairs ordered correctly by the {who} (AUC)"
             tiles.append((percent(scores[key]), label))
     return tiles
-
-
-def _agreement_tiles(summary):
-    scores = summary.scores
-    same = percent(scores["fidelity"])
-    if not summary.outcome.error_is_share:
-        same = f"R² {fidelity_text(scores['fidelity'])}"
-    return [
-        (same, "agreement with the model"),
-        (percent(scores["coverage"]), "of rows match a rule with conditions"),
-    ]

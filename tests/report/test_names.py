@@ -50,9 +50,9 @@ def test_a_title_names_what_is_predicted():
     simple, X, y = loans()
     assert summarize(simple, X, y).title == "Predicting “unpaid” in 4 rules"
     simple, X, y = named("a", "b", (0, 1))
-    assert summarize(simple, X, y).title == "Predicting 0 or 1: 2 rules"
+    assert summarize(simple, X, y).title == "Predicting 0 or 1 in 2 rules"
     assert make_title(simple.rules_, "y", "a.csv") == "Predictions for a.csv in 2 rules"
-    assert make_title(numbers("first")[0].rules_) == "Predicting a number: 3 rules"
+    assert make_title(numbers("first")[0].rules_) == "Predicting a number in 3 rules"
     assert make_title(numbers("first")[0].rules_, "price") == "Price in 3 rules"
     card = loans("points")[0].rules_
     assert make_title(card, "loan") == "Loan: 3 questions with points"

@@ -58,8 +58,8 @@ def test_caveats_are_few_and_the_worst_comes_first():
 def test_without_y_it_says_so():
     simple, X, _ = weather()
     assert verdict(summarize(simple, X))[1] == (
-        "They predict what the model predicts on 50 % of 6 rows; how often they are "
-        "right is unknown, as there are no true values."
+        "Their agreement with the model is 50 % on 6 rows; how often they are right is "
+        "unknown, as there are no true values."
     )
 
 
@@ -109,9 +109,9 @@ def test_with_costs_the_cost_decides():
     )
     [caveat] = [text for text in verdict(summary) if "not the measure" in text]
     assert caveat == (
-        "The rules predict “bad” from a probability of 25 % on, as a missed “bad” "
-        "costs 3 and a false one 1. They are wrong on 3 % of rows, which is not the "
-        "measure here."
+        "Predicts the class with the lowest expected cost. Costs: bad predicted for "
+        "good 1, good predicted for bad 3. They are wrong on 3 % of rows, which is not "
+        "the measure here."
     )
     assert [label for _, label in make_verdict(summary).tiles][1:] == [
         "cost per row of the rules",
@@ -125,7 +125,7 @@ def test_with_a_threshold_it_is_how_much_is_found():
     simple.rules_ = dataclasses.replace(simple.rules_, threshold=0.4)
     texts = verdict(summarize(simple, X, y))
     assert texts[1].startswith("50 % of 6 rows are “out”: of these they find 100 %")
-    assert texts[3].startswith("The rules predict “out” from a probability of 40 % on.")
+    assert texts[3].startswith("Predicts out if P(out) ≥ 0.4. They are wrong on")
 
 
 def test_the_highest_total_of_points_is_named():

@@ -122,7 +122,7 @@ def _how_good(summary):
     if facts.measure == "agreement":
         unknown = "how often they are right is unknown, as there are no true values"
         same = _agreement_text(summary)
-        return f"They agree with the model on {n_rows} ({same}); {unknown}."
+        return f"Their agreement with the model is {same} on {n_rows}; {unknown}."
     if facts.measure == "found":
         return _found(summary, n_rows)
     write = _share if facts.measure == "accuracy" else _value
@@ -133,18 +133,17 @@ def _how_good(summary):
         model = model and f", those of the model {model}"
         text = f"Their mistakes cost {rules} per row on {n_rows}{model}"
         return f"{text}; {always} costs {guess}."
-    rules += (
-        f"{{}} (95 % interval {_range(summary, facts.rules.low, facts.rules.high)})"
-    )
+    interval = _range(summary, facts.rules.low, facts.rules.high)
+    interval = f"(95 % interval {interval})"
     if facts.measure == "accuracy":
         model = model and f", the model on {model}"
-        text = f"They are right on {rules.format('')} of {n_rows}{model}"
+        text = f"They are right on {rules} {interval} of {n_rows}{model}"
         return f"{text}; {always} is right on {guess}."
     half = f"in half of them by less than {amount(facts.half_within)}"
     model = model and f" The model misses by {model}."
     what = f" {summary.target}" if summary.has_target_name else ""
     return (
-        f"They miss by {rules.format(' on average')} on {n_rows}, {half}.{model} "
+        f"They miss by {rules} on average {interval} on {n_rows}, {half}.{model} "
         f"Predicting the average{what} for every row would miss by {guess}."
     )
 

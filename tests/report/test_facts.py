@@ -35,7 +35,7 @@ def test_accuracy_stands_beside_that_of_a_guess_and_of_the_model():
     assert (facts.focus, facts.is_rare) == ("out", False)
     assert (facts.found.n_part, facts.found.n_rows) == (3, 3)
     assert (facts.right_when_said.n_part, facts.right_when_said.n_rows) == (3, 4)
-    assert facts.costs is None
+    assert (facts.measure, facts.guess_label) == ("accuracy", "in")
 
 
 def test_numbers_have_mean_absolute_errors():
@@ -76,9 +76,10 @@ def test_costs_stand_beside_the_best_constant():
     y = np.array(["no"] * 58 + ["yes"] * 2 + ["yes"] * 30 + ["no"] * 10)
     facts = summarize(rules, X, y).facts
     # Two rows are missed at 5 each, ten are false alarms; all yes is 68 alarms.
-    assert facts.costs.rules == pytest.approx((2 * 5 + 10) / 100)
-    assert facts.costs.guess == pytest.approx(0.68)
-    assert (facts.costs.guess_label, facts.costs.model) == ("yes", None)
+    assert facts.measure == "cost"
+    assert facts.rules.value == pytest.approx((2 * 5 + 10) / 100)
+    assert facts.guess.value == pytest.approx(0.68)
+    assert (facts.guess_label, facts.model) == ("yes", None)
     assert not facts.is_no_better
 
 
@@ -102,10 +103,43 @@ def test_a_shorter_list_that_does_as_well_is_found():
     simple.path_ = dict(enumerate([*lists[:2], simple.rules_], 1))
     error = np.mean(y != np.where(X[:, 0] > 0.5, "yes", "no"))
     assert summarize(simple, X, y).facts.shorter == Shorter(
-        2, 1, pytest.approx(error), pytest.approx(error)
+        2, pytest.approx(error), pytest.approx(error), False
     )
     simple.path_ = {1: lists[0], 3: simple.rules_}
     assert summarize(simple, X, y).facts.shorter is None
+
+
+def test_of_shorter_lists_the_best_is_named():
+    X = np.repeat([0.0, 1.0, 2.0, 3.0], 50)[:, None]
+    y = np.where(X[:, 0] > 1.5, "yes", "no")
+    yes, no = (0.2, 0.8), (0.8, 0.2)
+
+    def above(threshold):
+        return Rule((Condition(0, lower=threshold),), "yes", yes)
+
+    lists = [
+        RuleList(rules, Rule((), "no", no), ("size",), "classification", ("no", "yes"))
+        for rules in (
+            (above(2.5),),
+            (above(2.5), above(1.5)),
+            (above(2.5), above(2.4), above(2.3)),
+        )
+    ]
+    forest = Forest(
+        (stump(0, 1.5, [0.9, 0.1], [0.1, 0.9]),), ("size",), "classification",
+        ("no", "yes"), "mean",
+    )  # fmt: skip
+    simple = GivenClassifier(forest, rules=lists[-1]).fit(X, y)
+    simple.path_ = dict(enumerate([*lists[:2], simple.rules_], 2))
+    # Two rules are as wrong as these four, and three are never wrong.
+    assert summarize(simple, X, y).facts.shorter == Shorter(3, 0.0, 0.25, True)
+
+
+def test_typical_rows_of_the_default_rule():
+    simple, X, y = weather()
+    # Rows 5 and 6, with winds of 9 and 8; only one of them is cold.
+    conditions, n_rows = summarize(simple, X, y).facts.typical
+    assert (conditions, n_rows) == ((Condition(1, lower=5.0),), 2)
 
 
 def test_a_rate_outside_its_interval_is_listed():

@@ -44,16 +44,18 @@ def test_a_title_names_what_is_predicted():
     given = {"title": "Mine", "target_name": "place_"}
     found = summarize(simple, X, pd.Series(y, name="y"), **given)
     assert (found.title, found.target) == ("Mine", "place")
-    # Otherwise the positive class, the data or the model do.
+    # Otherwise the positive class, the data or the kind of prediction do.
     assert summarize(simple, X, y).title == "Predicting “out” in 3 rules"
-    assert summarize(simple, X, y).target == "the outcome"
+    assert summarize(simple, X, y).target == "class"
     simple, X, y = loans()
     assert summarize(simple, X, y).title == "Predicting “unpaid” in 4 rules"
     simple, X, y = named("a", "b", (0, 1))
-    assert summarize(simple, X, y).title == "Tree ensemble in 2 rules"
+    assert summarize(simple, X, y).title == "Predicting 0 or 1 in 2 rules"
     assert make_title(simple.rules_, "y", "a.csv") == "Predictions for a.csv in 2 rules"
-    assert make_title(simple.rules_) == "2 rules"
+    assert make_title(numbers("first")[0].rules_) == "Predicting a number in 3 rules"
     assert make_title(numbers("first")[0].rules_, "price") == "Price in 3 rules"
+    card = loans("points")[0].rules_
+    assert make_title(card, "loan") == "Loan: 3 questions with points"
 
 
 def test_a_model_has_a_name_in_words(tmp_path):

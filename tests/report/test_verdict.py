@@ -5,6 +5,7 @@ import dataclasses
 import numpy as np
 import pytest
 
+from defragtrees.report.facts import Shorter
 from defragtrees.report.summary import summarize
 from defragtrees.report.verdict import MOST_CAVEATS, make_verdict
 from tests.report import test_weak_rules
@@ -38,7 +39,7 @@ def test_the_name_of_the_data_and_no_model():
     assert make_verdict(summary).subtitle == "Measured on 6 rows of june.csv"
     text = " ".join(verdict(summary))
     assert "model" not in text
-    assert "3 rules predict the outcome (in or out)" in text
+    assert "3 rules predict the class (in or out)" in text
 
 
 def test_caveats_are_few_and_the_worst_comes_first():
@@ -47,7 +48,7 @@ def test_caveats_are_few_and_the_worst_comes_first():
     assert made.caveats[0].startswith("The rules are not clearly better than one")
     assert made.caveats[1].startswith("The model may have been trained on these rows")
     assert made.caveats[2:] == (
-        "All rules are weak (▲), mostly because the interval is wide.",
+        "All rules are weak: rules 1, 2 and 3 (not clearly different from all rows).",
         "Only 6 rows were measured: differences of a few per cent may be chance.",
     )
     new = make_verdict(summarize(*weather(), is_new=True))
@@ -57,19 +58,19 @@ def test_caveats_are_few_and_the_worst_comes_first():
 def test_without_y_it_says_so():
     simple, X, _ = weather()
     assert verdict(summarize(simple, X))[1] == (
-        "They predict what the model predicts on 50 % of 6 rows; how often they are "
-        "right is unknown, as there are no true values."
+        "Their agreement with the model is 50 % on 6 rows; how often they are right is "
+        "unknown, as there are no true values."
     )
 
 
 def test_numbers_are_in_their_units():
     what, how_well, where = verdict(summarize(*numbers("first")))[:3]
-    assert what == "3 rules predict the outcome from 2 of 2 features."
+    assert what == "3 rules predict a number from 2 of 2 features."
     # Predictions 4, 4, 1, 0; y 3, 4, 0, 0 with mean 1.75; the model has 4, 4, 0, 0.
     assert how_well == (
         "They miss by 0.5 on average (95 % interval 0.01 to 0.99) on 4 rows, in half "
-        "of them by less than 0.5; the model misses by 0.25, always predicting the "
-        "mean by 1.75."
+        "of them by less than 0.5. The model misses by 0.25. Predicting the average "
+        "for every row would miss by 1.75."
     )
     assert where.startswith("Predictions are highest where size > 1 (rule 1): 4")
     assert "and lowest where no other rule matches (rule 3): 0" in where
@@ -86,8 +87,9 @@ def test_a_rare_class_is_judged_by_how_much_of_it_is_found():
     assert "here 8 of 18 rows" in where
     assert rare.startswith("Always predicting “good” is right on 98.0 % of rows, so")
     assert outside == (
-        "The estimates of rules 2, 3 and 4 do not hold here: the observed rate lies "
-        "outside the 95 % interval."
+        "Estimates that do not hold here: rule 4: 10 % “bad” estimated, 0 % observed "
+        "(95 % interval 0 to 1 %); rule 3: 20 % “bad” estimated, 0 % observed (95 % "
+        "interval 0 to 4 %); and 1 more rule."
     )
     never = dataclasses.replace(
         simple.rules_, rules=simple.rules_.rules[2:], default=simple.rules_.default
@@ -107,14 +109,14 @@ def test_with_costs_the_cost_decides():
     )
     [caveat] = [text for text in verdict(summary) if "not the measure" in text]
     assert caveat == (
-        "The rules predict “bad” from a probability of 25 % on, as a missed “bad” "
-        "costs 3 and a false one 1. They are wrong on 3 % of rows, which is not the "
-        "measure here."
+        "Predicts the class with the lowest expected cost. Costs: bad predicted for "
+        "good 1, good predicted for bad 3. They are wrong on 3 % of rows, which is not "
+        "the measure here."
     )
     assert [label for _, label in make_verdict(summary).tiles][1:] == [
         "cost per row of the rules",
         "cost per row of the model",
-        "cost of always predicting “good”",
+        "cost per row of always predicting “good”",
     ]
 
 
@@ -123,7 +125,7 @@ def test_with_a_threshold_it_is_how_much_is_found():
     simple.rules_ = dataclasses.replace(simple.rules_, threshold=0.4)
     texts = verdict(summarize(simple, X, y))
     assert texts[1].startswith("50 % of 6 rows are “out”: of these they find 100 %")
-    assert texts[3].startswith("The rules predict “out” from a probability of 40 % on.")
+    assert texts[3].startswith("Predicts out if P(out) ≥ 0.4. They are wrong on")
 
 
 def test_the_highest_total_of_points_is_named():
@@ -140,7 +142,7 @@ def test_long_names_are_cut(n_letters):
     assert verdict(summary)[0].count("w") == min(n_letters, 199)
 
 
-def test_where_no_rule_matches_the_next_rule_is_named_too():
+def test_where_no_rule_matches_typical_rows_are_described():
     simple, X, y = weather()
     rules = simple.rules_
 
@@ -157,4 +159,28 @@ def test_where_no_rule_matches_the_next_rule_is_named_too():
     )
     where = verdict(summarize(rules, np.asarray(X), y))[2]
     assert where.startswith("“out” is most likely where no other rule matches (rule 3)")
-    assert "Next where degrees > 20 and wind ≤ 5 (rule 1): 80 %" in where
+    assert where.endswith("here 0 of 2 rows. In all 2 rows of rule 3 here, wind > 5.")
+
+
+def test_whether_rows_are_new_shows_in_the_figures_of_the_model():
+    simple, X, y = test_weak_rules.loans()
+    assert not summarize(simple, X, y).is_new
+    turned = np.where(y == "bad", "good", "bad")
+    assert summarize(simple, X, turned).is_new
+    assert not summarize(simple, X, turned, is_new=False).is_new
+    assert not summarize(simple.rules_, X, turned, model=simple.forest_).is_new
+
+
+@pytest.mark.parametrize(
+    ("shorter", "text"),
+    [
+        ((3, 0.158, 0.25, True), "3 rules are better here: wrong on 15.8 % instead of"),
+        ((3, 0.253, 0.253, False), "3 rules are as good here: wrong on 25.3 %."),
+        ((4, 0.26, 0.25, False), "4 rules are almost as good here: wrong on 26.0 %"),
+    ],
+)
+def test_a_shorter_list_is_named(shorter, text):
+    summary = summarize(*loans())
+    facts = dataclasses.replace(summary.facts, shorter=Shorter(*shorter))
+    summary.__dict__["facts"] = facts
+    assert any(caveat.startswith(text) for caveat in verdict(summary))

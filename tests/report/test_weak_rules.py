@@ -56,16 +56,15 @@ def loans(**options):
 
 
 def flags_of(simple, X, y=None, **options):
-    return [card.flags for card in summarize(simple, X, y, **options).cards]
+    cards = summarize(simple, X, y, **options).cards
+    return [tuple(card.flags.values()) for card in cards]
 
 
 def test_reasons_at_weak_rules_and_none_at_sound_ones():
     rare, wrong, usual, rest = flags_of(*loans())
-    # Wilson's interval of 24 of 40. The base rate is (24 + 140 + 80 + 40) / 1040.
-    assert rare == (
-        "Its rate is uncertain: 44.6 to 73.7 % from 40 rows.",
-        "It predicts less than 1 % of the rows here: 2 of 400.",
-    )
+    # Wilson's interval of 24 of 40 is 45 to 74 %, clear of the rate of all rows, which
+    # is (24 + 140 + 80 + 40) / 1040.
+    assert rare == ("It predicts less than 1 % of the rows here: 2 of 400.",)
     # Rows 381 to 398 are its own; 391 to 398 are bad.
     assert wrong == (
         "It is wrong more often than right here: correct on 8 of 18 rows.",
@@ -81,8 +80,13 @@ def test_a_rate_that_is_the_base_rate_is_flagged():
     )
     # The base rate is now (24 + 140 + 108 + 40) / 1040 = 30 %.
     [reason] = flags_of(simple, X, y)[2]
-    assert reason.replace("\N{NO-BREAK SPACE}", " ") == (
-        "Its rate (27.0 %) is barely different from the base rate (30.0 %)."
+    assert reason == (
+        "The 95 % interval of its estimate (27 %, 23 to 32 %) contains the rate of all "
+        "rows (30 %)."
+    )
+    assert verdict(summarize(simple, X, y))[-1] == (
+        "Weak rules (▲): rule 1 (few rows here), rule 2 (wrong more often than right "
+        "here), rule 3 (not clearly different from all rows)."
     )
 
 
@@ -108,7 +112,7 @@ def test_where_mistakes_differ_in_cost_a_rule_may_be_wrong_mostly():
 def test_without_y_only_training_counts_are_flagged():
     simple, X, _ = loans()
     rare, wrong, usual, rest = flags_of(simple, X)
-    assert len(rare) == 2
+    assert len(rare) == 1
     assert wrong == usual == rest == ()
 
 
@@ -132,6 +136,11 @@ def test_uninformative_numbers_are_flagged():
     assert spread.startswith("Its rows are spread as widely as all rows: 90 between")
     assert "79.2 for all rows here" in spread
     assert usual.endswith("the mean of all rows here (49.5).")
+    few = dataclasses.replace(rest, n_rows=8.0)
+    rules = RuleList((low,), few, names, "regression")
+    assert flags_of(rules, X, np.arange(100.0))[1] == (
+        "Its estimate is from 8 rows only.",
+    )
 
 
 def test_the_target_and_the_ensemble_have_their_names(tmp_path):
@@ -172,15 +181,19 @@ def test_flags_stand_at_the_rule():
     assert ["▲" in rule for rule in rules] == is_weak
     assert ["Weak rule" in rule for rule in rules] == is_weak
     assert "<li>It is wrong more often than right here" in rules[1]
+    page = "".join(written("rules", summarize(*weather())))
+    assert "Weak rule" in page
+    assert "▲" not in page  # all of them are
 
 
 def test_the_interval_of_a_flag_is_that_of_the_rule():
     simple, X, y = loans()
     first, *others = simple.rules_.rules
-    fewer = dataclasses.replace(first, n_effective=16.0)
+    fewer = dataclasses.replace(first, n_effective=6.0)
     simple.rules_ = dataclasses.replace(simple.rules_, rules=(fewer, *others))
     place = simple.rules_.outcome.rate_index(fewer)
     low, high = (100 * end for end in fewer.interval[place])
     assert flags_of(simple, X, y)[0][0] == (
-        f"Its rate is uncertain: {low:.1f} to {high:.1f} % from 40 rows."
+        f"The 95 % interval of its estimate (60 %, {low:.0f} to {high:.0f} %) contains "
+        "the rate of all rows (27 %)."
     )

@@ -124,7 +124,7 @@ def report_on(path, simple, rows, inputs, validation=None, **options):
         "target_name": inputs.target,
         "data_name": render.plain((validation or inputs.data).name),
         "model_name": _model_name(inputs.model),
-        "is_new": validation is not None,
+        "is_new": True if validation is not None else None,
     }
     write_report(path, simple, *rows.rows, **options)
 

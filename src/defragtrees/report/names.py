@@ -27,7 +27,20 @@ def target_words(name):
     return "" if words.lower() in EMPTY_NAMES else words
 
 
-def make_title(rules, target_name=None, data_name=None, model=None):
+def size_words(rules):
+    """The number of rules or, with points, of questions.
+
+    Examples
+    --------
+    >>> size_words(rules)
+    '3 rules'
+    """
+    if rules.combination == "sum":
+        return f"{plural(len(rules.rules), 'question')} with points"
+    return plural(rules.n_rules, "rule")
+
+
+def make_title(rules, target_name=None, data_name=None):
     """The title of a page: what is predicted, and the number of rules.
 
     Examples
@@ -35,19 +48,21 @@ def make_title(rules, target_name=None, data_name=None, model=None):
     >>> make_title(rules, "go_outside"), make_title(rules.relabel(None, {"yes": "go"}))
     ('Go outside in 3 rules', 'Predicting “go” in 3 rules')
     """
-    size, outcome = plural(rules.n_rules, "rule"), rules.outcome
-    words = target_words(target_name)
-    if words and words.lower() not in GENERAL_NAMES:
-        return f"{sentence(words)} in {size}"
+    outcome, words = rules.outcome, target_words(target_name)
+    labels = [outcome.answer_text(label) for label in outcome.labels or ()]
+    what = (
+        f"Predicting one of {len(labels)} classes" if labels else "Predicting a number"
+    )
     if outcome.is_binary:
-        label = outcome.answer_text(outcome.positive_class)
-        if label.lower() not in EMPTY_LABELS:
-            return f"Predicting “{label}” in {size}"
-    if words:
-        return f"{sentence(words)} in {size}"
+        what = f"Predicting {' or '.join(labels)}"
     if data_name:
-        return f"Predictions for {data_name} in {size}"
-    return size if model is None else f"{sentence(model.name)} in {size}"
+        what = f"Predictions for {data_name}"
+    what = sentence(words) or what
+    if outcome.is_binary and words.lower() in {"", *GENERAL_NAMES}:
+        label = labels[outcome.positive_index]
+        what = what if label.lower() in EMPTY_LABELS else f"Predicting “{label}”"
+    link = ":" if rules.combination == "sum" else " in"
+    return f"{what}{link} {size_words(rules)}"
 
 
 def cut(text, most=LONGEST):

@@ -89,7 +89,7 @@ def write_report(
     segments: Segments | SegmentGroups | None = None,
     command: str | None = None,
     groups: Any = None,
-    is_new: bool = False,
+    is_new: bool | None = None,
 ) -> Path:
     """Write an HTML report on rules, measured on some rows.
 
@@ -131,9 +131,10 @@ def write_report(
     groups : str or array-like of shape (n_samples,), optional
         A column of X, which need not be a feature, or the group of each row. Coverage,
         rates, errors and predictions are then compared between groups.
-    is_new : bool, default=False
+    is_new : bool, optional
         Whether the model was not trained on these rows. If it may have been, the
-        report notes this beside the model's figures.
+        report notes this beside the model's figures. By default it was not if the
+        model is clearly worse here than on the rows of the fit.
 
     Returns
     -------

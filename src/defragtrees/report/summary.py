@@ -6,7 +6,7 @@ section are cached properties.
 """
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -30,11 +30,12 @@ from defragtrees.report.text import (
     amount,
     count,
     grouped,
-    rate_text,
+    rate_range,
     true_minus,
 )
 from defragtrees.rules.model import RuleModel
 
+UNNAMED = ("class", "value")  # what is predicted if y has no name
 MARK = "\0"  # does not occur in names of features
 MOST_DISAGREEMENTS = 12
 MOST_FEATURES = 8  # maximum number of features in a table of rows
@@ -44,10 +45,10 @@ FIFTHS = (0.2, 0.4, 0.6, 0.8)
 MOST_GROUPS = 12
 LONGEST_CONDITION = 2_000  # characters of a condition
 # Limits beyond which a rule is flagged as weak.
-WIDE = 0.2  # width of the interval of a rate
 AS_WIDE = 0.9  # spread of its rows, as a share of the spread of all rows
 RARE = 0.01  # share of the rows
 FEWEST = 5  # minimum number of rows to call a rule mostly wrong
+FEW = 10  # number of rows below which an estimated number is weak
 WEAK = 0.5  # share of refits in which it is found again
 
 
@@ -68,7 +69,8 @@ class Card:
     miss: float | None = None
     distance: float | None = None
     ensemble_mean: float | None = None
-    flags: tuple[str, ...] = ()  # reasons why it is weak
+    # Reasons why it is weak, the worst first: from a few words to a sentence.
+    flags: dict[str, str] = field(default_factory=dict)
 
     @property
     def name(self):
@@ -85,7 +87,7 @@ class Summary:
     model: Model | None  # None if the rules are not compared with any
     given_rules: RuleModel  # as they are saved
     rows: "PredictedRows"
-    target: str  # what is predicted, such as "heart disease"
+    target: str  # what is predicted, such as "heart disease", or one of UNNAMED
     data_name: str | None  # of the rows, such as "heart.csv"
     baseline: "Baseline"
     groups: "Groups | None"
@@ -109,6 +111,16 @@ class Summary:
     def outcome(self):
         """The outcome of the rules."""
         return self.rules.outcome
+
+    @property
+    def has_target_name(self):
+        """Whether the name of y says something."""
+        return self.target not in UNNAMED
+
+    @property
+    def all_weak(self):
+        """Whether each rule has a flag, so that marks would not tell them apart."""
+        return all(card.flags for card in self.cards)
 
     @property
     def stability(self):
@@ -349,7 +361,7 @@ def summarize(
     segments=None,
     command=None,
     groups=None,
-    is_new=False,
+    is_new=None,
 ):
     """Measure everything that a report shows; see `write_report`.
 
@@ -390,12 +402,12 @@ def summarize(
         rows.probabilities,
     )
     return Summary(
-        title=cut(title or make_title(rules, target_name, data_name, described)),
+        title=cut(title or make_title(rules, target_name, data_name)),
         simplifier=simplifier,
         model=described,
         given_rules=given_rules,
         rows=rows,
-        target=cut(target_words(target_name) or "the outcome"),
+        target=cut(target_words(target_name)) or UNNAMED[rules.outcome.labels is None],
         data_name=data_name and cut(data_name),
         baseline=baseline,
         groups=read_groups(groups, X, rows),
@@ -411,8 +423,24 @@ def summarize(
         comparison=comparison,
         segments=segments,
         command=command,
-        is_new=is_new,
+        is_new=_is_new(simplifier, rows) if is_new is None else is_new,
     )
+
+
+def _is_new(simplifier, rows):
+    """Whether the model is clearly worse here (2 SE) than on the rows of the fit."""
+    if simplifier is None or rows.y is None:
+        return False
+    outcome, training = rows.rules.outcome, simplifier.training_
+    before = training.get("ensemble_error", math.inf)
+    losses = outcome.losses(rows.y, rows.model_predictions)
+    if rows.probabilities is not None and "ensemble_brier" in training:
+        before = training["ensemble_brier"]
+        true = rows.y[:, None] == np.asarray(outcome.labels)
+        losses = ((rows.probabilities - true) ** 2).sum(axis=1)
+        losses /= 2 if outcome.is_binary else 1
+    _, low, _ = rows.mean_interval(losses, np.ones(len(rows), dtype=bool))
+    return low > before
 
 
 def _check_arguments(simplifier, y, model):
@@ -747,23 +775,23 @@ def _quarters(numbers):
 
 
 def rule_flags(rows, k, baseline, stability=None):
-    """Reasons why rule k (from 0) is weak, the most serious first."""
+    """Why rule k (from 0) is weak: from a few words to a sentence, the worst first."""
     rules, members = rows.rules, rows.members[:, k]
     flags = {"rates": _rate_flags, "mean": _mean_flags}[rules.outcome.statistic]
-    n_rows = int(members.sum())
-    reasons = [] if rows.is_sum else flags(rows, k, baseline)
-    if list(rules)[k].conditions and rows.share(members) < RARE:
+    reasons = {} if rows.is_sum else flags(rows, k, baseline)
+    is_base = rows.is_sum and k == len(rules.rules)
+    if rows.share(members) < RARE and not is_base:
         verb = "predicts" if rules.is_exclusive else "matches"
-        reasons.append(
-            f"It {verb} less than 1 % of the rows here: {count(n_rows)} of "
+        reasons["few rows here"] = (
+            f"It {verb} less than 1 % of the rows here: {count(members.sum())} of "
             f"{count(len(rows))}."
         )
     if stability is not None and is_rarely_found(k, stability):
-        reasons.append(
+        reasons["not stable"] = (
             f"It is not stable: it is found again in only {stability.returns[k]} of "
             f"{plural(stability.n_resamples, 'refit')} on other rows."
         )
-    return tuple(reasons)
+    return reasons
 
 
 def is_rarely_found(k, stability):
@@ -772,73 +800,70 @@ def is_rarely_found(k, stability):
 
 
 def _rate_flags(rows, k, baseline):
-    """Flags for mostly wrong predictions, a wide interval, and a rate near the base."""
-    rules, members = rows.rules, rows.members[:, k]
-    n_here, reasons = int(members.sum()), []
+    """Flags for mostly wrong predictions, and for a rate like that of all rows."""
+    rules, members, reasons = rows.rules, rows.members[:, k], {}
     # With costs, it may be best to be wrong more often than right.
     has_costs = rules.costs is not None or rules.threshold is not None
+    n_here = int(members.sum())
     if rows.y is not None and n_here >= FEWEST and not has_costs:
         is_right = rows.predicted == rows.y
         if rows.mean(is_right, members) < 0.5:
-            reasons.append(
+            reasons["wrong more often than right here"] = (
                 "It is wrong more often than right here: correct on "
                 f"{count(is_right[members].sum())} of {plural(n_here, 'row')}."
             )
     rule = list(rules)[k]
     place = rules.outcome.rate_index(rule)
-    rate, interval, n_rows, whose = _observed_rate(rows, k, place)
-    if rate is None:
-        return reasons
-    low, high = interval
-    if high - low > WIDE:
-        reasons.append(
-            f"Its rate is uncertain: {render.share_range(low, high)} from "
-            f"{render.count(n_rows)} {whose}."
-        )
     base = rules.training_rates or (baseline.rates if baseline.is_of_y else None)
-    if rule.conditions and base is not None and low <= base[place] <= high:
-        reasons.append(
-            f"Its rate ({rate_text(rate)}) is barely different from the base rate "
-            f"({rate_text(base[place])})."
+    is_all = not rule.conditions and (not rules.rules or rules.default_matches_all)
+    if base is None or is_all:
+        return reasons
+    found = rules.outcome.estimate(rule)
+    estimate, interval, what = found["estimate"], found["interval"], "its estimate"
+    if interval is None:
+        estimate, interval, what = *_rate_here(rows, k, place), "its rate here"
+    if interval and interval[0] <= base[place] <= interval[1]:
+        shown = render.percent(estimate, render.percent_digits(*interval))
+        all_rows = render.percent(base[place], 0 if 0.1 <= base[place] <= 0.9 else 1)
+        reasons["not clearly different from all rows"] = (
+            f"The 95 % interval of {what} ({shown}, "
+            f"{rate_range(*interval)}) contains the rate of all rows ({all_rows})."
         )
     return reasons
 
 
-def _observed_rate(rows, k, place):
-    """Rate of a class under a rule, its interval, and its number of rows.
-
-    As the rule reports it or, if unknown, on these rows.
-    """
-    rule = list(rows.rules)[k]
-    if rule.rates is not None and rule.n_rows > 0:
-        return rule.rates[place], rule.interval[place], rule.n_rows, "rows"
-    members = rows.members[:, k]
+def _rate_here(rows, k, place):
+    """Rate of a class in the rows of a rule, and its interval; None if averaged."""
+    rules, members = rows.rules, rows.members[:, k]
     weight = float(rows.weight[members].sum())
-    is_averaged = rows.rules._shown_weight(rule) is not None
+    is_averaged = rules._shown_weight(list(rules)[k]) is not None
     if rows.y is None or is_averaged or not weight > 0:
-        return None, None, 0.0, ""
-    is_class = rows.y == rows.rules.outcome.labels[place]
-    rate = rows.mean(is_class, members)
-    return rate, wilson_interval(rate, weight), weight, "rows here"
+        return None, None
+    rate = rows.mean(rows.y == rules.outcome.labels[place], members)
+    return rate, wilson_interval(rate, weight)
 
 
 def _mean_flags(rows, k, baseline):
-    """Flags for rows as spread as all rows, and a prediction near the mean."""
-    rule, reasons = list(rows.rules)[k], []
-    if rows.rules.default_matches_all:
+    """Flags for few or widely spread rows, and for a prediction near the mean."""
+    rule, reasons = list(rows.rules)[k], {}
+    if rows.rules.default_matches_all or not rows.rules.rules:
         return reasons
+    if 0 < rule.n_rows < FEW:
+        reasons["estimated from few rows"] = (
+            f"Its estimate is from {plural(round(rule.n_rows), 'row')} only."
+        )
     if rule.quantiles is not None and baseline.quantiles:
         width = rule.quantiles[1] - rule.quantiles[0]
         everyone = baseline.quantiles[-1] - baseline.quantiles[0]
         if rule.conditions and width >= AS_WIDE * everyone > 0:
-            reasons.append(
+            reasons["rows spread as widely as all rows"] = (
                 f"Its rows are spread as widely as all rows: {amount(width)} between "
                 f"the 10 % and 90 % quantiles, {amount(everyone)} for all rows here."
             )
-    if rule.spread and rule.n_rows > 0 and rule.conditions:
+    if rule.spread and rule.n_rows > 0:
         reach = QUANTILE * rule.spread / math.sqrt(rule.n_rows)
         if abs(rule.prediction - baseline.guess) <= reach:
-            reasons.append(
+            reasons["prediction close to the mean of all rows"] = (
                 f"Its prediction is barely different from the mean of all rows here "
                 f"({amount(baseline.guess)})."
             )

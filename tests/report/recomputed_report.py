@@ -315,7 +315,10 @@ class Report:
         """From the head of a column of the rules to the numbers of a rule's file."""
         rule = self.rows.every[k]
         if rule.get("points") is not None:
-            return {"points": rule["points"]}
+            n = sum(held[k] for held in self.rows.held)
+            is_base = k == len(self.rows.every) - 1
+            matches = [] if is_base else [n, 100 * n / len(self.rows)]
+            return {"points": rule["points"], "matches": matches}
         if not self.classes:
             found = {"prediction": [rule["prediction"]], "rows": [rule["n_rows"]]}
             return found | {"80 % of rows": rule["quantiles"]}

@@ -250,7 +250,8 @@ class Setting:
 
 
 def read_settings(estimator):
-    """All settings of an estimator; none if it has no get_params."""
+    """All settings of the model inside an estimator; none without get_params."""
+    estimator = _innermost(estimator)
     if not hasattr(estimator, "get_params"):
         return []
     defaults = _defaults(estimator)

@@ -45,7 +45,7 @@ def measures(page):
         [
             sentence(label),
             *(
-                _value(key, scores.get(f"{prefix}{key}"), outcome)
+                _value(key, prefix, scores, outcome)
                 for scores in measured
                 for prefix in prefixes
             ),
@@ -93,9 +93,12 @@ def _positive_text(outcome):
     return outcome.answer_text(outcome.positive_class) if outcome.is_binary else None
 
 
-def _value(key, value, outcome):
+def _value(key, prefix, scores, outcome):
+    value = scores.get(f"{prefix}{key}")
     if value is None or math.isnan(value):
         return "–"
+    if key == "precision" and not scores.get(f"{prefix}recall"):
+        return "–"  # nothing is found, mostly as the class is never predicted
     if key == "error":
         return error_text(value, outcome)
     if key == "r2" or (outcome.error_is_share and value < 10):
@@ -203,7 +206,6 @@ def groups(page):
 
 def _mean_groups(summary):
     columns = {
-        "coverage": ("Coverage", _rate_cell),
         "mean": (Html(f"Mean of {name(summary.target)}"), _mean_cell),
         "prediction": ("Mean prediction", _mean_cell),
         "bias": ("Mean error (bias)", _mean_cell),
@@ -223,7 +225,6 @@ def _rate_groups(summary):
     for label in shown:
         written, lines = outcome.answer_text(label), summary.group_lines(label)
         columns = {
-            "coverage": ("Coverage", _rate_cell),
             "rate": (Html(f"Rate of {name(written)}"), _rate_cell),
             "selection": ("Selection rate", _rate_cell),
             "error": ("Error", _rate_cell),
@@ -296,6 +297,9 @@ def calibration(page):
         line["n_rows"] * abs(line["estimated"] - line["observed"]) for line in seen
     )
     gap = apart / sum(line["n_rows"] for line in seen)
+    by_rule = summary.rules.combination != "sum"
+    # The prediction of a number is its estimate.
+    n_known = int(by_rule and not outcome.labels)
     lines = []
     # A table of totals stands with the rules.
     for line in [] if summary.totals else summary.calibration:
@@ -305,10 +309,10 @@ def calibration(page):
             card = summary.cards[line["rule"] - 1]
             cells = [card.name, badge(card.then, card.colour)]
         cells.append(count(round(line["n_rows"])))
-        lines.append([*cells, *observed_cells(line, outcome)])
-    by_rule = summary.rules.combination != "sum"
+        lines.append([*cells, *observed_cells(line, outcome)[n_known:]])
     header = ["Rule", "Predicts"] if by_rule else ["Class"]
-    header += ["Rows", "Estimated", "Observed", "95 % interval"]
+    values = ["Estimated", "Observed", "95 % interval"][n_known:]
+    header += ["Rows", *values]
     picture = calibration_picture(summary.calibration, summary.rules, write)
     gap_text = amount(gap)
     if outcome.has_probabilities:
@@ -323,7 +327,7 @@ def calibration(page):
             header,
             lines,
             "Estimated and observed values of each rule, on these rows",
-            numeric=range(len(header) - 4, len(header)),
+            numeric=range(len(header) - 1 - len(values), len(header)),
             kind="bars",
         ),
     }

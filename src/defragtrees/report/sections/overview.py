@@ -23,6 +23,7 @@ def data(page):
     context = {
         "n_features": rows.matrix.shape[1],
         "has_missing": np.isnan(rows.matrix).any(),
+        "counted": summary.rules._evidence_text(),
         "classes": None,
         "positive": None,
     }
@@ -46,13 +47,14 @@ def _classes(summary):
         rate = baseline.rates[k]
         line = [name(summary.outcome.answer_text(label))]
         line += [name(label)] if rules.class_labels else []
-        line += [count(baseline.n_rows[k]), bar(rate, rate_text(rate))]
+        [colour] = summary.colours.of([label])
+        line += [count(baseline.n_rows[k]), bar(rate, rate_text(rate), colour)]
         line += [render.share_range(*baseline.intervals[k])]
         lines.append(line + ([] if before is None else [rate_text(before[k])]))
     header = ["Class"] + (["In the data"] if rules.class_labels else [])
     first = len(header)
     header += ["Rows", "Base rate", "95 % interval"]
-    header += [] if before is None else ["Rows counted for the estimates"]
+    header += [] if before is None else ["Base rate in the rows of the estimates"]
     return Table(
         header,
         lines,

@@ -164,6 +164,11 @@ def fidelity_text(fidelity):
     return true_minus(f"{fidelity:.3f}")
 
 
+def agreement_text(fidelity, outcome):
+    """Write a fidelity: in per cent of the rows or, of numbers, as R²."""
+    return percent(fidelity) if outcome.error_is_share else fidelity_text(fidelity)
+
+
 def true_minus(text):
     """Replace hyphens before numbers by minus signs, also in exponents.
 

@@ -14,11 +14,11 @@ from defragtrees.plots.picture import Axis
 from defragtrees.report.text import (
     Html,
     Table,
+    agreement_text,
     amount,
     badge,
     bar,
     error_text,
-    fidelity_text,
     name,
     numbered,
     sentence,
@@ -47,7 +47,7 @@ def path(page):
             point.rules.n_conditions,
             *([amount(point.measures["expected_cost"])] if has_costs else []),
             error_text(point.error, outcome, point.standard_error),
-            fidelity_text(point.fidelity),
+            agreement_text(point.fidelity, outcome),
             ", ".join(words for words, place in marks if place == i),
         ]
         for i, point in enumerate(trade_off.points)
@@ -118,7 +118,7 @@ def comparison(page):
                 _known(row["n_rules"], amount),
                 _known(row["mean_conditions"], "{:.1f}".format),
                 error_text(row["error"], outcome, deviation),
-                fidelity_text(row["fidelity"]),
+                agreement_text(row["fidelity"], outcome),
                 _known(row["seconds"], "{:.2f} s".format),
             ]
         )

@@ -11,13 +11,13 @@ from defragtrees.report.sections.rules import observed_cells
 from defragtrees.report.text import (
     Html,
     Table,
+    agreement_text,
     amount,
     badge,
     count,
     error_text,
     fidelity_text,
     name,
-    percent,
     rate_text,
     reported_text,
     sentence,
@@ -72,19 +72,20 @@ def measures(page):
     if rules.threshold is not None:
         context["threshold"] = amount(outcome.positive_threshold(rules.threshold))
     if outcome.labels:
-        truth = Html(f"True {name(summary.target)}")
         caption = "Rows by true class and class predicted by the rules"
         context["confusion"] = _pairs(
-            summary, (rows.y, rows.predicted), (truth, "rules"), caption
+            summary, (rows.y, rows.predicted), ("True class", "rules"), caption
         )
     return context
 
 
 def _fidelity_line(summary, measured):
     """Agreement with the model, here and on the training rows."""
-    write = percent if summary.outcome.error_is_share else fidelity_text
     values = [scores.get("fidelity") for scores in measured]
-    texts = ["–" if value is None else write(value) for value in values]
+    texts = [
+        "–" if value is None else agreement_text(value, summary.outcome)
+        for value in values
+    ]
     return ["Agreement with the model", *(cell for t in texts for cell in (t, "–"))]
 
 

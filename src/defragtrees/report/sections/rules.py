@@ -220,7 +220,7 @@ def _totals(summary):
         what = outcome.rate_title()
         if not has_y:  # totals are log-odds of the second class
             what = f"P({outcome.label_text(outcome.labels[1])})"
-    header = ["Total", "Rows", f"{what}, estimated"]
+    header = ["Total", "Rows", what if not has_y else "Estimated"]
     header += ["Observed", "95 % interval"] if has_y else []
     return Table(
         header,
@@ -232,7 +232,7 @@ def _totals(summary):
             ]
             for line in lines
         ],
-        "Estimated and observed values of each total, on these rows",
+        f"Estimated and observed values of each total: {what}, on these rows",
         numeric=range(1, len(header)),
         kind="bars",
     )

@@ -332,7 +332,6 @@ class Table:
     caption: str
     numeric: Sequence[int] = ()  # right-aligned columns
     kind: str = ""  # a CSS class
-    is_quiet: bool = False  # whether the caption is hidden
 
 
 def bar(share, label, look=""):

@@ -67,15 +67,10 @@ def measures(page):
             f"Measures for {summary.target}",
             numeric=range(1, len(header)),
         ),
-        "confusion": None,
+        "confusion": _confusion(summary) if outcome.labels else None,
     }
     if rules.threshold is not None:
         context["threshold"] = amount(outcome.positive_threshold(rules.threshold))
-    if outcome.labels:
-        caption = "Rows by true class and class predicted by the rules"
-        context["confusion"] = _pairs(
-            summary, (rows.y, rows.predicted), ("True class", "rules"), caption
-        )
     return context
 
 
@@ -107,14 +102,15 @@ def _value(key, prefix, scores, outcome):
     return amount(value)
 
 
-def _pairs(summary, columns, whose, caption):
-    """A table of pairs of classes; the number of classes if there are too many."""
-    labels, counts = summary.class_pairs(*columns)
+def _confusion(summary):
+    """Rows by true and predicted class; the number of classes if they are too many."""
+    rows = summary.rows
+    labels, counts = summary.class_pairs(rows.y, rows.predicted)
     if len(labels) > MOST_PAIRED:
         return len(labels)
     names = [name(summary.outcome.answer_text(label)) for label in labels]
     return Table(
-        [whose[0], *(Html(f"{whose[1]}: {label}") for label in names)],
+        ["True class", *(Html(f"rules: {label}") for label in names)],
         [
             [
                 label,
@@ -125,7 +121,7 @@ def _pairs(summary, columns, whose, caption):
             ]
             for i, (label, line) in enumerate(zip(names, counts, strict=True))
         ],
-        caption,
+        "Rows by true class and class predicted by the rules",
         numeric=range(1, len(labels) + 1),
         kind="pairs",
     )

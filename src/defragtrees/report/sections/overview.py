@@ -3,7 +3,7 @@
 import numpy as np
 
 from defragtrees._utils import formatting as render
-from defragtrees.report.model import read_settings, versions
+from defragtrees.report.model import changed_settings, versions
 from defragtrees.report.summary import QUANTILES
 from defragtrees.report.text import Table, bar, count, name, rate_text
 from defragtrees.report.verdict import make_verdict
@@ -67,18 +67,11 @@ def _classes(summary):
 def settings(page):
     """Code and command, settings that are not the default, and versions."""
     summary = page.summary
-    own, theirs = [
-        [one for one in read_settings(fitted) if not one.is_default]
-        for fitted in (
-            summary.simplifier,
-            None if summary.model is None else summary.model.fitted,
-        )
-    ]
     method = None if summary.simplifier is None else type(summary.simplifier).__name__
     return {
         "method": method,
-        "own": own,
-        "theirs": theirs,
+        "own": changed_settings(summary.simplifier),
+        "theirs": changed_settings(summary.model and summary.model.fitted),
         "versions": " · ".join(
             f"{package} {version}"
             for package, version in versions(summary.model).items()

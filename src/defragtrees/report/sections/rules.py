@@ -17,7 +17,6 @@ from defragtrees.report.text import (
     range_bar,
     rate_range,
     rate_text,
-    reported_text,
     true_minus,
 )
 from defragtrees.rules.text import decision_text, rule_cells
@@ -97,8 +96,6 @@ def observed_cells(line, outcome):
     """Estimate, and what is observed with its interval, of a line of calibration."""
     if not line["n_rows"]:
         return ["–", "–", "–"]
-    if "observed" not in line:
-        return [reported_text(line["estimated"], outcome)]
     ends = line["low"], line["high"]
     write, interval = amount, f"{amount(ends[0])} to {amount(ends[1])}"
     if outcome.statistic == "rates":
@@ -211,29 +208,22 @@ def _having(rows, label):
 
 def _totals(summary):
     """Estimated and observed values by total of points, on the rows of the report."""
-    lines = summary.calibration or summary.totals
-    if not summary.totals:
+    if not summary.calibration or not summary.totals:
         return None
     outcome = summary.outcome
-    has_y, what = bool(summary.calibration), "prediction"
-    if outcome.is_binary:
-        what = outcome.rate_title()
-        if not has_y:  # totals are log-odds of the second class
-            what = f"P({outcome.label_text(outcome.labels[1])})"
-    header = ["Total", "Rows", what if not has_y else "Estimated"]
-    header += ["Observed", "95 % interval"] if has_y else []
+    what = outcome.rate_title() if outcome.is_binary else "prediction"
     return Table(
-        header,
+        ["Total", "Rows", "Estimated", "Observed", "95 % interval"],
         [
             [
-                _total_text(*(line.get("total") or (line["low"], line["high"]))),
+                _total_text(*line["total"]),
                 count(round(line["n_rows"])),
                 *observed_cells(line, outcome),
             ]
-            for line in lines
+            for line in summary.calibration
         ],
         f"Estimated and observed values of each total: {what}, on these rows",
-        numeric=range(1, len(header)),
+        numeric=range(1, 5),
         kind="bars",
     )
 

@@ -442,7 +442,7 @@ def _apart(value, write):
 
 
 def _fidelity(value):
-    return f"fidelity {value:.3f}".replace("-", "\N{MINUS SIGN}")
+    return f"agreement {value:.3f}".replace("-", "\N{MINUS SIGN}")
 
 
 def convergence(found: Any, ax: "Axes | None" = None) -> "Axes":

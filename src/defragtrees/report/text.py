@@ -132,11 +132,6 @@ def prediction_text(prediction, outcome):
     return outcome.answer_text(prediction) if outcome.labels else amount(prediction)
 
 
-def reported_text(value, outcome):
-    """Write a rate, or a mean in the units of y."""
-    return {"rates": rate_text, "mean": amount}[outcome.statistic](value)
-
-
 def error_text(error, outcome, deviation=None):
     """Write an error in per cent or in the units of y, with its deviation if given."""
     text = shown_error_text(outcome.shown_error(error), outcome)
@@ -360,11 +355,3 @@ def badge(then, colour):
 def with_interval(value, low, high):
     """A number with its interval below."""
     return {"kind": "interval", "value": value, "low": low, "high": high}
-
-
-def values_of_row(values, is_used):
-    """Values of a row; those that its rule uses are in bold."""
-    return [
-        {"kind": "bold", "text": name(value)} if is_bold else name(value)
-        for value, is_bold in zip(values, is_used, strict=True)
-    ]

@@ -1,6 +1,5 @@
 """Sections on performance: measures, costs, groups, calibration."""
 
-import functools
 import math
 
 import numpy as np
@@ -19,7 +18,6 @@ from defragtrees.report.text import (
     fidelity_text,
     name,
     rate_text,
-    reported_text,
     sentence,
     with_interval,
 )
@@ -288,7 +286,7 @@ def calibration(page):
     summary, outcome = page.summary, page.summary.outcome
     if not summary.calibration:
         return None
-    write = functools.partial(reported_text, outcome=outcome)
+    write = rate_text if outcome.statistic == "rates" else amount
     seen = [line for line in summary.calibration if line["n_rows"]]
     apart = sum(
         line["n_rows"] * abs(line["estimated"] - line["observed"]) for line in seen

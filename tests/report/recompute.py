@@ -105,8 +105,14 @@ class Rows:
         """The rule, and the places of the rows, of each line of a calibration."""
         places = range(len(self))
         if self.rules["decision"] != "points":
+            is_alone = self.rules["decision"] == "standalone"
             return [
-                (rule, [i for i in places if self.deciding[i] == k])
+                (
+                    rule,
+                    self.members(k)
+                    if is_alone
+                    else [i for i in places if self.deciding[i] == k],
+                )
                 for k, rule in enumerate(self.every)
             ]
         totals = sorted({self.total(i) for i in places})
@@ -129,10 +135,6 @@ class Rows:
         """Percentage of rows, or of some, of which something is true."""
         places = range(len(self)) if places is None else places
         return 100 * sum(test(i) for i in places) / len(places)
-
-    def coverage(self, places=None):
-        """Percentage of rows in which a rule before the last holds."""
-        return self.share(lambda i: any(self.held[i][:-1]), places)
 
 
 def accepts(condition, value):

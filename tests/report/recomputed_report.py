@@ -36,7 +36,10 @@ class Report:
     def named_lines(self):
         """From a caption to the lines of a table by the name that they begin with."""
         found = {
-            "Measures for": {k: [[v] for v in vs] for k, vs in self.measures().items()},
+            "Measures for": {
+                k: [[] if v is None else [v] for v in vs]
+                for k, vs in self.measures().items()
+            },
             "Features of the rules": self._features(),
         }
         if self.rows.rules["costs"]:
@@ -153,6 +156,8 @@ class Report:
                 continue
             label = self.classes[place]
             told = 100 * mean([rows.estimates[i][place] for i in places])
+            if rows.rules["decision"] == "standalone":
+                told = 100 * rule["distribution"][place]
             seen = rows.share(lambda i, c=label: rows.truth[i] == c, places)
             interval = wilson(seen, len(places))
             lines.append([*self._about(places), [told], [seen], interval])
@@ -168,14 +173,16 @@ class Report:
         rows, lines = self.rows, []
         for _, places in rows.compared():
             if not places:
-                lines.append([None, None, [0], [], [], []])
+                lines.append([None, None, [0], [], []])
                 continue
             apart = [rows.truth[i] - rows.says[i] for i in places]
             seen = mean([rows.truth[i] for i in places])
             half = Z * statistics.pstdev(apart) / math.sqrt(len(places))
-            told = mean([rows.says[i] for i in places])
-            ends = [seen - half, seen + half]
-            lines.append([*self._about(places), [told], [seen], ends])
+            ends = [seen - half, seen + half] if half else []
+            # That of a rule is its prediction.
+            told = [[mean([rows.says[i] for i in places])]]
+            told = told if rows.rules["decision"] == "points" else []
+            lines.append([*self._about(places), *told, [seen], ends])
         return lines
 
     def _groups(self):
@@ -183,7 +190,6 @@ class Report:
         for group in sorted(set(rows.group)):
             places = [i for i in range(len(rows)) if rows.group[i] == group]
             tests = [
-                lambda i: any(rows.held[i][:-1]),
                 lambda i: rows.truth[i] == label,
                 lambda i: rows.says[i] == label,
                 lambda i: rows.truth[i] != rows.says[i],
@@ -242,7 +248,8 @@ class Report:
             for y, s in zip(self.rows.truth, says, strict=True)
             if s == self.classes[1]
         ]
-        return mean([y == self.classes[1] for y in given]) if given else 0.0
+        is_right = [y == self.classes[1] for y in given]
+        return mean(is_right) if any(is_right) else None
 
     def _recall(self, says):
         own = [
@@ -315,7 +322,10 @@ class Report:
         """From the head of a column of the rules to the numbers of a rule's file."""
         rule = self.rows.every[k]
         if rule.get("points") is not None:
-            return {"points": rule["points"]}
+            n = sum(held[k] for held in self.rows.held)
+            is_base = k == len(self.rows.every) - 1
+            matches = [] if is_base else [n, 100 * n / len(self.rows)]
+            return {"points": rule["points"], "matches": matches}
         if not self.classes:
             found = {"prediction": [rule["prediction"]], "rows": [rule["n_rows"]]}
             return found | {"80 % of rows": rule["quantiles"]}

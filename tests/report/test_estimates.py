@@ -5,7 +5,7 @@ import re
 from html import unescape
 
 from defragtrees.report.summary import summarize
-from defragtrees.rules.conditions import Rule
+from defragtrees.rules.conditions import Condition, Rule
 from tests.report.cases import cells, loans, numbers, weather, written
 
 
@@ -52,7 +52,7 @@ def test_a_rule_has_estimate_interval_and_rows_and_its_evidence_below():
     # Rows 3 and 4: predicted out, one of them is; the model predicts in for both.
     assert evidence == [
         "Predicts 33 % of the rows here (2), 50 % right; the model agrees on 0 %.",
-        "Observed here: rate of out 50.0 % (95 % interval 9 to 91 %).",
+        "Observed here: rate of out 50 % (95 % interval 9 to 91 %).",
     ]
     assert f"{len(X)} rows of this report" in plain(page)
 
@@ -67,8 +67,8 @@ def test_points_have_the_colour_of_their_class_and_one_count():
     rules = [plain(rule) for rule in page.split('<tbody class="rule"')[1:]]
     n_matching = simple.rules_.covers(X).sum(axis=0)
     for rule, n in zip(rules[:-1], n_matching, strict=False):
-        assert f"{100 * n / len(X):.0f} % of rows" in rule
-        assert f"the rows here ({n})" in rule
+        assert f"{n} rows ({100 * n / len(X):.0f} %)" in rule
+        assert "Evidence" not in rule
     assert "base score" in rules[-1]
 
 
@@ -84,6 +84,44 @@ def test_the_card_on_paper_has_questions_points_and_risks():
     ]  # fmt: skip
     simple, X, y = weather()
     assert written("scorecard", summarize(simple, X, y)) == []
+
+
+def test_many_totals_are_in_bands_that_cover_all_and_predict_one_class():
+    simple, X, y = loans("points")
+    rule = simple.rules_.rules[0]
+    more = tuple(
+        dataclasses.replace(rule, points=(float(points),)) for points in (1, 2, -4, 8)
+    )
+    rules = dataclasses.replace(simple.rules_, rules=more)
+    rules = dataclasses.replace(
+        rules, default=dataclasses.replace(rules.default, points=(-3.0,))
+    )
+    page = "".join(written("scorecard", summarize(rules, X, y)))
+    lines = cells(page.split("From total to risk")[-1])
+    # The points add up to every whole number from -7 to 8.
+    ends = [line[0].replace("−", "-").split(" to ") for line in lines]
+    totals = [n for end in ends for n in range(int(end[0]), int(end[-1]) + 1)]
+    assert totals == list(range(-7, 9))
+    # Of -7 to 0 and of 1 to 8, by log-odds of half a point each.
+    assert [line[2] for line in lines] == ["paid"] * 4 + ["unpaid"] * 4
+
+
+def test_bounds_of_earlier_rules_are_named_and_edits_listed():
+    simple, X, y = weather()
+    names = simple.rules_.feature_names
+    cold, mild = (
+        Rule((Condition(0, upper=t),), "in", (0.5, 0.5)) for t in (10.0, 20.0)
+    )
+    rules = dataclasses.replace(simple.rules_, rules=(cold, mild, cold))
+    page = "".join(written("rules", summarize(rules, X, y)))
+    second = plain(page.split('<tbody class="rule"')[2])
+    assert f"10 < {names[0]} ≤ 20" in second
+    assert f"Without the rules before it, it reads: {names[0]} ≤ 20." in second
+    assert "Bounds that follow from earlier rules are included." in plain(page)
+    assert "edited" not in page
+    edited = plain("".join(written("rules", summarize(rules.drop(3), X, y))))
+    assert "These rules were edited after the fit." in edited
+    assert "dropped rule 3: if " in edited
 
 
 def test_from_eight_rules_on_charts_are_folded():
@@ -148,7 +186,7 @@ def test_estimated_and_observed_rates_of_each_rule():
     ]
     assert plain == [
         ["Rule 1", "out", "2", "100 %", "100 %", "34 to 100 %"],
-        ["Rule 2", "out", "2", "50.0 %", "50.0 %", "9 to 91 %"],
+        ["Rule 2", "out", "2", "50 %", "50 %", "9 to 91 %"],
         ["Rule 3", "in", "2", "0 %", "0 %", "0 to 66 %"],
     ]
 

@@ -166,7 +166,7 @@ def test_the_page_reads_in_order_without_scripts(browser, spam):
             "Data and model",
             "Measures",
             "Estimated and observed",
-            "Error by number of rules",
+            "Fewer or more rules",
             "Rows on which rules and model disagree",
             "Features",
             "Settings and versions",

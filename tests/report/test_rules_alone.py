@@ -33,7 +33,7 @@ def test_rules_without_a_model_have_nothing_about_one():
     assert {card.agrees for card in found.cards} == {None}
     assert [card.right for card in found.cards] == [1.0, 0.5, 1.0]
     assert found.features.importance is None
-    assert found.features.shown == found.features.used == [1, 0]
+    assert found.features.used == [1, 0]
     assert found.disagreements is None
     assert found.trade_off is None
     assert found.facts.model is None

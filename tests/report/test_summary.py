@@ -12,7 +12,7 @@ from sklearn.frozen import FrozenEstimator
 from defragtrees import simplify
 from defragtrees._version import __version__
 from defragtrees.ensembles.forest import Forest
-from defragtrees.report.model import read_settings, versions
+from defragtrees.report.model import changed_settings, versions
 from defragtrees.report.page import write_report
 from defragtrees.report.sections.rows import shown_features
 from defragtrees.report.summary import condition_parts, summarize
@@ -135,7 +135,7 @@ def test_what_only_watches_a_fit_is_no_setting_to_repeat():
         forest, X, y, method="paper", max_rules=2, n_restarts=2, random_state=0,
         callback=lambda *_, **__: None,
     )  # fmt: skip
-    names = {one.name for source in (simple, forest) for one in read_settings(source)}
+    names = {name for one in (simple, forest) for name, _ in changed_settings(one)}
     assert {"max_rules", "n_estimators"} <= names
     assert not names & {"callback", "verbose"}
     code = written("settings", summarize(simple, X, y))[1]

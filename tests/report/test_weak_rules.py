@@ -148,7 +148,7 @@ def test_the_target_and_the_ensemble_have_their_names(tmp_path):
     summary = summarize(simple, X, y, target_name="<walk>", model_name="Old oak")
     assert summary.title == "<walk> in 3 rules"
     assert summary.model.name == "Old oak"
-    assert "True <bdi>&lt;walk&gt;</bdi>" in written("measures", summary)[2]
+    assert "Measures for &lt;walk&gt;" in written("measures", summary)[1]
     named = summarize(simple, X, type("Series", (list,), {"name": "mood"})(y))
     assert named.target == "mood"
     assert summarize(simple, X, y).model.name == "tree ensemble"

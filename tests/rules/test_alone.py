@@ -138,4 +138,4 @@ def test_the_report_shows_it(titanic, tmp_path):
     write_report(tmp_path / "report.html", model, X, y)
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     is_marked = any(model.rules_.outcome.differs_alone(r) for r in model.rules_.rules)
-    assert ("Read on its own, for all rows that it matches" in page) == is_marked
+    assert ("All rows that it matches, also those that earlier" in page) == is_marked

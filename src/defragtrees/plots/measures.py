@@ -348,8 +348,8 @@ def trade_off_picture(path, y, error_text=None):
     errors = [outcome.shown_error(point.error) for point in points]
     spread = [outcome.shown_deviation(p.error, p.standard_error) for p in points]
     texts = error_text and [
-        f"{point.n_rules} rules\nerror {error_text(error)} ± "
-        f"{error_text(apart)}\n{_fidelity(point.fidelity)}"
+        f"{point.n_rules} rules\n{y.title} {error_text(error)}"
+        f"{_apart(apart, error_text)}\n{_fidelity(point.fidelity)}"
         for point, error, apart in zip(points, errors, spread, strict=True)
     ]
     marks = [Curve("rules", n_rules, errors, "g0", spread=spread, texts=texts)]
@@ -433,12 +433,16 @@ def comparison_picture(compared, y, error_text=None):
 
 def _against_size(marks, ensemble_error, y, error_text):
     x = Axis("number of rules", is_count=True)
-    text = f"model: error {error_text(ensemble_error)}" if error_text else ""
+    text = f"model: {y.title} {error_text(ensemble_error)}" if error_text else ""
     return Picture(x, y, (*marks, Level("model", ensemble_error, text)))
 
 
+def _apart(value, write):
+    return "" if math.isnan(value) else f" ± {write(value)}"
+
+
 def _fidelity(value):
-    return f"fidelity {value:.3f}".replace("-", "\N{MINUS SIGN}")
+    return f"agreement {value:.3f}".replace("-", "\N{MINUS SIGN}")
 
 
 def convergence(found: Any, ax: "Axes | None" = None) -> "Axes":

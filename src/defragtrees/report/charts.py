@@ -244,7 +244,7 @@ class _Chart:
         """Numbers beside their points, where there is room for them."""
         marks = [mark for mark in self.picture.marks if not isinstance(mark, Level)]
         points = [
-            (self.x(x), self.y(y), number)
+            (self.x(x), self.y(y), str(number))
             for mark in marks
             for x, y, number in zip(mark.x, mark.y, mark.numbers or (), strict=False)
         ]
@@ -255,49 +255,24 @@ class _Chart:
             for x, reach in zip(mark.x, _reaches(mark), strict=True)
             if reach is not None
         ]
-        for mark in marks if points else ():
-            if not mark.marker:  # a line, as boxes along it
-                at = np.linspace(*mark.x[:: len(mark.x) - 1], 100)
-                line = zip(at, np.interp(at, mark.x, mark.y), strict=True)
-                boxes = [(self.x(x), self.y(y)) for x, y in line]
-                bars += [(x - 3, y - 3, x + 3, y + 3) for x, y in boxes]
         for x, y, number in points:
-            spot = self._free_spot(x, y, text_width(str(number), 11), taken, bars)
-            if spot is None:
-                continue  # The table and the text on hover have it.
-            left, top, right, bottom, is_far = spot
-            taken.append((left, top, right, bottom))
-            if is_far:
-                end = (min(max(x, left), right), min(max(y, top), bottom))
-                yield (
-                    f'<path class="leader" d="M{x:.1f} {y:.1f}'
-                    f'L{end[0]:.1f} {end[1]:.1f}"/>'
-                )
-            yield text_at(
-                (left + right) / 2, bottom - 2, str(number), "middle", "number"
-            )
+            spots = self._spots(x, y, text_width(number, 11))
+            free = [b for b in spots if not any(_overlap(b, one) for one in taken)]
+            if free:  # Otherwise the table and the text on hover have it.
+                box = min(free, key=lambda b: sum(_overlap(b, bar) for bar in bars))
+                taken.append(box)
+                middle = (box[0] + box[2]) / 2
+                yield text_at(middle, box[3] - 2, number, "middle", "number")
 
-    def _free_spot(self, x, y, width, taken, bars):
-        """The nearest box beside a point that covers no other; None without any."""
-        for distance in (7, 13, 20, 28, 36):
-            boxes = []
+    def _spots(self, x, y, width):
+        """Boxes beside a point and inside the chart, the nearest first."""
+        for distance in (7, 13, 18):
             for across, down in DIRECTIONS:
                 left = x + across * (distance + width / 2) - width / 2
                 top = y + down * (distance + 5) - 6
-                box = (left, top, left + width, top + 12)
-                is_inside = (
-                    box[0] >= self.left
-                    and box[2] <= self.width
-                    and box[1] >= self.top - 12
-                    and box[3] <= self.bottom
-                )
-                if is_inside and not any(_overlap(box, other) for other in taken):
-                    n_crossed = sum(_overlap(box, bar) for bar in bars)
-                    boxes.append((n_crossed, len(boxes), box))
-            # Nearer boxes on a bar are worse than farther ones beside all bars.
-            if boxes and (min(boxes)[0] == 0 or distance >= 20):
-                return (*min(boxes)[2], distance > 13)
-        return None
+                is_across = self.left <= left <= self.width - width
+                if is_across and self.top - 12 <= top <= self.bottom - 12:
+                    yield left, top, left + width, top + 12
 
 
 def _overlap(one, other):

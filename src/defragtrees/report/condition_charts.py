@@ -29,7 +29,7 @@ MOST_BINS = 8
 LEAST, EMPTY = 3, 8  # minimum width of a bar, and of a bin without rows
 GAP = 6  # between numbers and missing values
 # Of categories: one line each, with name, bar and value.
-NAME, BAR = 88, 80
+NAME, BAR = 106, 62
 LINES = 11
 BOLD = 1.12  # width of bold letters by that of others
 MOST_LINES = 6  # categories with a line of their own

@@ -22,8 +22,6 @@ LIBRARIES = ("xgboost", "lightgbm", "catboost", "sklearn")
 PACKAGES = ("numpy", "scipy", "scikit-learn")
 # Settings that only concern progress messages.
 WATCHING = ("callback", "verbose")
-FEWEST_FEATURES = 5  # number of features shown if the rules use fewer than two
-
 
 # Words for well-known classes, by the start of their names.
 KINDS = {
@@ -160,7 +158,6 @@ class FeatureUse:
     importance: np.ndarray | None  # in the model, as a share of one; None if unknown
     source: str  # how the importance was computed
     used: list[int]  # features in rules, the most used first
-    shown: list[int]  # the same and, if they are few, the most important others
 
 
 def feature_use(rules, fitted=None, forest=None):
@@ -179,12 +176,7 @@ def feature_use(rules, fitted=None, forest=None):
     ranks = np.zeros(len(n_rules)) if importance is None else importance
     order = np.lexsort((-ranks, -n_sides, -n_rules))
     used = [int(j) for j in order if n_rules[j]]
-    shown = used
-    if len(used) < 2 and importance is not None:
-        others = [int(j) for j in np.argsort(-ranks, kind="stable")]
-        others = [j for j in others if j not in used]
-        shown = [*used, *others[: FEWEST_FEATURES - len(used)]]
-    return FeatureUse(n_rules, n_sides, importance, source, used, shown)
+    return FeatureUse(n_rules, n_sides, importance, source, used)
 
 
 def _importances(fitted, forest):
@@ -240,29 +232,21 @@ def _scaled(values):
     return values / total if total > 0 else values
 
 
-@dataclass(frozen=True)
-class Setting:
-    """One setting of an estimator, written as code."""
+def changed_settings(estimator):
+    """Settings of the model inside an estimator that are not the default, as code.
 
-    name: str
-    value: str
-    is_default: bool
-
-
-def read_settings(estimator):
-    """All settings of an estimator; none if it has no get_params."""
+    Pairs of name and value; none without get_params.
+    """
+    estimator = _innermost(estimator)
     if not hasattr(estimator, "get_params"):
         return []
     defaults = _defaults(estimator)
+    given = sorted(estimator.get_params(deep=False).items())
     return [
-        Setting(
-            name,
-            setting_text(value),
-            name in defaults and setting_text(value) == setting_text(defaults[name]),
-        )
-        for name, value in sorted(estimator.get_params(deep=False).items())
+        (name, setting_text(value))
+        for name, value in given
         if name not in ("ensemble", *WATCHING)
-        and not (value is None and name not in defaults)
+        and setting_text(value) != setting_text(defaults.get(name))
     ]
 
 

@@ -157,7 +157,10 @@ class Summary:
                 lists.append(self.given_rules)
                 lists.sort(key=lambda rules: (rules.n_rules, rules.n_conditions))
             on = rows.matrix, rows.expected, rows.model_predictions, rows.weight
-            points = measure_path(lists, *on)
+            # All measures take time; with costs, one of them decides.
+            points = measure_path(
+                lists, *on, rows.y is not None and self.rules.costs is not None
+            )
         if not points:
             return None
         places = (
@@ -167,10 +170,12 @@ class Summary:
         if given is not None:
             error = float(given.ensemble_error)
             kind = given.is_against_y, given.is_new
-            return TradeOff(points, given.chosen, shown, error, True, *kind)
+            cost = given.ensemble_measures.get("expected_cost", math.nan)
+            return TradeOff(points, given.chosen, shown, error, cost, True, *kind)
         error = self.outcome.error(rows.expected, rows.model_predictions, rows.weight)
         kind = rows.y is not None, self.is_new
-        return TradeOff(points, shown, shown, error, False, *kind)
+        cost = self.scores.get("ensemble_expected_cost", math.nan)
+        return TradeOff(points, shown, shown, error, cost, False, *kind)
 
     @cached_property
     def calibration(self):
@@ -179,7 +184,22 @@ class Summary:
         is_unknown = self.outcome.has_probabilities and not rules.has_probabilities
         if rows.y is None or is_unknown:
             return []
+        if rules.decision == "standalone":
+            return [self._matched(k, rule) for k, rule in enumerate(rules)]
         return calibration_rows(rules, rows.matrix, rows.y, rows.weight)
+
+    def _matched(self, k, rule):
+        """The line of calibration of a rule that is read on its own."""
+        rows, outcome, mask = self.rows, self.outcome, self.rows.members[:, k]
+        if outcome.labels:
+            place = outcome.rate_index(rule)
+            estimated = rule.distribution[place]
+            observed = rows.rate(rows.y == outcome.labels[place], mask)
+        else:
+            estimated, observed = rule.prediction, rows.mean_interval(rows.y, mask)
+        measured = dict(zip(("observed", "low", "high"), observed, strict=True))
+        line = {"rule": k + 1, **outcome.reported_label(rule), "estimated": estimated}
+        return line | measured | {"n_rows": float(rows.weight[mask].sum())}
 
     @cached_property
     def totals(self):
@@ -244,19 +264,13 @@ class Summary:
         ]
 
     def group_lines(self, label=None):
-        """One dict per group: rows, coverage, and measures with intervals.
+        """One dict per group: its rows, and measures with intervals.
 
         These are rates of the class `label`, or means of numbers without one.
         """
-        rows = self.rows
-        covered = rows.held[:, :-1].any(axis=1)
         lines = []
         for group, mask in self.groups.masks():
-            line = {
-                "group": group,
-                "n_rows": int(mask.sum()),
-                "coverage": rows.rate(covered, mask),
-            }
+            line = {"group": group, "n_rows": int(mask.sum())}
             measure = self._group_means if label is None else self._group_rates
             lines.append(line | measure(mask, label))
         return lines
@@ -288,6 +302,7 @@ class TradeOff:
     chosen: int | None  # index of the chosen list
     shown: int | None  # index of the rules of the report
     ensemble_error: float  # of the model
+    ensemble_cost: float  # mean cost per row of the model; NaN if unknown
     is_given: bool  # whether the path came with its measures
     is_against_y: bool
     is_new: bool  # whether the model was not trained on the rows

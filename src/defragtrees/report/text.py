@@ -132,11 +132,6 @@ def prediction_text(prediction, outcome):
     return outcome.answer_text(prediction) if outcome.labels else amount(prediction)
 
 
-def reported_text(value, outcome):
-    """Write a rate, or a mean in the units of y."""
-    return {"rates": rate_text, "mean": amount}[outcome.statistic](value)
-
-
 def error_text(error, outcome, deviation=None):
     """Write an error in per cent or in the units of y, with its deviation if given."""
     text = shown_error_text(outcome.shown_error(error), outcome)
@@ -162,6 +157,11 @@ def fidelity_text(fidelity):
     ('0.960', '−0.500')
     """
     return true_minus(f"{fidelity:.3f}")
+
+
+def agreement_text(fidelity, outcome):
+    """Write a fidelity: in per cent of the rows or, of numbers, as R²."""
+    return percent(fidelity) if outcome.error_is_share else fidelity_text(fidelity)
 
 
 def true_minus(text):
@@ -327,7 +327,6 @@ class Table:
     caption: str
     numeric: Sequence[int] = ()  # right-aligned columns
     kind: str = ""  # a CSS class
-    is_quiet: bool = False  # whether the caption is hidden
 
 
 def bar(share, label, look=""):
@@ -356,11 +355,3 @@ def badge(then, colour):
 def with_interval(value, low, high):
     """A number with its interval below."""
     return {"kind": "interval", "value": value, "low": low, "high": high}
-
-
-def values_of_row(values, is_used):
-    """Values of a row; those that its rule uses are in bold."""
-    return [
-        {"kind": "bold", "text": name(value)} if is_bold else name(value)
-        for value, is_bold in zip(values, is_used, strict=True)
-    ]

@@ -46,7 +46,7 @@ SECTIONS = (
         measures.calibration,
         True,
     ),
-    Section("path", "Trade-off", "Error by number of rules", alternatives.path, True),
+    Section("path", "Trade-off", "Fewer or more rules", alternatives.path, True),
     Section("costs", "Costs", "Cost of mistakes", measures.costs, True),
     Section("segments", "Segments", "Where the model fails", segments.segments, True),
     Section("groups", "Groups", "Results by group", measures.groups, True),

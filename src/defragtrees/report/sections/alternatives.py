@@ -1,7 +1,8 @@
 """Sections on alternatives: other sizes, other methods, stability."""
 
-import functools
 import math
+from dataclasses import replace
+from functools import partial
 
 from defragtrees._utils.formatting import plural
 from defragtrees.plots.measures import (
@@ -13,14 +14,13 @@ from defragtrees.plots.picture import Axis
 from defragtrees.report.text import (
     Html,
     Table,
+    agreement_text,
     amount,
     badge,
     bar,
     error_text,
-    fidelity_text,
     name,
     numbered,
-    percent,
     sentence,
     shown_error_text,
 )
@@ -32,7 +32,11 @@ def path(page):
     trade_off, outcome = page.summary.trade_off, page.summary.outcome
     if trade_off is None:
         return None
-    kind = sentence(outcome.error_name)
+    has_costs = page.summary.rules.costs is not None and all(
+        "expected_cost" in point.measures for point in trade_off.points
+    )
+    heads = ["Mean cost"] if has_costs else []
+    heads.append(sentence(outcome.error_name))
     where = "on the rows of this report"
     if trade_off.is_given:
         where = "on the held-out rows of the path"
@@ -41,28 +45,49 @@ def path(page):
         [
             plural(point.n_rules, "rule"),
             point.rules.n_conditions,
+            *([amount(point.measures["expected_cost"])] if has_costs else []),
             error_text(point.error, outcome, point.standard_error),
-            fidelity_text(point.fidelity),
-            percent(point.coverage),
+            agreement_text(point.fidelity, outcome),
             ", ".join(words for words, place in marks if place == i),
         ]
         for i, point in enumerate(trade_off.points)
     ]
-    write = functools.partial(shown_error_text, outcome=outcome)
-    picture = trade_off_picture(trade_off, _error_axis(outcome), write)
+    # Sizes of which nothing differs from the one above, and that are not marked.
+    same = [
+        i for i in range(1, len(lines)) if lines[i][2:] == [*lines[i - 1][2:-1], ""]
+    ]
+    axis, write = _error_axis(outcome), partial(shown_error_text, outcome=outcome)
+    if has_costs:
+        trade_off, write = _by_cost(trade_off), amount
+        axis = Axis("mean cost per row", starts_at_zero=True)
+    picture = trade_off_picture(trade_off, axis, write)
     return {
         "trade_off": trade_off,
-        "kind": kind,
+        "kind": heads[0],
+        "n_same": len(same),
         "where": where,
         "picture": page.draw("path", picture),
         "lists": Table(
-            ["Size", "Conditions", kind, "Fidelity", "Coverage", "Note"],
-            lines,
-            f"Rule lists by size, {where}",
-            numeric=(1, 2, 3, 4),
+            ["Size", "Conditions", *heads, "Agreement", "Note"],
+            [line for i, line in enumerate(lines) if i not in same],
+            f"Rules by size, {where}",
+            numeric=range(1, 3 + len(heads)),
             kind="bars",
         ),
     }
+
+
+def _by_cost(trade_off):
+    """The same with costs in place of errors; their standard errors are unknown."""
+    points = tuple(
+        replace(
+            point,
+            error=point.measures["expected_cost"],
+            standard_error=point.measure_errors.get("expected_cost", math.nan),
+        )
+        for point in trade_off.points
+    )
+    return replace(trade_off, points=points, ensemble_error=trade_off.ensemble_cost)
 
 
 def _error_axis(outcome):
@@ -82,7 +107,7 @@ def comparison(page):
         method = Html(f"{name(METHODS.get(row['method'], row['method']))}{budget}")
         if row["failure"] is not None:
             failures.append((method, row["failure"]))
-            lines.append([method, *["–"] * 5, "failed"])
+            lines.append([method, *["–"] * 4, "failed"])
             continue
         deviation = row["error_std"] if compared.n_splits > 1 else None
         if row.get("is_fitted"):
@@ -93,12 +118,11 @@ def comparison(page):
                 _known(row["n_rules"], amount),
                 _known(row["mean_conditions"], "{:.1f}".format),
                 error_text(row["error"], outcome, deviation),
-                fidelity_text(row["fidelity"]),
-                _known(row["coverage"], percent),
+                agreement_text(row["fidelity"], outcome),
                 _known(row["seconds"], "{:.2f} s".format),
             ]
         )
-    write = functools.partial(shown_error_text, outcome=outcome)
+    write = partial(shown_error_text, outcome=outcome)
     picture = comparison_picture(compared, _error_axis(outcome), write)
     return {
         "n_splits": compared.n_splits,
@@ -111,13 +135,12 @@ def comparison(page):
                 "Rules",
                 "Conditions per rule",
                 kind,
-                "Fidelity",
-                "Coverage",
+                "Agreement",
                 "Time",
             ],
             lines,
             "Methods compared",
-            numeric=range(1, 7),
+            numeric=range(1, 6),
             kind="bars",
         ),
         "failures": failures,

@@ -1,6 +1,5 @@
 """Sections on performance: measures, costs, groups, calibration."""
 
-import functools
 import math
 
 import numpy as np
@@ -11,15 +10,14 @@ from defragtrees.report.sections.rules import observed_cells
 from defragtrees.report.text import (
     Html,
     Table,
+    agreement_text,
     amount,
     badge,
     count,
     error_text,
     fidelity_text,
     name,
-    percent,
     rate_text,
-    reported_text,
     sentence,
     with_interval,
 )
@@ -45,7 +43,7 @@ def measures(page):
         [
             sentence(label),
             *(
-                _value(key, scores.get(f"{prefix}{key}"), outcome)
+                _value(key, prefix, scores, outcome)
                 for scores in measured
                 for prefix in prefixes
             ),
@@ -67,24 +65,20 @@ def measures(page):
             f"Measures for {summary.target}",
             numeric=range(1, len(header)),
         ),
-        "confusion": None,
+        "confusion": _confusion(summary) if outcome.labels else None,
     }
     if rules.threshold is not None:
         context["threshold"] = amount(outcome.positive_threshold(rules.threshold))
-    if outcome.labels:
-        truth = Html(f"True {name(summary.target)}")
-        caption = "Rows by true class and class predicted by the rules"
-        context["confusion"] = _pairs(
-            summary, (rows.y, rows.predicted), (truth, "rules"), caption
-        )
     return context
 
 
 def _fidelity_line(summary, measured):
     """Agreement with the model, here and on the training rows."""
-    write = percent if summary.outcome.error_is_share else fidelity_text
     values = [scores.get("fidelity") for scores in measured]
-    texts = ["–" if value is None else write(value) for value in values]
+    texts = [
+        "–" if value is None else agreement_text(value, summary.outcome)
+        for value in values
+    ]
     return ["Agreement with the model", *(cell for t in texts for cell in (t, "–"))]
 
 
@@ -93,9 +87,12 @@ def _positive_text(outcome):
     return outcome.answer_text(outcome.positive_class) if outcome.is_binary else None
 
 
-def _value(key, value, outcome):
+def _value(key, prefix, scores, outcome):
+    value = scores.get(f"{prefix}{key}")
     if value is None or math.isnan(value):
         return "–"
+    if key == "precision" and not scores.get(f"{prefix}recall"):
+        return "–"  # nothing is found, mostly as the class is never predicted
     if key == "error":
         return error_text(value, outcome)
     if key == "r2" or (outcome.error_is_share and value < 10):
@@ -103,14 +100,15 @@ def _value(key, value, outcome):
     return amount(value)
 
 
-def _pairs(summary, columns, whose, caption):
-    """A table of pairs of classes; the number of classes if there are too many."""
-    labels, counts = summary.class_pairs(*columns)
+def _confusion(summary):
+    """Rows by true and predicted class; the number of classes if they are too many."""
+    rows = summary.rows
+    labels, counts = summary.class_pairs(rows.y, rows.predicted)
     if len(labels) > MOST_PAIRED:
         return len(labels)
     names = [name(summary.outcome.answer_text(label)) for label in labels]
     return Table(
-        [whose[0], *(Html(f"{whose[1]}: {label}") for label in names)],
+        ["True class", *(Html(f"rules: {label}") for label in names)],
         [
             [
                 label,
@@ -121,7 +119,7 @@ def _pairs(summary, columns, whose, caption):
             ]
             for i, (label, line) in enumerate(zip(names, counts, strict=True))
         ],
-        caption,
+        "Rows by true class and class predicted by the rules",
         numeric=range(1, len(labels) + 1),
         kind="pairs",
     )
@@ -203,7 +201,6 @@ def groups(page):
 
 def _mean_groups(summary):
     columns = {
-        "coverage": ("Coverage", _rate_cell),
         "mean": (Html(f"Mean of {name(summary.target)}"), _mean_cell),
         "prediction": ("Mean prediction", _mean_cell),
         "bias": ("Mean error (bias)", _mean_cell),
@@ -223,7 +220,6 @@ def _rate_groups(summary):
     for label in shown:
         written, lines = outcome.answer_text(label), summary.group_lines(label)
         columns = {
-            "coverage": ("Coverage", _rate_cell),
             "rate": (Html(f"Rate of {name(written)}"), _rate_cell),
             "selection": ("Selection rate", _rate_cell),
             "error": ("Error", _rate_cell),
@@ -290,12 +286,15 @@ def calibration(page):
     summary, outcome = page.summary, page.summary.outcome
     if not summary.calibration:
         return None
-    write = functools.partial(reported_text, outcome=outcome)
+    write = rate_text if outcome.statistic == "rates" else amount
     seen = [line for line in summary.calibration if line["n_rows"]]
     apart = sum(
         line["n_rows"] * abs(line["estimated"] - line["observed"]) for line in seen
     )
     gap = apart / sum(line["n_rows"] for line in seen)
+    by_rule = summary.rules.combination != "sum"
+    # The prediction of a number is its estimate.
+    n_known = int(by_rule and not outcome.labels)
     lines = []
     # A table of totals stands with the rules.
     for line in [] if summary.totals else summary.calibration:
@@ -305,10 +304,10 @@ def calibration(page):
             card = summary.cards[line["rule"] - 1]
             cells = [card.name, badge(card.then, card.colour)]
         cells.append(count(round(line["n_rows"])))
-        lines.append([*cells, *observed_cells(line, outcome)])
-    by_rule = summary.rules.combination != "sum"
+        lines.append([*cells, *observed_cells(line, outcome)[n_known:]])
     header = ["Rule", "Predicts"] if by_rule else ["Class"]
-    header += ["Rows", "Estimated", "Observed", "95 % interval"]
+    values = ["Estimated", "Observed", "95 % interval"][n_known:]
+    header += ["Rows", *values]
     picture = calibration_picture(summary.calibration, summary.rules, write)
     gap_text = amount(gap)
     if outcome.has_probabilities:
@@ -323,7 +322,7 @@ def calibration(page):
             header,
             lines,
             "Estimated and observed values of each rule, on these rows",
-            numeric=range(len(header) - 4, len(header)),
+            numeric=range(len(header) - 1 - len(values), len(header)),
             kind="bars",
         ),
     }

@@ -3,7 +3,7 @@
 import numpy as np
 
 from defragtrees._utils import formatting as render
-from defragtrees.report.model import read_settings, versions
+from defragtrees.report.model import changed_settings, versions
 from defragtrees.report.summary import QUANTILES
 from defragtrees.report.text import Table, bar, count, name, rate_text
 from defragtrees.report.verdict import make_verdict
@@ -23,6 +23,7 @@ def data(page):
     context = {
         "n_features": rows.matrix.shape[1],
         "has_missing": np.isnan(rows.matrix).any(),
+        "counted": summary.rules._evidence_text(),
         "classes": None,
         "positive": None,
     }
@@ -46,13 +47,14 @@ def _classes(summary):
         rate = baseline.rates[k]
         line = [name(summary.outcome.answer_text(label))]
         line += [name(label)] if rules.class_labels else []
-        line += [count(baseline.n_rows[k]), bar(rate, rate_text(rate))]
+        [colour] = summary.colours.of([label])
+        line += [count(baseline.n_rows[k]), bar(rate, rate_text(rate), colour)]
         line += [render.share_range(*baseline.intervals[k])]
         lines.append(line + ([] if before is None else [rate_text(before[k])]))
     header = ["Class"] + (["In the data"] if rules.class_labels else [])
     first = len(header)
     header += ["Rows", "Base rate", "95 % interval"]
-    header += [] if before is None else ["Rows counted for the estimates"]
+    header += [] if before is None else ["Base rate in the rows of the estimates"]
     return Table(
         header,
         lines,
@@ -65,18 +67,11 @@ def _classes(summary):
 def settings(page):
     """Code and command, settings that are not the default, and versions."""
     summary = page.summary
-    own, theirs = [
-        [one for one in read_settings(fitted) if not one.is_default]
-        for fitted in (
-            summary.simplifier,
-            None if summary.model is None else summary.model.fitted,
-        )
-    ]
     method = None if summary.simplifier is None else type(summary.simplifier).__name__
     return {
         "method": method,
-        "own": own,
-        "theirs": theirs,
+        "own": changed_settings(summary.simplifier),
+        "theirs": changed_settings(summary.model and summary.model.fitted),
         "versions": " · ".join(
             f"{package} {version}"
             for package, version in versions(summary.model).items()

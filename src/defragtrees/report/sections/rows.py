@@ -13,7 +13,6 @@ from defragtrees.report.text import (
     percent,
     prediction_text,
     value_text,
-    values_of_row,
 )
 
 MOST_SHOWN = 20
@@ -62,11 +61,12 @@ def _values(rules, k, values, features):
     """Values of some features as cells, in bold where rule k uses them."""
     conditions = () if k is None else list(rules)[k].conditions
     used = {condition.feature for condition in conditions}
-    texts = [
-        value_text(value, rules.categories[j], scale=rules.vocabulary.scales[j])
-        for value, j in zip(values, features, strict=True)
-    ]
-    return values_of_row(texts, [j in used for j in features])
+    cells = []
+    for value, j in zip(values, features, strict=True):
+        scale = rules.vocabulary.scales[j]
+        text = name(value_text(value, rules.categories[j], scale=scale))
+        cells.append({"kind": "bold", "text": text} if j in used else text)
+    return cells
 
 
 def shown_features(use):

@@ -1,6 +1,12 @@
 """Sections on the rules: their table, a scorecard on paper."""
 
-from defragtrees.report.condition_charts import condition_charts
+from functools import partial
+
+import numpy as np
+
+from defragtrees._utils import formatting as render
+from defragtrees.outcomes.points import reachable_totals
+from defragtrees.report.condition_charts import FEW, condition_charts
 from defragtrees.report.summary import RARE, condition_parts
 from defragtrees.report.text import (
     Table,
@@ -11,7 +17,6 @@ from defragtrees.report.text import (
     range_bar,
     rate_range,
     rate_text,
-    reported_text,
     true_minus,
 )
 from defragtrees.rules.text import decision_text, rule_cells
@@ -19,6 +24,7 @@ from defragtrees.rules.text import decision_text, rule_cells
 SPACE = "\N{NO-BREAK SPACE}"
 MOST_UNPREDICTED = 5  # maximum number of classes listed
 MOST_CHARTS = 7  # maximum number of rules whose charts are not folded
+MOST_TOTALS = 9  # maximum number of totals on a card, or of bands of them
 
 
 def rules(page):
@@ -38,9 +44,10 @@ def rules(page):
         "how_to_read": rules._reading_text(),
         "total": true_minus(rules._total_text()),
         "decision": decision_text(rules),
-        "counted": rules._evidence_text(),
         "is_compact": rules.n_rules > MOST_CHARTS,
         "has_intervals": any(cell["range"] for rule in shown for cell in rule["cells"]),
+        "has_implied": any(rule["own"] for rule in shown),
+        "edits": [edit.text for edit in rules.edits],
         "chart_words": _chart_words(summary) if rules.rules else "",
         "rules": shown,
         "unpredicted": [
@@ -56,6 +63,7 @@ def _rule(summary, k, cells, charts):
     rules, card = summary.rules, summary.cards[k]
     is_default = k == len(rules.rules)
     conditions = () if is_default else rules._shown_conditions[k]
+    own = () if is_default else rules.rules[k].conditions
     return {
         "number": k + 1,
         "default": _default_text(rules) if is_default else "",
@@ -68,27 +76,38 @@ def _rule(summary, k, cells, charts):
         "card": card,
         "share": (rate_text if card.share < RARE else percent)(card.share),
         "observed": _observed(summary, k),
+        # Bounds that follow from the rules before it are left out.
+        "own": "" if own == conditions else _conditions_text(own, rules),
         "alone": card.alone.replace(" %", f"{SPACE}%"),
     }
 
 
-def _total_text(line):
-    """A total of points, or a range of them."""
-    low, high = line.get("total") or (line["low"], line["high"])
-    return amount(low) if low == high else f"{amount(low)} to {amount(high)}"
+def _conditions_text(conditions, rules):
+    return " and ".join("".join(condition_parts(c, rules)) for c in conditions)
+
+
+def _total_text(low, high):
+    """A total of points, or a range of them, with all digits."""
+    low, high = (true_minus(render.grouped(total)) for total in (low, high))
+    return low if low == high else f"{low} to {high}"
 
 
 def observed_cells(line, outcome):
     """Estimate, and what is observed with its interval, of a line of calibration."""
     if not line["n_rows"]:
         return ["–", "–", "–"]
-    estimated = reported_text(line["estimated"], outcome)
-    if "observed" not in line:
-        return [estimated]
-    interval = f"{amount(line['low'])} to {amount(line['high'])}"
+    ends = line["low"], line["high"]
+    write, interval = amount, f"{amount(ends[0])} to {amount(ends[1])}"
     if outcome.statistic == "rates":
-        interval = rate_range(line["low"], line["high"])
-    return [estimated, reported_text(line["observed"], outcome), interval]
+        interval = rate_range(*ends)
+        write = partial(_percent, digits=render.percent_digits(*ends))
+    elif line["n_rows"] <= 1 or ends[0] == ends[1]:
+        interval = "–"
+    return [write(line["estimated"]), write(line["observed"]), interval]
+
+
+def _percent(share, digits):
+    return render.percent(share, digits).replace(" ", SPACE)
 
 
 def _default_text(rules):
@@ -100,7 +119,7 @@ def _default_text(rules):
 def _cell(summary, k, title, text):
     """One cell: a text that may have a badge in a colour, or a bar below."""
     rules, outcome = summary.rules, summary.rules.outcome
-    text = true_minus(text).replace(" %", f"{SPACE}%")
+    text = true_minus(text).replace(" %", f"{SPACE}%") or "–"
     cell = {"title": title, "text": text, "badge": None}
     cell["range"] = _interval(summary, k) if title == outcome.interval_name else None
     if title in rules._then_columns() and title != "weight":
@@ -125,7 +144,8 @@ def _colour(summary, k, title):
 
 
 def _matches(card, is_default):
-    text = "all rows" if is_default else f"{percent(card.share)} of rows"
+    text = f"{count(card.n_rows)} rows ({percent(card.share)})"
+    text = "all rows" if is_default else text
     return {"title": "matches", "text": text, "badge": None, "range": None}
 
 
@@ -172,10 +192,9 @@ def _chart_words(summary):
         if summary.rows.y is None:
             what += " in the model’s predictions"
     return (
-        f"The small chart beside a condition shows {what} by value of the feature, "
-        "all on one scale; the dashed line is that of all rows. Values that the "
-        "condition accepts are coloured. Bars of numbers are as wide as their rows are "
-        "many; bars of fewer than 10 rows are pale."
+        f"Charts show {what} by value of the feature, coloured where the condition is "
+        "true; the dashed line is that of all rows. Wider bars have more rows, pale "
+        f"ones fewer than {FEW}."
     )
 
 
@@ -189,29 +208,22 @@ def _having(rows, label):
 
 def _totals(summary):
     """Estimated and observed values by total of points, on the rows of the report."""
-    lines = summary.calibration or summary.totals
-    if not summary.totals:
+    if not summary.calibration or not summary.totals:
         return None
     outcome = summary.outcome
-    has_y, what = bool(summary.calibration), "prediction"
-    if outcome.is_binary:
-        what = outcome.rate_title()
-        if not has_y:  # totals are log-odds of the second class
-            what = f"P({outcome.label_text(outcome.labels[1])})"
-    header = ["Total", "Rows", f"{what}, estimated"]
-    header += ["Observed", "95 % interval"] if has_y else []
+    what = outcome.rate_title() if outcome.is_binary else "prediction"
     return Table(
-        header,
+        ["Total", "Rows", "Estimated", "Observed", "95 % interval"],
         [
             [
-                _total_text(line),
+                _total_text(*line["total"]),
                 count(round(line["n_rows"])),
                 *observed_cells(line, outcome),
             ]
-            for line in lines
+            for line in summary.calibration
         ],
-        "Estimated and observed values of each total, on these rows",
-        numeric=range(1, len(header)),
+        f"Estimated and observed values of each total: {what}, on these rows",
+        numeric=range(1, 5),
         kind="bars",
     )
 
@@ -222,11 +234,8 @@ def scorecard(page):
     if rules.combination != "sum" or summary.outcome.n_points != 1 or not rules.rules:
         return None
     points = [true_minus(line[2]) for line in rule_cells(rules)[1]]
-    questions = [
-        " and ".join("".join(condition_parts(c, rules)) for c in conditions)
-        for conditions in rules._shown_conditions
-    ]
-    header, lines = rules._total_cells() or ((), ())
+    questions = [_conditions_text(rule.conditions, rules) for rule in rules.rules]
+    header, lines = _risks(rules) or ((), ())
     return {
         "questions": list(zip(questions, points, strict=False)),
         "base": points[-1],
@@ -235,7 +244,32 @@ def scorecard(page):
             header,
             [[true_minus(cell) for cell in line] for line in lines],
             "From total to risk",
-            numeric=(0, 1, 2),
+            numeric=range(len(header) - 1),
         ),
         "meaning": true_minus(rules._total_text()),
     }
+
+
+def _risks(rules):
+    """Header and lines from totals to risks: of every total or, if many, in bands.
+
+    A band has one prediction; None for numbers.
+    """
+    outcome = rules.outcome
+    totals = reachable_totals([rule.points[0] for rule in rules])
+    if len(totals) <= MOST_TOTALS or not outcome.is_binary:
+        return rules._total_cells()
+    values = rules.values_of(totals[:, None])
+    risks = outcome.linked(values)[:, outcome.positive_index]
+    chosen = outcome.decide_points(values, rules.threshold, rules.costs)
+    lines = []
+    for label in dict.fromkeys(chosen.tolist()):
+        places = np.flatnonzero(chosen == label)
+        n_bands = max(1, MOST_TOTALS * len(places) // len(totals))
+        for band in np.array_split(places, n_bands):
+            ends = band[[0, -1]]
+            low, high = sorted(risks[ends])
+            text = rate_range(low, high) if low < high else percent(low)
+            then = outcome.answer_text(label)
+            lines.append([_total_text(*totals[ends].tolist()), text, then])
+    return ["total", outcome.rate_title(), "then"], lines

@@ -24,14 +24,14 @@ const badge = (set, prediction) =>
 /* A line that screen readers announce. */
 function statusLine() {
   const line = element("p", { class: "edit-status", role: "status", "aria-live": "polite" });
-  return { line, say: (words) => { line.textContent = spelled(words); } };
+  return { line, say: (words) => { line.textContent = spelled(typeset(words)); } };
 }
-/* A number that must pass a check; otherwise the field shows the old one again. */
+/* A number that must pass a check; otherwise the field shows the old text again. */
 function numberField(attributes, read, commit) {
-  const input = element("input", { type: "number", step: "any", value: exact(read()), ...attributes });
+  const input = element("input", { type: "number", step: "any", value: read(), ...attributes });
   input.addEventListener("change", () => {
     if (input.value.trim() === "" || !Number.isFinite(Number(input.value)) || commit(Number(input.value)) === false)
-      input.value = exact(read());
+      input.value = read();
   });
   return input;
 }
@@ -64,7 +64,6 @@ function showFigures(place, lines, found) {
   }));
 }
 const positiveName = () => data.classes[data.positive];
-const classFigures = () => [[`precision for ${positiveName()}`, "precision", threeDigits], [`recall for ${positiveName()}`, "recall", threeDigits]];
 
 /* Undo, start over and save; each panel has these buttons. */
 function undoLast(say) {

@@ -60,7 +60,7 @@ function sideValue(condition, sign) {
 /* Texts as rules print them: before the name of the feature, the name, after it. Shown ones have
    separators and typographic signs; recorded ones can be read back. */
 const flipped = { ">": "<", ">=": "<=" };
-const typographic = { "<=": "\u2264", ">=": "\u2265" };
+const signText = (sign, isShown) => (isShown && typographic[sign]) || sign;
 function numberText(feature, value, isShown) {
   if (feature.kind && Number.isFinite(value)) return kinds[feature.kind](value);
   return isShown ? trueMinus(exactGrouped(value)) : exact(value);
@@ -68,12 +68,11 @@ function numberText(feature, value, isShown) {
 function intervalParts(feature, condition, isShown) {
   const [lower, upper] = ends(condition);
   if (lower >= upper) return null;
-  const write = (sign) => (isShown && typographic[sign]) || sign;
   const sides = sidesOf(condition).map(([sign, value]) => [sign, numberText(feature, value, isShown)]);
   if (!sides.length) return ["", ` is ${condition.missing ? "anything" : "not missing"}`];
   const [[sign, value], other] = sides;
-  if (other) return [`${value} ${write(flipped[sign])} `, ` ${write(other[0])} ${other[1]}${feature.ending}`];
-  return ["", ` ${sign === "=" ? "is" : write(sign)} ${value}${feature.ending}`];
+  if (other) return [`${value} ${signText(flipped[sign], isShown)} `, ` ${signText(other[0], isShown)} ${other[1]}${feature.ending}`];
+  return ["", ` ${sign === "=" ? "is" : signText(sign, isShown)} ${value}${feature.ending}`];
 }
 const anyOf = (texts) =>
   texts.length > 1 ? `${texts.slice(0, -1).join(", ")} or ${texts[texts.length - 1]}` : texts[0];
@@ -91,9 +90,10 @@ function setParts(feature, condition, isShown) {
   }
   const first = places[0], last = places[places.length - 1];
   if (feature.is_ordered && last - first + 1 === places.length && places.length > 1) {
-    if (first === 0) return ["", ` <= ${texts[last]}`];
-    if (last === texts.length - 1) return ["", ` >= ${texts[first]}`];
-    return [`${texts[first]} <= `, ` <= ${texts[last]}`];
+    const most = signText("<=", isShown);
+    if (first === 0) return ["", ` ${most} ${texts[last]}`];
+    if (last === texts.length - 1) return ["", ` ${signText(">=", isShown)} ${texts[first]}`];
+    return [`${texts[first]} ${most} `, ` ${most} ${texts[last]}`];
   }
   return ["", ` is ${anyOf(places.map((c) => texts[c]))}`];
 }
@@ -317,12 +317,12 @@ function explain(set, row) {
   const line = (k, condition, ...rest) =>
     lines.push([k, conditionParts(condition), valueText(condition.feature, row[condition.feature]), ...rest]);
   for (const k of combined.length ? combined : [place]) {
-    const added = how.contribution(every[k]).map(([, text]) => text);
+    const added = how.contribution(every[k]).map(([, text]) => trueMinus(text));
     if (k === set.rules.length) lines.push([k + 1, ["", "", data.default_text], "", ...added]);
     printed[k].forEach((one, c) => line(c ? "" : k + 1, one, ...added.map((text) => (c ? "" : text))));
   }
   const total = how.values ? totalsOf(set, held) : null;
-  if (total) lines.push(["", ["", "", "total"], "", ...total.map((t) => exactGrouped(roundTo(t, 9)))]);
+  if (total) lines.push(["", ["", "", "total"], "", ...total.map((t) => trueMinus(exactGrouped(roundTo(t, 9))))]);
   const header = ["rule", "condition", "value", ...how.contribution(every[place]).map(([title]) => title)];
   if (how.isExclusive) {
     header.push("match");
@@ -339,7 +339,7 @@ function basis(set, found) {
   const { rule, shares, prediction } = found;
   if (!isClasses)
     return rule.quantiles && rule.n_rows > 0
-      ? `80 % of ${rowCount(rule.n_rows)} rows in ${rounded(rule.quantiles[0])}${rule.quantiles[0] >= 0 ? " - " : " to "}${rounded(rule.quantiles[1])}` : "";
+      ? `80 % of ${rowCount(rule.n_rows)} rows in ${rule.quantiles.map(amount).join(rule.quantiles[0] >= 0 ? " - " : " to ")}` : "";
   if (!shares) return "";
   const k = rateIndex(rule.conditions ? classPlace(rule.prediction) : prediction);
   const interval = ruleInterval(rule, k) || (form(set).isExclusive ? null : bandInterval(set, shares, k));
@@ -347,7 +347,7 @@ function basis(set, found) {
     interval ? `95 % interval ${percentRange(interval)}` : "",
     rule.n_rows > 0 ? `${rowCount(rule.n_rows)} rows` : ""].filter(Boolean).join(", ");
 }
-const answerText = (set, prediction) => (isClasses ? data.classes[prediction] : form(set).answerText(prediction));
+const answerText = (set, prediction) => (isClasses ? data.classes[prediction] : trueMinus(form(set).answerText(prediction)));
 
 /* Predictions on the rows of the page, with the rules that each row counts for. */
 function predict(set) {
@@ -425,8 +425,6 @@ function measure(set) {
     found.flaggedShare = mean((i) => flagged[i]);
     found.precision = mean((i) => expected[i] === data.positive, flagged);
     found.recall = mean((i) => predicted[i] === data.positive, isPositive(expected));
-    /* Without positive predictions the precision is 0, as in scikit-learn. */
-    if (found.precision === null && found.recall !== null) found.precision = 0;
   }
   return found;
 }

@@ -7,6 +7,10 @@ const plural = (value, noun) => `${count(value)} ${noun}${value === 1 ? "" : "s"
 const trueMinus = (text) =>
   text.replace(/(?<![\w.-])-(?=\d|inf)|(?<=\de)-(?=\d)/g, "\u2212");
 
+/* A recorded text, with the signs of print; a category such as ">=200" stays as it is. */
+const typographic = { "<=": "\u2264", ">=": "\u2265" };
+const typeset = (text) => trueMinus(text.replace(/(?<= )[<>]=(?![\w.-])/g, (sign) => typographic[sign]));
+
 /* Fixed decimals; ties are rounded to the even digit, as in Python. */
 function fixed(value, digits) {
   const text = Math.abs(value).toFixed(digits);

@@ -44,11 +44,13 @@ function groupsOf(j) {
     feature.categories.forEach((_, c) => groups.push({
       value: c, condition: { ...empty, categories: [c] }, size: 1 - there.filter((v) => v === c).length / nRows }));
   } else {
-    const cuts = [...new Set(conditions.flatMap(exactBounds))].filter(Number.isFinite).sort((a, b) => a - b);
+    /* Bounds of whole numbers are whole, as in rules. */
+    const cut = empty.integer ? Math.floor : Number;
+    const cuts = [...new Set(conditions.flatMap((one) => exactBounds(one).map(cut)))].filter(Number.isFinite).sort((a, b) => a - b);
     cuts.concat(Infinity).forEach((upper, i) => {
       const lower = i ? cuts[i - 1] : -Infinity, own = row[j];
       let value = own;
-      if (own === null || own > upper) value = empty.integer ? Math.floor(upper) : upper;
+      if (own === null || own > upper) value = upper;
       if (value === Infinity || (own !== null && own <= lower)) value = after(lower, empty.integer);
       if (value > upper || value <= lower || !Number.isFinite(value)) return;
       const size = there.filter((v) => v > Math.min(own, value) && v < Math.max(own, value)).length / nRows;
@@ -111,13 +113,14 @@ function showWhy() {
     element("div", { class: "scroll", role: "region", tabindex: 0, "aria-label": "Rules of this row" }, table),
     element("h3", {}, "What would change the prediction"),
     changed.length ? element("ol", { class: "why-changes" }, ...changed.map(changeItem))
-      : element("p", {}, "Changing one value is not enough."));
+      : element("p", {}, measure(current).predicted.every((one) => one === found.prediction)
+        ? "These rules have the same prediction for every row here." : "Changing one value is not enough."));
 }
 function pick(i) {
   row = rowOf(i);
   chosen.value = i + 1;
   inputs.replaceChildren(...usedFeatures.map(valueField));
-  truth.textContent = data.has_y ? spelled(` of ${count(nRows)}; ${data.target}: ${isClasses ? data.classes[data.expected[i]] ?? "another class" : exactGrouped(data.expected[i])}`)
+  truth.textContent = data.has_y ? spelled(` of ${count(nRows)}; ${data.target}: ${isClasses ? data.classes[data.expected[i]] ?? "another class" : trueMinus(exactGrouped(data.expected[i]))}`)
     : ` of ${count(nRows)}`;
   showWhy();
 }

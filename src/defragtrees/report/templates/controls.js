@@ -26,12 +26,11 @@ function statusLine() {
   const line = element("p", { class: "edit-status", role: "status", "aria-live": "polite" });
   return { line, say: (words) => { line.textContent = spelled(typeset(words)); } };
 }
-/* A number that must pass a check; otherwise the field shows the old text again. */
+/* A number; the field shows the old text again if `commit` returns false. */
 function numberField(attributes, read, commit) {
   const input = element("input", { type: "number", step: "any", value: read(), ...attributes });
   input.addEventListener("change", () => {
-    if (input.value.trim() === "" || !Number.isFinite(Number(input.value)) || commit(Number(input.value)) === false)
-      input.value = read();
+    if (commit(input.value.trim() === "" ? NaN : Number(input.value)) === false) input.value = read();
   });
   return input;
 }
@@ -52,7 +51,7 @@ function categoryField(feature, value, choose, attributes, extra = []) {
 }
 
 /* Figures now and before the changes. */
-const errorText = (value) => (isClasses ? shareText(value) : amount(value));
+const errorText = (value) => (isClasses ? `${fixed(100 * value, 1)}${space}%` : amount(value));
 const before = measure(original);
 function showFigures(place, lines, found) {
   const text = (value, write) => (isKnown(value) ? write(value) : "\u2013");

@@ -64,8 +64,8 @@ if (decider) {
     const [t, a] = isMissed ? [data.positive, 1 - data.positive] : [1 - data.positive, data.positive];
     const words = isMissed ? "Cost of a missed row" : "Cost of a false alarm";
     const change = (value) => {
-      if (value < 0) return tell("A cost must not be negative."), false;
-      costs = costs.map((row, i) => row.map((old, j) => (i === t && j === a ? value : old)));
+      if (!(value >= 0)) return tell("A cost must be a number that is not negative."), false;
+      costs = swapped(costs, t, swapped(costs[t], a, value));
       before.cost = measure(original).cost;
       return shownAgain(false);
     };

@@ -65,9 +65,8 @@ function sideControls(k, c, sign) {
     slider.value = nearest(value());
   };
   const box = feature.kind ? element("output", {}, written(value()))
-    : element("input", { type: "number", step: condition().integer ? "1" : "any", value: exact(value()),
-      "data-key": `${key}/number`, "aria-label": `Threshold of ${words}`,
-      on: { change: () => commit(box.value.trim() === "" ? NaN : Number(box.value)) } });
+    : numberField({ step: condition().integer ? "1" : "any", "data-key": `${key}/number`, "aria-label": `Threshold of ${words}` },
+      () => exact(value()), commit);
   const show = (v) => {
     if (feature.kind) box.textContent = written(v);
     else box.value = exact(v);
@@ -79,7 +78,10 @@ function sideControls(k, c, sign) {
       input: () => {
         const made = changed(stops[slider.value]);
         show(stops[slider.value]);
-        if (made) showAll(...tried(k, c, made));
+        if (!made) return;
+        const rule = current.rules[k], conditions = swapped(rule.conditions, c, made);
+        const set = { ...current, rules: swapped(current.rules, k, { ...rule, conditions }) };
+        showAll(measure(set), set);
       },
       change: () => commit(stops[slider.value]),
     } });
@@ -125,7 +127,8 @@ function predictionControls(k) {
       const whose = rule.points.length > 1 ? ` for ${data.classes[p]}` : "", isWhole = form(original).isWhole(original);
       const commit = (value) => {
         if (isWhole && !Number.isInteger(value)) return say("This card has whole points."), false;
-        return done(changes.predict(k, { points: rule.points.map((old, i) => (i === p ? value : old)) }), say, true);
+        if (Number.isNaN(value)) return say("Points must be a number."), false;
+        return done(changes.predict(k, { points: swapped(rule.points, p, value) }), say, true);
       };
       return element("span", { class: "side" }, spelled(whose), numberField({
         step: isWhole ? "1" : "any", "data-key": `${key}/${p}`, "aria-label": `Points of rule ${k + 1}${spelled(whose)}` },
@@ -134,7 +137,8 @@ function predictionControls(k) {
   if (!form(current).hasOwnPrediction(current)) return [named(trueMinus(form(current).predictionText(rule)))];
   if (!isClasses)
     return [numberField({ "data-key": key, "aria-label": `Prediction of rule ${k + 1}` },
-      () => exact(rule.prediction), (prediction) => done(changes.predict(k, { prediction }), say, true))];
+      () => exact(rule.prediction), (prediction) => (Number.isNaN(prediction) ? (say("A prediction must be a number."), false)
+        : done(changes.predict(k, { prediction }), say, true)))];
   const options = data.classes.map((label, place) =>
     element("option", { value: place, selected: place === classPlace(rule.prediction) }, spelled(label)));
   return [element("select", { "data-key": key, "aria-label": `Prediction of rule ${k + 1}`, on: {

@@ -174,8 +174,10 @@ const heldBy = (set, row) =>
   everyRule(set).map((rule) => rule.conditions.every((one) => accepts(one)(row[one.feature])));
 
 /* From probabilities to the index of a class. */
-const edge = (p) => Math.min(Math.max(p, 1e-12), 1 - 1e-12);
-const logOdds = (p) => Math.log(edge(p)) - Math.log1p(-edge(p));
+function logOdds(p, least = 1e-12) {
+  const inside = Math.min(Math.max(p, least), 1 - least);
+  return Math.log(inside) - Math.log1p(-inside);
+}
 const isSet = (set) => isKnown(set.threshold);
 /* Of two classes, the probability of the second from which it is predicted. */
 const cutOf = (set) =>
@@ -302,8 +304,7 @@ function bandInterval(set, shares, k) {
   if (!set.rate_bands) return null;
   const { edges, rates, n_effective: n, means } = set.rate_bands;
   const p = isBinary ? shares[1] : shares[k], place = edges.filter((one) => one < p).length;
-  const inside = (q) => Math.log(Math.min(Math.max(q, 1e-6), 1 - 1e-6) / (1 - Math.min(Math.max(q, 1e-6), 1 - 1e-6)));
-  const shift = means ? inside(p) - inside(means[place]) : 0;
+  const shift = means ? logOdds(p, 1e-6) - logOdds(means[place], 1e-6) : 0;
   const moved = (q) => (means ? 1 / (1 + Math.exp(-(Math.log(q / (1 - q)) + shift))) : q);
   const [low, high] = wilson(rates[place], n[place]).map(moved);
   const found = [Math.min(low, p), Math.max(high, p)];

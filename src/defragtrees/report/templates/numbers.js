@@ -72,7 +72,6 @@ function rateText(rate) {
   return `${fixed(100 * rate, digits)}${space}%`;
 }
 const threeDigits = (value) => trueMinus(fixed(value, 3));
-const shareText = (error) => `${fixed(100 * error, 1)}${space}%`;
 
 /* A probability and its interval, with the decimals that the interval supports. */
 const percentDigits = ([low, high]) => (high - low >= 0.02 ? 0 : high - low >= 0.002 ? 1 : 2);

@@ -124,12 +124,12 @@ function pick(i) {
     : ` of ${count(nRows)}`;
   showWhy();
 }
-const anyOne = (places) => places[Math.floor(Math.random() * places.length)];
-const wrongRows = () => {
+function pickWrong() {
   const { predicted } = measure(current), apart = predicted.map((p, i) => (isClasses ? Number(p !== data.expected[i]) : Math.abs(p - data.expected[i])));
   const worst = [...apart].sort((a, b) => b - a)[Math.floor(nRows / 20)];
-  return apart.flatMap((one, i) => ((isClasses ? one : one >= worst && one) ? [i] : []));
-};
+  const wrong = apart.flatMap((one, i) => ((isClasses ? one : one >= worst && one) ? [i] : []));
+  if (wrong.length) pick(wrong[Math.floor(Math.random() * wrong.length)]);
+}
 const chosen = element("input", { type: "number", min: 1, max: nRows, step: 1, value: 1, "data-key": "row", on: { change: () => {
   const i = Number(chosen.value) - 1;
   pick(Number.isInteger(i) && i >= 0 && i < nRows ? i : 0);
@@ -138,10 +138,7 @@ const truth = element("span", {});
 explainer.append(
   element("p", { class: "why-pick" }, element("label", {}, "Row ", chosen), truth, " ",
     button("Random row", "random", () => pick(Math.floor(Math.random() * nRows))), " ",
-    ...(data.has_y ? [button(isClasses ? "A wrong prediction" : "A large error", "wrong", () => {
-      const wrong = wrongRows();
-      if (wrong.length) pick(anyOne(wrong));
-    })] : [])),
+    ...(data.has_y ? [button(isClasses ? "A wrong prediction" : "A large error", "wrong", pickWrong)] : [])),
   inputs, head, answer);
 panels.push(() => showWhy());
 pick(0);

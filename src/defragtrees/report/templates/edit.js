@@ -20,13 +20,13 @@ function headlines() {
   if (!form(current).isComplete) lines.push(["coverage", "coverage", rateText]);
   return [...lines, ["rules", "nRules", count], ["conditions", "nConditions", count]];
 }
-/* The figures above all rules and at each; the printed conditions of the model tried. */
+/* The figures above all rules and at each; the conditions of the model tried. They are those that
+   the controls change: the table of the rules also has bounds that follow from the rules before. */
 function showAll(found, set = current) {
   showFigures(figures, headlines(), found);
-  const printed = printedConditions(set);
   [...list.children].forEach((card, k) => {
     card.querySelector(".edit-proof").textContent = proof(found.rules[k]);
-    card.querySelectorAll(".asks").forEach((place, c) => place.replaceWith(asked(conditionParts(printed[k][c]))));
+    card.querySelectorAll(".asks").forEach((place, c) => place.replaceWith(asked(conditionParts(set.rules[k].conditions[c]))));
   });
 }
 /* The evidence of one rule in a sentence. */

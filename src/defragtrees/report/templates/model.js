@@ -62,8 +62,8 @@ function sideValue(condition, sign) {
 const flipped = { ">": "<", ">=": "<=" };
 const signText = (sign, isShown) => (isShown && typographic[sign]) || sign;
 function numberText(feature, value, isShown) {
-  if (feature.kind && Number.isFinite(value)) return kinds[feature.kind](value);
-  return isShown ? trueMinus(exactGrouped(value)) : exact(value);
+  const write = feature.kind && Number.isFinite(value) ? kinds[feature.kind] : isShown ? exactGrouped : exact;
+  return isShown ? trueMinus(write(value)) : write(value);
 }
 function intervalParts(feature, condition, isShown) {
   const [lower, upper] = ends(condition);

@@ -484,9 +484,9 @@ def expected_decision(rules, sample, costs=((0.0, 1.0), (1.0, 0.0))):
     codes = [rules.outcome.encode(values) for values in both]
     return [
         count((predicted == positive).sum()),
-        rate_text((predicted == positive).mean()),
-        "–" if math.isnan(precision) else rate_text(precision),
-        rate_text(recall_score(*both, **options)),
+        render.percent((predicted == positive).mean()),
+        "–" if math.isnan(precision) else render.percent(precision),
+        render.percent(recall_score(*both, **options)),
         f"{100 * (predicted != sample.expected).mean():.1f}\N{NO-BREAK SPACE}%",
         amount(np.array(costs)[codes[0], codes[1]].mean()),
     ]
@@ -574,10 +574,10 @@ def test_the_cheapest_threshold_is_found(browser, tmp_path):
 
 def test_a_threshold_replaces_the_costs_of_the_rules(browser, tmp_path):
     rules, X, y = loans()[0].rules_, *loans()[1:]
-    costs = ((0.0, 1.0), (3.0, 0.0))
+    costs = ((0.0, 1.0), (5.0, 0.0))
     every = [
         dataclasses.replace(rule, prediction="unpaid")
-        if rule.distribution[1] > 0.25
+        if rule.distribution[1] > 1 / 6
         else rule
         for rule in rules
     ]
@@ -590,9 +590,9 @@ def test_a_threshold_replaces_the_costs_of_the_rules(browser, tmp_path):
         note = page.locator("#rules .note[hidden]")
         assert note.count() == 1
         fields = page.locator("#decider .costs input").all()
-        assert [field.input_value() for field in fields] == ["3", "1"]
+        assert [field.input_value() for field in fields] == ["5", "1"]
         least, figures = decided(page)
-        assert least == "0.25"
+        assert least == "0.167"
         assert figures == expected_decision(rules, sample, costs)
         sentence = page.inner_text(".decided")
         both = [(sample.expected == "unpaid").sum(), int(figures[0].replace(",", ""))]

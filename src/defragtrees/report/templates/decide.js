@@ -29,9 +29,9 @@ if (decider) {
   const least = () => mirrored(cutOf(current));
   /* One that follows from costs may have many digits. */
   const shown = () => exact(isSet(current) ? least() : roundTo(least(), 3));
-  const lines = [["flagged rows", "flagged", count], ["share flagged", "flaggedShare", rateText],
-    ...(data.has_y ? [[`flagged rows that are ${positiveName()}`, "precision", rateText],
-      [`${positiveName()} rows that are flagged`, "recall", rateText],
+  const lines = [["flagged rows", "flagged", count], ["share flagged", "flaggedShare", percent],
+    ...(data.has_y ? [[`flagged rows that are ${positiveName()}`, "precision", percent],
+      [`${positiveName()} rows that are flagged`, "recall", percent],
       [data.error_name, "error", errorText], ["mean cost", "cost", amount]] : [])];
   function show(found, value) {
     showFigures(place, lines, found);

@@ -58,7 +58,8 @@ if (decider) {
   const box = numberField({ min: 0, max: 1, "data-key": "threshold/number", "aria-label": `Threshold of P(${spelled(name)})` }, shown, commit);
   const slider = element("input", { type: "range", min: 0, step: 1, "data-key": "threshold/slider",
     "aria-label": `Slider for the threshold of P(${spelled(name)})`, on: {
-      input: () => show(measure(withThreshold(current, stops[slider.value])), exact(stops[slider.value])), change: () => commit(stops[slider.value]) } });
+      input: () => show(measure(withThreshold(current, stops[slider.value])), exact(stops[slider.value])),
+      change: () => commit(stops[slider.value]) } });
 
   const costField = (isMissed) => {
     const [t, a] = isMissed ? [data.positive, 1 - data.positive] : [1 - data.positive, data.positive];
@@ -88,7 +89,8 @@ if (decider) {
     enableDeeds(decider);
   });
   decider.append(
-    element("p", { class: "asked" }, "Predict ", named(positiveName()), ` if P(${spelled(name)}) \u2265 `, box, total, " ", slider), line, place, ...(data.has_y ? [sentence, element("p", { class: "costs" }, costField(true), costField(false),
+    element("p", { class: "asked" }, "Predict ", named(positiveName()), ` if P(${spelled(name)}) \u2265 `, box, total, " ", slider),
+    line, place, ...(data.has_y ? [sentence, element("p", { class: "costs" }, costField(true), costField(false),
       button("Cheapest threshold", "cheapest", cheapest))] : []),
     element("div", { class: "edit-deeds" }, ...deeds(tell)));
   shownAgain(false);

@@ -103,11 +103,11 @@ function changeItem({ condition, prediction, shares }) {
 function showWhy() {
   const found = explain(current, row), basisText = basis(current, found), changed = smallestChanges();
   const isText = (title) => ["rule", "condition", "value", "match"].includes(title);
-  const cell = (content, c) => element("td", isText(found.header[c]) ? {} : { class: "number" },
+  const cell = (tag) => (content, c) => element(tag, { class: isText(found.header[c]) ? null : "number", scope: tag === "th" ? "col" : null },
     Array.isArray(content) ? asked(content) : spelled(String(content)));
   const table = element("table", {},
-    element("thead", {}, element("tr", {}, ...found.header.map((title) => element("th", { scope: "col", ...(isText(title) ? {} : { class: "number" }) }, spelled(title))))),
-    element("tbody", {}, ...found.lines.map((line) => element("tr", line[line.length - 1] === "no" ? { class: "failed" } : {}, ...line.map(cell)))));
+    element("thead", {}, element("tr", {}, ...found.header.map(cell("th")))),
+    element("tbody", {}, ...found.lines.map((line) => element("tr", { class: line[line.length - 1] === "no" ? "failed" : null }, ...line.map(cell("td"))))));
   head.replaceChildren("Prediction: ", badge(current, found.prediction), basisText ? `; ${spelled(basisText)}` : "");
   answer.replaceChildren(
     element("div", { class: "scroll", role: "region", tabindex: 0, "aria-label": "Rules of this row" }, table),
@@ -120,8 +120,8 @@ function pick(i) {
   row = rowOf(i);
   chosen.value = i + 1;
   inputs.replaceChildren(...usedFeatures.map(valueField));
-  truth.textContent = data.has_y ? spelled(` of ${count(nRows)}; ${data.target}: ${isClasses ? data.classes[data.expected[i]] ?? "another class" : trueMinus(exactGrouped(data.expected[i]))}`)
-    : ` of ${count(nRows)}`;
+  const own = data.expected[i], words = isClasses ? data.classes[own] ?? "another class" : trueMinus(exactGrouped(own));
+  truth.textContent = ` of ${count(nRows)}${data.has_y ? spelled(`; ${data.target}: ${words}`) : ""}`;
   showWhy();
 }
 function pickWrong() {

@@ -102,6 +102,12 @@ def test_calibration_has_told_and_observed_by_rule():
             assert row[name] == (value if is_text else pytest.approx(value, abs=1e-4))
 
 
+def test_an_observed_rate_is_exact_so_that_ties_round_alike():
+    y = ["yes"] * 13 + ["no"] * 3
+    first, _ = metrics.calibration(telling(0.913684020469, 0.25), [[1.0]] * 16, y)
+    assert first["observed"] == 13 / 16
+
+
 def test_calibration_of_many_classes_is_of_the_answer():
     labels = ("a", "b", "c")
     low, rest = Rule(LOW, "c", (0.2, 0.2, 0.6)), Rule((), "a", (0.8, 0.1, 0.1))

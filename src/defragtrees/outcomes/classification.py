@@ -705,8 +705,8 @@ class Classes(Outcome):
         return {"class": self.labels[self.rate_index(rule)]}
 
     def observed_interval(self, observed, variance, weight):
-        """An observed rate, rounded into 0 to 1, and the ends of its interval."""
-        observed = min(max(observed, 0.0), 1.0)
+        """An observed rate, less the noise of its sum, and the ends of its interval."""
+        observed = min(max(round(observed, 12), 0.0), 1.0)
         return observed, *wilson_interval(observed, weight)
 
     def estimate(self, rule):

@@ -1,5 +1,6 @@
 /* Changes: each makes a new rule model that records it, as edits in the library do. */
 
+const swapped = (all, place, one) => all.map((old, i) => (i === place ? one : old));
 const copy = (value) => JSON.parse(JSON.stringify(value));
 const original = data.rules;
 let current = copy(original);
@@ -82,8 +83,7 @@ const changes = {
     return changes.conditions(k, (all) => all.filter((_, i) => i !== c), "remove", "");
   },
   replace(k, c, condition) {
-    const make = (all) => all.map((one, i) => (i === c ? condition : one));
-    return changes.conditions(k, make, "replace", `${k}/${condition.feature}`);
+    return changes.conditions(k, (all) => swapped(all, c, condition), "replace", `${k}/${condition.feature}`);
   },
   predict(k, values) {
     return step(`${k}/prediction`, () => {
@@ -124,14 +124,6 @@ function withThreshold(set, least) {
     return prediction === rule.prediction ? rule : { ...rule, prediction, error: null };
   };
   return { ...made, rules: set.rules.map(follow), default: follow(set.default) };
-}
-
-/* A trial model and its measures, while a slider moves. */
-function tried(k, c, condition) {
-  const rules = current.rules.map((rule, i) => (i !== k ? rule : {
-    ...rule, conditions: rule.conditions.map((one, j) => (j === c ? condition : one)),
-  }));
-  return [measure({ ...current, rules }), { ...current, rules }];
 }
 
 function save() {

@@ -24,14 +24,13 @@ const badge = (set, prediction) =>
 /* A line that screen readers announce. */
 function statusLine() {
   const line = element("p", { class: "edit-status", role: "status", "aria-live": "polite" });
-  return { line, say: (words) => { line.textContent = spelled(words); } };
+  return { line, say: (words) => { line.textContent = spelled(typeset(words)); } };
 }
-/* A number that must pass a check; otherwise the field shows the old one again. */
+/* A number; the field shows the old text again if `commit` returns false. */
 function numberField(attributes, read, commit) {
-  const input = element("input", { type: "number", step: "any", value: exact(read()), ...attributes });
+  const input = element("input", { type: "number", step: "any", value: read(), ...attributes });
   input.addEventListener("change", () => {
-    if (input.value.trim() === "" || !Number.isFinite(Number(input.value)) || commit(Number(input.value)) === false)
-      input.value = exact(read());
+    if (commit(input.value.trim() === "" ? NaN : Number(input.value)) === false) input.value = read();
   });
   return input;
 }
@@ -52,7 +51,7 @@ function categoryField(feature, value, choose, attributes, extra = []) {
 }
 
 /* Figures now and before the changes. */
-const errorText = (value) => (isClasses ? shareText(value) : amount(value));
+const errorText = (value) => (isClasses ? `${fixed(100 * value, 1)}${space}%` : amount(value));
 const before = measure(original);
 function showFigures(place, lines, found) {
   const text = (value, write) => (isKnown(value) ? write(value) : "\u2013");
@@ -64,7 +63,6 @@ function showFigures(place, lines, found) {
   }));
 }
 const positiveName = () => data.classes[data.positive];
-const classFigures = () => [[`precision for ${positiveName()}`, "precision", threeDigits], [`recall for ${positiveName()}`, "recall", threeDigits]];
 
 /* Undo, start over and save; each panel has these buttons. */
 function undoLast(say) {

@@ -27,16 +27,16 @@ if (decider) {
     stops.push(...between(distinct[distinct.length - 1], 1, 1e-9));
   }
   const least = () => mirrored(cutOf(current));
-  const nearest = (value) => {
-    const passed = stops.findIndex((stop) => stop >= value);
-    return passed < 0 ? stops.length - 1 : passed;
-  };
-  const lines = () => [[`flagged as ${positiveName()}`, "flagged", count], ["share flagged", "flaggedShare", rateText],
-    ...(data.has_y ? [...classFigures(), [data.error_name, "error", errorText], ["mean cost", "cost", amount]] : [])];
+  /* One that follows from costs may have many digits. */
+  const shown = () => exact(isSet(current) ? least() : roundTo(least(), 3));
+  const lines = [["flagged rows", "flagged", count], ["share flagged", "flaggedShare", percent],
+    ...(data.has_y ? [[`flagged rows that are ${positiveName()}`, "precision", percent],
+      [`${positiveName()} rows that are flagged`, "recall", percent],
+      [data.error_name, "error", errorText], ["mean cost", "cost", amount]] : [])];
   function show(found, value) {
-    showFigures(place, lines(), found);
-    box.value = exact(value);
-    slider.setAttribute("aria-valuetext", `P(${spelled(name)}) at least ${exact(value)}`);
+    showFigures(place, lines, found);
+    box.value = value;
+    slider.setAttribute("aria-valuetext", `P(${spelled(name)}) at least ${value}`);
     if (form(current).values) {
       const totals = held.filter((_, i) => found.predicted[i] === data.positive).map((one) => totalsOf(current, one)[0]);
       const [pick, words] = data.positive ? [Math.min, "at least"] : [Math.max, "at most"];
@@ -51,26 +51,26 @@ if (decider) {
     sentence.textContent = spelled(`Of ${plural(found.flagged, "flagged row")}, ${are(true, true)} ${positiveName()} and ` +
       `${are(false, true)} not. Of the other ${plural(nRows - found.flagged, "row")}, ${are(true, false)} ${positiveName()}.`);
   }
-  const attempt = (value) => show(measure(withThreshold(current, value)), value);
   const commit = (value) => {
-    if (!(value > 0 && value < 1)) return tell("A threshold must be above 0 and below 1."), false;
+    if (!(value > 0 && value < 1)) return tell(`A threshold must be above 0 and below 1 (0.15 is 15 %); it stays ${shown()}.`), false;
     return done(changes.threshold(value), tell, true);
   };
-  const box = numberField({ min: 0, max: 1, "data-key": "threshold/number", "aria-label": `Threshold of P(${spelled(name)})` }, least, commit);
+  const box = numberField({ min: 0, max: 1, "data-key": "threshold/number", "aria-label": `Threshold of P(${spelled(name)})` }, shown, commit);
   const slider = element("input", { type: "range", min: 0, step: 1, "data-key": "threshold/slider",
     "aria-label": `Slider for the threshold of P(${spelled(name)})`, on: {
-      input: () => attempt(stops[slider.value]), change: () => commit(stops[slider.value]) } });
+      input: () => show(measure(withThreshold(current, stops[slider.value])), exact(stops[slider.value])),
+      change: () => commit(stops[slider.value]) } });
 
   const costField = (isMissed) => {
     const [t, a] = isMissed ? [data.positive, 1 - data.positive] : [1 - data.positive, data.positive];
     const words = isMissed ? "Cost of a missed row" : "Cost of a false alarm";
     const change = (value) => {
-      if (value < 0) return tell("A cost must not be negative."), false;
-      costs = costs.map((row, i) => row.map((old, j) => (i === t && j === a ? value : old)));
+      if (!(value >= 0)) return tell("A cost must be a number that is not negative."), false;
+      costs = swapped(costs, t, swapped(costs[t], a, value));
       before.cost = measure(original).cost;
       return shownAgain(false);
     };
-    return element("label", {}, `${words} `, numberField({ min: 0, "data-key": isMissed ? "cost/missed" : "cost/alarm" }, () => costs[t][a], change));
+    return element("label", {}, `${words} `, numberField({ min: 0, "data-key": isMissed ? "cost/missed" : "cost/alarm" }, () => exact(costs[t][a]), change));
   };
   /* Of the cheapest thresholds, the one that flags the fewest rows. */
   function cheapest() {
@@ -83,14 +83,15 @@ if (decider) {
   panels.push(() => {
     findStops();
     slider.max = stops.length - 1;
-    slider.value = nearest(least());
-    show(measure(current), least());
+    const passed = stops.findIndex((stop) => stop >= least());
+    slider.value = passed < 0 ? stops.length - 1 : passed;
+    show(measure(current), shown());
     enableDeeds(decider);
   });
   decider.append(
     element("p", { class: "asked" }, "Predict ", named(positiveName()), ` if P(${spelled(name)}) \u2265 `, box, total, " ", slider),
-    place, ...(data.has_y ? [sentence, element("p", { class: "costs" }, costField(true), costField(false),
+    line, place, ...(data.has_y ? [sentence, element("p", { class: "costs" }, costField(true), costField(false),
       button("Cheapest threshold", "cheapest", cheapest))] : []),
-    element("div", { class: "edit-deeds" }, ...deeds(tell), line));
+    element("div", { class: "edit-deeds" }, ...deeds(tell)));
   shownAgain(false);
 }

@@ -1,4 +1,7 @@
 /* The editor: rules, figures and controls. */
+const stale = element("p", { class: "note", hidden: true }, "The rules were changed in this page; this section shows them as they were before.");
+document.getElementById("rules-heading")?.after(stale);
+panels.push(() => { stale.hidden = !steps.length; });
 const editor = document.getElementById("editor");
 const { line: editStatus, say } = statusLine();
 const figures = element("dl", { class: "edit-figures" });
@@ -12,33 +15,33 @@ function headlines() {
   if (data.has_y && hasModel)
     lines.push(["agreement with the model", "fidelity", isClasses ? rateText : (value) => `R\u00b2 ${threeDigits(value)}`]);
   if (original.costs) lines.push(["mean cost", "cost", amount]);
-  if (isBinary && data.has_y) lines.push(...classFigures());
+  if (isBinary && data.has_y)
+    lines.push([`precision for ${positiveName()}`, "precision", threeDigits], [`recall for ${positiveName()}`, "recall", threeDigits]);
   if (!form(current).isComplete) lines.push(["coverage", "coverage", rateText]);
   return [...lines, ["rules", "nRules", count], ["conditions", "nConditions", count]];
 }
-/* The figures above all rules and at each; the printed conditions of the model tried. */
+/* The figures above all rules and at each; the conditions of the model tried. They are those that
+   the controls change: the table of the rules also has bounds that follow from the rules before. */
 function showAll(found, set = current) {
   showFigures(figures, headlines(), found);
-  const printed = printedConditions(set);
   [...list.children].forEach((card, k) => {
     card.querySelector(".edit-proof").textContent = proof(found.rules[k]);
-    card.querySelectorAll(".asks").forEach((place, c) => place.replaceWith(asked(conditionParts(printed[k][c]))));
+    card.querySelectorAll(".asks").forEach((place, c) => place.replaceWith(asked(conditionParts(set.rules[k].conditions[c]))));
   });
 }
 /* The evidence of one rule in a sentence. */
 function proof(rule) {
   if (!rule.n) return "none of these rows";
-  const parts = [`${rateText(rule.share)} of rows (${count(rule.n)})`];
+  const parts = [`${percent(rule.share)} of rows (${count(rule.n)})`];
   if (!isClasses) {
     if (data.has_y) parts.push(`mean ${amount(rule.mean)}, mean absolute error ${amount(rule.miss)}`);
     if (hasModel) parts.push(`mean distance ${amount(rule.distance)} to the model`);
     return parts.join("; ");
   }
-  const [low, high] = rule.interval.map(rateText);
-  const source = data.has_y ? "" : " (model)";
-  parts.push(`rate of ${spelled(data.classes[rule.shownClass])}${source} ${rateText(rule.rate)} (${low} to ${high})`);
-  if (data.has_y) parts.push(`${rateText(rule.right)} right`);
-  if (hasModel) parts.push(`the model agrees on ${rateText(rule.agrees)}`);
+  const rate = percent(rule.rate, percentDigits(rule.interval)), range = percentRange(rule.interval).replace(" - ", " to ");
+  parts.push(`rate of ${spelled(data.classes[rule.shownClass])}${data.has_y ? "" : " (model)"} ${rate} (${range})`);
+  if (data.has_y) parts.push(`${percent(rule.right)} right`);
+  if (hasModel) parts.push(`the model agrees on ${percent(rule.agrees)}`);
   return parts.join("; ");
 }
 
@@ -49,7 +52,7 @@ function sideControls(k, c, sign) {
   const key = `${k}/${c}/${sign}`, value = () => sideValue(condition(), sign);
   const words = `rule ${k + 1}, ${spelled(feature.name)} ${sign === "=" ? "is" : sign}`;
   const nearest = (v) => stops.reduce((best, s, i) => (Math.abs(s - v) < Math.abs(stops[best] - v) ? i : best), 0);
-  const written = (v) => spelled(numberText(feature, v) + feature.ending);
+  const written = (v) => spelled(numberText(feature, v, true) + feature.ending);
   const changed = (v) => {
     const made = withSide(condition(), sign, condition().integer ? Math.round(v) : v), [lower, upper] = ends(made);
     return Number.isFinite(v) && lower < upper ? made : null;
@@ -62,9 +65,8 @@ function sideControls(k, c, sign) {
     slider.value = nearest(value());
   };
   const box = feature.kind ? element("output", {}, written(value()))
-    : element("input", { type: "number", step: condition().integer ? "1" : "any", value: exact(value()),
-      "data-key": `${key}/number`, "aria-label": `Threshold of ${words}`,
-      on: { change: () => commit(box.value.trim() === "" ? NaN : Number(box.value)) } });
+    : numberField({ step: condition().integer ? "1" : "any", "data-key": `${key}/number`, "aria-label": `Threshold of ${words}` },
+      () => exact(value()), commit);
   const show = (v) => {
     if (feature.kind) box.textContent = written(v);
     else box.value = exact(v);
@@ -76,7 +78,10 @@ function sideControls(k, c, sign) {
       input: () => {
         const made = changed(stops[slider.value]);
         show(stops[slider.value]);
-        if (made) showAll(...tried(k, c, made));
+        if (!made) return;
+        const rule = current.rules[k], conditions = swapped(rule.conditions, c, made);
+        const set = { ...current, rules: swapped(current.rules, k, { ...rule, conditions }) };
+        showAll(measure(set), set);
       },
       change: () => commit(stops[slider.value]),
     } });
@@ -122,16 +127,18 @@ function predictionControls(k) {
       const whose = rule.points.length > 1 ? ` for ${data.classes[p]}` : "", isWhole = form(original).isWhole(original);
       const commit = (value) => {
         if (isWhole && !Number.isInteger(value)) return say("This card has whole points."), false;
-        return done(changes.predict(k, { points: rule.points.map((old, i) => (i === p ? value : old)) }), say, true);
+        if (Number.isNaN(value)) return say("Points must be a number."), false;
+        return done(changes.predict(k, { points: swapped(rule.points, p, value) }), say, true);
       };
       return element("span", { class: "side" }, spelled(whose), numberField({
         step: isWhole ? "1" : "any", "data-key": `${key}/${p}`, "aria-label": `Points of rule ${k + 1}${spelled(whose)}` },
-      () => rule.points[p], commit));
+      () => exact(rule.points[p]), commit));
     });
-  if (!form(current).hasOwnPrediction(current)) return [named(form(current).predictionText(rule))];
+  if (!form(current).hasOwnPrediction(current)) return [named(trueMinus(form(current).predictionText(rule)))];
   if (!isClasses)
     return [numberField({ "data-key": key, "aria-label": `Prediction of rule ${k + 1}` },
-      () => rule.prediction, (prediction) => done(changes.predict(k, { prediction }), say, true))];
+      () => exact(rule.prediction), (prediction) => (Number.isNaN(prediction) ? (say("A prediction must be a number."), false)
+        : done(changes.predict(k, { prediction }), say, true)))];
   const options = data.classes.map((label, place) =>
     element("option", { value: place, selected: place === classPlace(rule.prediction) }, spelled(label)));
   return [element("select", { "data-key": key, "aria-label": `Prediction of rule ${k + 1}`, on: {
@@ -170,7 +177,7 @@ function render(focus) {
 }
 function refresh() {
   const texts = (current.edits || []).slice((original.edits || []).length);
-  log.replaceChildren(...(texts.length ? texts.map((one) => element("li", {}, spelled(one.text)))
+  log.replaceChildren(...(texts.length ? texts.map((one) => element("li", {}, spelled(typeset(one.text))))
     : [element("li", { class: "none" }, "none yet")]));
   enableDeeds(editor);
   showAll(measure(current));

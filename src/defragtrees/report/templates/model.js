@@ -60,20 +60,19 @@ function sideValue(condition, sign) {
 /* Texts as rules print them: before the name of the feature, the name, after it. Shown ones have
    separators and typographic signs; recorded ones can be read back. */
 const flipped = { ">": "<", ">=": "<=" };
-const typographic = { "<=": "\u2264", ">=": "\u2265" };
+const signText = (sign, isShown) => (isShown && typographic[sign]) || sign;
 function numberText(feature, value, isShown) {
-  if (feature.kind && Number.isFinite(value)) return kinds[feature.kind](value);
-  return isShown ? trueMinus(exactGrouped(value)) : exact(value);
+  const write = feature.kind && Number.isFinite(value) ? kinds[feature.kind] : isShown ? exactGrouped : exact;
+  return isShown ? trueMinus(write(value)) : write(value);
 }
 function intervalParts(feature, condition, isShown) {
   const [lower, upper] = ends(condition);
   if (lower >= upper) return null;
-  const write = (sign) => (isShown && typographic[sign]) || sign;
   const sides = sidesOf(condition).map(([sign, value]) => [sign, numberText(feature, value, isShown)]);
   if (!sides.length) return ["", ` is ${condition.missing ? "anything" : "not missing"}`];
   const [[sign, value], other] = sides;
-  if (other) return [`${value} ${write(flipped[sign])} `, ` ${write(other[0])} ${other[1]}${feature.ending}`];
-  return ["", ` ${sign === "=" ? "is" : write(sign)} ${value}${feature.ending}`];
+  if (other) return [`${value} ${signText(flipped[sign], isShown)} `, ` ${signText(other[0], isShown)} ${other[1]}${feature.ending}`];
+  return ["", ` ${sign === "=" ? "is" : signText(sign, isShown)} ${value}${feature.ending}`];
 }
 const anyOf = (texts) =>
   texts.length > 1 ? `${texts.slice(0, -1).join(", ")} or ${texts[texts.length - 1]}` : texts[0];
@@ -91,9 +90,10 @@ function setParts(feature, condition, isShown) {
   }
   const first = places[0], last = places[places.length - 1];
   if (feature.is_ordered && last - first + 1 === places.length && places.length > 1) {
-    if (first === 0) return ["", ` <= ${texts[last]}`];
-    if (last === texts.length - 1) return ["", ` >= ${texts[first]}`];
-    return [`${texts[first]} <= `, ` <= ${texts[last]}`];
+    const most = signText("<=", isShown);
+    if (first === 0) return ["", ` ${most} ${texts[last]}`];
+    if (last === texts.length - 1) return ["", ` ${signText(">=", isShown)} ${texts[first]}`];
+    return [`${texts[first]} ${most} `, ` ${most} ${texts[last]}`];
   }
   return ["", ` is ${anyOf(places.map((c) => texts[c]))}`];
 }
@@ -174,8 +174,10 @@ const heldBy = (set, row) =>
   everyRule(set).map((rule) => rule.conditions.every((one) => accepts(one)(row[one.feature])));
 
 /* From probabilities to the index of a class. */
-const edge = (p) => Math.min(Math.max(p, 1e-12), 1 - 1e-12);
-const logOdds = (p) => Math.log(edge(p)) - Math.log1p(-edge(p));
+function logOdds(p, least = 1e-12) {
+  const inside = Math.min(Math.max(p, least), 1 - least);
+  return Math.log(inside) - Math.log1p(-inside);
+}
 const isSet = (set) => isKnown(set.threshold);
 /* Of two classes, the probability of the second from which it is predicted. */
 const cutOf = (set) =>
@@ -302,8 +304,7 @@ function bandInterval(set, shares, k) {
   if (!set.rate_bands) return null;
   const { edges, rates, n_effective: n, means } = set.rate_bands;
   const p = isBinary ? shares[1] : shares[k], place = edges.filter((one) => one < p).length;
-  const inside = (q) => Math.log(Math.min(Math.max(q, 1e-6), 1 - 1e-6) / (1 - Math.min(Math.max(q, 1e-6), 1 - 1e-6)));
-  const shift = means ? inside(p) - inside(means[place]) : 0;
+  const shift = means ? logOdds(p, 1e-6) - logOdds(means[place], 1e-6) : 0;
   const moved = (q) => (means ? 1 / (1 + Math.exp(-(Math.log(q / (1 - q)) + shift))) : q);
   const [low, high] = wilson(rates[place], n[place]).map(moved);
   const found = [Math.min(low, p), Math.max(high, p)];
@@ -317,12 +318,12 @@ function explain(set, row) {
   const line = (k, condition, ...rest) =>
     lines.push([k, conditionParts(condition), valueText(condition.feature, row[condition.feature]), ...rest]);
   for (const k of combined.length ? combined : [place]) {
-    const added = how.contribution(every[k]).map(([, text]) => text);
+    const added = how.contribution(every[k]).map(([, text]) => trueMinus(text));
     if (k === set.rules.length) lines.push([k + 1, ["", "", data.default_text], "", ...added]);
     printed[k].forEach((one, c) => line(c ? "" : k + 1, one, ...added.map((text) => (c ? "" : text))));
   }
   const total = how.values ? totalsOf(set, held) : null;
-  if (total) lines.push(["", ["", "", "total"], "", ...total.map((t) => exactGrouped(roundTo(t, 9)))]);
+  if (total) lines.push(["", ["", "", "total"], "", ...total.map((t) => trueMinus(exactGrouped(roundTo(t, 9))))]);
   const header = ["rule", "condition", "value", ...how.contribution(every[place]).map(([title]) => title)];
   if (how.isExclusive) {
     header.push("match");
@@ -339,7 +340,7 @@ function basis(set, found) {
   const { rule, shares, prediction } = found;
   if (!isClasses)
     return rule.quantiles && rule.n_rows > 0
-      ? `80 % of ${rowCount(rule.n_rows)} rows in ${rounded(rule.quantiles[0])}${rule.quantiles[0] >= 0 ? " - " : " to "}${rounded(rule.quantiles[1])}` : "";
+      ? `80 % of ${rowCount(rule.n_rows)} rows in ${rule.quantiles.map(amount).join(rule.quantiles[0] >= 0 ? " - " : " to ")}` : "";
   if (!shares) return "";
   const k = rateIndex(rule.conditions ? classPlace(rule.prediction) : prediction);
   const interval = ruleInterval(rule, k) || (form(set).isExclusive ? null : bandInterval(set, shares, k));
@@ -347,7 +348,7 @@ function basis(set, found) {
     interval ? `95 % interval ${percentRange(interval)}` : "",
     rule.n_rows > 0 ? `${rowCount(rule.n_rows)} rows` : ""].filter(Boolean).join(", ");
 }
-const answerText = (set, prediction) => (isClasses ? data.classes[prediction] : form(set).answerText(prediction));
+const answerText = (set, prediction) => (isClasses ? data.classes[prediction] : trueMinus(form(set).answerText(prediction)));
 
 /* Predictions on the rows of the page, with the rules that each row counts for. */
 function predict(set) {
@@ -425,8 +426,6 @@ function measure(set) {
     found.flaggedShare = mean((i) => flagged[i]);
     found.precision = mean((i) => expected[i] === data.positive, flagged);
     found.recall = mean((i) => predicted[i] === data.positive, isPositive(expected));
-    /* Without positive predictions the precision is 0, as in scikit-learn. */
-    if (found.precision === null && found.recall !== null) found.precision = 0;
   }
   return found;
 }

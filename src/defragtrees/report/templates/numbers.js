@@ -7,6 +7,10 @@ const plural = (value, noun) => `${count(value)} ${noun}${value === 1 ? "" : "s"
 const trueMinus = (text) =>
   text.replace(/(?<![\w.-])-(?=\d|inf)|(?<=\de)-(?=\d)/g, "\u2212");
 
+/* A recorded text, with the signs of print; a category such as ">=200" stays as it is. */
+const typographic = { "<=": "\u2264", ">=": "\u2265" };
+const typeset = (text) => trueMinus(text.replace(/(?<= )[<>]=(?![\w.-])/g, (sign) => typographic[sign]));
+
 /* Fixed decimals; ties are rounded to the even digit, as in Python. */
 function fixed(value, digits) {
   const text = Math.abs(value).toFixed(digits);
@@ -68,7 +72,6 @@ function rateText(rate) {
   return `${fixed(100 * rate, digits)}${space}%`;
 }
 const threeDigits = (value) => trueMinus(fixed(value, 3));
-const shareText = (error) => `${fixed(100 * error, 1)}${space}%`;
 
 /* A probability and its interval, with the decimals that the interval supports. */
 const percentDigits = ([low, high]) => (high - low >= 0.02 ? 0 : high - low >= 0.002 ? 1 : 2);

@@ -1,14 +1,10 @@
 // Folded parts open for links that lead into them, and for print.
 
-function unfold(place) {
+function unfoldTarget() {
+  const place = document.getElementById(decodeURIComponent(location.hash.slice(1)));
   for (let box = place; box; box = box.parentElement) {
     if (box.tagName === "DETAILS") box.open = true;
   }
-}
-
-function unfoldTarget() {
-  const place = document.getElementById(decodeURIComponent(location.hash.slice(1)));
-  unfold(place);
   place?.scrollIntoView();
 }
 

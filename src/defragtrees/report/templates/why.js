@@ -44,11 +44,13 @@ function groupsOf(j) {
     feature.categories.forEach((_, c) => groups.push({
       value: c, condition: { ...empty, categories: [c] }, size: 1 - there.filter((v) => v === c).length / nRows }));
   } else {
-    const cuts = [...new Set(conditions.flatMap(exactBounds))].filter(Number.isFinite).sort((a, b) => a - b);
+    /* Bounds of whole numbers are whole, as in rules. */
+    const cut = empty.integer ? Math.floor : Number;
+    const cuts = [...new Set(conditions.flatMap((one) => exactBounds(one).map(cut)))].filter(Number.isFinite).sort((a, b) => a - b);
     cuts.concat(Infinity).forEach((upper, i) => {
       const lower = i ? cuts[i - 1] : -Infinity, own = row[j];
       let value = own;
-      if (own === null || own > upper) value = empty.integer ? Math.floor(upper) : upper;
+      if (own === null || own > upper) value = upper;
       if (value === Infinity || (own !== null && own <= lower)) value = after(lower, empty.integer);
       if (value > upper || value <= lower || !Number.isFinite(value)) return;
       const size = there.filter((v) => v > Math.min(own, value) && v < Math.max(own, value)).length / nRows;
@@ -101,32 +103,33 @@ function changeItem({ condition, prediction, shares }) {
 function showWhy() {
   const found = explain(current, row), basisText = basis(current, found), changed = smallestChanges();
   const isText = (title) => ["rule", "condition", "value", "match"].includes(title);
-  const cell = (content, c) => element("td", isText(found.header[c]) ? {} : { class: "number" },
+  const cell = (tag) => (content, c) => element(tag, { class: isText(found.header[c]) ? null : "number", scope: tag === "th" ? "col" : null },
     Array.isArray(content) ? asked(content) : spelled(String(content)));
   const table = element("table", {},
-    element("thead", {}, element("tr", {}, ...found.header.map((title) => element("th", { scope: "col", ...(isText(title) ? {} : { class: "number" }) }, spelled(title))))),
-    element("tbody", {}, ...found.lines.map((line) => element("tr", line[line.length - 1] === "no" ? { class: "failed" } : {}, ...line.map(cell)))));
+    element("thead", {}, element("tr", {}, ...found.header.map(cell("th")))),
+    element("tbody", {}, ...found.lines.map((line) => element("tr", { class: line[line.length - 1] === "no" ? "failed" : null }, ...line.map(cell("td"))))));
   head.replaceChildren("Prediction: ", badge(current, found.prediction), basisText ? `; ${spelled(basisText)}` : "");
   answer.replaceChildren(
     element("div", { class: "scroll", role: "region", tabindex: 0, "aria-label": "Rules of this row" }, table),
     element("h3", {}, "What would change the prediction"),
     changed.length ? element("ol", { class: "why-changes" }, ...changed.map(changeItem))
-      : element("p", {}, "Changing one value is not enough."));
+      : element("p", {}, measure(current).predicted.every((one) => one === found.prediction)
+        ? "These rules have the same prediction for every row here." : "Changing one value is not enough."));
 }
 function pick(i) {
   row = rowOf(i);
   chosen.value = i + 1;
   inputs.replaceChildren(...usedFeatures.map(valueField));
-  truth.textContent = data.has_y ? spelled(` of ${count(nRows)}; ${data.target}: ${isClasses ? data.classes[data.expected[i]] ?? "another class" : exactGrouped(data.expected[i])}`)
-    : ` of ${count(nRows)}`;
+  const own = data.expected[i], words = isClasses ? data.classes[own] ?? "another class" : trueMinus(exactGrouped(own));
+  truth.textContent = ` of ${count(nRows)}${data.has_y ? spelled(`; ${data.target}: ${words}`) : ""}`;
   showWhy();
 }
-const anyOne = (places) => places[Math.floor(Math.random() * places.length)];
-const wrongRows = () => {
+function pickWrong() {
   const { predicted } = measure(current), apart = predicted.map((p, i) => (isClasses ? Number(p !== data.expected[i]) : Math.abs(p - data.expected[i])));
   const worst = [...apart].sort((a, b) => b - a)[Math.floor(nRows / 20)];
-  return apart.flatMap((one, i) => ((isClasses ? one : one >= worst && one) ? [i] : []));
-};
+  const wrong = apart.flatMap((one, i) => ((isClasses ? one : one >= worst && one) ? [i] : []));
+  if (wrong.length) pick(wrong[Math.floor(Math.random() * wrong.length)]);
+}
 const chosen = element("input", { type: "number", min: 1, max: nRows, step: 1, value: 1, "data-key": "row", on: { change: () => {
   const i = Number(chosen.value) - 1;
   pick(Number.isInteger(i) && i >= 0 && i < nRows ? i : 0);
@@ -135,10 +138,7 @@ const truth = element("span", {});
 explainer.append(
   element("p", { class: "why-pick" }, element("label", {}, "Row ", chosen), truth, " ",
     button("Random row", "random", () => pick(Math.floor(Math.random() * nRows))), " ",
-    ...(data.has_y ? [button(isClasses ? "A wrong prediction" : "A large error", "wrong", () => {
-      const wrong = wrongRows();
-      if (wrong.length) pick(anyOne(wrong));
-    })] : [])),
+    ...(data.has_y ? [button(isClasses ? "A wrong prediction" : "A large error", "wrong", pickWrong)] : [])),
   inputs, head, answer);
 panels.push(() => showWhy());
 pick(0);

@@ -43,7 +43,6 @@ def _group(heading, found):
         heading,
         numeric=range(2, len(header)),
         kind="segments",
-        is_quiet=True,
     )
     return {"heading": heading, "table": table, "note": note}
 

@@ -109,9 +109,9 @@ def test_with_costs_the_cost_decides():
     )
     [caveat] = [text for text in verdict(summary) if "not the measure" in text]
     assert caveat == (
-        "Predicts the class with the lowest expected cost. Costs: bad predicted for "
-        "good 1, good predicted for bad 3. They are wrong on 3 % of rows, which is not "
-        "the measure here."
+        "The rules predict the class with the lowest expected cost. Costs: bad "
+        "predicted for good 1, good predicted for bad 3. They are wrong on 3 % of "
+        "rows, which is not the measure here."
     )
     assert [label for _, label in make_verdict(summary).tiles][1:] == [
         "cost per row of the rules",
@@ -125,7 +125,7 @@ def test_with_a_threshold_it_is_how_much_is_found():
     simple.rules_ = dataclasses.replace(simple.rules_, threshold=0.4)
     texts = verdict(summarize(simple, X, y))
     assert texts[1].startswith("50 % of 6 rows are “out”: of these they find 100 %")
-    assert texts[3].startswith("Predicts out if P(out) ≥ 0.4. They are wrong on")
+    assert texts[3].startswith("The rules predict out if P(out) ≥ 0.4. They are")
 
 
 def test_the_highest_total_of_points_is_named():

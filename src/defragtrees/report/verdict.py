@@ -276,6 +276,7 @@ def _rare(summary):
 
 def _costs(summary):
     text = decision_text(summary.rules).replace(">=", "≥")
+    text = text.replace("Predicts", "The rules predict", 1)
     if not text or summary.rows.y is None:
         return text
     wrong = percent(summary.scores["error"])

@@ -159,7 +159,9 @@ def test_where_no_rule_matches_typical_rows_are_described():
     )
     where = verdict(summarize(rules, np.asarray(X), y))[2]
     assert where.startswith("“out” is most likely where no other rule matches (rule 3)")
-    assert where.endswith("here 0 of 2 rows. In all 2 rows of rule 3 here, wind > 5.")
+    assert where.endswith(
+        "here 0 of 2 rows. In 2 of the 2 rows of rule 3 here, wind > 5."
+    )
 
 
 def test_whether_rows_are_new_shows_in_the_figures_of_the_model():

@@ -233,12 +233,7 @@ def _otherwise(summary):
     if not parts or facts.typical is None:
         return ""
     conditions, n_rows = facts.typical
-    n_all = parts[0].n_rows
-    some = f"all {count(n_all)} rows"
-    if n_rows < n_all:
-        some = f"{count(n_rows)} of the {count(n_all)} rows"
-    elif n_all == 1:
-        some = "the one row"
+    some = f"{count(n_rows)} of the {plural(parts[0].n_rows, 'row')}"
     return f" In {some} of rule {number} here, {_words(summary.rules, conditions)}."
 
 
@@ -298,7 +293,7 @@ def _held_against(summary, part):
     """What a rule estimates and what is observed."""
     seen, what = part.observed, ""
     numbers = [part.estimate, seen.value, seen.low, seen.high]
-    texts = [amount(number) for number in numbers]
+    texts = list(map(amount, numbers))
     if part.label is not None:
         what = f" {_named(summary, part.label)}"
         for digits in (0, 1):  # more only where the estimate would seem to be inside

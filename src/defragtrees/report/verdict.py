@@ -334,17 +334,6 @@ def _trained(summary):
     )
 
 
-def _unstable(summary):
-    if not summary.rarely_back:
-        return ""
-    verb = "is" if len(summary.rarely_back) == 1 else "are"
-    refits = plural(summary.stability.n_resamples, "refit")
-    return (
-        f"{sentence(numbered(summary.rarely_back))} {verb} found again in fewer than "
-        f"half of {refits} on other rows."
-    )
-
-
 def _weak(summary):
     """The weak rules by the first reason of each."""
     by_reason = {}
@@ -368,7 +357,7 @@ def _few(summary):
 
 
 CAVEATS = (
-    _no_better, _rare, _costs, _outside, _shorter, _trained, _unstable, _weak, _few,
+    _no_better, _rare, _costs, _outside, _shorter, _trained, _weak, _few,
 )  # fmt: skip
 
 

@@ -166,8 +166,8 @@ def test_a_report_names_model_target_and_groups(call, inputs, tmp_path):
     page = out.read_text(encoding="utf-8")
     assert f"the XGBoost model in {inputs[0].name}" in page
     assert data.name in page
-    assert target == "class"  # which says nothing, so the page calls it the outcome
-    assert "Measures for the outcome" in page
+    assert target == "class"  # as the page calls what has no name
+    assert "Measures for class" in page
     assert 'id="groups-heading"' in page
     done = call(
         "report", *inputs, "--by-group", "nothing", "--out", tmp_path / "b.html"

@@ -140,6 +140,7 @@ def test_typical_rows_of_the_default_rule():
     # Rows 5 and 6, with winds of 9 and 8; only one of them is cold.
     conditions, n_rows = summarize(simple, X, y).facts.typical
     assert (conditions, n_rows) == ((Condition(1, lower=5.0),), 2)
+    assert summarize(simple, X, y, [1, 1, 1, 1, 0, 0]).facts.typical is None
 
 
 def test_a_rate_outside_its_interval_is_listed():

@@ -109,9 +109,9 @@ def test_with_costs_the_cost_decides():
     )
     [caveat] = [text for text in verdict(summary) if "not the measure" in text]
     assert caveat == (
-        "Predicts the class with the lowest expected cost. Costs: bad predicted for "
-        "good 1, good predicted for bad 3. They are wrong on 3 % of rows, which is not "
-        "the measure here."
+        "The rules predict the class with the lowest expected cost. Costs: bad "
+        "predicted for good 1, good predicted for bad 3. They are wrong on 3 % of "
+        "rows, which is not the measure here."
     )
     assert [label for _, label in make_verdict(summary).tiles][1:] == [
         "cost per row of the rules",
@@ -125,7 +125,7 @@ def test_with_a_threshold_it_is_how_much_is_found():
     simple.rules_ = dataclasses.replace(simple.rules_, threshold=0.4)
     texts = verdict(summarize(simple, X, y))
     assert texts[1].startswith("50 % of 6 rows are “out”: of these they find 100 %")
-    assert texts[3].startswith("Predicts out if P(out) ≥ 0.4. They are wrong on")
+    assert texts[3].startswith("The rules predict out if P(out) ≥ 0.4. They are")
 
 
 def test_the_highest_total_of_points_is_named():
@@ -159,7 +159,9 @@ def test_where_no_rule_matches_typical_rows_are_described():
     )
     where = verdict(summarize(rules, np.asarray(X), y))[2]
     assert where.startswith("“out” is most likely where no other rule matches (rule 3)")
-    assert where.endswith("here 0 of 2 rows. In all 2 rows of rule 3 here, wind > 5.")
+    assert where.endswith(
+        "here 0 of 2 rows. In 2 of the 2 rows of rule 3 here, wind > 5."
+    )
 
 
 def test_whether_rows_are_new_shows_in_the_figures_of_the_model():

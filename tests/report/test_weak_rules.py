@@ -99,7 +99,8 @@ def test_unstable_rules_are_flagged():
     )
     assert not any("stable" in reason for k in (0, 1, 3) for reason in flags[k])
     assert verdict(summarize(simple, X, y))[-1] == (
-        "Rule 3 is found again in fewer than half of 6 refits on other rows."
+        "Weak rules (▲): rule 1 (few rows here), rule 2 (wrong more often than right "
+        "here), rule 3 (found again in fewer than half of the refits)."
     )
 
 

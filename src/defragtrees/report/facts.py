@@ -256,7 +256,7 @@ def _typical(summary):
     """
     rows, rules, best = summary.rows, summary.rules, {}
     members = rows.members[:, -1]
-    if rows.is_sum or not members.any():
+    if rows.is_sum or not rows.share(members):
         return None
     for condition in (c for rule in rules.rules for c in rule.conditions):
         column, known = rows.matrix[:, condition.feature], None

@@ -802,7 +802,7 @@ def rule_flags(rows, k, baseline, stability=None):
             f"{count(len(rows))}."
         )
     if stability is not None and is_rarely_found(k, stability):
-        reasons["not stable"] = (
+        reasons["found again in fewer than half of the refits"] = (
             f"It is not stable: it is found again in only {stability.returns[k]} of "
             f"{plural(stability.n_resamples, 'refit')} on other rows."
         )

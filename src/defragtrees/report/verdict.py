@@ -233,12 +233,7 @@ def _otherwise(summary):
     if not parts or facts.typical is None:
         return ""
     conditions, n_rows = facts.typical
-    n_all = parts[0].n_rows
-    some = f"all {count(n_all)} rows"
-    if n_rows < n_all:
-        some = f"{count(n_rows)} of the {count(n_all)} rows"
-    elif n_all == 1:
-        some = "the one row"
+    some = f"{count(n_rows)} of the {plural(parts[0].n_rows, 'row')}"
     return f" In {some} of rule {number} here, {_words(summary.rules, conditions)}."
 
 
@@ -276,6 +271,7 @@ def _rare(summary):
 
 def _costs(summary):
     text = decision_text(summary.rules).replace(">=", "≥")
+    text = text.replace("Predicts", "The rules predict", 1)
     if not text or summary.rows.y is None:
         return text
     wrong = percent(summary.scores["error"])
@@ -297,7 +293,7 @@ def _held_against(summary, part):
     """What a rule estimates and what is observed."""
     seen, what = part.observed, ""
     numbers = [part.estimate, seen.value, seen.low, seen.high]
-    texts = [amount(number) for number in numbers]
+    texts = list(map(amount, numbers))
     if part.label is not None:
         what = f" {_named(summary, part.label)}"
         for digits in (0, 1):  # more only where the estimate would seem to be inside
@@ -338,17 +334,6 @@ def _trained(summary):
     )
 
 
-def _unstable(summary):
-    if not summary.rarely_back:
-        return ""
-    verb = "is" if len(summary.rarely_back) == 1 else "are"
-    refits = plural(summary.stability.n_resamples, "refit")
-    return (
-        f"{sentence(numbered(summary.rarely_back))} {verb} found again in fewer than "
-        f"half of {refits} on other rows."
-    )
-
-
 def _weak(summary):
     """The weak rules by the first reason of each."""
     by_reason = {}
@@ -372,7 +357,7 @@ def _few(summary):
 
 
 CAVEATS = (
-    _no_better, _rare, _costs, _outside, _shorter, _trained, _unstable, _weak, _few,
+    _no_better, _rare, _costs, _outside, _shorter, _trained, _weak, _few,
 )  # fmt: skip
 
 

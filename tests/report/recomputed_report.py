@@ -312,7 +312,8 @@ class Report:
             first.append(mean([abs(rows.says[i] - rows.ensemble[i]) for i in places]))
         truth = [rows.truth[i] for i in places]
         half = Z * statistics.pstdev(truth) / math.sqrt(len(places))
-        return [first, [mean(truth), 95, mean(truth) - half, mean(truth) + half]]
+        interval = [95, mean(truth) - half, mean(truth) + half] if half else []
+        return [first, [mean(truth), *interval]]
 
     def _place(self, rule):
         """The class whose rate a rule reports."""

@@ -212,3 +212,25 @@ def test_classes_that_no_rule_predicts_are_named():
     assert "No rule predicts <b><bdi>out</bdi></b> (3 rows here, 50" in page
     simple, X, y = weather()
     assert "No rule predicts" not in "".join(written("rules", summarize(simple, X, y)))
+
+
+def test_rules_that_stand_alone_are_compared_on_the_rows_that_they_match():
+    simple, X, y = loans("standalone")
+    summary = summarize(simple, X, y)
+    label = simple.rules_.outcome.positive_class
+    matched = simple.rules_.covers(X)[:, 0]
+    line = summary.calibration[0]
+    assert line["n_rows"] == matched.sum() == summary.cards[0].n_rows
+    assert line["observed"] == (y[matched] == label).mean()
+    place = simple.rules_.outcome.positive_index
+    assert line["estimated"] == simple.rules_.rules[0].distribution[place]
+
+
+def test_the_precision_of_a_class_that_is_never_found_is_unknown():
+    simple, X, y = weather()
+    never = dataclasses.replace(
+        simple.rules_, rules=(), default=Rule((), "in", (0.5, 0.5))
+    )
+    measured = written("measures", summarize(never, X, y))[1]
+    lines = {line[0]: line[1] for line in cells(measured)}
+    assert (lines["Precision"], lines["Recall"]) == ("–", "0.000")

@@ -5,9 +5,12 @@ import dataclasses
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.ensemble import RandomForestClassifier
 
+from defragtrees import simplify
 from defragtrees.report.sections.measures import MOST_BORDERS, cost_picture
 from defragtrees.report.summary import CostCurve, cost_curve, summarize
+from defragtrees.report.text import amount
 from tests.report.cases import cells, numbers, weather, written
 
 CITY = ["b", "a", "b", "a", "b", "a"]
@@ -113,3 +116,24 @@ def test_costs_are_shown_where_they_are_given():
     assert lines["Rules"] == "0.167"
     assert lines["Always out"] == "0.5"
     assert lines["Always in"] == "1"
+
+
+def test_with_costs_the_trade_off_shows_them_and_equal_sizes_once():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 3))
+    y = np.where(X[:, 0] + 0.5 * rng.normal(size=300) > 0, "b", "a")
+    forest = RandomForestClassifier(10, random_state=0).fit(X, y)
+    costs = {("a", "b"): 1.0, ("b", "a"): 4.0}
+    simple = simplify(forest, X, y, max_rules=4, random_state=0, costs=costs)
+    summary = summarize(simple, X, y)
+    table = written("path", summary)[1]
+    assert "Mean cost" in table
+    shown = [line[2:5] for line in cells(table)]
+    assert shown[-1][0] == amount(summary.scores["expected_cost"])
+    assert summary.trade_off.ensemble_cost == summary.scores["ensemble_expected_cost"]
+    # The same list under another number of rules is no other line.
+    first, *others = simple.path_.values()
+    simple.path_ = {1: first, 2: first, 3: others[-1]}
+    assert len(cells(written("path", summarize(simple, X, y))[1])) == 2
+    plain = simplify(forest, X, y, max_rules=4, random_state=0)
+    assert "Mean cost" not in written("path", summarize(plain, X, y))[1]

@@ -167,7 +167,7 @@ def test_the_page_reads_in_order_without_scripts(browser, spam):
             "Measures",
             "Estimated and observed",
             "Fewer or more rules",
-            "Rows on which rules and model disagree",
+            "Disagreement with the model",
             "Features",
             "Settings and versions",
         ]

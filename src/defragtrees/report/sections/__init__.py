@@ -31,46 +31,33 @@ class Section:
     is_for_analysts: bool = False  # then it is folded
 
 
-SECTIONS = (
-    Section("rules", "Rules", "The rules", rules.rules),
-    Section("scorecard", "Card", "The card on paper", rules.scorecard),
-    Section("decide", "Decide", "Choose a threshold", interactive.decide),
-    Section("edit", "Edit", "Edit the rules", interactive.edit),
-    Section("why", "Why", "Why this row?", interactive.why),
-    Section("data", "Data", "Data and model", overview.data, True),
-    Section("measures", "Measures", "Measures", measures.measures, True),
-    Section(
-        "calibration",
-        "Calibration",
-        "Estimated and observed",
-        measures.calibration,
-        True,
-    ),
-    Section("path", "Trade-off", "Fewer or more rules", alternatives.path, True),
-    Section("costs", "Costs", "Cost of mistakes", measures.costs, True),
-    Section("segments", "Segments", "Where the model fails", segments.segments, True),
-    Section("groups", "Groups", "Results by group", measures.groups, True),
-    Section(
-        "comparison",
-        "Methods",
-        "Comparison with other methods",
-        alternatives.comparison,
-        True,
-    ),
-    Section(
+FOR_ALL = (
+    ("rules", "Rules", "The rules", rules.rules),
+    ("scorecard", "Card", "The card on paper", rules.scorecard),
+    ("decide", "Decide", "Choose a threshold", interactive.decide),
+    ("edit", "Edit", "Edit the rules", interactive.edit),
+    ("why", "Why", "Why this row?", interactive.why),
+)
+FOR_ANALYSTS = (
+    ("data", "Data", "Data and model", overview.data),
+    ("measures", "Measures", "Measures", measures.measures),
+    ("calibration", "Calibration", "Estimated and observed", measures.calibration),
+    ("path", "Trade-off", "Fewer or more rules", alternatives.path),
+    ("costs", "Costs", "Cost of mistakes", measures.costs),
+    ("segments", "Segments", "Where the model fails", segments.segments),
+    ("groups", "Groups", "Results by group", measures.groups),
+    ("comparison", "Methods", "Comparison with other methods", alternatives.comparison),
+    (
         "disagreements",
         "Disagreement",
-        "Rows on which rules and model disagree",
+        "Disagreement with the model",
         rows.disagreements,
-        True,
     ),
-    Section(
-        "stability",
-        "Stability",
-        "Stability under resampling",
-        alternatives.stability,
-        True,
-    ),
-    Section("features", "Features", "Features", rows.features, True),
-    Section("settings", "Settings", "Settings and versions", overview.settings, True),
+    ("stability", "Stability", "Stability under resampling", alternatives.stability),
+    ("features", "Features", "Features", rows.features),
+    ("settings", "Settings", "Settings and versions", overview.settings),
+)
+SECTIONS = (
+    *(Section(*line) for line in FOR_ALL),
+    *(Section(*line, is_for_analysts=True) for line in FOR_ANALYSTS),
 )

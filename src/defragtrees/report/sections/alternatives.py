@@ -130,14 +130,7 @@ def comparison(page):
         "kind": kind,
         "picture": page.draw("comparison", picture),
         "methods": Table(
-            [
-                "Method",
-                "Rules",
-                "Conditions per rule",
-                kind,
-                "Agreement",
-                "Time",
-            ],
+            ["Method", "Rules", "Conditions per rule", kind, "Agreement", "Time"],
             lines,
             "Methods compared",
             numeric=range(1, 6),

@@ -45,7 +45,7 @@ def rules(page):
         "total": true_minus(rules._total_text()),
         "decision": decision_text(rules),
         "is_compact": rules.n_rules > MOST_CHARTS,
-        "has_intervals": any(cell["range"] for rule in shown for cell in rule["cells"]),
+        "ranges": [c["range"] for rule in shown for c in rule["cells"] if c["range"]],
         "has_implied": any(rule["own"] for rule in shown),
         "edits": [edit.text for edit in rules.edits],
         "chart_words": _chart_words(summary) if rules.rules else "",

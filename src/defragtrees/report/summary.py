@@ -836,7 +836,8 @@ def _rate_flags(rows, k, baseline):
     found = rules.outcome.estimate(rule)
     estimate, interval, what = found["estimate"], found["interval"], "its estimate"
     if interval is None:
-        estimate, interval, what = *_rate_here(rows, k, place), "its rate here"
+        estimate, interval = _rate_here(rows, k, place)
+        what = "its rate here"
     if interval and interval[0] <= base[place] <= interval[1]:
         shown = render.percent(estimate, render.percent_digits(*interval))
         all_rows = render.percent(base[place], 0 if 0.1 <= base[place] <= 0.9 else 1)

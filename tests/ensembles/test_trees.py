@@ -8,7 +8,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from defragtrees.ensembles.forest import Tree, exact_threshold
+from defragtrees.ensembles.forest import Forest, Tree, exact_threshold
+from defragtrees.errors import UnsupportedEnsembleError
 
 LARGEST = float(np.finfo(np.float32).max)
 SMALLEST = float(np.finfo(np.float32).smallest_subnormal)
@@ -135,3 +136,9 @@ def test_arrays_inside_are_read_only():
         tree.threshold[0] = 1.0
     with pytest.raises(dataclasses.FrozenInstanceError):
         tree.threshold = np.zeros(5)
+
+
+def test_a_forest_of_too_many_classes_is_rejected():
+    leaf = Tree([-1], [0], [-1], [-1], [True], np.zeros((1, 10_001)))
+    with pytest.raises(UnsupportedEnsembleError, match="at most 10,000 classes"):
+        Forest((leaf,), ("a",), "classification", tuple(range(10_001)), "mean")

@@ -182,9 +182,15 @@ class _ArrowSource(ParquetSource):
         if self.is_parquet:
             yield from super()._batches()
             return
-        options = {"batch_readahead": 1, "fragment_readahead": 0}
-        for fragment in self.data.get_fragments():
-            yield from fragment.to_batches(columns=self._columns(), **options)
+        # One buffer after the other: Arrow may crash where threads unpack damaged ones.
+        ipc = require("pyarrow.ipc", "Reading Feather")
+        names = self._columns()
+        fields = [self.data.schema.get_field_index(name) for name in names]
+        options = ipc.IpcReadOptions(use_threads=False, included_fields=sorted(fields))
+        with self.arrow.OSFile(str(self.path)) as file:
+            reader = ipc.open_file(file, options=options)
+            for k in range(reader.num_record_batches):
+                yield reader.get_batch(k).select(names)
 
     def _part(self, table):
         # Altered bytes may name a label that is not in its list.

@@ -236,6 +236,7 @@ class Digest:
     n_rows: int
     weight: float  # of all rows
     least_weight: float  # of a row
+    largest_weight: float
     has_weights: bool  # whether they differ from 1
     counts: list[np.ndarray]  # for each feature the number of rows in each bin
     low: list[np.ndarray]  # the smallest value in each bin
@@ -251,6 +252,7 @@ class Digest:
             self.n_rows + other.n_rows,
             self.weight + other.weight,
             min(self.least_weight, other.least_weight),
+            max(self.largest_weight, other.largest_weight),
             self.has_weights or other.has_weights,
             [a + b for a, b in pairs("counts")],
             [np.minimum(a, b) for a, b in pairs("low")],
@@ -346,6 +348,7 @@ class Encoder:
             len(shard),
             weight,
             float(np.min(shard.sample_weight, initial=np.inf)),
+            float(np.max(shard.sample_weight, initial=0.0)),
             shard.weight is not None and bool((shard.weight != 1).any()),
             bins.counts,
             bins.low,

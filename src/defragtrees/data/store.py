@@ -364,10 +364,11 @@ def _encoded(source, encoder, n_jobs=None, watch=None):
                 "sample_weight must have a finite sum; these weights are too large. "
                 "Divide them by their mean: only ratios of weights matter."
             )
-        unit = digest.least_weight
-        if shards.total(_count_odd_weights, unit):
-            unit = digest.weight / digest.n_rows
-        shards = shards.map(_in_weight_unit, unit)
+        largest, least = digest.largest_weight, digest.least_weight
+        mean = None
+        if shards.total(_count_odd_weights, least):
+            mean = float(shards.total(_scaled_weight, largest)) / digest.n_rows
+        shards = shards.map(_in_weight_unit, largest, least, mean)
         total = float(shards.total(_total_weight))
         digest = dataclasses.replace(digest, weight=total)
     return shards, digest
@@ -377,8 +378,13 @@ def _count_odd_weights(shard, unit):
     return count_odd_weights(shard.sample_weight, unit)
 
 
-def _in_weight_unit(shard, unit):
-    return dataclasses.replace(shard, weight=in_weight_unit(shard.sample_weight, unit))
+def _scaled_weight(shard, largest):
+    return (shard.sample_weight / largest).sum()
+
+
+def _in_weight_unit(shard, largest, least, mean):
+    weight = in_weight_unit(shard.sample_weight, largest, least, mean)
+    return dataclasses.replace(shard, weight=weight)
 
 
 def _total_weight(shard):

@@ -225,11 +225,11 @@ def relative_weight(weight):
     positive = weight[weight > 0]
     if not (np.isfinite(weight).all() and len(positive)):
         return weight
-    largest = positive.max()  # their sum may be too large
-    unit, mean = positive.min() / largest, float((positive / largest).mean())
-    if count_odd_weights(positive / largest, unit):
-        unit = mean
-    return in_weight_unit(weight / largest, unit)
+    largest, least = float(positive.max()), float(positive.min())
+    mean = None
+    if count_odd_weights(positive, least):
+        mean = float((positive / largest).mean())  # their sum may be too large
+    return in_weight_unit(weight, largest, least, mean)
 
 
 def count_odd_weights(weight, unit):
@@ -240,16 +240,21 @@ def count_odd_weights(weight, unit):
     return int((is_large | (np.abs(times - np.round(times)) > 1e-9 * times)).sum())
 
 
-def in_weight_unit(weight, unit):
-    """Weights divided by a unit.
+def in_weight_unit(weight, largest, least, mean=None):
+    """Weights divided by the least one, or by a mean, given as a share of the largest.
 
-    They are rounded to 40 bits, so that the scale of weights does not change even the
-    last digits of a result.
+    Mean and weights are rounded, so that neither the scale of weights nor the parts in
+    which they are added up change even the last digits of a result.
     """
-    if abs(unit - 1) < 1e-9:  # they have this unit already
-        unit = 1.0
-    fraction, power = np.frexp(weight / unit)
-    return np.ldexp(np.round(fraction * 2.0**40), power - 40)
+    unit = least / largest if mean is None else float(_rounded_bits(mean, 36))
+    if abs((least if mean is None else mean * largest) - 1) < 1e-9:
+        return _rounded_bits(weight, 40)  # they have this unit already
+    return _rounded_bits(weight / largest / unit, 40)
+
+
+def _rounded_bits(values, n_bits):
+    fraction, power = np.frexp(values)
+    return np.ldexp(np.round(fraction * 2.0**n_bits), power - n_bits)
 
 
 def one_column(y, warn=False):

@@ -12,9 +12,11 @@ from scipy import special
 from defragtrees._utils.types import Floats, Rows, Values
 from defragtrees._utils.values import ByValue, freeze
 from defragtrees.data.tables import read_matrix
+from defragtrees.errors import UnsupportedEnsembleError
 from defragtrees.outcomes import make_outcome
 from defragtrees.outcomes.base import Outcome
 
+MOST_CLASSES = 10_000  # a decision has a cost for each pair of classes
 COMBINATIONS = ("mean", "sum", "median")
 LARGEST = 1e100  # of numbers in an ensemble, so that sums of squares are finite
 BLOCK_CELLS = 200_000  # rows x trees processed at once, to fit in the cache
@@ -182,6 +184,11 @@ class Forest(ByValue):
     def _check(self):
         outcome = self.outcome
         outcome.check_labels()
+        if len(self.classes or ()) > MOST_CLASSES:
+            raise UnsupportedEnsembleError(
+                f"An ensemble may have at most {MOST_CLASSES:,} classes; this one has "
+                f"{len(self.classes):,}."
+            )
         if self.combine not in COMBINATIONS:
             raise ValueError(
                 f"combine must be one of {COMBINATIONS}; got {self.combine!r}."

@@ -33,6 +33,7 @@ NAME, BAR = 106, 62
 LINES = 11
 BOLD = 1.12  # width of bold letters by that of others
 MOST_LINES = 6  # categories with a line of their own
+MOST_CATEGORIES = 100  # with more, those without rows are left out
 SMALL = 0.02  # share of the rows below which a bin does not stretch the scale
 EXACT = 12  # digits of thresholds and whole numbers
 FEW = 10  # rows below which a bar is pale
@@ -176,12 +177,14 @@ def _end_text(value, scale):
 
 def _category_bins(column, condition, rules, make_bin):
     """One bin per category, the accepted and the frequent first; the rest is joined."""
-    names = [str(label) for label in rules.categories[condition.feature] or ()]
-    codes = list(range(len(names)))
-    if (column >= len(names)).any():
-        codes.append(len(names))
-        names.append("other values")
-    bins = [make_bin(names[c], column == c, c in condition.categories) for c in codes]
+    labels = rules.categories[condition.feature] or ()
+    present = np.unique(column[~np.isnan(column)]).astype(int).tolist()
+    codes = present
+    if len(labels) <= MOST_CATEGORIES:
+        codes = sorted({*range(len(labels)), *present})
+    names = {c: str(labels[c]) if c < len(labels) else "other values" for c in codes}
+    inside = set(condition.categories)
+    bins = {c: make_bin(names[c], column == c, c in inside) for c in codes}
     order = sorted(codes, key=lambda c: (not bins[c].is_accepted, -bins[c].weight))
     accepted = [c for c in order if bins[c].is_accepted]
     others = order[len(accepted) :]

@@ -227,7 +227,8 @@ class Condition:
         """
         missing = self.missing and not other.missing
         if self.categories is not None and other.categories is not None:
-            rest = tuple(c for c in self.categories if c not in other.categories)
+            taken = set(other.categories)
+            rest = tuple(c for c in self.categories if c not in taken)
             found = replace(self, categories=rest, missing=missing)
             return found if rest or missing else self
         is_set = self.categories is not None or other.categories is not None
@@ -288,7 +289,8 @@ class Condition:
         if any(c >= len(labels) for c in self.categories):
             # Categories that the ensemble does not know match too, so the text names
             # the known ones that do not.
-            out = [texts[c] for c in range(len(labels)) if c not in self.categories]
+            inside = set(self.categories)
+            out = [text for c, text in enumerate(texts) if c not in inside]
             if not out:
                 return f"{name} is {'anything' if self.missing else 'not missing'}"
             if len(out) == 1:

@@ -464,7 +464,7 @@ def test_workers_without_a_gpu_are_named_before_rows_are_read(client, frame, boo
 
 
 def all_back(client):
-    """Wait until two workers are there; now and then a nanny does not start one again."""
+    """Wait for two workers; now and then a nanny does not start one again."""
     try:
         client.wait_for_workers(2, timeout=60)
     except TimeoutError:

@@ -244,7 +244,7 @@ def _parts(summary):
             estimate, interval = found.get("estimate", rule.prediction), None
             if outcome.labels is not None and math.isnan(estimate):
                 continue
-            if found["interval"] is not None:
+            if found.get("interval") is not None:
                 interval = tuple(found["interval"])
             yield part(number + 1, None, k, float(estimate), interval, mask)
 

@@ -141,6 +141,8 @@ def _load_json(content):
 def _forest(document, labels=None):
     information = take(document, "model_info", dict)
     features = read_features(take(document, "features_info", dict), labels)
+    if not features.names:
+        raise damaged("it has no features")
     loss = _read_loss(information)
     classes = None
     if loss in CLASS_LINKS:

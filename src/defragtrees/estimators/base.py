@@ -591,15 +591,16 @@ class RuleFinder(Simplifier):
     ) -> Self:
         """Fit the rules to an ensemble that has been read already; see Simplifier."""
         is_table = hasattr(X, "__len__") and not isinstance(X, (str, os.PathLike))
-        if self.stability and not is_table:
+        # Settings, which may be anything, are checked inside.
+        setting: Any = self.stability
+        n_refits = float(setting) if isinstance(setting, Real) else 0.0
+        if n_refits and not is_table:
             raise TypeError(
                 "stability needs all rows in memory, to fit on half of them; got "
                 f"{type(X).__name__}. Pass a table, or leave stability out."
             )
         self.__dict__.pop("stability_", None)
-        # The share of the time; settings, which may be anything, are checked inside.
-        setting: Any = self.stability
-        n_refits = float(setting) if isinstance(setting, Real) else 0.0
+        # The share of the time.
         first = 1 / (1 + max(n_refits, 0.0))
         with part(0.0, first):
             super().fit_forest(forest, X, y, sample_weight, validation=validation)

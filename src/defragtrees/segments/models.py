@@ -246,7 +246,11 @@ def compare_models(
             key: f"Where model {key[0]} is better (difference of the {name}):"
             for key in differences
         }
-    elif one.classes == two.classes and one.expected is not None is not two.expected:
+    elif (
+        one.classes == two.classes
+        and one.expected is not None
+        and two.expected is not None
+    ):
         beside = {"a": one.expected, "b": two.expected}
         apart = two.expected - one.expected
         unit, beside_unit = "number", "number"

@@ -106,6 +106,8 @@ def test_public_names_are_the_promised_ones_and_documented():
 
 def test_public_measures_are_the_promised_ones_with_examples():
     assert sorted(defragtrees.metrics.__all__) == [
+        "Gains",
+        "best_threshold",
         "calibration",
         "coverage",
         "error",

@@ -1,6 +1,7 @@
 """What `make quality` counts is counted rightly, and every method of it runs."""
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -15,8 +16,10 @@ from benchmarks import (
     quality_bars,
     quality_data,
     quality_methods,
+    watching,
 )
 from benchmarks.quality import run_one
+from defragtrees.datasets import load_table
 from defragtrees.search import driver
 
 FOLDER = Path(__file__).parent.parent / "src" / "defragtrees" / "datasets"
@@ -196,3 +199,27 @@ def test_the_mixture_is_among_the_starts_only_while_it_is_to_be():
     assert simple.rules_.n_rules <= 3
     after = driver.FORMS["list"], driver.ListStrategy.starts
     assert after == before
+
+
+def test_every_batch_is_checked_alone_and_beside_the_model():
+    X, y = load_table("credit")
+    X = X.astype(dict.fromkeys(X.select_dtypes(exclude="number"), "category"))
+    options = SimpleNamespace(batches=2, methods=("defrag",), without_model=False)
+    rows = X, y.to_numpy(), "credit", 500, "boosted", 0, options
+    names = "set model rows validation method form change beside alarm".split()
+    lines, agreements = watching.run_one(*rows)
+    table = pd.DataFrame(lines, columns=names)
+    by_change = table.groupby(["change", "beside"]).size().unstack()
+    # Two batches, three forms, with and without validation.
+    assert by_change.loc["none"].tolist() == [12, 12, 12]
+    assert by_change.loc["y changed"].tolist() == [6, 6, 6]
+    assert np.isnan(by_change.loc["model broken", "alone"])
+    alarms = table.pivot_table(index=names[:7], columns="beside", values="alarm")
+    assert (alarms.model == alarms.numbers).all()
+    new, _, kept = np.array([line[-3:] for line in agreements]).T
+    assert np.abs(new - kept).max() < 0.1
+    assert table[table.change == "none"].alarm.mean() < 0.2
+    assert table[table.change == "y changed"].alarm.mean() > 0.8
+    text = watching.shown(table, ["change"], "beside", "Alarms")
+    header = text.splitlines()[2].split()
+    assert header == ["change", "alone", "model", "numbers", "checks"]

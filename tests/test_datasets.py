@@ -11,6 +11,7 @@ from defragtrees.datasets import Dataset, load_sample, load_table
 @pytest.mark.parametrize(
     ("name", "shape", "first", "n_missing"),
     [
+        ("churn", (5000, 15), "stays", 0),
         ("credit", (4454, 13), "paid", 455),
         ("energy", (768, 8), 15.55, 0),
         ("heart", (303, 13), "healthy", 6),

@@ -27,6 +27,7 @@ NEEDED = {
     "mlflow": ("mlflow",),
     "probabilities": ("click", "xgboost"),
     "rivals": ("pystreed",),
+    "watching": ("click", "pyarrow", "xgboost"),
 }
 
 

@@ -23,6 +23,7 @@ MODULES = (
     "defragtrees.metrics",
     "defragtrees.plots",
     "defragtrees.export",
+    "defragtrees.monitoring",
     "defragtrees.datasets",
 )
 # Names that other modules of the package call; users do not need them.
@@ -75,6 +76,7 @@ GUIDES = {
     "defragtrees.write_report": ("report",),
     "defragtrees.plots": ("pictures",),
     "defragtrees.metrics": ("trust", "probabilities"),
+    "defragtrees.monitoring": ("watching",),
     "defragtrees.datasets": ("gallery/index",),
 }
 FOR_METHODS, FOR_ERRORS = ("rivals", "compare"), ("reliability", "readers")

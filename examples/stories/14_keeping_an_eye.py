@@ -7,6 +7,9 @@ rates of the rules still right? ``check`` tests both, with few false alarms howe
 columns there are.
 """
 
+import tempfile
+from pathlib import Path
+
 import numpy as np
 from sklearn.compose import make_column_selector, make_column_transformer
 from sklearn.ensemble import HistGradientBoostingClassifier
@@ -56,7 +59,26 @@ if found:
     print("Drift was found.")
 
 # %%
-# The estimates no longer agree with the observed rates:
+# Month after month
+# -----------------
+#
+# ``append_to`` keeps a history of checks in a file, one line each. Here incomes fall
+# from the fifth month on. The plot shows what drifted, and since when.
+path = Path(tempfile.mkdtemp(), "checks.jsonl")
+for month in range(1, 9):
+    rows = X_new.sample(500, random_state=month)
+    if month >= 5:
+        rows = rows.assign(income=rows["income"] * (1.15 - 0.05 * month))
+    check = rules.check(rows, y_new[rows.index], ensemble=model)
+    history = check.append_to(path, label=f"month {month}")
+print(history)
+plots.history(history)
+
+# %%
+# Refit
+# -----
+#
+# In the month above, the estimates no longer agree with the observed rates:
 plots.calibration(rules, moved, y_moved)
 
 # %%

@@ -71,6 +71,7 @@ def simplify(
     min_rows: float | None = None,
     brevity: float = 0.01,
     points: Literal["exact", "integer"] = "exact",
+    points_follow_rates: bool = False,
     points_to_double: float | None = None,
     features: Sequence[str | int] | str | int | None = None,
     exclude: Sequence[str | int] | str | int | None = None,
@@ -155,6 +156,8 @@ def simplify(
         Penalty per condition, in nats per row; conditions that gain less are dropped.
     points : {"exact", "integer"}, default="exact"
         "integer" rounds the points of a scorecard to integers.
+    points_follow_rates : bool, default=False
+        Leave out rules of a scorecard whose points contradict their own rate.
     points_to_double : float, optional
         Number of points that double the odds, for two classes and integer points. By
         default points are as small as accuracy allows.

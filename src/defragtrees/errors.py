@@ -2,6 +2,7 @@
 
 __all__ = [
     "ConditionTextError",
+    "HistoryFileError",
     "MissingPackageError",
     "ModelFileError",
     "SettingError",
@@ -59,6 +60,10 @@ class ModelFileError(FileError):
 
 class TableFileError(FileError):
     """Raised for a data file that is damaged or of another format."""
+
+
+class HistoryFileError(FileError):
+    """Raised for a file that is no history of drift checks; it is left as it is."""
 
 
 class SettingError(ValueError):

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from defragtrees import Condition, Rule, RuleList, RuleModel
+from defragtrees import Condition, Rule, RuleList, RuleModel, Scorecard
 
 CITIES = ("Bonn", "Oslo", "Rome")
 
@@ -170,3 +170,63 @@ def test_edited_files_with_unknown_features_are_refused(refused, folder):
     assert "has a condition on feature 7" in line
     path.write_text(json.dumps(data)[:200], encoding="utf-8")
     assert "is not a JSON file" in refused("edit", path, "--drop", 1)
+
+
+def test_a_rule_is_inserted_and_costs_decide(call, folder):
+    done = call(
+        "edit", folder / "rules.json", "--drop", 2, "--insert", 1,
+        "if city is Oslo then good", "--cost", "good:bad=5", "--out", folder / "n.json",
+    )  # fmt: skip
+    assert (done.code, done.err) == (0, "")
+    rules = RuleModel.load(folder / "n.json")
+    assert [rule.text() for rule in rules] == [
+        "city is Oslo",
+        "income > 50",
+        "otherwise",
+    ]
+    assert rules.costs == ((0.0, 1.0), (5.0, 0.0))
+    assert [edit.action for edit in rules.edits] == ["refit", "drop", "insert", "costs"]
+    done = call("edit", folder / "rules.json", "--threshold", 0.3)
+    assert "Predicts good if P(good) >= 0.3." in done.out
+    done = call("edit", folder / "rules.json", "--class-weight", "balanced")
+    assert "Predicts the class with the lowest expected cost." in done.out
+
+
+def test_a_card_gets_the_scale_of_a_bank(call, folder):
+    frame = table()
+    rich = Rule((Condition(0, lower=50.0),), "good", (0.2, 0.8), points=(1.5,))
+    base = Rule((), "bad", (0.5, 0.5), points=(-0.7,))
+    card = Scorecard((rich,), base, ("income", "city"), "classification",
+                     ("bad", "good"), (None, CITIES), pos_label="good")  # fmt: skip
+    card.save(folder / "card.json")
+    path = folder / "scaled.json"
+    done = call("edit", folder / "card.json", "--scale", "20,600,50", "--out", path)
+    assert (done.code, done.err) == (0, "")
+    assert RuleModel.load(path) == card.scaled(20, 600, 50)
+    done = call("edit", folder / "card.json", "--scale", "20", "--odds-of", "bad")
+    assert "20 more points double the odds" in " ".join(done.out.split())
+    assert "bad has a probability of 50 %" in " ".join(done.out.split())
+    assert card.scaled(of="bad").predict(frame).tolist() == card.predict(frame).tolist()
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--threshold", "1.5"], "1.5 is not in the range 0<x<1"),
+        (["--threshold", "0.3", "--cost", "bad:good=2"], "--threshold or --cost, not"),
+        (["--cost", "bed:good=2"], "--cost names the class 'bed'"),
+        (["--class-weight", "bed=2"], "--class-weight names the class 'bed'"),
+        (["--scale", "20"], "--scale is for scorecards"),
+        (["--scale", "20,600"], "'20,600' must be points that double the odds"),
+        (["--scale", "0,600,50"], "must be points that double the odds"),
+        (["--odds-of", "bad"], "--odds-of needs --scale"),
+        (["--insert", "1", "income > 3"], "A rule is written as conditions, then"),
+        (["--insert", "9", "income > 3 then bad"], "its number from 1 to 3; got 9"),
+    ],
+)
+def test_decisions_that_cannot_be_are_one_line(call, folder, options, words):
+    out = folder / "new.json"
+    done = call("edit", folder / "rules.json", *options, "--out", out)
+    assert done.code == 2
+    assert words in done.err
+    assert not out.exists()

@@ -76,11 +76,15 @@ def test_sql_agrees(decision, task, kind):
         answers, shares = told(rules, rows)
         for run in (test_sql.run_in_sqlite, test_sql.run_in_duckdb):
             found = run(rules, rows, **options)
-            if shares is None:
+            if decision == "points" or shares is not None:
+                assert [row[0] for row in found] == answers
+            else:
                 assert found == answers
-                continue
-            assert [row[0] for row in found] == answers
-            check_shares([row[1:] for row in found], shares)
+            if decision == "points":
+                totals = rules.totals(cases.array(rows)).tolist()
+                assert [list(row[1 : 1 + len(totals[0])]) for row in found] == totals
+            if shares is not None:
+                check_shares([row[-len(rules.classes) :] for row in found], shares)
 
 
 @pytest.mark.parametrize("decision", DECISIONS)
@@ -94,6 +98,9 @@ def test_onnx_agrees(decision, task, kind):
         assert np.asarray(found[0]).ravel().tolist() == answers
         if shares is not None:
             check_shares(found[1], shares)
+        if decision == "points":
+            totals = rules.totals(cases.array(rows))
+            assert np.reshape(found[-1], totals.shape).tolist() == totals.tolist()
 
 
 @pytest.mark.parametrize("kind", [None, "text", "integer"])

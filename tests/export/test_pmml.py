@@ -124,7 +124,8 @@ def test_scorers_add_up_as_the_rules_do(request, scorer):
     X = [[math.nan if v is None else v for v in row] for row in rows]
     assert [one["score"] for one in found] == card.totals(X)[:, 0].tolist()
     told = card.predict_proba(X)[:, 1].tolist()
-    assert [one["probability"] for one in found] == pytest.approx(told)
+    assert [one["probability go"] for one in found] == pytest.approx(told)
+    assert [one["prediction"] for one in found] == card.predict(X).tolist()
 
 
 def test_characters_that_xml_does_not_have():

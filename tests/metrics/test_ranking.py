@@ -74,3 +74,76 @@ def test_gains_need_two_classes_and_a_positive_row():
         metrics.gains(numbers, X, [1.0] * 8)
     with pytest.raises(ValueError, match="none is yes"):
         metrics.gains(made(), X, ["no"] * 8)
+
+
+def test_the_top_rows_bring_their_part_of_a_step():
+    found = metrics.gains(made(), X, Y, benefit=10, cost=2)
+    top = found.at(3)
+    assert (top["n_rows"], top["n_positive"], top["expected"]) == (3.0, 2.5, 2.0)
+    assert (top["captured"], top["precision"]) == pytest.approx((2.5 / 4, 2.5 / 3))
+    assert top["lift"] == pytest.approx(2.5 / 3 / 0.5)
+    assert (top["profit"], top["expected_profit"]) == pytest.approx((19.0, 14.0))
+    assert (top["threshold"], top["rules"]) == (0.5, (1,))
+    assert found.at(share=3 / 8) == top
+    assert found.at(4) == found[1]
+    assert found.at(1)["captured"] == 0.25
+    assert found.best is found[2]
+    for wrong in (0, 8.5, -1):
+        with pytest.raises(ValueError, match="above 0 and up to 8, or a share up to 1"):
+            found.at(wrong)
+    with pytest.raises(ValueError, match="n_rows or share, one of the two"):
+        found.at(3, share=0.5)
+
+
+def test_profit_is_what_positive_rows_bring_less_the_cost_of_all():
+    steps = metrics.gains(made(), X, Y, benefit=10, cost=2)
+    assert [step["profit"] for step in steps] == [16.0, 22.0, 24.0]
+    expected = [10 * e - 2 * n for e, n in ((1.5, 2), (2.5, 4), (2.9, 8))]
+    assert [step["expected_profit"] for step in steps] == pytest.approx(expected)
+    assert "profit" not in metrics.gains(made(), X, Y)[0]
+    with pytest.raises(ValueError, match="benefit and cost go together"):
+        metrics.gains(made(), X, Y, benefit=10)
+    with pytest.raises(ValueError, match="pass benefit and cost"):
+        _ = metrics.gains(made(), X, Y).best
+
+
+def test_gains_print_as_a_table():
+    assert str(metrics.gains(made(), X, Y)) == (
+        "P(yes)  rules  rows  share  captured  precision  lift\n"
+        "75.0 %      2     2   25 %      50 %      100 %  2.00\n"
+        "50.0 %      1     4   50 %      75 %       75 %  1.50\n"
+        "10.0 %      3     8  100 %     100 %       50 %  1.00\n"
+        "Each line adds the rows with this probability; 8 rows, 4 of them yes."
+    )
+
+
+@pytest.mark.parametrize("positive", [None, "benign"])
+@pytest.mark.parametrize("form", ["list", "points", "standalone"])
+def test_no_threshold_costs_less_than_the_best_one(form, positive):
+    data = load_breast_cancer()
+    X, y = data.data, data.target_names[data.target]
+    forest = RandomForestClassifier(10, random_state=0).fit(X[:300], y[:300])
+    settings = {"max_rules": 4, "form": form, "pos_label": positive}
+    rules = simplify(forest, X[:300], y[:300], **settings).rules_
+    X, y = X[300:], y[300:]
+    weight = np.arange(len(y)) % 3 + 1.0
+
+    def cost_of(threshold, costs):
+        predicted = rules.with_threshold(threshold).predict(X)
+        return metrics.expected_cost(y, predicted, costs, sample_weight=weight)
+
+    for missed in (0.05, 0.5, 1, 2, 7, 200):
+        costs = {("malignant", "benign"): missed, ("benign", "malignant"): 1}
+        best = metrics.best_threshold(rules, X, y, costs, weight)
+        every = [cost_of(t, costs) for t in np.linspace(0.001, 0.999, 400)]
+        assert cost_of(best, costs) == pytest.approx(min(every))
+
+
+def test_the_threshold_is_the_one_that_costs_imply_where_it_costs_no_more():
+    costs = {("yes", "no"): 2, ("no", "yes"): 1}
+    assert metrics.best_threshold(made(), X, Y, costs) == pytest.approx(1 / 3)
+    # One of the four rows of 10 % is yes: missing it costs more than three contacts.
+    assert metrics.best_threshold(made(), X, Y, {("yes", "no"): 4}) == 0.05
+    assert metrics.best_threshold(made(rest=0.3), X, Y, {("yes", "no"): 4}) == 0.2
+    with pytest.raises(ValueError, match="names the class 'maybe'"):
+        metrics.best_threshold(made(), X, Y, {("maybe", "no"): 4})

@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.stats
 from sklearn.ensemble import (
     HistGradientBoostingClassifier,
     HistGradientBoostingRegressor,
@@ -14,7 +15,12 @@ from sklearn.ensemble import (
 
 from defragtrees import Condition, Rule, RuleList, RuleModel, simplify
 from defragtrees.monitoring.check import check
-from defragtrees.monitoring.two_samples import holm, same_shares_p
+from defragtrees.monitoring.two_samples import (
+    holm,
+    larger_mean_p,
+    larger_share_p,
+    same_shares_p,
+)
 
 CITIES = ["Bonn", "Lima", "Oslo", "Rome"]
 
@@ -67,6 +73,17 @@ def test_without_drift_alarms_are_rare(form, task):
     assert n_alarms <= 6
 
 
+@pytest.mark.parametrize(("form", "task"), [*CASES, ("points", "numbers")])
+@pytest.mark.parametrize("n_rows", [1, 2, 5, 30])
+def test_small_batches_raise_no_more_alarms(form, task, n_rows):
+    rules, model = fitted(form, task)
+    rng = np.random.default_rng(9)
+    checks = [rows(n_rows, rng, task) for _ in range(60)]
+    found = [rules.check(X, y, ensemble=model).has_moved for X, y in checks]
+    # With 5 % of false alarms more than 8 of 60 come in one of 150 such tests.
+    assert sum(found) <= 8
+
+
 def shifted(X, y, rng):
     return X.assign(income=X.income * 1.3), y
 
@@ -109,14 +126,16 @@ def test_each_rule_is_compared_with_training():
     members = rules._members(rules.covers(X))
     for k, rule in enumerate(rules):
         cover = by_kind(found, "coverage")[f"rule {k + 1}"]
-        assert cover.then == f"{100 * rule.n_rows / 1500:.1f} %"
-        assert cover.now == f"{100 * members[:, k].mean():.1f} %"
+        assert cover.then == pytest.approx(rule.n_rows / 1500)
+        assert cover.then_text == f"{100 * rule.n_rows / 1500:.1f} %"
+        assert cover.now_text == f"{100 * members[:, k].mean():.1f} %"
         rate = by_kind(found, "rate")[f"rule {k + 1}"]
         good = (y[members[:, k]] == "good").mean()
-        assert rate.now == f"{100 * good:.1f} % good"
-        assert rate.then == f"{100 * rule.rates[1]:.1f} % good"
+        assert rate.now == pytest.approx(good)
+        assert rate.now_text == f"{100 * good:.1f} % good"
+        assert rate.then_text == f"{100 * rule.rates[1]:.1f} % good"
     wrong = (rules.predict(X) != y).mean()
-    assert by_kind(found, "error")["all rules"].now == f"{100 * wrong:.1f} %"
+    assert by_kind(found, "error")["all rules"].now_text == f"{100 * wrong:.1f} %"
     shares = {name: now for name, _, now in found.predictions}
     assert shares["good"] == pytest.approx((rules.predict(X) == "good").mean())
     assert sum(then for _, then, _ in found.predictions) == pytest.approx(1)
@@ -137,7 +156,8 @@ def test_new_categories_and_missing_values_are_found():
     city[:100] = "Kiel"
     found = rules.check(X.assign(city=city))
     new = by_kind(found, "category")["city"]
-    assert (new.then, new.now, new.is_moved) == ("0 rows", "100 rows", True)
+    assert (new.then_text, new.now_text) == ("0 rows", "100 rows")
+    assert (new.then, new.now, new.is_moved) == (0.0, 0.1, True)
     city[:300] = None
     assert by_kind(rules.check(X.assign(city=city)), "missing")["city"].is_moved
 
@@ -148,8 +168,9 @@ def test_values_outside_the_range_are_found():
     age = X.age.copy()
     age[:30] = 130.0
     found = by_kind(rules.check(X.assign(age=age)), "range")["age"]
-    assert (found.then, found.is_moved) == ("18 to 79", True)
-    assert found.now == "18 to 130, 30 rows outside"
+    assert (found.then_text, found.is_moved) == ("18 to 79", True)
+    assert found.now_text == "18 to 130, 30 rows outside"
+    assert (found.then, found.now) == (0.0, 0.03)
 
 
 def test_a_model_that_no_longer_agrees_is_found():
@@ -197,8 +218,16 @@ def test_edited_rules_without_counts_are_not_tested():
     X, y = rows(1000, np.random.default_rng(3))
     edited = rules.drop(1)
     found = edited.check(X, y)
-    assert "edited rules without new counts" in found.notes[0]
-    assert by_kind(found, "coverage") == {}
+    assert found.notes == (
+        "shares and rates of rules 1, 2, 3, 4, 5 are not tested, as they were edited "
+        "and not counted again; refit to test them",
+        "the error is not tested, as the rules were edited; refit to test it",
+    )
+    assert by_kind(found, "coverage") == by_kind(found, "error") == {}
+    assert by_kind(found, "target")
+    last = rules.replace(len(rules.rules), "age <= 30")
+    assert "shares and rates of rules 5, 6 are" in last.check(X, y).notes[0]
+    assert by_kind(last.check(X, y), "rate").keys() == {f"rule {k}" for k in "1234"}
     again = edited.refit(*rows(1500, np.random.default_rng(4)))
     assert again.check(X, y).notes == ()
     assert again.training.n_rows == 1500
@@ -233,7 +262,7 @@ def test_the_text_has_the_verdict_first_then_what_moved():
     lines = str(found).splitlines()
     assert max(map(len, lines)) <= 80
     assert lines[0].startswith(f"Drift in {len(found.moved)} of {len(found.findings)}")
-    assert lines[3].split() == "rule or column measure training new rows p".split()
+    assert lines[3].split() == "tested measure training new rows p".split()
     first = [line.split("  ")[0] for line in lines[4:]]
     assert [name for name in first if name.startswith("rule")] == [
         one.about for one in found.moved if one.rule
@@ -281,6 +310,24 @@ def test_tests_of_counts():
         for _ in range(1000)
     ]
     assert 0.03 < np.mean(np.array(p) < 0.05) < 0.07
+
+
+def test_tests_of_one_side():
+    # 3 of 4 where 1 of 4 was expected: (16 + 1) / 70 of all ways to draw 4 of 8.
+    assert larger_share_p(0.25, 4, 3, 4) == pytest.approx(17 / 70)
+    assert larger_share_p(0.3, 100, 30, 100) == larger_share_p(0.3, 0, 9, 9) == 1.0
+    # Of many rows, normal: 5 % of 10,000 against 4 % of 10,000.
+    error = np.sqrt(0.045 * 0.955 * 2 / 10_000)
+    expected = scipy.stats.norm.sf(0.01 / error)
+    assert larger_share_p(0.04, 10_000, 500, 10_000) == pytest.approx(expected)
+    rng = np.random.default_rng(0)
+    for n_now in (2, 20, 2000):
+        pairs = rng.binomial(500, 0.1, 2000) / 500, rng.binomial(n_now, 0.1, 2000)
+        p = [larger_share_p(a, 500, int(b), n_now) for a, b in zip(*pairs, strict=True)]
+        assert np.mean(np.array(p) < 0.05) < 0.06
+    values = rng.normal(size=(2000, 5)) ** 2
+    p = [larger_mean_p(1.0, 1e9, own) for own in values]
+    assert np.mean(np.array(p) < 0.05) < 0.06
 
 
 def test_rules_of_older_files_are_checked_by_their_counts():

@@ -10,7 +10,7 @@ import pytest
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.metrics import roc_auc_score
 
-from defragtrees import metrics, plots
+from defragtrees import metrics, plots, write_report
 from defragtrees.estimators.defrag import DefragClassifier, DefragRegressor
 from defragtrees.export import export
 from defragtrees.outcomes.points import whole_log_odds
@@ -136,7 +136,10 @@ def test_lists_have_no_totals():
     rules = RuleList((), Rule((), 2.0), ("a",), "regression")
     with pytest.raises(ValueError, match="score_table needs a scorecard"):
         metrics.score_table(rules)
-    assert not hasattr(rules, "totals")
+    with pytest.raises(ValueError, match="A total of points needs a scorecard"):
+        rules.totals([[1.0]])
+    with pytest.raises(ValueError, match="Reason codes need a scorecard"):
+        rules.reasons([[1.0]])
     assert not hasattr(rules, "unit")
     with pytest.raises(ValueError, match="This plot needs a scorecard"):
         plots.scorecard(rules)
@@ -241,8 +244,9 @@ def test_pmml_adds_up_to_the_same_totals(labels):
     dicts = [dict(zip(cases.NAMES, row, strict=True)) for row in rows]
     assert [evaluate(document, row) for row in dicts] == expected
     assert len(set(expected)) > 5
-    name = "probability" if labels else "prediction"
-    assert f'<OutputField name="{name}" feature="transformedValue"' in document
+    names = ["prediction", *([f"probability {labels[1]}"] if labels else [])]
+    for name in names:
+        assert f'<OutputField name="{name}" feature="transformedValue"' in document
 
 
 def test_pmml_needs_whole_points():
@@ -320,3 +324,128 @@ def test_labels_are_shown_where_people_read():
     ax = plots.score_risk(model.rules_, X, y)
     assert ax.get_ylabel() == "probability of in trouble"
     mpl.pyplot.close("all")
+
+
+def contradicting(pos_label=None):
+    """Rule 1 adds points of yes, although yes is rarer in its rows than in all."""
+    evidence = {"n_rows": 100.0, "share": 0.2, "coverage": 0.2}
+    old = Rule((Condition(0, lower=60.0),), "no", (0.9, 0.1), points=(2.0,),
+               rates=(0.9, 0.1), **evidence)  # fmt: skip
+    late = Rule((Condition(1, lower=0.0),), "yes", (0.4, 0.6), points=(3.0,),
+                rates=(0.4, 0.6), **evidence)  # fmt: skip
+    near = Rule((Condition(1, lower=5.0),), "no", (0.71, 0.29), points=(1.0,),
+                rates=(0.71, 0.29), **evidence)  # fmt: skip
+    base = Rule((), "no", (0.7, 0.3), points=(-4.0,), rates=(0.7, 0.3), n_rows=500.0)
+    card = Scorecard((old, late, near), base, ("age", "late"), "classification",
+                     ("no", "yes"))  # fmt: skip
+    return card.relabel(pos_label=pos_label)
+
+
+@pytest.mark.parametrize(
+    ("pos_label", "text"),
+    [
+        (None, "Rule 1 adds points although yes is less frequent in its rows (10 %, "
+               "30 % in all): points count given the other rules."),
+        ("no", "Rule 1 subtracts points although no is more frequent in its rows (90 "
+               "%, 70 % in all): points count given the other rules."),
+    ],
+)  # fmt: skip
+def test_points_that_contradict_the_rate_of_their_rows_are_explained(
+    pos_label, text, tmp_path
+):
+    card = contradicting(pos_label)
+    assert card._contradictions() == {0: text}
+    assert text in " ".join(str(card).split())
+    X, y = [[70.0, 1.0], [20.0, 6.0], [30.0, 0.0]], ["no", "yes", "no"]
+    write_report(tmp_path / "card.html", card, X, y)
+    page = (tmp_path / "card.html").read_text("utf-8")
+    assert "points count given the other rules" in page
+
+
+@pytest.mark.parametrize("n_classes", [0, 2])
+def test_points_may_be_made_to_follow_the_rates(n_classes):
+    rng = np.random.default_rng(4)
+    # Old people pay more often, but only as they have more income.
+    age = rng.uniform(20, 80, 4000)
+    income = age + rng.normal(0, 6, 4000)
+    X = pd.DataFrame({"age": age, "income": income})
+    score = 0.3 * (income - 50) - 0.2 * (age - 50)
+    y = np.where(rng.random(4000) < 1 / (1 + np.exp(-score)), "pays", "owes")
+    kind = RandomForestClassifier
+    if not n_classes:
+        y, kind = score + rng.normal(0, 1, 4000), RandomForestRegressor
+    forest = kind(30, min_samples_leaf=20, random_state=0).fit(X, y)
+    method = DefragClassifier if n_classes else DefragRegressor
+    settings = {"form": "points", "max_rules": 8, "max_conditions": 1}
+    settings |= {"random_state": 0}
+    free = method(forest, **settings).fit(X, y).rules_
+    held = method(forest, points_follow_rates=True, **settings).fit(X, y).rules_
+    number = np.where(y == "pays", 1.0, 0.0) if n_classes else y
+
+    def contradict(rules):
+        means = [number[rule.covers(rules.encode(X))].mean() for rule in rules.rules]
+        apart = np.array(means) - number.mean()
+        return apart * [rule.points[0] for rule in rules.rules] < 0
+
+    assert contradict(free).any()
+    assert not contradict(held).any()
+    assert all(any(rule.points) for rule in held.rules)
+    assert held._contradictions() == {}
+
+
+def test_only_one_total_can_follow_rates():
+    with pytest.raises(ValueError, match="points_follow_rates needs regression or two"):
+        fitted(3, points_follow_rates=True)
+    with pytest.raises(
+        ValueError, match="points_follow_rates=True needs form='points'"
+    ):
+        fitted(form="list", points="exact", points_follow_rates=True)
+
+
+@pytest.mark.parametrize("points", ["exact", "integer"])
+def test_points_count_for_the_positive_class(points):
+    second, X, y = fitted(points=points)
+    first, *_ = fitted(points=points, pos_label="no")
+    turned = second.rules_.relabel(pos_label="no")
+    assert turned == first.rules_
+    assert (
+        turned.relabel(pos_label="yes").to_dict()["rules"]
+        == (second.rules_.to_dict()["rules"])
+    )
+    assert (first.rules_.scored_class, second.rules_.scored_class) == ("no", "yes")
+    assert first.predict_proba(X) == pytest.approx(second.predict_proba(X))
+    assert first.predict(X).tolist() == second.predict(X).tolist()
+    totals = [model.rules_.totals(X)[:, 0].round(9) for model in (first, second)]
+    assert totals[0] == pytest.approx(-totals[1])
+    lines = metrics.score_table(first.rules_, X, y)
+    for line in lines:
+        rows = (totals[0] >= line["low"]) & (totals[0] <= line["high"])
+        assert line["observed"] == pytest.approx(np.mean(y[rows] == "no"))
+        assert line["estimated"] == pytest.approx(
+            first.predict_proba(X)[rows, 0].mean()
+        )
+    assert [line["estimated"] for line in metrics.score_table(first.rules_)] == sorted(
+        line["estimated"] for line in metrics.score_table(first.rules_)
+    )
+    assert "of no" in plots.score_risk(first.rules_, X, y).get_ylabel()
+    mpl.pyplot.close("all")
+    again = first.rules_.refit(X, y)
+    assert again.scored_class == "no"
+    assert again.totals(X) == pytest.approx(first.rules_.totals(X), abs=1.5)
+    loaded = type(again).from_dict(again.to_dict())
+    assert loaded == again
+
+
+def test_a_scale_that_somebody_chose_is_not_turned():
+    exact, X, _ = fitted(points="exact")
+    bank = exact.rules_.scaled(20, points=600, odds=50, of="no")
+    assert bank.scored_class == "no"
+    odds = bank.predict_proba(X)[:, 0] / bank.predict_proba(X)[:, 1]
+    totals = bank.totals(X)[:, 0]
+    assert np.log2(odds) == pytest.approx((totals - 600) / 20 + np.log2(50))
+    for label in ("no", "yes"):
+        again = bank.relabel(pos_label=label)
+        assert np.array_equal(again.totals(X), bank.totals(X))
+        assert again.predict(X).tolist() == bank.predict(X).tolist()
+    with pytest.raises(ValueError, match="of must be one of the classes"):
+        exact.rules_.scaled(of="maybe")

@@ -18,6 +18,7 @@ from defragtrees.rules import RuleList
 from defragtrees.rules.conditions import Condition, Rule
 
 from .conftest import make_classes, make_numbers, make_rows
+from .test_checks import make_history
 
 PICTURES = {
     "risks": lambda rules, X, y, ax: plots.risks(rules, ax=ax),
@@ -56,6 +57,7 @@ CURVES = {
     "comparison": (plots.comparison, COMPARISON),
     "segments": (plots.segments, SEGMENTS),
     "convergence": (plots.convergence, (Step(0, 1, -3.0, 5, 0.1),)),
+    "history": (plots.history, make_history(4)),
 }
 
 
@@ -154,6 +156,7 @@ def test_names_are_the_promised_ones_and_documented():
         "feature_heat_map",
         "forest_regions",
         "gains",
+        "history",
         "overlap",
         "regions",
         "risks",

@@ -173,12 +173,74 @@ def test_a_threshold_decides_predictions_and_replaces_costs():
     # The first class may be the one whose probability is meant.
     made = loans(pos_label="bad").with_threshold(0.35)
     assert [rule.prediction for rule in made] == ["good", "bad", "bad", "bad"]
-    assert made.threshold == 0.65
+    assert made.threshold == pytest.approx(0.65)
+    # From a probability on, whichever class it is of.
+    made = loans(pos_label="bad").with_threshold(0.4)
+    assert [rule.prediction for rule in made] == ["good", "bad", "bad", "bad"]
     with pytest.raises(ValueError, match=r"above 0 and below 1; got 1\.5"):
         loans().with_threshold(1.5)
     number = RuleList((), Rule((), 2.0), NAMES, "regression")
-    with pytest.raises(ValueError, match="needs rules for two classes"):
+    with pytest.raises(ValueError, match="A threshold needs rules for classes"):
         number.with_threshold(0.5)
+    assert made.with_threshold(None).threshold is None
+    three = Rule((), "a", (0.5, 0.3, 0.2))
+    three = RuleList((), three, NAMES, "classification", ("a", "b", "c"))
+    with pytest.raises(ValueError, match="threshold needs two classes; there are 3"):
+        three.with_threshold(0.5)
+
+
+def test_costs_and_weights_decide_later():
+    made = loans().with_costs({("bad", "good"): 5})
+    assert [rule.prediction for rule in made] == ["good", "bad", "bad", "bad"]
+    assert made.costs == ((0.0, 5.0), (1.0, 0.0))
+    assert made.edits[-1].action == "costs"
+    assert made.edits[-1].text == (
+        "costs: good predicted for bad 5, bad predicted for good 1"
+    )
+    assert RuleModel.from_dict(made.to_dict()) == made
+    assert loans().with_costs([[0, 5], [1, 0]]) == made
+    weighted = loans().with_threshold(0.9).with_class_weight({"bad": 5})
+    assert weighted.costs == made.costs
+    assert weighted.threshold is None
+    even = made.with_costs({("bad", "good"): 1})
+    assert (even.costs, even.edits[-1].text) == (
+        None,
+        "predicts the most probable class",
+    )
+    assert [rule.prediction for rule in even] == [r.prediction for r in loans()]
+
+
+def test_balanced_weights_need_the_shares_of_the_classes():
+    X, y = rows()
+    counted = loans().refit(X, y).with_class_weight("balanced")
+    share = float(np.mean(y == "bad"))
+    wanted = [[0.0, 0.5 / share], [0.5 / (1 - share), 0.0]]
+    assert np.array(counted.costs) == pytest.approx(np.array(wanted))
+    blank = RuleList((), Rule((), "a", (0.5, 0.5)), ("x",), "classification", "ab")
+    with pytest.raises(ValueError, match="'balanced' needs the shares of the classes"):
+        blank.with_class_weight("balanced")
+    assert blank.with_class_weight({"b": 3}).default.prediction == "b"
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda r: r.with_costs({("bed", "good"): 5}), "costs names the class 'bed'"),
+        (lambda r: r.with_costs({("bad", "good"): -5}), "must be a finite number from"),
+        (lambda r: r.with_costs([[0, 1]]), "a row and a column for each of the 2"),
+        (lambda r: r.with_costs("much"), "costs must be a dict"),
+        (lambda r: r.with_class_weight({"bed": 2}), "class_weight names the class"),
+        (
+            lambda r: r.with_class_weight("even"),
+            "class_weight must be None, 'balanced'",
+        ),
+        (lambda r: r.with_threshold(0.0), "above 0 and below 1; got 0.0"),
+        (lambda r: r.with_threshold("0.3"), "above 0 and below 1; got '0.3'"),
+    ],
+)
+def test_decisions_that_cannot_be(call, words):
+    with pytest.raises(ValueError, match=words):
+        call(loans())
 
 
 def test_what_is_no_rule_or_condition_is_refused():
@@ -453,3 +515,117 @@ def test_diff_refuses_other_answers():
         diff(loans(), other)
     with pytest.raises(TypeError, match="diff needs two rule models; got dict"):
         diff(loans(), {})
+
+
+def test_a_rule_is_inserted_as_text():
+    made = loans().insert(2, "if age >= 30 and city is Lima then bad")
+    assert [rule.text() for rule in made] == [
+        "income > 40000",
+        "age >= 30 and city is Lima",
+        "age <= 24",
+        "(city is Rome or Lima) and income <= 9000",
+        "otherwise",
+    ]
+    assert made.rules[1].prediction == "bad"
+    # Those of all rows, until it is counted.
+    assert made.rules[1].distribution == pytest.approx((0.75, 0.25)[::-1])
+    assert made.rules[0].n_rows == 40.0
+    assert all(math.isnan(rule.n_rows) for rule in [*made][1:])
+    assert made.edits[-1].to_dict() == {
+        "action": "insert",
+        "rule": 2,
+        "text": "inserted rule 2: if age >= 30 and city is Lima then bad",
+    }
+    assert RuleModel.from_dict(made.to_dict()) == made
+    X, y = rows()
+    counted = made.refit(X, y)
+    taken = (X[:, 0].astype(float) <= 40000) & (X[:, 1].astype(float) >= 30)
+    taken &= X[:, 2] == "Lima"
+    assert counted.rules[1].n_rows == taken.sum()
+    assert counted.rules[1].rates[0] == pytest.approx((y[taken] == "bad").mean())
+    last = loans().insert(4, "if age >= 30 then good", probability=0.8)
+    assert last.rules[3].distribution == pytest.approx((0.2, 0.8))
+    assert [*last][4].text() == "otherwise"
+
+
+@pytest.mark.parametrize("form", ["list", "standalone", "points"])
+@pytest.mark.parametrize("is_number", [False, True])
+def test_a_rule_is_inserted_into_every_form(form, is_number):
+    X, y = rows()
+    X = X[:, :2].astype(float)
+    y = X[:, 0] / 1000 + X[:, 1] if is_number else y
+    kind = RandomForestRegressor if is_number else RandomForestClassifier
+    forest = kind(10, min_samples_leaf=9, random_state=0).fit(X, y)
+    rules = simplify(forest, X, y, form=form, max_rules=4, random_state=0).rules_
+    then = {"points": "+2.5"}.get(form, "31.5" if is_number else "bad")
+    made = rules.insert(1, f"x1 <= 100 then {then}")
+    assert made.n_rules == rules.n_rules + 1
+    is_row = X[:, 0] <= 100
+    if form == "points":
+        apart = made.totals(X) - rules.totals(X)
+        assert apart[:, 0] == pytest.approx(np.where(is_row, 2.5, 0.0))
+    elif form == "list":
+        answers = np.where(is_row, 31.5 if is_number else "bad", rules.predict(X))
+        assert np.array_equal(made.predict(X), answers.astype(y.dtype))
+    else:
+        assert made.rules[0].weight == 1.0
+    counted = made.refit(X, y)
+    assert counted.rules[0].n_rows == is_row.sum()
+    assert [edit.action for edit in counted.edits] == ["insert", "refit"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ((0, "age >= 30 then bad"), "its number from 1 to 4; got 0"),
+        ((1, "age >= 30"), "as conditions, then what it predicts: .* got 'age >= 30'"),
+        ((1, 30), "as conditions, then what it predicts: .* got 30"),
+        ((1, "age >= 30 then worse"), "predict one of .'bad', 'good'.; got 'worse'"),
+        ((1, "agee >= 30 then bad"), "agee"),
+    ],
+)
+def test_a_rule_that_cannot_be_read_is_not_inserted(arguments, words):
+    with pytest.raises(ValueError, match=words):
+        loans().insert(*arguments)
+
+
+def test_rules_that_cannot_be_inserted():
+    number = RuleList(
+        (), Rule((), 2.0), NAMES, "regression", None, (None, None, CITIES)
+    )
+    with pytest.raises(ValueError, match="A number must be predicted; got 'bad'"):
+        number.insert(1, "age >= 30 then bad")
+    with pytest.raises(ValueError, match="probability is for rules that predict a cla"):
+        number.insert(1, "age >= 30 then 3", probability=0.5)
+    with pytest.raises(ValueError, match="probability must be a number from 0 to 1"):
+        loans().insert(1, "age >= 30 then bad", probability=90)
+    decided = loans().with_threshold(0.55)
+    with pytest.raises(
+        ValueError, match="predict the class that follows from its dist"
+    ):
+        decided.insert(1, "age >= 30 then bad")
+    made = decided.insert(1, "age >= 30 then bad", probability=0.9)
+    assert made.rules[0].prediction == "bad"
+    mean = RuleEnsemble((), Rule((), 2.0), NAMES, "regression", None, (None,) * 3)
+    with pytest.raises(ValueError, match="no rule can be inserted"):
+        mean.insert(1, "age >= 30 then 3")
+
+
+def test_diff_tells_what_an_edit_costs():
+    X, y = rows()
+    before, after = loans(), loans().insert(1, "if age >= 50 then bad")
+    found = diff(before, after, X, y)
+    first, second = before.predict(X), after.predict(X)
+    measures = found.measures
+    assert measures["n_mended"] == int(((second == y) & (first != y)).sum())
+    assert measures["n_broken"] == int(((second != y) & (first == y)).sum())
+    gained = measures["n_mended"] - measures["n_broken"]
+    apart = measures["error_before"] - measures["error_after"]
+    assert gained == pytest.approx(apart * len(y))
+    text = f"{measures['n_mended']} right now and wrong before, "
+    assert f"{text}{measures['n_broken']} vice versa" in str(found)
+    costly = before.with_costs({("bad", "good"): 5})
+    found = diff(before, costly, X, y).measures
+    for name, predicted in (("before", first), ("after", costly.predict(X))):
+        wrong = np.where(y == "bad", 5.0, 1.0) * (predicted != y)
+        assert found[f"cost_{name}"] == pytest.approx(wrong.mean())

@@ -26,6 +26,7 @@ from defragtrees.cli import unpacking
 from defragtrees.data.sources import ParquetSource, Part
 from defragtrees.data.tables import (
     DATE_KINDS,
+    TRUTH,
     ZONED,
     Column,
     is_missing,
@@ -44,7 +45,6 @@ MISSING = frozenset(
 ) | {""}
 NUMBER_TYPES = ("null", "boolean", "integer", "floating", "decimal")  # of pyarrow
 LONGEST_FIELD = 2**31 - 1  # what fits a C long on every system
-TRUTH = {"true": 1.0, "false": 0.0}
 UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 # A column may be called "[a]" or "{x}"; JSON goes on otherwise.
 JSON_START = re.compile(rb'\s*(\{\s*["}]|\[\s*[\[{"\]0-9-])')

@@ -4,7 +4,17 @@ import click
 
 from defragtrees.cli.group import Command
 from defragtrees.cli.inputs import read_rules
-from defragtrees.cli.options import FILE, NAMES, output_option, profile_option
+from defragtrees.cli.options import (
+    FILE,
+    NAMES,
+    SCALE,
+    WRITTEN,
+    _named_class,
+    _named_costs,
+    _named_weights,
+    output_option,
+    profile_option,
+)
 from defragtrees.cli.output import check_outputs, rules_text, say
 from defragtrees.rules.parsing import read_condition
 
@@ -41,6 +51,11 @@ def _pair_option(name, second, text, argument=None):
     "PREDICTION",
     "Set the prediction of a rule, or its points in a scorecard.",
 )
+@_pair_option(
+    "insert",
+    "TEXT",
+    "Insert a rule, such as 1 'if age <= 40 then yes', before the one of this number.",
+)
 @click.option(
     "--drop",
     type=int,
@@ -54,41 +69,108 @@ def _pair_option(name, second, text, argument=None):
     metavar="2,1,...",
     help="New order of the rules that are left, without the default rule.",
 )
+@click.option(
+    "--threshold",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    metavar="P",
+    help="Of two classes, predict the one whose rate is shown from this probability "
+    "on.",
+)
+@click.option(
+    "--cost",
+    "costs",
+    help="Cost of an error; the class with the lowest expected cost is predicted.",
+    **WRITTEN["costs"],
+)
+@click.option(
+    "--class-weight",
+    help="Cost of any error in a class.",
+    **WRITTEN["class_weight"],
+)
+@click.option(
+    "--scale",
+    type=SCALE,
+    metavar="N[,POINTS,ODDS]",
+    help="Put the points of a scorecard on another scale: N points double the odds, "
+    "and a total of POINTS stands for ODDS, as in 20,600,50.",
+)
+@click.option(
+    "--odds-of",
+    metavar="CLASS",
+    help="With --scale, the class whose odds these are; high totals stand for it.",
+)
 @output_option("Save the rules to this file. [default: only show them]")
 @profile_option
-def command(
-    rules, replace, conditions, remove, prediction, drop, order, out, no_profile
-):
+def command(rules, out, no_profile, **changes):
     """Change saved rules by hand.
 
-    RULES is a file that simplify --out wrote; rules are given by their number in it.
-    Counts and rates that a change makes invalid are removed; refit counts them again.
+    RULES is a file that simplify --out wrote; rules are given by their number in it,
+    except --insert, which comes last. Counts and rates that a change makes invalid are
+    removed; refit counts them again, and diff shows what a change costs on some rows.
     The new file records the changes.
     """
     check_outputs({"--out": out}, (rules,))
-    if not (replace or conditions or remove or prediction or drop or order):
+    if not any(value not in (None, ()) for value in changes.values()):
         raise click.UsageError("Say what to change, such as --drop 3.")
-    edited = read_rules(rules)
-    n_rules = len(edited.rules)
-    for number, text in replace:
-        edited = edited.replace(number, text)
-    for number, text in conditions:
-        edited = _with_condition(edited, number, text)
-    for number, column in remove:
-        edited = edited.remove(number, column)
-    for number, text in prediction:
-        edited = edited.set_prediction(number, _prediction(edited, text))
-    left = list(range(1, n_rules + 1))
-    for number in sorted(set(drop), reverse=True):
-        edited = edited.drop(number)
-        left.remove(number)
-    if order:
-        edited = edited.reorder([_place(number, left) for number in order])
+    if changes["odds_of"] is not None and changes["scale"] is None:
+        raise click.UsageError("--odds-of needs --scale.")
+    edited = _decided(_edited(read_rules(rules), changes), changes)
     if out is not None:
         edited.save(out, profile=not no_profile)
     say(rules_text(edited))
     if out is not None:
         say(f"The rules are in {out}.")
+
+
+def _edited(edited, changes):
+    """The rules with other conditions, predictions and order."""
+    left = list(range(1, len(edited.rules) + 1))
+    for number, text in changes["replace"]:
+        edited = edited.replace(number, text)
+    for number, text in changes["conditions"]:
+        edited = _with_condition(edited, number, text)
+    for number, column in changes["remove"]:
+        edited = edited.remove(number, column)
+    for number, text in changes["prediction"]:
+        edited = edited.set_prediction(number, _prediction(edited, text))
+    for number in sorted(set(changes["drop"]), reverse=True):
+        edited = edited.drop(number)
+        left.remove(number)
+    if changes["order"]:
+        edited = edited.reorder([_place(number, left) for number in changes["order"]])
+    for number, text in changes["insert"]:
+        edited = edited.insert(number, text)
+    return edited
+
+
+def _decided(rules, changes):
+    """The rules with another threshold, costs or scale."""
+    options = {"threshold": "--threshold", "costs": "--cost"}
+    options["class_weight"] = "--class-weight"
+    given = [option for name, option in options.items() if changes[name]]
+    if len(given) > 1:
+        raise click.UsageError(f"Give {given[0]} or {given[1]}, not both.")
+    if given and not rules.classes:
+        raise click.UsageError(
+            "--threshold, --cost and --class-weight are for rules that predict a "
+            "class; these predict a number."
+        )
+    if changes["threshold"] is not None:
+        rules = rules.with_threshold(changes["threshold"])
+    if changes["costs"]:
+        rules = rules.with_costs(_named_costs(changes["costs"], rules.classes))
+    if changes["class_weight"] is not None:
+        rules = rules.with_class_weight(
+            _named_weights(changes["class_weight"], rules.classes)
+        )
+    if changes["scale"] is None:
+        return rules
+    of = changes["odds_of"]
+    if rules.combination != "sum":
+        raise click.UsageError("--scale is for scorecards; these rules have no points.")
+    if of is not None:
+        of = _named_class(of, rules.classes or (), "--odds-of")
+    return rules.scaled(*changes["scale"], of=of)
 
 
 def _with_condition(rules, number, text):

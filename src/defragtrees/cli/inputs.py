@@ -18,12 +18,12 @@ import click
 import numpy as np
 from sklearn.model_selection import train_test_split
 
-from defragtrees._utils import formatting as render
 from defragtrees._utils.files import first_bytes
 from defragtrees._utils.optional import require
 from defragtrees.cli.data import ANY, Batch, open_table, read_frame
 from defragtrees.data.tables import (
     as_positions,
+    find_positions,
     lightgbm_names,
     listed,
     nearest,
@@ -40,7 +40,6 @@ from defragtrees.rules.schema import FORMAT
 
 # What pandas writes for an index that nobody named.
 INDEX_NAME = re.compile(r"|Unnamed: \d+|__index_level_\d+__")
-TRUTH = {"true": 1.0, "false": 0.0}
 
 
 # MODEL and DATA
@@ -171,14 +170,45 @@ def _read_model(inputs):
     )
 
 
-def _ask_model(inputs, table, why):
-    """A model that cannot be read as trees: it is queried, on the table as it is.
+def load_to_predict(inputs, rules, progress):
+    """A model, as a forest or as it is, and the rows that it predicts.
+
+    A model without names for its features has those of the rules, which were made from
+    it.
+    """
+    table = open_table(inputs.data)
+    with_names = dataclasses.replace(inputs, columns=rules.feature_names)
+    try:
+        with progress("reading the model", 1.0):
+            forest = _read_model(with_names)
+    except UnsupportedEnsembleError as error:
+        model = _load_black_box(inputs, error)
+        names = getattr(model, "feature_names_in_", rules.feature_names)
+        for name in names:
+            find_column(str(name), table.names, "The model")
+        return model, _asked_rows(inputs, inputs.data, names)[0]
+    n_names = len(rules.feature_names)
+    is_unnamed = is_renamed(forest, ()) and forest.n_features == n_names
+    columns = rules.feature_names if is_unnamed else None
+    forest = _match_columns(forest, table.names, (), columns)
+    rows = _reading_of(forest, table).all_rows(inputs.data.name, progress)
+    return forest, _as_table(rows[0], forest)
+
+
+def _load_black_box(inputs, why):
+    """A model that cannot be read as trees.
 
     If it does not predict, `why` it cannot be read is raised again.
     """
     model = load_object(inputs.model, inputs.trust_pickle, inputs.trusted_types)
     if not hasattr(model, "predict"):
         raise why
+    return model
+
+
+def _ask_model(inputs, table, why):
+    """A model that cannot be read as trees: it is queried, on the table as it is."""
+    model = _load_black_box(inputs, why)
     names = inputs.columns or getattr(model, "feature_names_in_", None)
     if names is None:
         reserved = (inputs.target, inputs.weights)
@@ -420,38 +450,6 @@ def _stacked(parts):
         stacked[end - len(part) : end] = part
         end -= len(part)
     return stacked
-
-
-def find_positions(values, expected):
-    """For each value its position among the known ones, or None.
-
-    Examples
-    --------
-    >>> find_positions(["1", "2.0", "x", True], (1, 2))
-    [0, 1, None, 0]
-    >>> find_positions([1, 2.0], ("1", "2"))
-    [0, 1]
-    """
-    exact = {label: j for j, label in enumerate(expected)}
-    numbers = {
-        float(label): j
-        for j, label in enumerate(expected)
-        if isinstance(label, (bool, int, float, np.number, np.bool_))
-    }
-
-    def find(value):
-        if value in exact:
-            return exact[value]
-        if isinstance(value, str):
-            with contextlib.suppress(ValueError):
-                text = value.strip().lower()
-                return numbers.get(TRUTH[text] if text in TRUTH else float(value))
-        elif isinstance(value, (int, float)):
-            texts = (str(value), render.number(value))
-            return next((exact[text] for text in texts if text in exact), None)
-        return None
-
-    return [find(value) for value in values]
 
 
 def _positions(column, known):

@@ -16,9 +16,8 @@ from typing import Any
 
 import click
 
-from defragtrees.cli.inputs import find_positions
 from defragtrees.cli.output import working
-from defragtrees.data.tables import nearest
+from defragtrees.data.tables import find_positions, nearest
 from defragtrees.estimators import METHODS, estimator_for
 from defragtrees.estimators.settings import Integer, Jobs, Key, Real
 from defragtrees.outcomes import OUTCOMES, make_outcome
@@ -97,6 +96,22 @@ def _cost(text):
     return labels, cost
 
 
+def _scale(text):
+    """Points that double the odds; maybe also a total, and the odds of it."""
+    try:
+        numbers = tuple(float(part) for part in text.split(","))
+    except ValueError:
+        numbers = ()
+    if len(numbers) not in (1, 3) or not all(
+        0 < n < float("inf") for n in numbers[::2]
+    ):
+        raise ValueError(
+            f"{text!r} must be points that double the odds, such as 20, or also a "
+            "total and its odds, such as 20,600,50"
+        )
+    return numbers
+
+
 def _signs(text):
     """Features with the way that predictions may go: pairs of texts and signs."""
     signs = []
@@ -133,6 +148,7 @@ def _labels(text):
 
 
 NAMES = _Text("names", _names)
+SCALE = _Text("scale", _scale)
 LABELS = _Text("labels", _labels)
 
 

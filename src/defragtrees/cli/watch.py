@@ -1,27 +1,38 @@
 """`defragtrees watch`: a drift check of new rows."""
 
+from datetime import UTC, datetime
 from pathlib import Path
 
 import click
-import numpy as np
 
+from defragtrees._utils import formatting as render
 from defragtrees._utils.files import write_atomic
 from defragtrees.cli.group import Command
-from defragtrees.cli.inputs import load, read_rule_rows, read_rules
+from defragtrees.cli.inputs import load_to_predict, read_rule_rows, read_rules
 from defragtrees.cli.options import (
     FILE,
     INPUT_OPTIONS,
+    NAMES,
     Inputs,
     details_option,
     json_option,
     output_option,
 )
-from defragtrees.cli.output import check_outputs, json_text, progress_kind, say
+from defragtrees.cli.output import (
+    check_outputs,
+    check_plot,
+    json_text,
+    progress_kind,
+    save_plot,
+    say,
+)
 from defragtrees.cli.tables import table, wrapped
+from defragtrees.estimators.measuring import read_model
 from defragtrees.monitoring.check import check_encoded, missing_columns
+from defragtrees.monitoring.history import Record, read_history
 from defragtrees.monitoring.page import prediction_text
 
-EXAMPLE = "defragtrees watch rules.json new.csv --target y --html check.html"
+EXAMPLE = "defragtrees watch rules.json week7.parquet --target y --history checks.jsonl"
 MOVED = 1  # the exit code
 
 
@@ -36,9 +47,17 @@ MOVED = 1  # the exit code
 @click.option(
     "--model",
     type=click.Path(exists=True, path_type=Path),
-    help="The model behind the rules; its agreement with them is tested too.",
+    help="The model behind the rules; whether it agrees less with them is tested too.",
+)
+@click.option(
+    "--classes",
+    type=NAMES,
+    metavar="A,B,...",
+    help="The classes of the rules in the order of the model's, for a model with other "
+    "labels. [default: labels that read the same, or the order of the rules]",
 )
 @INPUT_OPTIONS["trust_pickle"]
+@INPUT_OPTIONS["trusted_types"]
 @click.option(
     "--level",
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
@@ -47,34 +66,84 @@ MOVED = 1  # the exit code
     help="Rate of false alarms of all tests together.",
 )
 @output_option("Write the check as an HTML page.", "--html")
+@output_option("Append the check to a file, as one line of JSON.", "--history")
+@click.option(
+    "--label",
+    default="",
+    metavar="TEXT",
+    help="What DATA is called in the history. [default: the name of the file]",
+)
+@output_option("Plot the history: .png, .svg or .pdf.", "--plot")
 @details_option("Show all tests and the predictions, not only what moved.")
 @json_option
 @click.pass_context
 def command(
-    ctx, rules, data, target, model, trust_pickle, level, html, details, as_json
+    ctx,
+    rules,
+    data,
+    target,
+    model,
+    classes,
+    trust_pickle,
+    trusted_types,
+    level,
+    html,
+    history,
+    label,
+    plot,
+    details,
+    as_json,
 ):
     """Test new rows for drift from the reference data of the rules.
 
     RULES is a file that simplify --out wrote; DATA is CSV, Parquet or Feather. The exit
     code is 0 if there is no drift, 1 if there is, and 2 for an error.
     """
-    check_outputs({"--html": html}, (rules, data))
+    outputs = {"--html": html, "--history": history, "--plot": plot}
+    check_outputs(outputs, (rules, data, model))
+    check_plot(plot)
+    if classes and model is None:
+        raise click.UsageError("--classes needs --model.")
+    if (label or plot) and history is None:
+        raise click.UsageError(f"{'--label' if label else '--plot'} needs --history.")
+    checks = None if history is None else read_history(history, missing_ok=True)
     rule_set = read_rules(rules)
     matrix, y, _, names = read_rule_rows(rule_set, data, progress_kind(), target)
-    answers = None
+    predicted = match = None
     if model is not None:
-        loaded = load(Inputs(model, data, trust_pickle=trust_pickle), progress_kind())
-        answers = np.ravel(loaded.forest.predict(loaded.X))
+        trust = {"trust_pickle": trust_pickle, "trusted_types": trusted_types}
+        inputs = Inputs(model, data, **trust)
+        behind, X = load_to_predict(inputs, rule_set, progress_kind())
+        read = read_model(behind, rule_set, X, len(X), classes)
+        predicted, _, match = read.matched(X)
     y = None if y is None else rule_set.outcome.check(y)
     notes = missing_columns(rule_set, names)
-    found = check_encoded(rule_set, matrix, y, answers, level, notes)
+    found = check_encoded(rule_set, matrix, y, predicted, match, level, notes)
     if html is not None:
         write_atomic(html, found.to_html(f"{rules.name} on {data.name}"))
+    if checks is not None:
+        record = Record(found, datetime.now(UTC), label, rules.name, data.name)
+        if plot is not None:
+            save_plot(checks.with_record(record), plot)
+        checks = checks.append(record)
     say(json_text(found.to_dict()) if as_json else _text(found, details))
-    if html is not None and not as_json:
-        say(f"The check is in {html}.")
+    if not as_json:
+        _say_files(html, checks, plot)
     if found.has_moved:
         ctx.exit(MOVED)
+
+
+def _say_files(html, checks, plot):
+    """Name the files that were written, and since when there has been drift."""
+    if html is not None:
+        say(f"The check is in {html}.")
+    if checks is None:
+        return
+    if checks.since is not None and checks.since is not checks[-1]:
+        say(wrapped(f"There has been drift since {checks.since.name}."))
+    say(f"The history, of {render.plural(len(checks), 'check')}, is in {checks.path}.")
+    if plot is not None:
+        say(f"Its plot is in {plot}.")
 
 
 def _text(found, details):

@@ -74,10 +74,14 @@ class Evaluation:
             self.has_known or other.has_known,
         )
 
+    @property
+    def means(self):
+        """The means of the measures."""
+        return {name: value / self.weight for name, value in self.sums.items()}
+
     def scores(self, rules):
         """The result of `Simplifier.evaluate`."""
-        outcome = rules.outcome
-        means = {name: value / self.weight for name, value in self.sums.items()}
+        outcome, means = rules.outcome, self.means
         if rules.is_partition:
             means["coverage"] = means["overlap"] = 1.0
         scores = {

@@ -49,8 +49,18 @@ def refit_encoded(rules, matrix, y, sample_weight=None, *, predictions="recount"
         )
     rows = checked_rows(rules, matrix, y, sample_weight)
     made = recount_rows(rules, *rows, predictions)
+    if rules.training is not None and _predicts_alike(rules, made):
+        # Both agree with the model as often.
+        kept = dataclasses.replace(made.training, agreement=rules.training.agreement)
+        made = dataclasses.replace(made, training=kept)
     text = f"counted again on {plural(len(rows[0]), 'row')}"
     return dataclasses.replace(made, edits=(*rules.edits, Edit("refit", text)))
+
+
+def _predicts_alike(rules, made):
+    """Whether counting again has changed no prediction of rules that predict alone."""
+    pairs = zip(rules, made, strict=True)
+    return rules.is_exclusive and all(a.prediction == b.prediction for a, b in pairs)
 
 
 def checked_rows(rules, matrix, y, sample_weight=None):

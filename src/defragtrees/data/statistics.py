@@ -71,25 +71,27 @@ class PatternSums:
             values,
         )
 
-    def scorecard(self, outcome, scoring, digits, signs=None):
-        """Fit all points jointly; returns FittedPoints."""
+    def scorecard(self, outcome, scoring, digits, signs=()):
+        """Fit all points jointly; returns FittedPoints.
+
+        `signs` are arrays with the sign that the points of each rule must have, or 0.
+        """
         rows = self.held, self.weight, self.outputs
-        points = outcome.fit_points(*rows)
-        if signs is not None:
-            points = self._signed_points(outcome, points, signs)
+        signs = np.array(signs).reshape(-1, self.held.shape[1])
+        points = self._signed_points(outcome, outcome.fit_points(*rows), signs)
         if not scoring.is_whole:
             return FittedPoints(np.round(points, digits))
         card = outcome.scorecard(*rows, points, scoring.points_to_double)
-        if signs is None:
+        if not len(signs):
             return card
         # Rounding may have changed the sign of points near 0.
-        kept = np.where(card.points * signs[:, None] < 0, 0.0, card.points)
-        return replace(card, points=kept)
+        wrong = (card.points[:, 0] * signs < 0).any(axis=0)
+        return replace(card, points=np.where(wrong[:, None], 0.0, card.points))
 
     def _signed_points(self, outcome, points, signs):
         """Points with the required signs; a rule with the wrong sign gets none."""
-        has_none = np.zeros(len(signs), dtype=bool)
-        while (wrong := (points[:, 0] * signs < 0) & ~has_none).any():
+        has_none = np.zeros(len(points), dtype=bool)
+        while (wrong := (points[:, 0] * signs < 0).any(axis=0) & ~has_none).any():
             has_none |= wrong
             held = np.where(has_none, 0.0, self.held)
             points = outcome.fit_points(held, self.weight, self.outputs)
@@ -320,7 +322,8 @@ def counted(
     if predictions == "recount":
 
         def fit_points():
-            signs = None if order is None else order.point_signs(rules)
+            signs = [] if order is None else [order.point_signs(rules)]
+            signs += [_rate_signs(sums)] if scoring.follows_rates else []
             digits = outcome.points_digits(sums.target.spread)
             return sums.patterns.scorecard(outcome, scoring, digits, signs)
 
@@ -381,6 +384,15 @@ def _evidence(rules, sums, k, worth):
         alone = all_rounded(sums.alone[k] / sums.covered[k])
         evidence["alone"] = outcome.reported_means(alone)
     return evidence
+
+
+def _rate_signs(sums):
+    """Whether each rule has a higher or a lower rate or mean than all rows; the base 0.
+
+    Of two classes it is the rate of the second.
+    """
+    own = sums.alone[:, -1] / np.maximum(sums.covered, 1e-300)
+    return np.append(np.sign(own - sums.every[-1] / sums.total)[:-1], 0.0)
 
 
 def _intervals(rules, sums, worth):

@@ -233,10 +233,13 @@ class RowStore:
 
     def evaluate(self, rules, posterior=None):
         """The result of `Simplifier.evaluate` for these rows."""
-        evaluation = self.shards.total(
+        return self.evaluation(rules, posterior).scores(rules)
+
+    def evaluation(self, rules, posterior=None):
+        """The Evaluation of rules on these rows."""
+        return self.shards.total(
             evaluate_shard, rules, posterior, self.values, self._packed(rules)
         )
-        return evaluation.scores(rules)
 
     def _packed(self, rules):
         """A rule list of classes packed for compiled loops; None for others."""

@@ -8,6 +8,7 @@ list gets the position after the last one. Times with a time zone are converted 
 The classes `Pandas` and `Polars` below have what differs between the libraries.
 """
 
+import contextlib
 import datetime as dt
 from dataclasses import dataclass
 from functools import partial
@@ -16,7 +17,7 @@ from numbers import Integral
 import numpy as np
 from scipy import sparse
 
-from defragtrees._utils.formatting import listed, near_name
+from defragtrees._utils.formatting import listed, near_name, number
 from defragtrees._utils.formatting import nearest as nearest
 from defragtrees._utils.optional import require
 
@@ -27,6 +28,7 @@ POLARS_KINDS = {
 ZONED = "datetime UTC"  # the kind of times with a time zone
 DATE_KINDS = (*POLARS_KINDS.values(), ZONED)
 MICROSECONDS = 86_400_000_000  # in a day
+TRUTH = {"true": 1.0, "false": 0.0}
 OTHER = "other"  # in generated tables, a category that is not in the list
 MOST_TIMES = 1e6  # the smallest weight, for a weight that counts repeated rows
 MOST_CELLS = 2**30  # of a sparse matrix made dense, 8 bytes each
@@ -606,6 +608,38 @@ def as_positions(column, labels):
     table = {value: find(value) for value in column.distinct()}
     places = np.array([table[value] for value in column.values], dtype=np.float64)
     return places if column.codes is None else np.append(places, np.nan)[column.codes]
+
+
+def find_positions(values, expected):
+    """For each value its position among the known ones, or None.
+
+    Examples
+    --------
+    >>> find_positions(["1", "2.0", "x", True], (1, 2))
+    [0, 1, None, 0]
+    >>> find_positions([1, 2.0], ("1", "2"))
+    [0, 1]
+    """
+    exact = {label: j for j, label in enumerate(expected)}
+    numbers = {
+        float(label): j
+        for j, label in enumerate(expected)
+        if isinstance(label, (bool, int, float, np.number, np.bool_))
+    }
+
+    def find(value):
+        if value in exact:
+            return exact[value]
+        if isinstance(value, str):
+            with contextlib.suppress(ValueError):
+                text = value.strip().lower()
+                return numbers.get(TRUTH[text] if text in TRUTH else float(value))
+        elif isinstance(value, (int, float)):
+            texts = (str(value), number(value))
+            return next((exact[text] for text in texts if text in exact), None)
+        return None
+
+    return [find(value) for value in values]
 
 
 def _categories_of(column):

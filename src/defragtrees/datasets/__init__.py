@@ -17,6 +17,7 @@ __all__ = ["Dataset", "load_sample", "load_table"]
 
 FOLDER = resources.files("defragtrees.datasets")
 TABLES = {
+    "churn": ("churn.csv.gz", "decision"),
     "credit": ("credit.csv.gz", "status"),
     "energy": ("energy.csv.gz", "heating load"),
     "heart": ("heart.csv.gz", "state"),
@@ -32,10 +33,11 @@ def load_table(name: str) -> "tuple[pd.DataFrame, pd.Series]":
 
     Parameters
     ----------
-    name : {"credit", "energy", "heart", "homes", "spambase"}
-        "credit": 4,454 loan applicants, "paid" or "unpaid". "energy": heating load of
-        768 buildings. "heart": 303 patients, "healthy" or "ill". "homes": prices of 932
-        homes. "spambase": 2,000 e-mails, "mail" or "spam".
+    name : {"churn", "credit", "energy", "heart", "homes", "spambase"}
+        "churn": 5,000 telephone customers, "leaves" or "stays". "credit": 4,454 loan
+        applicants, "paid" or "unpaid". "energy": heating load of 768 buildings.
+        "heart": 303 patients, "healthy" or "ill". "homes": prices of 932 homes.
+        "spambase": 2,000 e-mails, "mail" or "spam".
 
     Returns
     -------
@@ -53,7 +55,9 @@ def load_table(name: str) -> "tuple[pd.DataFrame, pd.Series]":
     pd = require("pandas", "A table")
     file, outcome = TABLES[name]
     with FOLDER.joinpath(file).open("rb") as packed:
-        table = pd.read_csv(packed, compression="gzip", dtype={"zip": str})
+        table = pd.read_csv(
+            packed, compression="gzip", dtype={"zip": str, "area code": str}
+        )
     y = table.pop("target").rename(outcome)
     return table, y.map(NAMED[name]) if name in NAMED else y
 

@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from defragtrees._utils import formatting as render
 from defragtrees._utils.progress import Progress, part
 from defragtrees._utils.types import Column, Floats, Places, Rows, Values
+from defragtrees._utils.values import round_significant
 from defragtrees._utils.warnings import warn
 from defragtrees.data import sources
 from defragtrees.data.devices import check_engine
@@ -61,6 +62,7 @@ from defragtrees.metrics.resampling import rule_stability
 from defragtrees.outcomes import make_outcome
 from defragtrees.rules.labels import ORDERED, checked_labels, checked_pos_label
 from defragtrees.rules.model import RuleModel
+from defragtrees.rules.profile import WORTH, Agreement
 from defragtrees.rules.text import calibration_text, scores_text
 from defragtrees.search.limits import MOST_RULES
 
@@ -402,15 +404,17 @@ class Simplifier(FittedRules, ABC):
         counting = counting or store
         self._count_rows(counting, problem.is_sample)
         posterior = getattr(self, "posterior_", None)
-        self.training_ = store.evaluate(self.rules_, posterior)
+        evaluation = store.evaluation(self.rules_, posterior)
+        self.training_ = evaluation.scores(self.rules_)
         self.__dict__.pop("validation_", None)
         if unseen is not None:
-            self.validation_ = unseen.evaluate(self.rules_, posterior)
+            evaluation = unseen.evaluation(self.rules_, posterior)
+            self.validation_ = evaluation.scores(self.rules_)
             self._validation_rows = (
                 f"{render.plural(unseen.n_rows, 'validation row')} that the model was "
                 "not trained on"
             )
-        self._record_training(counting)
+        self._record_training(counting, evaluation)
         warn_of_unpredicted(self.rules_, counting)
         self.__dict__.pop("n_calls_", None)
         if isinstance(self.forest_, AskedForest):
@@ -455,19 +459,28 @@ class Simplifier(FittedRules, ABC):
         predictions = "target" if is_sample else "keep"
         [self.rules_] = store.recount([self.rules_], predictions)
 
-    def _record_training(self, store):
-        """Store a profile of the counted rows, and the error on them, in the rules.
+    def _record_training(self, store, evaluation):
+        """Store a profile of the counted rows in the rules, with error and agreement.
 
-        Rules of a search have the profile already.
+        Rules of a search have the profile already, and the agreement on synthetic rows.
         """
         rules = self.rules_
-        error = getattr(self, "validation_", self.training_).get("error")
         training = rules.training
         if training is None:
             used = {c.feature for rule in rules.rules for c in rule.conditions}
             training = store.training_rows(used)
-        if error is not None:
-            training = replace(training, error=float(f"{error:.12g}"))
+        means = evaluation.means
+        if "error" in means:
+            training = replace(training, error=round_significant(means["error"]))
+        is_new = hasattr(self, "validation_")
+        if is_new or training.agreement is None:
+            worth = WORTH["validation" if is_new else "searched"]
+            agreement = Agreement(
+                "validation" if is_new else "training",
+                round_significant(means["loss"]),
+                round_significant(worth * evaluation.weight),
+            )
+            training = replace(training, agreement=agreement)
         self.rules_ = replace(rules, training=training)
         for name in PATHS:
             path = getattr(self, name, None) or {}

@@ -16,6 +16,7 @@ from defragtrees.estimators.base import (
 )
 from defragtrees.estimators.problem import Problem
 from defragtrees.estimators.settings import (
+    FLAG,
     Conflict,
     Given,
     Integer,
@@ -99,6 +100,10 @@ PARAMETERS = """
     points : {"exact", "integer"}, default="exact"
         "integer" makes a scorecard with integer points. `unit` and `origin` of
         `rules_` convert a total back to log-odds or a number.
+    points_follow_rates : bool, default=False
+        Leave out rules of a scorecard whose points contradict their own rate. Points
+        are fitted together, so a rule may add points although its rows have a rate
+        below that of all rows.
     {doubling}
     Which columns
 
@@ -230,6 +235,7 @@ class _Defrag(DefragResults, RuleFinder):
     groups: Any = setting(None, None, Several())
     form: str = setting("list", Key(FORMS))
     points: str = setting("exact", "exact", "integer")
+    points_follow_rates: bool = setting(False, *FLAG)
     brevity: float = setting(0.01, Real(0))
     augment: str | int = setting("auto", "auto", Integer(0, 10**7))
     engine: str = setting("auto", Key(ENGINES, "auto"))
@@ -267,12 +273,13 @@ class _Defrag(DefragResults, RuleFinder):
         ),
         *(
             Conflict(
-                f"points='integer' needs form='points'; got form={form!r}.",
-                points="integer",
+                f"{name}={value!r} needs form='points'; got form={form!r}.",
                 form=form,
+                **{name: value},
             )
             for form in FORMS
             if form != "points"
+            for name, value in (("points", "integer"), ("points_follow_rates", True))
         ),
     )
 
@@ -389,6 +396,11 @@ class _Defrag(DefragResults, RuleFinder):
     def _check_forest(self, forest):
         super()._check_forest(forest)
         self._limits = read_limits(self, forest)
+        if self.points_follow_rates and forest.outcome.n_classes > 2:
+            raise ValueError(
+                "points_follow_rates needs regression or two classes; the model has "
+                f"{forest.outcome.n_classes} classes. Leave it out."
+            )
 
     def _count_rows(self, store, is_sample):
         """Do nothing: rules of a search are counted when they are made."""
@@ -399,7 +411,7 @@ class _Defrag(DefragResults, RuleFinder):
 
     def _scoring(self):
         """How points are scaled and rounded."""
-        return Scoring(self.points == "integer")
+        return Scoring(self.points == "integer", None, bool(self.points_follow_rates))
 
 
 @dataclass(repr=False, eq=False)
@@ -473,9 +485,8 @@ class DefragClassifier(RuleClassifier, _Defrag):
 
     def _scoring(self):
         doubling = self.points_to_double
-        return Scoring(
-            self.points == "integer", None if doubling is None else float(doubling)
-        )
+        doubling = None if doubling is None else float(doubling)
+        return replace(super()._scoring(), points_to_double=doubling)
 
 
 class DefragRegressor(RuleRegressor, _Defrag):

@@ -1,7 +1,7 @@
 """Measures of rule models on rows, alone or beside the predictions of a model."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.exceptions import NotFittedError
@@ -10,7 +10,7 @@ from defragtrees._utils import formatting as render
 from defragtrees.data import sources
 from defragtrees.data.evaluation import PartEvaluator
 from defragtrees.data.sources import open_source
-from defragtrees.data.tables import take_rows
+from defragtrees.data.tables import find_positions, take_rows
 from defragtrees.ensembles.black_box import (
     PROBE_ROWS,
     ClassQuery,
@@ -68,64 +68,148 @@ def total_evaluation(source, evaluator, n_jobs=None):
 
 @dataclass(frozen=True, eq=False)
 class ModelPredictions:
-    """Predictions of a model for rows of tables; can be pickled.
+    """Predictions of a model in the classes of rules; can be pickled.
 
-    `forest` is the model as arrays; None if it is queried.
+    `forest` is the model as arrays; None if it is queried. `classes` are those of the
+    rules in the order of the model's, where the user says which is which.
     """
 
     rules: RuleModel
     given: Any
     forest: Forest | None
     query: Any = None
+    classes: tuple[Any, ...] | None = None
 
     def __call__(self, X, matrix=None):
         """Predictions, and probabilities in the order of the rules' classes.
 
         There are no probabilities of numbers, nor of a model that returns none.
         """
+        return self.matched(X)[:2]
+
+    def matched(self, X):
+        """What a call returns, and the ClassMatch; None for numbers."""
         if self.forest is None:
-            return self._asked(X)
-        raw = self.forest.predict_raw(X)
-        shares = self.forest.outcome.probabilities_of(self.forest, raw)
-        predicted = self.forest.predict_from_raw(raw)
-        return self._checked(predicted, shares, self.forest.classes)
+            codes, shares, own = self._asked(X)
+        else:
+            raw = self.forest.predict_raw(X)
+            codes, own = self.forest.target_from_raw(raw), self.forest.classes
+            shares = self.forest.outcome.probabilities_of(self.forest, raw)
+        labels = self.rules.outcome.labels
+        if labels is None:
+            return codes, None, None
+        is_complete = not isinstance(self.query, LabelQuery)
+        match = match_classes(own, labels, self.classes, is_complete)
+        if shares is not None:
+            column = {label: shares[:, j] for j, label in enumerate(match.labels)}
+            none = np.zeros(len(shares))
+            shares = np.column_stack([column.get(label, none) for label in labels])
+        return np.asarray(match.labels)[codes], shares, match
 
     def _asked(self, X):
         raw, query = Questions(self.given).ask(self.query, X), self.query
-        if query.classes is None:
-            return raw[:, 0], None
-        predicted = np.array(query.classes)[raw[:, -1].astype(np.intp)]
+        if isinstance(query, NumberQuery):
+            return raw[:, 0], None, None
+        if isinstance(query, LabelQuery):
+            own, codes = np.unique(raw, return_inverse=True)
+            return codes, None, own.tolist()
         shares = None if query.predict_proba is None else raw[:, :-1]
-        return self._checked(predicted, shares, query.classes)
-
-    def _checked(self, predicted, shares, classes):
-        labels = self.rules.outcome.labels
-        if labels is not None and not self.rules.outcome.has_known(predicted):
-            raise ValueError(
-                f"model must predict the classes of the rules, such as "
-                f"{list(labels)[:5]!r}; it predicts "
-                f"{np.unique(predicted).tolist()[:5]!r}. Pass the model that the rules "
-                "imitate."
-            )
-        if shares is not None:
-            column = {label: shares[:, j] for j, label in enumerate(classes)}
-            none = np.zeros(len(shares))
-            shares = np.column_stack([column.get(label, none) for label in labels])
-        return predicted, shares
+        return raw[:, -1].astype(np.intp), shares, query.classes
 
 
-def read_model(model, rules, X, n_rows=0):
+class LabelQuery:
+    """Query of a model without a list of its classes, or of a function."""
+
+    n_outputs = 1
+
+    def __init__(self, function):
+        self.function = function
+
+    def __call__(self, questions, table):
+        return questions.column(self.function, table)
+
+
+class ClassMatch(NamedTuple):
+    """Which class of a model is which class of rules."""
+
+    own: tuple[Any, ...]  # of the model
+    labels: tuple[Any, ...]  # of the rules, one for each
+    is_by_position: bool = False  # the model numbers its classes, and nobody named them
+
+
+def match_classes(own, known, given=None, is_complete=True):
+    """Match the classes of a model with the known ones of rules.
+
+    Labels that read the same are the same. A model that numbers its classes from 0 or
+    1 numbers those of the rules in their order, unless `given` has them in another.
+    Where `own` is not complete, it has those labels that were predicted.
+
+    Examples
+    --------
+    >>> match_classes(("0", "1"), (0, 1)).labels
+    (0, 1)
+    >>> match_classes((0, 1), ("paid", "unpaid")).labels
+    ('paid', 'unpaid')
+    >>> match_classes((0, 1), ("paid", "unpaid"), given=("unpaid", "paid")).labels
+    ('unpaid', 'paid')
+    """
+    own, same = tuple(own), find_positions(own, known)
+    if given is None and None not in same:
+        return ClassMatch(own, tuple(known[j] for j in same))
+    order = known if given is None else _checked_order(given, known)
+    n_classes = len(order)
+    for first in (0, 1):
+        numbers = range(first, first + n_classes)
+        if all(label in numbers for label in own):
+            if len(own) == n_classes or not is_complete:
+                labels = tuple(order[int(label) - first] for label in own)
+                return ClassMatch(own, labels, given is None)
+    if given is not None and len(own) == n_classes:
+        return ClassMatch(own, order)
+    if given is not None:
+        raise ValueError(
+            f"classes must name a class of the rules for each of the model's, "
+            f"{list(own)[:5]!r}; got {list(given)[:5]!r}."
+        )
+    if not set(own) & set(known):
+        raise ValueError(
+            f"model must predict the classes of the rules, such as "
+            f"{list(known)[:5]!r}; it predicts {list(own)[:5]!r}. Pass the model that "
+            "the rules imitate, or say which class is which: check takes classes "
+            "(watch --classes), in the order of the model's."
+        )
+    # A class that the rules do not know is never theirs.
+    return ClassMatch(own, own)
+
+
+def _checked_order(given, known):
+    places = find_positions(given, known)
+    if None in places or len(set(places)) < len(places):
+        raise ValueError(
+            f"classes must name classes of the rules, {list(known)[:5]!r}, each once; "
+            f"got {list(given)[:5]!r}."
+        )
+    return tuple(known[j] for j in places)
+
+
+def read_model(model, rules, X, n_rows=0, classes=None):
     """Read a model, or find out how to query it, to compare rules with it.
 
-    `X` has the first rows of `n_rows`.
+    `X` has the first rows of `n_rows`; `classes` are those of the rules in the order of
+    the model's, if they must be named.
     """
+    if classes is not None:
+        if not rules.outcome.n_classes:
+            raise ValueError("classes is for rules that predict a class; these do not.")
+        classes = tuple(classes)
     forest = fitted_forest(model, X)
     if forest is None:
         raise NotFittedError(
             f"model must be fitted; this {type(model).__name__} is not. Call fit first."
         )
     if isinstance(forest, Unreadable):
-        return ModelPredictions(rules, model, None, _query(model, rules, X))
+        query = _query(model, rules, X)
+        return ModelPredictions(rules, model, None, query, classes)
     if forest.outcome.task != rules.task:
         raise ValueError(
             f"model must be for {rules.task}, as the rules are; it is for "
@@ -134,7 +218,7 @@ def read_model(model, rules, X, n_rows=0):
     forest = described_forest(forest, X)
     if n_rows > sources.MANY_ROWS:
         forest = for_many_rows(forest, "auto")
-    return ModelPredictions(rules, model, forest)
+    return ModelPredictions(rules, model, forest, None, classes)
 
 
 def _query(model, rules, X):
@@ -146,7 +230,7 @@ def _query(model, rules, X):
         return ClassQuery(classes, getattr(model, "predict", None), model.predict_proba)
     head = take_rows(X, np.arange(min(len(X), PROBE_ROWS)))
     query, _ = find_query(Questions(model), rules.task, head, np.array(labels))
-    if query.predict is None:
+    if query.predict is None or hasattr(model, "classes_"):
         return query
     # A few rows need not have all classes.
-    return ClassQuery(dict.fromkeys([*labels, *query.classes]), query.predict)
+    return LabelQuery(query.predict)

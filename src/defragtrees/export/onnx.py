@@ -25,21 +25,33 @@ OPERATORS = {
 }
 
 
-def to_onnx(rules: RuleModel, *, single_input: bool = False):
+def to_onnx(
+    rules: RuleModel,
+    *,
+    single_input: bool = False,
+    reasons: int = 0,
+    best: str = "high",
+):
     """An ONNX model that predicts the same as the rules.
 
     Its inputs are the columns that the rules use, each of shape (n, 1) and named as the
     feature: doubles, in which NaN is missing, or texts, in which the empty text is
     missing. Numeric and boolean categories are doubles. Dates and times are numbers of
     days, as documented in the input. Its outputs are `label` and, if the rules have
-    them, `probabilities` as doubles; or `prediction`. If a feature has the same name,
-    an underscore is appended to the output.
+    them, `probabilities` as doubles; or `prediction`. That of a scorecard also has
+    `score`, the total or, of more than two classes, a column for each. If a feature has
+    the same name, an underscore is appended to the output.
 
     Parameters
     ----------
     rules : RuleModel
     single_input : bool, default=False
         Use one input `X` of doubles with all features as columns.
+    reasons : int, default=0
+        Add an output `reasons` with so many columns of reason codes of a scorecard, ""
+        where there are fewer; see `RuleModel.reasons`.
+    best : {"high", "low"}, default="high"
+        Which totals are desired, for reason codes.
 
     Returns
     -------
@@ -51,6 +63,8 @@ def to_onnx(rules: RuleModel, *, single_input: bool = False):
     matches = [_rule(graph, columns, tests) for tests in portable.column_tests(rules)]
     write = {"first": _write_first, "mean": _write_mean, "sum": _write_sum}
     write[rules.combination](graph, matches)
+    if reasons:
+        _write_reasons(graph, matches, rules._reason_codes(reasons, best), reasons)
     return graph.model()
 
 
@@ -76,12 +90,13 @@ class _Graph:
         self.taken.add(name)
         return name
 
-    def add(self, operator, *inputs, **attributes):
-        """Add an operator; return the name of its output."""
-        output = self.fresh(f"{operator.lower()}_{len(self.nodes)}")
+    def add(self, operator, *inputs, place=0, **attributes):
+        """Add an operator; return the name of its output at this place."""
+        name = f"{operator.lower()}_{len(self.nodes)}"
+        outputs = [self.fresh(name) for _ in range(place + 1)]
         make = self.onnx.helper.make_node
-        self.nodes.append(make(operator, inputs, [output], **attributes))
-        return output
+        self.nodes.append(make(operator, inputs, outputs, **attributes))
+        return outputs[-1]
 
     def constant(self, values):
         """Add a constant; return its name."""
@@ -300,6 +315,26 @@ def _write_sum(graph, held):
     value = graph.add("Sub", total, graph.constant(float(rules.origin)))
     value = graph.add("Mul", value, graph.constant(float(rules.unit)))
     WRITE_SUM[rules.outcome.target_kind](graph, value)
+    shape = points.shape[1:] if points.shape[1] > 1 else ()
+    if not shape:
+        total = graph.add("Gather", total, graph.constant(0), axis=1)
+    graph.write("score", total, np.dtype(np.float64), *shape)
+
+
+def _write_reasons(graph, held, codes, n):
+    """The texts of the first codes that cost points; "" where there are fewer."""
+    flags = [
+        held[code.rule] if code.if_match else graph.add("Not", held[code.rule])
+        for code in codes
+    ]
+    # Empty texts, which come last, are always there; the default rule matches all rows.
+    flags = graph.add("Concat", *flags, *[held[-1]] * n, axis=1)
+    texts = graph.constant([*(code.text for code in codes), *[""] * n])
+    places = np.arange(len(codes) + n, dtype=np.float32)[None]
+    behind = graph.constant(np.full_like(places, places.size))
+    keys = graph.add("Where", flags, graph.constant(places), behind)
+    first = graph.add("TopK", keys, graph.constant([n]), place=1, axis=1, largest=0)
+    graph.write("reasons", graph.add("Gather", texts, first), np.dtype("U1"), n)
 
 
 def _write_number(graph, value):

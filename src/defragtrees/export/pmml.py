@@ -1,9 +1,13 @@
 """Rules in order as a PMML 4.4 rule set, whole points as a scorecard.
 
 In a scorecard each rule is a characteristic with its points where it matches and none
-elsewhere, and the base is the initial score. A comparison with a missing value is
-unknown in PMML, and an unknown predicate does not match, unless `isMissing` is tested
-too.
+elsewhere, and the base is the initial score. Scorers rank reason codes by how far the
+points of a characteristic are from its baseline, the best points that it can give. A
+tiny part of each baseline makes equal distances differ, so that all scorers rank alike,
+and where a rule costs nothing its reason code is empty.
+
+A comparison with a missing value is unknown in PMML, and an unknown predicate does not
+match, unless `isMissing` is tested too.
 """
 
 import math
@@ -30,13 +34,16 @@ OPERATORS = {
 }
 
 
-def to_pmml(rules: RuleModel, *, name: str | None = None) -> str:
+def to_pmml(
+    rules: RuleModel, *, name: str | None = None, reasons: int = 3, best: str = "high"
+) -> str:
     """A PMML document: a RuleSetModel of rules in order, or a Scorecard of points.
 
-    The outputs of a Scorecard are `score`, the total of points, and `prediction` or,
-    for two classes, `probability` of the second. Those of a RuleSetModel are
-    `prediction`, `rule`, the number of the predicting rule, and `confidence`, the
-    probability of the prediction.
+    The outputs of a Scorecard are `score`, the total of points, `prediction`, for two
+    classes the probability of `pos_label` or the second, such as `probability yes`, and
+    reason codes: `reason 1` and so on, empty or missing where there are fewer. Those of
+    a RuleSetModel are `prediction`, `rule`, the number of the predicting rule, and
+    `confidence`, the probability of the prediction.
 
     Parameters
     ----------
@@ -45,8 +52,13 @@ def to_pmml(rules: RuleModel, *, name: str | None = None) -> str:
         classes.
     name : str, optional
         Name of the model.
+    reasons : int, default=3
+        Number of reason codes of a scorecard; see `RuleModel.reasons`.
+    best : {"high", "low"}, default="high"
+        Which totals are desired, for reason codes.
     """
     add_model = _model_of(rules)
+    options = (reasons, best) if add_model is _add_scorecard else ()
     text = rules._combination_text() or "The first rule that matches predicts."
     document = Element("PMML", version="4.4", xmlns=NAMESPACE)
     header = SubElement(document, "Header", description=text)
@@ -55,7 +67,7 @@ def to_pmml(rules: RuleModel, *, name: str | None = None) -> str:
     types = {j: _data_type(rules, j) for j in portable.used_features(rules)}
     for feature, data_type in types.items():
         _add_field(fields, rules, feature, data_type)
-    add_model(document, fields, rules, types, name)
+    add_model(document, fields, rules, types, name, *options)
     fields.set("numberOfFields", str(len(fields)))
     indent(document)
     text = tostring(document, encoding="unicode")
@@ -124,7 +136,7 @@ def _add_schema(model, rules, types):
 
 def _add_rule_set(document, fields, rules, types, name):
     """Add a RuleSetModel: the first rule that matches predicts."""
-    target = _free_name(TARGET, rules)
+    target = portable.free_name(TARGET, rules)
     labels = [_label_text(label) for label in portable.class_labels(rules)]
     field = SubElement(fields, "DataField", name=target, **TEXT)
     for label in labels:
@@ -142,7 +154,7 @@ def _add_rule_set(document, fields, rules, types, name):
         outputs["confidence"] = ("confidence", NUMBER)
     output = SubElement(model, "Output")
     for output_name, (feature, kind) in outputs.items():
-        free = _free_name(output_name, rules)
+        free = portable.free_name(output_name, rules)
         SubElement(output, "OutputField", name=free, feature=feature, **kind)
     predicted = [_label_text(label) for label in portable.predictions(rules)]
     rule_set = SubElement(
@@ -169,12 +181,6 @@ def _add_rule_set(document, fields, rules, types, name):
         _add_shares(one, rule, labels)
 
 
-def _free_name(name, rules):
-    while name in rules.feature_names:
-        name += "_"
-    return name
-
-
 def _confidence(rule, labels, prediction):
     """The probability of the prediction; 1 where the rule has no distribution."""
     if rule.distribution is None:
@@ -196,44 +202,78 @@ def _add_shares(parent, rule, labels):
         )
 
 
-def _add_scorecard(document, fields, rules, types, name):
+def _add_scorecard(document, fields, rules, types, name, reasons, best):
     """Add a Scorecard: each rule is a characteristic, the base the initial score."""
     *points, [base] = portable.points(rules)
+    codes = {code.rule: code for code in rules._reason_codes(reasons or 1, best)}
     model = SubElement(
         document,
         "Scorecard",
         modelName=name or "scorecard",
         functionName="regression",
-        useReasonCodes="false",
+        useReasonCodes=str(bool(reasons)).lower(),
+        reasonCodeAlgorithm="pointsBelow" if best == "high" else "pointsAbove",
         initialScore=_number_text(base),
     )
     _add_schema(model, rules, types)
-    output = SubElement(model, "Output")
-    SubElement(output, "OutputField", name="score", feature="predictedValue", **NUMBER)
-    has_classes = rules.outcome.has_probabilities
-    field = SubElement(
-        output,
-        "OutputField",
-        name="probability" if has_classes else "prediction",
-        feature="transformedValue",
-        **NUMBER,
-    )
-    score = Element("FieldRef", field="score")
-    value = _apply("*", _apply("-", score, rules.origin), rules.unit)
-    if has_classes:
-        falling = _apply("exp", _apply("*", -1.0, value))
-        value = _apply("/", 1.0, _apply("+", 1.0, falling))
-    field.append(value)
+    _add_outputs(SubElement(model, "Output"), rules, reasons)
     parent = SubElement(model, "Characteristics")
+    rank = {k: place for place, k in enumerate(codes)}
+    # All parts together are below one point.
+    part = 1 / (len(codes) * (len(codes) + 1) or 1)
     every = zip(points, portable.column_tests(rules)[:-1], strict=True)
-    for number, ([value], tests) in enumerate(every, start=1):
+    for k, ([value], tests) in enumerate(every):
+        more = (len(codes) - rank[k]) * part if k in codes else 0.0
+        baseline = max(value, 0.0) + more if best == "high" else min(value, 0.0) - more
         one = SubElement(
-            parent, "Characteristic", name=f"rule {number}", baselineScore="0"
+            parent,
+            "Characteristic",
+            name=f"rule {k + 1}",
+            baselineScore=_number_text(baseline),
         )
-        matched = SubElement(one, "Attribute", partialScore=_number_text(value))
-        matched.append(_all_of(tests, types))
-        rest = SubElement(one, "Attribute", partialScore="0")
-        SubElement(rest, "True")
+        for if_match in (True, False):
+            score = _number_text(value if if_match else 0.0)
+            attribute = SubElement(one, "Attribute", partialScore=score)
+            is_reason = k in codes and codes[k].if_match == if_match
+            attribute.set("reasonCode", codes[k].text if is_reason else "")
+            attribute.append(_all_of(tests, types) if if_match else Element("True"))
+
+
+def _add_outputs(output, rules, reasons):
+    """Add the total, what it stands for, the prediction, and reason codes."""
+    score = portable.free_name("score", rules)
+    SubElement(output, "OutputField", name=score, feature="predictedValue", **NUMBER)
+    total = Element("FieldRef", field=score)
+    value = _apply("*", _apply("-", total, rules.origin), rules.unit)
+    target = portable.free_name(TARGET, rules)
+    if rules.outcome.has_probabilities:
+        label = rules.outcome.positive_class
+        sign = -1.0 if rules.outcome.positive_index else 1.0
+        likely = _apply("+", 1.0, _apply("exp", _apply("*", sign, value)))
+        name = portable.free_name(f"probability {label}", rules)
+        _add_computed(output, name, _apply("/", 1.0, likely), NUMBER)
+        decision = rules.outcome.decision(rules.threshold, rules.costs)
+        sign = "greaterThan" if rules.threshold is None else "greaterOrEqual"
+        is_second = _apply(sign, value, decision.log_odds_cut)
+        first, second = portable.class_labels(rules)
+        labels = [_constant(_label_text(one), "string") for one in (second, first)]
+        _add_computed(output, target, _apply("if", is_second, *labels), TEXT)
+    else:
+        _add_computed(output, target, value, NUMBER)
+    for rank in range(1, reasons + 1):
+        SubElement(
+            output,
+            "OutputField",
+            name=portable.free_name(f"reason {rank}", rules),
+            feature="reasonCode",
+            rank=str(rank),
+            **TEXT,
+        )
+
+
+def _add_computed(output, name, value, kind):
+    feature = "transformedValue"
+    SubElement(output, "OutputField", name=name, feature=feature, **kind).append(value)
 
 
 def _apply(function, *arguments):
@@ -241,10 +281,14 @@ def _apply(function, *arguments):
     element = Element("Apply", function=function)
     for argument in arguments:
         if not isinstance(argument, Element):
-            constant = Element("Constant", dataType="double")
-            constant.text = repr(float(argument))
-            argument = constant
+            argument = _constant(repr(float(argument)))
         element.append(argument)
+    return element
+
+
+def _constant(text, data_type="double"):
+    element = Element("Constant", dataType=data_type)
+    element.text = text
     return element
 
 

@@ -22,6 +22,7 @@ __all__ = [
     "class_labels",
     "column_kind",
     "column_tests",
+    "free_name",
     "has_shares",
     "labels_of",
     "moment_text",
@@ -219,6 +220,19 @@ def outputs(rules):
 def points(rules):
     """The points of each rule, the default rule last."""
     return [tuple(map(float, rule.points)) for rule in rules]
+
+
+def free_name(name, rules):
+    """The name, with underscores as long as a feature has it.
+
+    Examples
+    --------
+    >>> free_name("rule", rules), free_name("wind", rules)
+    ('rule', 'wind_')
+    """
+    while name in rules.feature_names:
+        name += "_"
+    return name
 
 
 def needs_default(rules):

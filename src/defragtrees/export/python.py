@@ -130,6 +130,19 @@ def _choose(shares):
 ''',
 }
 
+SCORE = '''
+def score(row):
+    """The total of points of one row."""
+    return totals(row)[0]
+
+
+def reasons(row, n=3):
+    """The rules that cost one row the most points, at most n of them."""
+    matches = _matches(row)
+    found = [text for k, if_match, text in REASONS if matches[k] == if_match]
+    return found[:n]
+'''
+
 TOTALS = '''
 def totals(row):
     """Sums of the points of the base and of all matching rules."""
@@ -186,15 +199,24 @@ TYPES = {
 }
 
 
-def to_python(rules: RuleModel) -> str:
+def to_python(rules: RuleModel, *, best: str = "high") -> str:
     """Source of `predict(row)` and, where rules have them, `predict_proba(row)`.
+
+    That of a scorecard also has `totals(row)` and, if there is one total, `score(row)`
+    and `reasons(row, n=3)`.
 
     Parameters
     ----------
     rules : RuleModel
+    best : {"high", "low"}, default="high"
+        Which totals of a scorecard are desired, for reason codes; see
+        `RuleModel.reasons`.
     """
-    write = {"first": _ordered, "mean": _averaging, "sum": _adding}
-    constants, *functions = write[rules.combination](rules)
+    if rules.combination == "sum":
+        constants, *functions = _adding(rules, best)
+    else:
+        write = {"first": _ordered, "mean": _averaging}[rules.combination]
+        constants, *functions = write(rules)
     readers = _readers(rules)
     imports = "import datetime\n" if DAYS in readers else ""
     if any("math." in function for function in functions):
@@ -246,7 +268,7 @@ def _how_chosen(rules, constants):
     return CHOOSE["costs"]
 
 
-def _adding(rules):
+def _adding(rules, best):
     """Constants and functions of a scorecard."""
     notes = filter(None, [rules._combination_text(), decision_text(rules)])
     constants = [
@@ -255,6 +277,14 @@ def _adding(rules):
         f"UNIT, ORIGIN = {float(rules.unit)!r}, {float(rules.origin)!r}",
     ]
     of_total = OF_TOTAL[rules.outcome.target_kind](rules, constants)
+    if rules.outcome.n_points == 1:
+        codes = rules._reason_codes(1, best)
+        lines = [_tuple((code.rule, code.if_match, code.text)) for code in codes]
+        constants += [
+            "# Index of a rule, whether it costs points if it matches, and its text.",
+            f"REASONS = {_lines(lines)}",
+        ]
+        of_total = [SCORE, *of_total]
     return ["\n".join(constants), _matching(rules), TOTALS, *of_total]
 
 

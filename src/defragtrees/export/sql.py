@@ -25,10 +25,16 @@ def to_sql(
     column: str = "prediction",
     probabilities: bool = False,
     probability_of: Any = None,
+    score: bool = False,
+    reasons: int = 0,
+    best: str = "high",
     comments: bool | None = None,
     assume_no_nan: bool = False,
 ) -> str:
     """An SQL expression that predicts a row, or a SELECT over a table.
+
+    A SELECT has the columns of `RuleModel.predict_frame`, except the number of the
+    rule. So that of a scorecard has the total and, with two classes, a probability.
 
     Parameters
     ----------
@@ -46,6 +52,13 @@ def to_sql(
         With `table`, one more column per class, such as "probability yes".
     probability_of : class label, optional
         Write the probability of this class instead of the prediction.
+    score : bool, default=False
+        Write the total of a scorecard instead of the prediction.
+    reasons : int, default=0
+        With `table`, so many columns of reason codes of a scorecard; see
+        `RuleModel.reasons`.
+    best : {"high", "low"}, default="high"
+        Which totals are desired, for reason codes.
     comments : bool, optional
         Whether to put the text of the rules first, as comments; by default if features
         or classes have labels.
@@ -59,35 +72,41 @@ def to_sql(
     chosen = DIALECTS[dialect]
     if assume_no_nan:
         chosen = replace(chosen, is_number="")
-    place = None
+    _check_outputs(table, probabilities, probability_of, score, reasons)
+    write = _Writer(rules, chosen)
     if probability_of is not None:
-        labels = _classes(rules)
-        if probability_of not in labels:
-            raise ValueError(
-                f"probability_of must be one of the classes {labels[:5]!r}; "
-                f"got {probability_of!r}."
-            )
-        place = labels.index(probability_of)
-    text = _expression(rules, chosen, place)
-    if table is None and probabilities:
-        raise ValueError(
-            "probabilities=True needs a table, as each class gets its own column; "
-            "got none. Pass table, or probability_of for one expression."
-        )
+        columns = {column: write.probability(probability_of)}
+    elif score:
+        columns = {column: write.score()}
+    else:
+        columns = {column: write.prediction()}
+        if table is not None:
+            columns |= write.beside(probabilities)
+    for k, text in enumerate(write.reasons(reasons, best), start=1):
+        columns[f"reason {k}"] = text
     has_words = rules.feature_labels or rules.class_labels or rules.feature_kinds
     words = ""
     if comments or (comments is None and has_words):
         # The lines have no line breaks, which would end the comment.
         words = "".join(f"-- {line}\n" for line in rule_lines(rules))
     if table is None:
-        return f"{words}{text}\n"
-    columns = [f"{text} AS {chosen.name(column)}"]
-    for k, label in enumerate(_classes(rules) if probabilities else ()):
-        name = chosen.name(f"probability {label}")
-        columns.append(f"{_expression(rules, chosen, k)} AS {name}")
+        return f"{words}{columns[column]}\n"
     parts = [table] if isinstance(table, str) else list(table)
     source = ".".join(chosen.name(part) for part in parts)
-    return f"{words}SELECT *, {', '.join(columns)}\nFROM {source}\n"
+    named = [f"{text} AS {chosen.name(name)}" for name, text in columns.items()]
+    return f"{words}SELECT *, {', '.join(named)}\nFROM {source}\n"
+
+
+def _check_outputs(table, probabilities, probability_of, score, reasons):
+    """Raise for columns without a table, and for two expressions in one."""
+    for name, given in (("probabilities", probabilities), ("reasons", reasons)):
+        if given and table is None:
+            raise ValueError(
+                f"{name}={given!r} needs a table, as it adds columns; got none. Pass "
+                "table, or probability_of or score for one expression."
+            )
+    if probability_of is not None and score:
+        raise ValueError("Give probability_of or score, not both.")
 
 
 def _classes(rules):
@@ -100,16 +119,81 @@ def _classes(rules):
     return portable.class_labels(rules)
 
 
-def _expression(rules, dialect, k=None):
-    """The prediction; or the probability of the k-th class."""
-    kinds = {j: portable.column_kind(rules, j) for j in portable.used_features(rules)}
-    matches = [
-        " AND ".join(dialect.condition(test, kinds[test.feature]) for test in tests)
-        or "1 = 1"
-        for tests in portable.column_tests(rules)[:-1]
-    ]
-    write = {"first": _list, "mean": _mean, "sum": _points}[rules.combination]
-    return write(rules, matches, dialect, k)
+class _Writer:
+    """Writes expressions over the conditions of rules."""
+
+    def __init__(self, rules, dialect):
+        self.rules, self.dialect = rules, dialect
+        kinds = {
+            j: portable.column_kind(rules, j) for j in portable.used_features(rules)
+        }
+        self.matches = [
+            " AND ".join(dialect.condition(test, kinds[test.feature]) for test in tests)
+            or "1 = 1"
+            for tests in portable.column_tests(rules)[:-1]
+        ]
+
+    def prediction(self, k=None):
+        """The prediction; or the probability of the k-th class."""
+        write = {"first": _list, "mean": _mean, "sum": _points}
+        return write[self.rules.combination](self.rules, self.matches, self.dialect, k)
+
+    def probability(self, label):
+        """The probability of a class."""
+        labels = _classes(self.rules)
+        if label not in labels:
+            raise ValueError(
+                f"probability_of must be one of the classes {labels[:5]!r}; got "
+                f"{label!r}."
+            )
+        return self.prediction(labels.index(label))
+
+    def score(self, column=None):
+        """The total of points; of several, one per class, a column of them."""
+        names = self.rules._score_names  # raises if there are no points
+        if column is None and len(names) > 1:
+            raise ValueError(
+                f"score=True needs one total; this scorecard has {len(names)}, one per "
+                "class. Pass table instead."
+            )
+        return _total(self.rules, self.matches, self.dialect, column or 0)
+
+    def beside(self, probabilities):
+        """Totals and probabilities, by the names of their columns."""
+        rules, columns = self.rules, {}
+        if rules.combination == "sum":
+            for k, name in enumerate(rules._score_names):
+                columns[portable.free_name(name, rules)] = self.score(k)
+        for label in _classes(rules) if probabilities else rules._reported_classes:
+            columns[f"probability {label}"] = self.probability(label)
+        return columns
+
+    def reasons(self, n, best):
+        """Reason codes, each a subquery over the rules that can cost points.
+
+        Of the rules that do, in the order of their points, the first is the first
+        reason, the second the second, and so on.
+        """
+        codes = self.rules._reason_codes(n, best) if n else ()
+        dialect, name = self.dialect, _unused_names(self.rules, self.dialect)
+        flags = [name("rule", code.rule) for code in codes]
+        columns = []
+        for code, flag in zip(codes, flags, strict=True):
+            values = (1, 0) if code.if_match else (0, 1)
+            test = f"CASE WHEN {self.matches[code.rule]} THEN {values[0]} "
+            columns.append(f"{test}ELSE {values[1]} END AS {flag}")
+        for rank in range(n):
+            choices = [
+                f"WHEN {' + '.join(flags[: j + 1])} = {rank + 1} THEN "
+                f"{dialect.literal(code.text)}"
+                for j, code in enumerate(codes)
+                if j >= rank
+            ]
+            value = f"CASE {' '.join(choices)} END" if choices else "NULL"
+            yield (
+                f"(\nSELECT {value}\nFROM (SELECT\n  {_lines(columns or ['1'])}\n"
+                f") AS {name('held')}\n)"
+            )
 
 
 def _list(rules, matches, dialect, k):
@@ -216,11 +300,11 @@ def _points(rules, matches, dialect, k):
 
 
 def _points_of_number(rules, matches, dialect, k):
-    return _total(rules, matches, dialect)
+    return _value(rules, matches, dialect)
 
 
 def _points_of_two(rules, matches, dialect, k):
-    value = _total(rules, matches, dialect)
+    value = _value(rules, matches, dialect)
     if k is not None:
         one = dialect.literal(1.0)
         second = f"{one} / ({one} + EXP(-{value}))"
@@ -233,10 +317,15 @@ def _points_of_two(rules, matches, dialect, k):
 
 
 def _total(rules, matches, dialect, column=0):
-    """Value of the sum of a column of points: a number or log-odds."""
+    """The sum of a column of points."""
     points = [values[column] for values in portable.points(rules)]
     *terms, base = _terms(matches, points, dialect)
-    total = _sum([base, *terms])
+    return _sum([base, *terms])
+
+
+def _value(rules, matches, dialect, column=0):
+    """What the sum of a column of points stands for: a number or log-odds."""
+    total = _total(rules, matches, dialect, column)
     if rules.unit == 1.0 and rules.origin == 0.0:
         return total
     origin, unit = (dialect.literal(float(v)) for v in (rules.origin, rules.unit))
@@ -259,7 +348,7 @@ def _points_of_classes(rules, matches, dialect, k):
         by = columns if rules.costs is None else [f"({share})" for share in shares]
         value = _chosen_class(rules, by, labels, dialect)
     totals = [
-        f"{_total(rules, matches, dialect, j)} AS {column}"
+        f"{_value(rules, matches, dialect, j)} AS {column}"
         for j, column in enumerate(columns)
     ]
     return (

@@ -4,7 +4,7 @@ For AUC, log loss and other measures of predictions, use `sklearn.metrics` or
 `evaluate`.
 """
 
-from defragtrees.metrics.ranking import gains
+from defragtrees.metrics.ranking import Gains, best_threshold, gains
 from defragtrees.metrics.resampling import rule_stability, stability
 from defragtrees.metrics.rulesets import (
     calibration,
@@ -18,6 +18,8 @@ from defragtrees.metrics.rulesets import (
 )
 
 __all__ = [
+    "Gains",
+    "best_threshold",
     "calibration",
     "coverage",
     "error",

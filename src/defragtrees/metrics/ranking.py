@@ -1,21 +1,154 @@
-"""Gains: what share of the positive rows is captured by contacting the likeliest."""
+"""Decisions by probability: gains by rows contacted, and the cheapest threshold."""
 
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_consistent_length
 
+from defragtrees._utils import formatting as render
 from defragtrees._utils.types import Column, Rows
 from defragtrees.data.tables import one_column
 
-__all__ = ["gains"]
+__all__ = ["Gains", "best_threshold", "gains"]
 
 DIGITS = 12  # probabilities that are equal to so many digits are one step
 
 
+@dataclass(frozen=True, eq=False)
+class Gains(render.Tabular):
+    """What contacting the likeliest rows brings; `gains` makes it.
+
+    It is a sequence of steps and prints as a table.
+
+    Parameters
+    ----------
+    steps : tuple of dict
+        As `gains` describes them.
+    label : str
+        The positive class.
+
+    Examples
+    --------
+    >>> found = gains(rules, [[21.0, 3.0], [19.0, 3.0]], ["yes", "no"])
+    >>> len(found), found[0]["captured"]
+    (2, 1.0)
+    """
+
+    steps: tuple[dict[str, Any], ...]
+    label: str
+
+    def __len__(self) -> int:
+        return len(self.steps)
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        return iter(self.steps)
+
+    def __getitem__(self, place: Any) -> Any:
+        return self.steps[place]
+
+    def at(
+        self, n_rows: float | None = None, *, share: float | None = None
+    ) -> dict[str, Any]:
+        """What contacting so many of the likeliest rows brings.
+
+        Rows of one step are alike, so a part of them brings the same part of the step.
+
+        Parameters
+        ----------
+        n_rows : float, optional
+            How many rows are contacted.
+        share : float, optional
+            The share of the rows that is contacted, instead of their number.
+
+        Returns
+        -------
+        dict
+            As one of the steps. `rules` and `threshold` are those of the last rows.
+
+        Examples
+        --------
+        >>> from defragtrees.metrics import gains
+        >>> X, y = [[21.0, 3.0], [25.0, 3.0], [19.0, 3.0]], ["yes", "no", "no"]
+        >>> found = gains(rules, X, y).at(1)
+        >>> found["n_positive"], found["captured"]
+        (0.5, 0.5)
+        """
+        last = self.steps[-1]
+        if (n_rows is None) == (share is None):
+            raise ValueError("at needs n_rows or share, one of the two.")
+        wanted = float(n_rows or 0.0 if share is None else share * last["n_rows"])
+        if not 0 < wanted <= last["n_rows"] * (1 + 1e-12):
+            raise ValueError(
+                f"at needs a number of rows above 0 and up to {last['n_rows']:,.6g}, "
+                f"or a share up to 1; got {n_rows if share is None else share!r}."
+            )
+        place = next(
+            i for i, step in enumerate(self.steps) if step["n_rows"] >= wanted - 1e-9
+        )
+        step = self.steps[place]
+        before = self.steps[place - 1] if place else dict.fromkeys(step, 0.0)
+        part = (wanted - before["n_rows"]) / (step["n_rows"] - before["n_rows"])
+        found = {
+            name: before[name] + part * (step[name] - before[name])
+            for name in step
+            if name not in ("rules", "threshold", "precision", "lift")
+        }
+        precision = found["n_positive"] / found["n_rows"]
+        rate = last["precision"]
+        return {**step, **found, "precision": precision, "lift": precision / rate}
+
+    @property
+    def best(self) -> dict[str, Any]:
+        """The step with the largest profit; needs `benefit` and `cost`."""
+        if "profit" not in self.steps[0]:
+            raise ValueError("The best step needs a profit; pass benefit and cost.")
+        return max(self.steps, key=lambda step: step["profit"])
+
+    def _cells(self) -> tuple[list[str], list[list[str]]]:
+        title = f"P({render.label(self.label)})"
+        header = [title, "rules", "rows", "share", "captured", "precision", "lift"]
+        has_rules, has_profit = (
+            any(step.get(name) for step in self.steps) for name in ("rules", "profit")
+        )
+        rows = []
+        for step in self.steps:
+            line = [
+                render.percent(step["threshold"], 1),
+                ", ".join(map(str, step["rules"])),
+                render.count(step["n_rows"]),
+                render.percent(step["share"]),
+                render.percent(step["captured"]),
+                render.percent(step["precision"]),
+                f"{step['lift']:.2f}",
+            ]
+            if has_profit:
+                line += map(render.rounded, (step["expected_profit"], step["profit"]))
+            rows.append(line if has_rules else [line[0], *line[2:]])
+        header += ["expected", "profit"] if has_profit else []
+        return header if has_rules else [title, *header[2:]], rows
+
+    def _notes(self) -> list[str]:
+        n_rows, n_positive = self.steps[-1]["n_rows"], self.steps[-1]["n_positive"]
+        notes = [
+            f"Each line adds the rows with this probability; {render.count(n_rows)} "
+            f"rows, {render.count(n_positive)} of them {self.label}."
+        ]
+        if "profit" in self.steps[0]:
+            notes.append("expected: the profit that the probabilities add up to.")
+        return notes
+
+
 def gains(
-    rules: Any, X: Rows, y: Column, sample_weight: Column | None = None
-) -> list[dict[str, Any]]:
+    rules: Any,
+    X: Rows,
+    y: Column,
+    sample_weight: Column | None = None,
+    *,
+    benefit: float | None = None,
+    cost: float | None = None,
+) -> Gains:
     """Share of the positive rows that is captured, by number of rows contacted.
 
     Rows are contacted in the order of the predicted probability of the positive class:
@@ -31,17 +164,22 @@ def gains(
     y : array-like of shape (n_samples,)
         Rows of unknown classes are left out.
     sample_weight : array-like of shape (n_samples,), optional
+    benefit, cost : float, optional
+        What contacting a positive row brings, and what contacting any row costs. With
+        them each step has a profit.
 
     Returns
     -------
-    list of dict
-        One per step, likeliest first. `rules`, the numbers of the rules that predict
-        the rows of this step (empty where several rules predict a row); `threshold`,
-        their probability. The rest is of all rows contacted so far: `share` of the
-        rows; `n_rows`, their number or weight; `n_positive`, those of the positive
-        class; `expected`, how many the probabilities add up to; `captured`, the share
-        of all positive rows (recall); `precision`; and `lift`, precision relative to
-        the rate of all rows.
+    Gains
+        A sequence of dicts, one per step, likeliest first; prints as a table. `rules`,
+        the numbers of the rules that predict the rows of this step (empty where several
+        rules predict a row); `threshold`, their probability. The rest is of all rows
+        contacted so far: `share` of the rows; `n_rows`, their number or weight;
+        `n_positive`, those of the positive class; `expected`, how many the
+        probabilities add up to; `captured`, the share of all positive rows (recall);
+        `precision`; `lift`, precision relative to the rate of all rows; and, with
+        `benefit` and `cost`, `profit` and `expected_profit`, which follows from
+        `expected`.
 
     Examples
     --------
@@ -50,17 +188,118 @@ def gains(
     >>> rest = Rule((), "no", (0.9, 0.1))
     >>> rules = RuleList((warm,), rest, ("degrees",), "classification", ("no", "yes"))
     >>> X, y = [[21.0], [25.0], [19.0], [15.0]], ["yes", "no", "no", "no"]
-    >>> names = "rules", "threshold", "share", "n_positive", "captured", "lift"
-    >>> for step in gains(rules, X, y):
-    ...     print(*(step[name] for name in names))
-    (1,) 0.75 0.5 1.0 1.0 2.0
-    (2,) 0.1 1.0 1.0 1.0 1.0
+    >>> print(gains(rules, X, y, benefit=30, cost=10))
+    P(yes)  rules  rows  share  captured  precision  lift  expected  profit
+    75.0 %      1     2   50 %     100 %       50 %  2.00        25      10
+    10.0 %      2     4  100 %     100 %       25 %  1.00        11     -10
+    Each line adds the rows with this probability; 4 rows, 1 of them yes.
+    expected: the profit that the probabilities add up to.
     """
     rules = getattr(rules, "rules_", rules)
+    if (benefit is None) != (cost is None):
+        raise ValueError("benefit and cost go together; got one of the two.")
+    held, likely, is_positive, weight = _ranked_rows(
+        rules, X, y, sample_weight, "gains"
+    )
+    values, step = np.unique(-likely, return_inverse=True)
+    numbers = rules._apply(held) + 1 if rules.is_exclusive else None
+
+    def running(amounts):
+        return np.cumsum(np.bincount(step, amounts))
+
+    columns = weight, weight * is_positive, weight * likely
+    n_rows, n_positive, expected = map(running, columns)
+    rate = n_positive[-1] / n_rows[-1]
+    steps = []
+    for i, value in enumerate(-values):
+        precision = float(n_positive[i] / n_rows[i]) if n_rows[i] else float("nan")
+        own = () if numbers is None else np.unique(numbers[step == i]).tolist()
+        found: dict[str, Any] = {
+            "rules": tuple(own),
+            "threshold": float(value),
+            "share": float(n_rows[i] / n_rows[-1]),
+            "n_rows": float(n_rows[i]),
+            "n_positive": float(n_positive[i]),
+            "expected": float(expected[i]),
+            "captured": float(n_positive[i] / n_positive[-1]),
+            "precision": precision,
+            "lift": precision / float(rate),
+        }
+        if benefit is not None and cost is not None:
+            spent = cost * found["n_rows"]
+            found["profit"] = benefit * found["n_positive"] - spent
+            found["expected_profit"] = benefit * found["expected"] - spent
+        steps.append(found)
+    label = render.plain(rules.outcome.answer_text(rules.outcome.positive_class))
+    return Gains(tuple(steps), label)
+
+
+def best_threshold(
+    rules: Any, X: Rows, y: Column, costs: Any, sample_weight: Column | None = None
+) -> float:
+    """The threshold that costs least on these rows, for `RuleModel.with_threshold`.
+
+    Rules predict few distinct probabilities, so many thresholds cost the same. Of these
+    it is the one that the costs imply for exact probabilities, if it is among them,
+    else a short number between the two probabilities that it separates.
+
+    Parameters
+    ----------
+    rules : RuleModel or Simplifier
+        For two classes, with probabilities.
+    X : array-like or data frame of shape (n_samples, n_features)
+        Preferably rows that the rules were not fitted to.
+    y : array-like of shape (n_samples,)
+        Rows of unknown classes are left out.
+    costs : dict from (true class, predicted class) to float, or array
+        Cost of each kind of error; those not given cost 1.
+    sample_weight : array-like of shape (n_samples,), optional
+
+    Returns
+    -------
+    float
+        The probability of `pos_label`, or of the second class, from which it is
+        predicted.
+
+    Examples
+    --------
+    >>> X, y = [[21.0, 3.0], [31.0, 3.0], [19.0, 3.0]], ["yes", "yes", "no"]
+    >>> best_threshold(rules, X, y, {("yes", "no"): 4, ("no", "yes"): 1})
+    0.2
+    >>> best_threshold(rules, X, y, {("yes", "no"): 1, ("no", "yes"): 1})
+    0.2
+    """
+    rules = getattr(rules, "rules_", rules)
+    _, likely, is_positive, weight = _ranked_rows(
+        rules, X, y, sample_weight, "best_threshold"
+    )
+    outcome = rules.outcome
+    matrix, k = outcome.decision(costs=costs).costs, outcome.positive_index
+    missed, flagged = float(matrix[k, 1 - k]), float(matrix[1 - k, k])
+    values, step = np.unique(likely, return_inverse=True)
+    # From the first entry, where all rows are predicted positive, to the last: none.
+    lost = np.append(0.0, np.cumsum(np.bincount(step, weight * is_positive)))
+    spared = np.append(0.0, np.cumsum(np.bincount(step, weight * ~is_positive)))
+    cost = missed * lost - flagged * spared
+    ends = np.array([0.0, *values, 1.0])
+    cheapest = np.flatnonzero(cost <= cost.min() + 1e-12 * weight.sum())
+    implied = flagged / (missed + flagged)
+    # A threshold lies between two probabilities; all of these predict the same.
+    for place in cheapest:
+        if ends[place] < implied < ends[place + 1]:
+            return implied
+    nearest = cheapest[
+        np.argmin(np.abs((ends[:-1] + ends[1:])[cheapest] / 2 - implied))
+    ]
+    return _short_between(ends[nearest], ends[nearest + 1])
+
+
+def _ranked_rows(rules, X, y, sample_weight, what):
+    """Matches, probabilities, whether rows are positive, and weights of known rows."""
     outcome = rules.outcome
     if not (outcome.is_binary and rules.has_probabilities):
         raise ValueError(
-            "gains needs rules for two classes, with probabilities; got "
+            f"{what} needs rules for two classes, with probabilities; got "
             f"{outcome.n_classes} classes, "
             f"{'with' if rules.has_probabilities else 'without'} probabilities."
         )
@@ -72,35 +311,26 @@ def gains(
     kept = outcome.is_known(true)
     weight = np.ones(len(true)) if sample_weight is None else np.asarray(sample_weight)
     weight = weight[kept].astype(np.float64)
-    positive = weight * (true[kept] == outcome.positive_index)
-    if not positive.sum():
+    is_positive = true[kept] == outcome.positive_index
+    if not (weight * is_positive).sum():
         label = outcome.answer_text(outcome.positive_class)
-        raise ValueError(f"gains needs rows of the positive class; none is {label}.")
+        raise ValueError(f"{what} needs rows of the positive class; none is {label}.")
     held = rules._covers(matrix[kept])
     likely = np.round(rules._predict_proba(held)[:, outcome.positive_index], DIGITS)
-    values, step = np.unique(-likely, return_inverse=True)
-    numbers = rules._apply(held) + 1 if rules.is_exclusive else None
+    return held, likely, is_positive, weight
 
-    def running(amounts):
-        return np.cumsum(np.bincount(step, amounts))
 
-    n_rows, n_positive, expected = map(running, (weight, positive, weight * likely))
-    rate = n_positive[-1] / n_rows[-1]
-    steps = []
-    for i, value in enumerate(-values):
-        precision = float(n_positive[i] / n_rows[i]) if n_rows[i] else float("nan")
-        own = () if numbers is None else np.unique(numbers[step == i]).tolist()
-        steps.append(
-            {
-                "rules": tuple(own),
-                "threshold": float(value),
-                "share": float(n_rows[i] / n_rows[-1]),
-                "n_rows": float(n_rows[i]),
-                "n_positive": float(n_positive[i]),
-                "expected": float(expected[i]),
-                "captured": float(n_positive[i] / n_positive[-1]),
-                "precision": precision,
-                "lift": precision / float(rate),
-            }
-        )
-    return steps
+def _short_between(low, high):
+    """A number above `low` and below `high` with few digits, near their middle.
+
+    Examples
+    --------
+    >>> _short_between(0.1, 0.8), _short_between(0.1234, 0.1236)
+    (0.5, 0.1235)
+    """
+    middle = float(low + high) / 2
+    for digits in range(1, DIGITS):
+        short = round(middle, digits)
+        if low < short < high:
+            return short
+    return middle

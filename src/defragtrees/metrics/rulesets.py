@@ -326,8 +326,8 @@ def score_table(
     -------
     list of dict
         In ascending order: "low" and "high", the range of totals; "estimated", the mean
-        probability of the second class or the mean number; with X "n_rows", and with y
-        "observed", the rate of that class or the mean of y.
+        probability of `pos_label`, or of the second class, or the mean number; with X
+        "n_rows", and with y "observed", the rate of that class or the mean of y.
 
     Examples
     --------
@@ -364,7 +364,7 @@ def table_of_totals(rules, totals, y=None):
     if y is not None:
         outcome = rules.outcome
         truth = outcome.indicators(outcome.encode_any(outcome.check(np.ravel(y))))
-        truth = truth[:, -1]
+        truth = truth[:, _reported_output(rules)]
     lines = []
     _, place, counts = np.unique(totals, return_inverse=True, return_counts=True)
     bands = bands_of(counts, MOST_LINES)[place]
@@ -394,6 +394,10 @@ def _possible(rules):
 
 
 def _estimates(rules, totals):
-    """Estimated probability of the second class, or number, for each total."""
+    """Estimated probability of the positive class, or number, for each total."""
     values = rules.values_of(np.asarray(totals, dtype=np.float64)[:, None])
-    return rules.outcome.linked(values)[:, -1]
+    return rules.outcome.linked(values)[:, _reported_output(rules)]
+
+
+def _reported_output(rules):
+    return rules.outcome.positive_index if rules.outcome.is_binary else 0

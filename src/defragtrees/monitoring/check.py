@@ -4,34 +4,41 @@ Two-sample tests compare the share of rows and the rate of each rule, and each c
 that the rules use, with the profile of the training rows in the rule file. Holm's
 method limits the probability of any false alarm to `level`.
 
-The search chose the rules for their extreme rates, so rates of the training rows
-overstate the difference. Therefore the rows behind a training rate count as fewer: they
-are divided by `1 + 3 * conditions`, with at least the mean number of conditions.
+Rates of rows that the model was trained on miss those of new rows as if fewer rows had
+been counted (`rules.profile.WORTH`), so tests of rates use `Rule.n_effective`. The
+errors of all rules miss in one direction, towards fewer, and are corrected for that.
+The agreement with the model is compared with that on rows that it was not trained on.
 """
 
+import dataclasses
 import itertools
 import math
 import textwrap
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from functools import cached_property
 from typing import Any
 
 import numpy as np
+from scipy.optimize import linear_sum_assignment
 
 from defragtrees._utils import formatting as render
+from defragtrees.data.tables import as_dense
+from defragtrees.estimators.measuring import read_model
 from defragtrees.monitoring.page import page
 from defragtrees.monitoring.two_samples import (
     beyond_p,
     holm,
     larger_mean_p,
+    larger_share_p,
     mean_p,
     new_category_p,
     same_shares_p,
 )
+from defragtrees.rules import schema
 from defragtrees.rules.model import RuleModel
+from defragtrees.rules.profile import WORTH, Agreement
 
-SEARCHED = 3  # how much each condition divides the rows behind a training rate
-ERROR_SEARCHED = 2  # the same for the error of all rules, which is also corrected
-CONDITION_ROWS = 3  # degrees of freedom of a searched threshold; as in intervals
 LEVEL = 0.05
 WIDTH = 80  # of the printed check
 COLUMNS = (20, 16, 15, 15, 6)  # widths of its table, if it must be wrapped
@@ -42,6 +49,7 @@ WHAT = {
     "target": "distribution",
     "error": "error",
     "agreement": "agreement with the model",
+    "distance": "distance from the model",
     "column": "distribution",
     "missing": "missing values",
     "range": "values outside the range",
@@ -59,8 +67,11 @@ class Finding:
         A key of `WHAT`.
     about : str
         The rule or column tested.
-    then, now : str
-        The value on the training rows and on the new rows.
+    then, now : float
+        The value on the training rows and on the new rows; of a distribution the share
+        that changed most.
+    then_text, now_text : str
+        The same as text.
     p : float
         The p-value of the difference.
     rule : int, optional
@@ -70,12 +81,19 @@ class Finding:
         The p-value adjusted for the number of tests.
     is_moved : bool
         Whether the adjusted p-value is at most the level.
+
+    Examples
+    --------
+    >>> Finding("coverage", "rule 1", 0.5, 0.9, "50.0 %", "90.0 %", 0.001).text
+    'rule 1: share of rows 90.0 %, was 50.0 %'
     """
 
     kind: str
     about: str
-    then: str
-    now: str
+    then: float
+    now: float
+    then_text: str
+    now_text: str
     p: float
     rule: int | None = None
     column: str | None = None
@@ -83,22 +101,71 @@ class Finding:
     is_moved: bool = False
 
     def to_dict(self):
-        """The finding as a dict of plain numbers and texts."""
-        return {
-            "kind": self.kind,
-            "rule": self.rule,
-            "column": self.column,
-            "then": self.then,
-            "now": self.now,
-            "p": self.p,
-            "adjusted_p": self.adjusted,
-            "moved": self.is_moved,
-        }
+        """The finding as a dict of plain numbers and texts.
+
+        Examples
+        --------
+        >>> one = Finding("coverage", "rule 1", 0.5, 0.9, "50.0 %", "90.0 %", 0.001)
+        >>> one.to_dict()["now"]
+        0.9
+        """
+        return {_NAMES.get(k, k): v for k, v in dataclasses.asdict(self).items()}
+
+    @classmethod
+    def from_dict(cls, data, place="finding"):
+        """The finding that `to_dict` wrote down; errors name its place.
+
+        Examples
+        --------
+        >>> one = Finding("coverage", "rule 1", 0.5, 0.9, "50.0 %", "90.0 %", 0.001)
+        >>> Finding.from_dict(one.to_dict()) == one
+        True
+        """
+        fields = schema.read_fields(data, _FINDING, tuple(_FINDING), place)
+        return cls(**{k: fields[_NAMES.get(k, k)] for k in _FIELDS})
+
+    @property
+    def measure(self):
+        """What was tested, as text."""
+        return f"{self.about}: {WHAT[self.kind]}"
 
     @property
     def text(self):
         """The finding as a sentence."""
-        return f"{self.about}: {WHAT[self.kind]} {self.now}, was {self.then}"
+        return f"{self.measure} {self.now_text}, was {self.then_text}"
+
+
+_FIELDS = tuple(field.name for field in dataclasses.fields(Finding))
+_NAMES = {"adjusted": "adjusted_p", "is_moved": "moved"}  # in JSON
+_P, _VALUE = schema.number(0, 1), schema.number(-1e250, 1e250)
+_FINDING = {
+    "kind": schema.one_of(*WHAT),
+    "about": schema.TEXT,
+    "then": _VALUE,
+    "now": _VALUE,
+    "then_text": schema.TEXT,
+    "now_text": schema.TEXT,
+    "p": _P,
+    "rule": schema.whole(1) | schema.NULL,
+    "column": schema.TEXT | schema.NULL,
+    "adjusted_p": _P,
+    "moved": schema.FLAG,
+}
+_SHARE = {
+    "prediction": schema.TEXT,
+    "then": _VALUE | schema.NULL,
+    "now": _VALUE,
+}
+_CHECK = {
+    "moved": schema.FLAG,
+    "verdict": schema.TEXT,
+    "level": schema.number(0, 1, is_open=True),
+    "n_then": schema.N_ROWS,
+    "n_now": schema.whole(),
+    "findings": schema.list_of(schema.ANYTHING),
+    "predictions": schema.list_of(schema.ANYTHING),
+    "notes": schema.list_of(schema.TEXT),
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,6 +184,13 @@ class Check:
         now; for numbers, the mean prediction.
     notes : tuple of str
         Tests that were not possible, and why.
+
+    Examples
+    --------
+    >>> one = Finding("coverage", "rule 1", 0.5, 0.9, "50.0 %", "90.0 %", 0.001)
+    >>> print(Check((one,), 1000, 200))
+    No drift in 1 test (200 new rows against 1,000 training rows; false alarms in at
+    most 5 % of checks).
     """
 
     findings: tuple[Finding, ...]
@@ -156,7 +230,13 @@ class Check:
         return f"Drift in {len(self.moved)} of {tests} ({rows})."
 
     def to_dict(self):
-        """The check as a dict of plain numbers, texts and lists."""
+        """The check as a dict of plain numbers, texts and lists.
+
+        Examples
+        --------
+        >>> Check((), 1000, 200).to_dict()["moved"]
+        False
+        """
         return {
             "moved": self.has_moved,
             "verdict": self.verdict,
@@ -171,8 +251,73 @@ class Check:
             "notes": list(self.notes),
         }
 
+    @classmethod
+    def from_dict(cls, data, place=""):
+        """The check that `to_dict` wrote down; errors name their place.
+
+        Examples
+        --------
+        >>> Check.from_dict(Check((), 1000, 200).to_dict()).n_now
+        200
+        """
+        fields = schema.read_fields(data, _CHECK, tuple(_CHECK), place)
+        inside = f"{place}." if place else ""
+        return cls(
+            tuple(
+                Finding.from_dict(one, f"{inside}findings[{i}]")
+                for i, one in enumerate(fields["findings"])
+            ),
+            fields["n_then"],
+            fields["n_now"],
+            fields["level"],
+            tuple(
+                tuple(schema.read_fields(one, _SHARE, tuple(_SHARE), place).values())
+                for one in fields["predictions"]
+            ),
+            fields["notes"],
+        )
+
+    def append_to(self, path, *, label="", rules="", data=""):
+        """Append the check as one line to a history; see `read_history`.
+
+        Parameters
+        ----------
+        path : path
+            A file that is not there is created; one that is no history is left as it
+            is, and raises HistoryFileError.
+        label : str, optional
+            What the rows are called in tables and plots, such as "week 7".
+        rules, data : str, optional
+            Names of the rules and of the rows.
+
+        Returns
+        -------
+        History
+            All checks, this one included.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> finding = Finding("coverage", "rule 1", 0.5, 0.9, "50.0 %", "90.0 %", 0.001)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     found = Check((finding,), 100, 50)
+        ...     history = found.append_to(f"{folder}/checks.jsonl", label="week 1")
+        >>> len(history), history[0].label
+        (1, 'week 1')
+        """
+        from defragtrees.monitoring.history import Record, read_history
+
+        history = read_history(path, missing_ok=True)
+        return history.append(Record(self, datetime.now(UTC), label, rules, data))
+
     def to_html(self, title="Drift check"):
-        """The check as one HTML page, without scripts and links."""
+        """The check as one HTML page, without scripts and links.
+
+        Examples
+        --------
+        >>> Check((), 1000, 200).to_html().startswith("<!doctype html>")
+        True
+        """
         return page(self, title)
 
     def __str__(self):
@@ -189,13 +334,13 @@ class Check:
 
     def _cells(self, findings):
         """Header and rows of a table of findings."""
-        header = ["rule or column", "measure", "training", "new rows", "p"]
+        header = ["tested", "measure", "training", "new rows", "p"]
         rows = [
             [
                 render.plain(one.about),
                 WHAT[one.kind],
-                render.plain(one.then),
-                render.plain(one.now),
+                render.plain(one.then_text),
+                render.plain(one.now_text),
                 "<0.001" if one.adjusted < 0.001 else f"{one.adjusted:.3f}",
             ]
             for one in findings
@@ -224,24 +369,32 @@ def check(
     y: Any = None,
     *,
     ensemble: Any = None,
+    classes: Any = None,
     level: float = LEVEL,
 ) -> Check:
-    """Compare new rows with the training rows of rules; see `RuleModel.check`.
-
-    With y the rates of the rules are tested too, with `ensemble` its agreement with
-    them. The probability of any false alarm is at most `level`.
-    """
+    """Compare new rows with the training rows of rules; see `RuleModel.check`."""
+    X = as_dense(X)
     matrix = rules.encode(X)
-    predicted = None if ensemble is None else np.ravel(ensemble.predict(X))
+    predicted = match = None
+    if ensemble is not None:
+        model = read_model(ensemble, rules, X, len(matrix), classes)
+        predicted, _, match = model.matched(X)
+    elif classes is not None:
+        raise ValueError("classes names those of a model; pass it too, as ensemble.")
     if y is not None:
         y = rules.outcome.check(np.ravel(y))
     names = getattr(X, "columns", None)
     notes = () if names is None else missing_columns(rules, names)
-    return check_encoded(rules, matrix, y, predicted, level, notes)
+    return check_encoded(rules, matrix, y, predicted, match, level, notes)
 
 
-def check_encoded(rules, matrix, y=None, predicted=None, level=LEVEL, notes=()):
-    """`check` of encoded rows; `predicted` are predictions of the model, if any."""
+def check_encoded(
+    rules, matrix, y=None, predicted=None, match=None, level=LEVEL, notes=()
+):
+    """`check` of encoded rows.
+
+    `predicted` are predictions of the model, if any, and `match` its ClassMatch.
+    """
     if not 0 < level < 1:
         raise ValueError(f"level must be above 0 and below 1; got {level!r}.")
     if not len(matrix):
@@ -275,7 +428,10 @@ def check_encoded(rules, matrix, y=None, predicted=None, level=LEVEL, notes=()):
         replace(finding, adjusted=p, is_moved=p <= level)
         for finding, p in zip(findings, adjusted, strict=True)
     )
-    shares, notes = tuple(compared.predictions()), (*notes, *compared.notes())
+    notes = (*notes, *compared.notes())
+    if match is not None:
+        notes += tuple(compared.class_notes(match, findings))
+    shares = tuple(compared.predictions())
     return Check(findings, compared.n_then, len(matrix), level, shares, notes)
 
 
@@ -294,23 +450,84 @@ class _Comparison:
     def __init__(self, rules, matrix, y, predicted):
         self.rules, self.matrix, self.y = rules, matrix, y
         self.model_predictions = predicted
-        self.held = rules._covers(matrix)
-        self.members = rules._members(self.held)
+        held = rules._covers(matrix)
+        self.members, self.predicted = rules._members(held), rules._predict(held)
         self.n_then = _n_rows(rules)
 
     def notes(self):
         """Tests that are not possible, and why."""
-        if self.rules.training is None:
+        rules = self.rules
+        if rules.training is None:
             yield (
                 "columns are not tested, as the rules have no profile of their "
                 "training rows; save them with it, or refit"
             )
-        if any(math.isnan(rule.n_rows) for rule in self.rules):
-            yield "edited rules without new counts are not tested; refit to test them"
-        has_rates = any(rule.rates is not None for rule in self.rules)
-        reports_rates = self.rules.outcome.statistic == "rates"
-        if self.y is not None and reports_rates and not has_rates:
+        edited = [str(k + 1) for k, r in enumerate(rules) if math.isnan(r.n_rows)]
+        if edited:
+            which = f"rule{'s' if edited[1:] else ''} {', '.join(edited)}"
+            yield (
+                f"shares and rates of {which} are not tested, as they were edited and "
+                "not counted again; refit to test them"
+            )
+        has_error = rules.training is None or rules.training.error is not None
+        if self.y is not None and rules.edits and not has_error:
+            yield "the error is not tested, as the rules were edited; refit to test it"
+        counted = [rule for rule in rules if not math.isnan(rule.n_rows)]
+        is_without_y = counted and all(rule.rates is None for rule in counted)
+        reports_rates = rules.outcome.statistic == "rates"
+        if self.y is not None and reports_rates and is_without_y:
             yield "rates are not tested, as the rules were fitted without y"
+        if self.model_predictions is None:
+            return
+        if self.agreement is None:
+            yield (
+                "agreement with the model is not tested, as that of these rules was "
+                "never measured: they were edited or refitted, or come from an old file"
+            )
+        elif self.agreement.source == "training":
+            yield (
+                "agreement with the model is compared with that on rows that the model "
+                "was trained on, which may hide a small change"
+            )
+
+    def class_notes(self, match, findings):
+        """How the classes of a model that only numbers them were understood."""
+        if not match.is_by_position:
+            return
+        outcome = self.rules.outcome
+        own, labels = map(str, match.own), map(outcome.label_text, match.labels)
+        yield (
+            f"the model's classes {', '.join(own)} are taken to be {', '.join(labels)}"
+        )
+        found = next((one for one in findings if one.kind == "agreement"), None)
+        if found is None or not found.is_moved:
+            return
+        pair = map(outcome.encode_any, (self.model_predictions, self.predicted))
+        counts = np.zeros((outcome.n_classes, outcome.n_classes))
+        np.add.at(counts, tuple(pair), 1)
+        rows, order = linear_sum_assignment(-counts)  # as often alike as possible
+        agrees = counts[rows, order].sum() / len(self.matrix)
+        if agrees > found.now:
+            labels = [outcome.labels[k] for k in order[outcome.encode(match.labels)]]
+            yield (
+                f"as {', '.join(map(outcome.label_text, labels))} they would agree on "
+                f"{render.share(agrees)} of the rows; name them in the right order "
+                "(classes, watch --classes)"
+            )
+
+    @cached_property
+    def agreement(self):
+        """The agreement with the model to compare with; None if it is not known."""
+        rules, training = self.rules, self.rules.training
+        if training is not None and training.agreement is not None:
+            return training.agreement
+        errors = np.array([rule.error * rule.n_rows for rule in rules])
+        # Files of older versions have the agreement of each rule on training rows.
+        is_share = rules.is_exclusive and rules.outcome.error_is_share
+        if not is_share or rules.edits or not np.isfinite(errors).all():
+            return None
+        loss = float(errors.sum() / self.n_then)
+        return Agreement("training", loss, WORTH["searched"] * self.n_then)
 
     def predictions(self):
         """Share of rows with each prediction, or mean prediction, then and now."""
@@ -320,7 +537,7 @@ class _Comparison:
             return outcome.indicators(outcome.encode_any(predictions)).T
 
         of_rules = columns(np.array([rule.prediction for rule in rules]))
-        now = columns(rules._predict(rules._covers(self.matrix)))
+        now = columns(self.predicted)
         total = sum(rule.n_rows for rule in rules)
         # NaN where a rule was not counted.
         has_then, then = rules.is_exclusive and total > 0, None
@@ -347,33 +564,25 @@ class _Comparison:
         n_then, n_now = self.n_then, len(members)
         then, now = min(rule.n_rows, n_then), int(members.sum())
         p = same_shares_p([then, n_then - then], [now, n_now - now])
-        shares = render.share(then / n_then), render.share(now / n_now)
-        return Finding("coverage", about, *shares, p, rule=k + 1)
+        return _of_shares("coverage", about, then / n_then, now / n_now, p, rule=k + 1)
 
     def _rate(self, rule, members, about, k):
-        y = self.y[members]
-        # A rule with few conditions has the rows that the rules before it leave over.
-        n_searched = max(rule.n_conditions, self.rules.mean_conditions)
-        n_then = rule.n_rows / (1 + SEARCHED * n_searched)
+        y, outcome = self.y[members], self.rules.outcome
         if not len(y) or not rule.n_rows:
             return
-        if self.rules.outcome.statistic == "rates" and rule.rates is not None:
-            found = "rate", about, *self._same_rates(rule, n_then, y)
-            yield Finding(*found, rule=k + 1)
+        # Files of older versions have no `n_effective`.
+        n_then = rule.n_effective
+        n_then = WORTH["searched"] * rule.n_rows if math.isnan(n_then) else n_then
+        if outcome.statistic == "rates" and rule.rates is not None:
+            counts = self._class_counts(y, len(rule.rates))
+            p = same_shares_p([*(n_then * np.array(rule.rates)), 0.0], counts)
+            place = outcome.rate_index(rule)
+            rates = rule.rates[place], counts[place] / len(y)
+            label = f" {outcome.output_names[place]}"
+            yield _of_shares("rate", about, *rates, p, label, rule=k + 1)
         elif rule.spread is not None and self.rules.combination != "sum":
             p = mean_p(rule.prediction, rule.spread, n_then, y)
-            texts = render.rounded(rule.prediction), _mean_text(y)
-            yield Finding("mean", about, *texts, p, rule=k + 1)
-
-    def _same_rates(self, rule, n_then, y):
-        """The rate of a class then and now, and the p-value of all rates."""
-        outcome = self.rules.outcome
-        counts = self._class_counts(y, len(rule.rates))
-        p = same_shares_p([*(n_then * np.array(rule.rates)), 0.0], counts)
-        place = outcome.rate_index(rule)
-        rates = rule.rates[place], counts[place] / len(y)
-        label = outcome.output_names[place]
-        return *(f"{render.share(rate)} {label}" for rate in rates), p
+            yield _of_numbers("mean", about, rule.prediction, y.mean(), p, rule=k + 1)
 
     def _class_counts(self, y, n_classes):
         """Number of rows of each class; the last entry counts other labels."""
@@ -391,43 +600,32 @@ class _Comparison:
 
     def _of_column(self, column, values, name):
         present = values[~np.isnan(values)]
-        n_then, place = sum(column.counts), {"column": name}
+        n_then = sum(column.counts)
         n_missing = len(values) - len(present)
         if n_missing or column.missing:
             then, now = column.missing, n_missing
             p = same_shares_p([then, n_then], [now, len(present)])
-            then_text = render.share(then / (then + n_then))
-            now_text = render.share(now / len(values))
-            yield Finding("missing", name, then_text, now_text, p, **place)
+            shares = then / (then + n_then), now / len(values)
+            yield _of_shares("missing", name, *shares, p, column=name)
         if not len(present) or not n_then:
             return
-        counts = column.count(values)
+        counts, before = column.count(values), np.array(column.counts)
         if column.cuts is None:
-            yield from self._new_categories(column, counts, name)
-            counts, before = counts[:-1], column.counts[:-1]
+            yield self._new_categories(before, counts, name)
+            counts, before = counts[:-1], before[:-1]
         else:
             yield from self._outside(column, present, name)
-            before = column.counts
         p = same_shares_p(before, counts)
-        texts = self._texts_of(column, before), self._texts_of(column, counts)
-        yield Finding("column", name, *texts, p, **place)
-
-    def _texts_of(self, column, counts):
-        """Share of the most frequent category, or of the lower half of a number."""
-        counts = np.asarray(counts, dtype=np.float64)
-        total = max(counts.sum(), 1e-300)
+        shares = [part / max(part.sum(), 1e-300) for part in (before, counts)]
         if column.cuts is None:
-            labels = self.rules.categories[column.feature]
-            place = int(counts.argmax())
-            return f"{render.share(counts[place] / total)} {labels[place]}"
-        scale = self.rules.vocabulary.scales[column.feature]
-        if not column.cuts:
-            return "constant"
-        # The cut that splits training rows most evenly shows a shift best.
-        reached = np.cumsum(column.counts)[:-1] / sum(column.counts)
-        place = int(np.abs(reached - 0.5).argmin())
-        share = counts[: place + 1].sum() / total
-        return f"{render.share(share)} <= {_value_text(scale, column.cuts[place])}"
+            labels = [f" {label}" for label in self.rules.categories[column.feature]]
+        else:
+            # Up to the cut that shows the change best.
+            shares = [np.cumsum(part)[:-1] for part in shares]
+            scale = self.rules.vocabulary.scales[column.feature]
+            labels = [f" <= {_value_text(scale, cut)}" for cut in column.cuts]
+        if labels:
+            yield _of_changed("column", name, *shares, p, labels, column=name)
 
     def _outside(self, column, present, name):
         if column.low is None:
@@ -446,75 +644,95 @@ class _Comparison:
             )
         )
         now = f"{ends}, {render.plural(n_low + n_high, 'row')} outside"
-        yield Finding("range", name, then, now, p, column=name)
+        shares = 0.0, (n_low + n_high) / n_now
+        yield Finding("range", name, *shares, then, now, p, column=name)
 
-    def _new_categories(self, column, counts, name):
+    def _new_categories(self, before, counts, name):
         n_new = int(counts[-1])
-        before = np.asarray(column.counts)
         if before[-1] > 0:
             p = same_shares_p(
                 [before[:-1].sum(), before[-1]], [counts[:-1].sum(), n_new]
             )
         else:
             p = new_category_p(before[:-1], int(counts.sum()), n_new)
-        texts = render.count(before[-1]), render.plural(n_new, "row")
-        yield Finding("category", name, f"{texts[0]} rows", texts[1], p, column=name)
+        shares = before[-1] / before.sum(), n_new / int(counts.sum())
+        texts = f"{render.count(before[-1])} rows", render.plural(n_new, "row")
+        return Finding("category", name, *map(float, shares), *texts, p, column=name)
 
     def of_target(self):
         """Distribution of y, and error of the rules."""
-        training = self.rules.training
+        training, outcome = self.rules.training, self.rules.outcome
         if self.y is None or training is None:
             return
-        if training.target is not None:
-            if self.rules.outcome.statistic == "rates":
-                counts = self._class_counts(self.y, len(training.target))
-                p = same_shares_p([*training.target, 0.0], counts)
-                texts = map(self._class_text, (training.target, counts[:-1]))
-            else:
-                p = mean_p(*training.target, self.n_then, self.y)
-                texts = render.rounded(training.target[0]), _mean_text(self.y)
-            yield Finding("target", "y", *texts, p)
+        if training.target is not None and outcome.statistic == "rates":
+            counts = self._class_counts(self.y, len(training.target))
+            p = same_shares_p([*training.target, 0.0], counts)
+            labels = [f" {name}" for name in outcome.output_names]
+            parts = np.array([training.target, counts[:-1]], dtype=np.float64)
+            shares = parts / np.maximum(parts.sum(axis=1), 1e-300)[:, None]
+            if outcome.is_binary:
+                place = slice(outcome.positive_index, outcome.positive_index + 1)
+                shares, labels = shares[:, place], labels[place]
+            yield _of_changed("target", "y", *shares, p, labels)
+        elif training.target is not None:
+            p = mean_p(*training.target, self.n_then, self.y)
+            yield _of_numbers("target", "y", training.target[0], self.y.mean(), p)
         if training.error is not None:
             yield self._error(training.error)
 
-    def _class_text(self, counts):
-        """Share of the second class, or of the most frequent of many."""
-        counts = np.asarray(counts, dtype=np.float64)
-        place = 1 if len(counts) == 2 else int(counts.argmax())
-        share = counts[place] / max(counts.sum(), 1e-300)
-        return f"{render.share(share)} {self.rules.outcome.output_names[place]}"
-
     def _error(self, then):
         """Test for an error that is larger than in training."""
-        rules, outcome = self.rules, self.rules.outcome
-        losses = outcome.losses(self.y, rules._predict(rules._covers(self.matrix)))
-        n_used = rules.n_rules + CONDITION_ROWS * rules.n_conditions
-        # The training error is optimistic.
-        kept = 1 - then if outcome.error_is_share else 1.0
-        expected = then * (1 + 2 * n_used * kept / max(self.n_then, 1.0))
-        fewer = 1 + ERROR_SEARCHED * rules.n_conditions / rules.n_rules
-        p = larger_mean_p(losses, expected, self.n_then / fewer)
-        texts = [outcome.error_text(value) for value in (then, float(losses.mean()))]
-        return Finding("error", "all rules", *texts, p)
+        rules, evidence = self.rules, self.rules.evidence
+        n_then, worth = self.n_then, WORTH["searched"]
+        if evidence is not None and evidence.source in ("validation", "refit"):
+            n_then, worth = evidence.n_rows, evidence.worth
+        losses = rules.outcome.losses(self.y, self.predicted)
+        # A rate counted on n rows, each worth w, misses by the standard deviation of
+        # a mean of w n rows. If the errors of all rules miss towards fewer, their mean
+        # misses by this much beyond the chance of n rows.
+        missed = math.sqrt((1 / worth - 1) * rules.n_rules / max(n_then, 1.0))
+        return self._worse("error", then, missed, n_then, losses)
 
     def of_agreement(self):
-        """Test for a change of the agreement between model and rules."""
-        rules, predicted = self.rules, self.model_predictions
-        if predicted is None or not rules.outcome.error_is_share:
+        """Test for rules that are further from the model than before."""
+        if self.model_predictions is None or self.agreement is None:
             return
-        agrees = int((rules._predict(rules._covers(self.matrix)) == predicted).sum())
-        errors = np.array([rule.error * rule.n_rows for rule in rules])
-        total = sum(rule.n_rows for rule in rules)
-        if not rules.is_exclusive or not np.isfinite(errors).all():
-            return
-        wrong = float(errors.sum())
-        n_now = len(predicted)
-        # The training rows overstate the agreement: the rules were fitted to them.
-        fewer = 1 + SEARCHED * rules.n_conditions / rules.n_rules
-        then = np.array([total - wrong, wrong]) / fewer
-        p = same_shares_p(then, [agrees, n_now - agrees])
-        shares = render.share(1 - wrong / total), render.share(agrees / n_now)
-        yield Finding("agreement", "all rules", *shares, p)
+        outcome, then = self.rules.outcome, self.agreement
+        pair = map(outcome.encode_any, (self.model_predictions, self.predicted))
+        losses, kind = outcome.losses(*pair), "distance"
+        if outcome.error_is_share:
+            kind = "agreement"
+        yield self._worse(kind, then.loss, 0.0, then.n_rows, losses)
+
+    def _worse(self, kind, then, missed, n_then, losses):
+        """One-sided test of a mean loss, which was `missed` deviations too low."""
+        outcome, now = self.rules.outcome, float(losses.mean())
+        if outcome.error_is_share:
+            expected = min(then + missed * math.sqrt(then * (1 - then)), 1.0)
+            p = larger_share_p(expected, n_then, int(losses.sum()), len(losses))
+            if kind == "agreement":
+                then, now = 1 - then, 1 - now
+            return _of_shares(kind, "all rules", then, now, p)
+        p = larger_mean_p(then + missed * losses.std(), n_then, losses)
+        return _of_numbers(kind, "all rules", *map(outcome.shown_error, (then, now)), p)
+
+
+def _of_shares(kind, about, then, now, p, label="", **place):
+    """A finding on shares of rows, of which `label` says more."""
+    texts = (f"{render.share(share)}{label}" for share in (then, now))
+    return Finding(kind, about, float(then), float(now), *texts, p, **place)
+
+
+def _of_changed(kind, about, then, now, p, labels, **place):
+    """A finding on the share that changed most of several with these labels."""
+    k = int(np.abs(now - then).argmax())
+    return _of_shares(kind, about, then[k], now[k], p, labels[k], **place)
+
+
+def _of_numbers(kind, about, then, now, p, **place):
+    """A finding on numbers."""
+    texts = map(render.rounded, (then, now))
+    return Finding(kind, about, float(then), float(now), *texts, p, **place)
 
 
 def _value_text(scale, value):
@@ -522,10 +740,6 @@ def _value_text(scale, value):
     if scale.kind is None:
         return f"{render.grouped(render.round_to(value, 6))}{scale.ending}"
     return scale.text(value)
-
-
-def _mean_text(values):
-    return render.rounded(float(values.mean()))
 
 
 def _n_rows(rules):

@@ -68,20 +68,40 @@ def mean_p(mean_then, spread_then, n_then, values):
     return float(2 * stats.t.sf(apart / error, freedom))
 
 
-def larger_mean_p(values, mean_then, n_then):
-    """One-sided p-value of a larger mean, with the same standard deviation.
+def larger_share_p(share_then, n_then, n_found, n_now):
+    """One-sided p-value of a larger share (Fisher, or normal with many rows).
 
     Examples
     --------
-    >>> wrong = np.repeat([0.0, 1.0], [80, 20])
-    >>> larger_mean_p(wrong, 0.1, 1000) < 0.05, larger_mean_p(wrong, 0.3, 1000)
+    >>> larger_share_p(0.1, 1000, 20, 100) < 0.05, larger_share_p(0.3, 1000, 20, 100)
+    (True, 1.0)
+    """
+    if n_found <= share_then * n_now or not n_then > 0:
+        return 1.0
+    then = share_then * n_then
+    table = np.array([[n_found, n_now - n_found], [then, n_then - then]])
+    if table.sum() <= EXACT_ROWS:
+        counts = np.round(table).astype(int)
+        return float(stats.fisher_exact(counts, alternative="greater").pvalue)
+    pooled = table[:, 0].sum() / table.sum()
+    error = math.sqrt(pooled * (1 - pooled) * (1 / n_now + 1 / n_then))
+    return float(stats.norm.sf((n_found / n_now - share_then) / error))
+
+
+def larger_mean_p(mean_then, n_then, values):
+    """One-sided p-value of a larger mean, with the same standard deviation (t-test).
+
+    Examples
+    --------
+    >>> values = np.array([4.0, 5.0, 6.0, 5.0])
+    >>> larger_mean_p(3.0, 1000, values) < 0.05, larger_mean_p(5.0, 1000, values)
     (True, 1.0)
     """
     apart = float(values.mean()) - mean_then
     if apart <= 0 or len(values) < 2 or not n_then > 0:
         return 1.0
     error = math.sqrt(values.var(ddof=1) * (1 / len(values) + 1 / n_then))
-    return float(stats.norm.sf(apart / error)) if error else 0.0
+    return float(stats.t.sf(apart / error, len(values) - 1)) if error else 0.0
 
 
 def beyond_p(n_then, n_now, n_beyond):

@@ -119,9 +119,13 @@ class Outcome:
         """Predictions from means of outputs, (n_samples, n_outputs)."""
         return outputs[:, 0]
 
-    def decision(self, threshold=None, costs=None):
+    def decision(self, threshold=None, costs=None, rates=None, class_weight=None):
         """From probabilities to a class; None where nothing is decided."""
         return None
+
+    def stored_threshold(self, threshold):
+        """The threshold of the second class for one of the positive class."""
+        raise NotImplementedError
 
     def target_of(self, forest, raw):
         """Encoded predictions from the combined outputs of a forest's trees."""
@@ -210,6 +214,10 @@ class Outcome:
         if rate_bands is not None:
             raise ValueError("rate_bands are for classes; these rules predict numbers.")
 
+    def with_probability(self, rule, probability):
+        """A rule with another probability of what it predicts."""
+        raise ValueError("probability is for rules that predict a class.")
+
     def with_answer(self, rule, answer):
         """A rule with another prediction, whose error is not known."""
         if not is_finite(answer):
@@ -222,7 +230,10 @@ class Outcome:
 
     def read_answer(self, text):
         """What `with_answer` takes, from a text such as "131,900"."""
-        return float(text.replace(",", ""))
+        try:
+            return float(text.replace(",", ""))
+        except ValueError:
+            raise ValueError(f"A number must be predicted; got {text!r}.") from None
 
     # Errors and measures
 
@@ -310,8 +321,12 @@ class Outcome:
         distance = ((one - two) ** 2).mean()
         return float(max(0.0, 1 - distance / variance)) if variance else 1.0
 
-    def change_measures(self, before, after):
-        """From name to value, how far two predictions of each row are apart."""
+    def change_measures(self, before, after, y=None):
+        """From name to value, how far two predictions of each row are apart.
+
+        Of classes, how many rows with this y are right now and were wrong (`n_mended`),
+        and the other way round (`n_broken`).
+        """
         if not len(before):
             return {}
         return {"mean_change": float(np.abs(before - after).mean())}

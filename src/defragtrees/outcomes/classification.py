@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import softmax
 
 from defragtrees._utils import formatting as render
-from defragtrees._utils.values import all_rounded
+from defragtrees._utils.values import all_rounded, is_finite
 from defragtrees.outcomes.base import Outcome
 from defragtrees.outcomes.decision import make_decision
 from defragtrees.outcomes.intervals import QUANTILE, wilson_interval
@@ -395,6 +395,13 @@ class Classes(Outcome):
         """The threshold of the positive class; that of the second is what is stored."""
         return threshold if self.positive_index == 1 else round(1.0 - threshold, 12)
 
+    def stored_threshold(self, threshold):
+        """The threshold of the second class for one of the positive class."""
+        if self.positive_index == 1:
+            return float(threshold)
+        # The second is predicted from it on, so where the first is less likely.
+        return float(np.nextafter(1.0 - threshold, 1.0))
+
     # y and predictions as arrays
 
     @property
@@ -450,9 +457,18 @@ class Classes(Outcome):
             return self.decode(outputs.argmax(axis=1))
         return self.decode(self.decision(threshold, costs).choose(outputs))
 
-    def decision(self, threshold=None, costs=None):
-        """From probabilities to a class, by what a RuleModel has stored of it."""
-        return make_decision(self.labels, None, threshold=threshold, costs=costs)
+    def decision(self, threshold=None, costs=None, rates=None, class_weight=None):
+        """From probabilities to a class, by what a RuleModel has stored of it.
+
+        `rates` are those of the classes, for "balanced" weights.
+        """
+        return make_decision(
+            self.labels,
+            rates,
+            class_weight=class_weight,
+            costs=costs,
+            threshold=threshold,
+        )
 
     def target_of(self, forest, raw):
         if not isinstance(forest.link, str):
@@ -593,6 +609,21 @@ class Classes(Outcome):
             )
         return dataclasses.replace(rule, prediction=label, error=math.nan)
 
+    def with_probability(self, rule, probability):
+        """A rule that gives its class this probability, and others their part."""
+        if not (is_finite(probability) and 0 <= probability <= 1):
+            raise ValueError(
+                f"probability must be a number from 0 to 1; got {probability!r}."
+            )
+        place = self.labels.index(rule.prediction)
+        others = np.array(rule.distribution or np.ones(self.n_classes), np.float64)
+        others[place] = 0.0
+        if not others.any():
+            others = np.ones(self.n_classes) - np.eye(self.n_classes)[place]
+        shares = (1 - probability) * others / others.sum()
+        shares[place] = probability
+        return dataclasses.replace(rule, distribution=tuple(shares.tolist()))
+
     def read_answer(self, text):
         return text
 
@@ -635,8 +666,14 @@ class Classes(Outcome):
         """Share of rows with the same label."""
         return float((one == two).mean())
 
-    def change_measures(self, before, after):
-        return {}
+    def change_measures(self, before, after, y=None):
+        if y is None:
+            return {}
+        was_right, is_right = before == y, after == y
+        return {
+            "n_mended": int((is_right & ~was_right).sum()),
+            "n_broken": int((was_right & ~is_right).sum()),
+        }
 
     def moves(self, before, after):
         pairs, counts = np.unique(
@@ -922,10 +959,10 @@ class Classes(Outcome):
         """What a sum of points stands for."""
         if not self.is_binary:
             return "the logarithm of a probability, up to a constant for all classes"
-        whose = self.label_text(self.labels[1])
-        if unit == 1.0 and origin == 0.0:
+        whose = self.label_text(self.labels[int(unit > 0)])
+        if abs(unit) == 1.0 and origin == 0.0:
             return f"the log-odds of {whose}"
-        doubling = render.rounded(math.log(2) / unit)
+        doubling = render.rounded(math.log(2) / abs(unit))
         return (
             f"{render.rounded(origin)} where {whose} has a probability of 50 %, and "
             f"{doubling} more points double the odds"

@@ -183,6 +183,8 @@ class Scoring:
 
     is_whole: bool = False
     points_to_double: float | None = None  # the odds, of two classes; None: any number
+    # whether points must have the sign of what the rows of a rule say by themselves
+    follows_rates: bool = False
 
 
 @dataclass(frozen=True, eq=False)

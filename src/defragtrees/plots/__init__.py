@@ -10,6 +10,7 @@ from defragtrees.plots.style import COLOURS as COLOURS
 from defragtrees.plots.style import MARKERS as MARKERS
 
 if TYPE_CHECKING:
+    from defragtrees.plots.checks import history as history
     from defragtrees.plots.forests import count_regions as count_regions
     from defragtrees.plots.forests import forest_regions as forest_regions
     from defragtrees.plots.losses import segments as segments
@@ -37,6 +38,7 @@ PICTURES = {
     "feature_heat_map": "defragtrees.plots.rules",
     "forest_regions": "defragtrees.plots.forests",
     "gains": "defragtrees.plots.measures",
+    "history": "defragtrees.plots.checks",
     "overlap": "defragtrees.plots.rules",
     "regions": "defragtrees.plots.two_features",
     "risks": "defragtrees.plots.measures",

@@ -23,8 +23,8 @@ LEAST = 0.15  # height of the bar of one of several classes, in inches
 def scorecard(rules: RuleModel, ax: "Axes | None" = None) -> "Axes":
     """Plot the points of each rule as a bar, with the base at the bottom.
 
-    With two classes, positive points have the colour of the second class and negative
-    ones that of the first; with more, there is one bar per class.
+    With two classes, points have the colour of the class that they count for; with
+    more, there is one bar per class.
 
     Parameters
     ----------
@@ -85,7 +85,9 @@ def score_risk(
     y: Column | None = None,
     ax: "Axes | None" = None,
 ) -> "Axes":
-    """Plot the probability of the second class, or the number, against total points.
+    """Plot the probability of a class, or the number, against total points.
+
+    With two classes it is the probability of `pos_label`, or of the second.
 
     Parameters
     ----------
@@ -127,7 +129,7 @@ def score_risk(
         style.legend_above(ax)
     title = "prediction"
     if rules.outcome.is_binary:
-        label = rules.outcome.answer_text(rules.outcome.labels[1])
+        label = rules.outcome.answer_text(rules.outcome.positive_class)
         title = f"probability of {label}"
         style.percent_ticks(ax.yaxis)
     else:

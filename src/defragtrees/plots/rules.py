@@ -15,6 +15,7 @@ from defragtrees.plots.picture import encoded
 from defragtrees.plots.two_features import thresholds_of
 from defragtrees.rules import text as sentences
 from defragtrees.rules.conditions import Rule
+from defragtrees.rules.forms import Scorecard
 from defragtrees.rules.model import RuleModel
 
 if TYPE_CHECKING:
@@ -52,10 +53,10 @@ def rule_look(rules: RuleModel, rule: Rule) -> dict[str, Any]:
     if not labels:
         return {"color": style.COLOURS[0], "marker": "o"}
     label = rule.prediction
-    if rules.combination == "sum" and rules.outcome.is_binary and rule.points:
+    if isinstance(rules, Scorecard) and rules.outcome.is_binary and rule.points:
         if not rule.conditions:
             return {"color": style.GREY, "marker": "o"}
-        label = labels[int(rule.points[0] >= 0)]
+        label = labels[int(rule.points[0] * rules.unit >= 0)]
     number = style.class_numbers(rules)[label]
     marker = style.marker(labels.index(label))
     return {"color": style.COLOURS[number], "marker": marker}

@@ -231,12 +231,9 @@ def _parts(summary):
         total = np.round(rules._totals(rows.held)[:, 0], 9) if summary.totals else None
         k = outcome.positive_index if outcome.is_binary else 0
         for line in summary.totals:
-            estimate = line["estimated"]
-            if outcome.is_binary and k == 0:
-                estimate = 1 - estimate
             low, high = line["low"], line["high"]
             mask = (total >= low) & (total <= high)
-            yield part(None, (low, high), k, estimate, None, mask)
+            yield part(None, (low, high), k, line["estimated"], None, mask)
     elif rules.is_exclusive or rules.is_standalone:
         for number, rule in enumerate(rules):
             k, mask = outcome.rate_index(rule), rows.members[:, number]

@@ -9,6 +9,7 @@ import numpy as np
 
 from defragtrees._utils import formatting as render
 from defragtrees._utils.types import Column, Flags, Rows, Values
+from defragtrees.outcomes.decision import cost_matrix
 from defragtrees.rules.conditions import Rule
 from defragtrees.rules.model import RuleModel
 
@@ -50,7 +51,9 @@ class Difference(render.Tabular):
     changes : tuple of Change
     measures : dict from str to number
         Of rows, if some were given: their number, the number with another prediction,
-        for numbers the mean difference, and with y the error of both.
+        for numbers the mean difference; with y the error of both models, of classes
+        how many rows are right now and were wrong, and the other way round, and with
+        costs or a threshold the expected cost per row.
     is_changed : bool array of shape (n_samples,), optional
         Which rows have another prediction.
     moves : tuple of (str, str, int)
@@ -107,9 +110,17 @@ class Difference(render.Tabular):
         if "mean_change" in measures:
             apart = render.rounded(measures["mean_change"])
             notes.append(f"predictions differ by {apart} on average")
-        if "error_after" in measures:
-            before, after = measures["error_before"], measures["error_after"]
-            notes.append(f"error {render.rounded(after)}, was {render.rounded(before)}")
+        if "n_mended" in measures and n_changed:
+            mended, broken = measures["n_mended"], measures["n_broken"]
+            notes.append(
+                f"{mended:,} right now and wrong before, {broken:,} vice versa"
+            )
+        for name, words in (("error", "error"), ("cost", "expected cost per row")):
+            if f"{name}_after" in measures:
+                now, then = (measures[f"{name}_{when}"] for when in ("after", "before"))
+                notes.append(
+                    f"{words} {render.rounded(now)}, was {render.rounded(then)}"
+                )
         return notes
 
 
@@ -287,18 +298,29 @@ def _in_rows(
 ) -> tuple[dict[str, float], Flags, tuple[tuple[str, str, int], ...]]:
     """Measures, which rows changed, and from which class to which."""
     is_changed: Flags = first != second
-    measures: dict[str, float] = {
-        "n_rows": len(first),
-        "n_changed": int(is_changed.sum()),
-        **before.outcome.change_measures(first, second),
-    }
-    moves = before.outcome.moves(first[is_changed], second[is_changed])
+    outcome = before.outcome
     if y is not None:
         y = np.ravel(y)
         if len(y) != len(first):
             raise ValueError(
                 f"X and y must have equally many rows; got {len(first)} and {len(y)}."
             )
-        measures["error_before"] = before.outcome.error(y, first)
-        measures["error_after"] = after.outcome.error(y, second)
+    measures: dict[str, float] = {
+        "n_rows": len(first),
+        "n_changed": int(is_changed.sum()),
+        **outcome.change_measures(first, second, y),
+    }
+    moves = outcome.moves(first[is_changed], second[is_changed])
+    if y is not None:
+        measures["error_before"] = outcome.error(y, first)
+        measures["error_after"] = outcome.error(y, second)
+        # By the costs of today where there are any, else by those of before.
+        decided = [r for r in (after, before) if r.costs or r.threshold is not None]
+        for rules in decided[:1]:
+            true = rules.outcome.encode_any(y)
+            known = rules.outcome.is_known(true)
+            for name, predicted in (("before", first), ("after", second)):
+                codes = rules.outcome.encode(predicted[known])
+                costs = cost_matrix(rules)[true[known], codes]
+                measures[f"cost_{name}"] = float(costs.mean())
     return measures, is_changed, moves

@@ -9,11 +9,13 @@ from defragtrees.rules import schema
 
 ACTIONS = (
     "drop",  # a rule is removed
+    "insert",  # a rule is added
     "replace",  # its conditions, or one of them
     "remove",  # one of its conditions
     "move",  # to another place in the list
     "prediction",  # a rule predicts something else
     "threshold",  # a class is predicted from another probability on
+    "costs",  # errors have other costs
     "reorder",  # all rules are put into another order
     "refit",  # all rules are counted on other rows
     "improve",  # some rules are searched for again

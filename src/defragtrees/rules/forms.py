@@ -5,7 +5,7 @@
 
 import dataclasses
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any, ClassVar, Self
@@ -13,14 +13,26 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from defragtrees._utils import formatting as render
-from defragtrees._utils.types import Flags, Floats, Places, Rows, Values
+from defragtrees._utils.types import Flags, Floats, Places, Values
 from defragtrees._utils.values import is_finite
+from defragtrees.outcomes.classification import LEAST_APART
 from defragtrees.outcomes.points import PRIOR_ROWS_OF_NUMBERS, reachable_totals
-from defragtrees.rules.conditions import Condition, Rule
+from defragtrees.rules.conditions import UNMEASURED, Condition, Rule
 from defragtrees.rules.model import RuleModel
 from defragtrees.rules.text import Cell, Cells, Explanation, condition_text
 
 __all__ = ["FORMS", "RuleEnsemble", "RuleList", "RuleSet", "Scorecard"]
+
+
+@dataclass(frozen=True)
+class ReasonCode:
+    """A rule of a scorecard that can cost a row points."""
+
+    rule: int  # its index
+    points: float  # that it costs
+    if_match: bool  # whether it costs them where it matches, or where it does not
+    text: str
+
 
 NOT_MOVED = "These rules have no order, so they cannot be moved."
 MOST_TOTALS = 9  # totals of points that are printed with their probability
@@ -346,7 +358,8 @@ class Scorecard(RuleModel):
         As for `RuleModel`; each rule has `points`, and the default rule is the base.
     unit, origin : float
         What a total stands for: `(total - origin) * unit` is the number, or the
-        log-odds of the second of two classes.
+        log-odds of the second of two classes. With a negative unit, points count for
+        the first.
 
     Examples
     --------
@@ -392,11 +405,13 @@ class Scorecard(RuleModel):
 
     def _check(self) -> None:
         super()._check()
-        is_scale = is_finite(self.unit) and self.unit > 0 and is_finite(self.origin)
-        if not is_scale:
+        is_scale = is_finite(self.unit) and is_finite(self.origin)
+        is_unit = self.unit > 0 or (self.unit < 0 and self.outcome.is_binary)
+        if not (is_scale and is_unit):
             raise ValueError(
-                "unit must be a number above 0, and origin a number; got "
-                f"{self.unit!r} and {self.origin!r}."
+                "unit must be a number above 0, or below 0 where points count for the "
+                f"first of two classes, and origin a number; got {self.unit!r} and "
+                f"{self.origin!r}."
             )
 
     def _check_points(self, rule: Rule) -> None:
@@ -417,32 +432,89 @@ class Scorecard(RuleModel):
             super()._check_decision()
         self.outcome.decision(self.threshold, self.costs)
 
-    def totals(self, X: Rows) -> Floats:
-        """The total of points of each row.
+    @property
+    def scored_class(self) -> Any:
+        """Of two classes, the one that is the more probable the higher the total."""
+        labels = self.outcome.labels
+        return labels[int(self.unit > 0)] if self.outcome.is_binary else None
 
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
+    def _reasons(self, held: Flags, n: int, best: str) -> Values:
+        codes = self._reason_codes(n, best)
+        found = np.full((len(held), n), None, dtype=object)
+        rank = np.zeros(len(held), dtype=np.intp)
+        for code in codes:
+            rows = np.flatnonzero((held[:, code.rule] == code.if_match) & (rank < n))
+            found[rows, rank[rows]] = code.text
+            rank[rows] += 1
+        return found
 
-        Returns
-        -------
-        array of shape (n_samples, n_columns)
-            One column; of more than two classes one for each.
-        """
-        return self._totals(self.covers(X))
+    def _reason_codes(self, n: int, best: str) -> list[ReasonCode]:
+        """What can be a reason, the most points first; of equal ones the first rule."""
+        if self.outcome.n_points != 1:
+            raise ValueError(
+                "reasons need a scorecard with one total, for a number or two classes; "
+                f"this one has {self.outcome.n_points}, one per class."
+            )
+        if best not in ("high", "low"):
+            raise ValueError(f"best must be 'high' or 'low'; got {best!r}.")
+        if isinstance(n, bool) or int(n) != n or n < 1:
+            raise ValueError(f"n must be a whole number from 1; got {n!r}.")
+        codes = []
+        for k, rule in enumerate(self.rules):
+            points = float((rule.points or ())[0])
+            if_match = (points < 0) == (best == "high")
+            text = rule.text() if if_match else f"not ({rule.text()})"
+            if points:
+                codes.append(ReasonCode(k, abs(points), if_match, render.plain(text)))
+        return sorted(codes, key=lambda code: -code.points)
+
+    def relabel(
+        self,
+        feature_labels: Mapping[str, str] | Sequence[str] | None = None,
+        class_labels: Mapping[Any, str] | Sequence[str] | None = None,
+        pos_label: Any = None,
+    ) -> Self:
+        made = super().relabel(feature_labels, class_labels, pos_label)
+        if not self.outcome.is_binary:
+            return made
+        is_followed = self.scored_class == self.outcome.positive_class
+        # A scale that somebody chose stays.
+        has_scale = self.origin != 0 and any(self.default.points or ())
+        is_same = made.scored_class == made.outcome.positive_class
+        return made if is_same or has_scale or not is_followed else made._turned()
+
+    def _turned(self) -> Self:
+        """The same card with points for the other of two classes."""
+        made = [
+            dataclasses.replace(rule, points=tuple(0.0 - p for p in rule.points or ()))
+            for rule in self
+        ]
+        return dataclasses.replace(
+            self,
+            rules=tuple(made[:-1]),
+            default=made[-1],
+            unit=-self.unit,
+            origin=0.0 - self.origin,
+        )
 
     def scaled(
-        self, points_to_double: float = 20, points: float = 0, odds: float = 1
+        self,
+        points_to_double: float = 20,
+        points: float = 0,
+        odds: float = 1,
+        of: Any = None,
     ) -> Self:
         """The card with whole points on another scale, for two classes.
 
         Parameters
         ----------
         points_to_double : float, default=20
-            How many points double the odds of the second class.
+            How many points double the odds.
         points, odds : float
-            A total that stands for these odds; 600 points at odds of 50 are usual where
-            the second class is the good one.
+            A total that stands for these odds, such as 600 points for odds of 50.
+        of : class label, optional
+            The class whose odds these are, and that high totals stand for. In credit
+            scoring it is the good one. By default the class that points count for now.
 
         Returns
         -------
@@ -457,6 +529,8 @@ class Scorecard(RuleModel):
         ...                  ("bad", "good"))
         >>> [rule.points for rule in card.scaled(20, points=600, odds=50)]
         [(40.0,), (507.0,)]
+        >>> [rule.points for rule in card.scaled(20, of="bad")]
+        [(-40.0,), (-20.0,)]
         """
         if not self.outcome.is_binary:
             raise ValueError(
@@ -468,8 +542,15 @@ class Scorecard(RuleModel):
                 "points_to_double and odds must be above 0; got "
                 f"{points_to_double!r} and {odds!r}."
             )
-        unit = math.log(2) / points_to_double
-        origin = points - math.log(odds) / unit
+        of = self.scored_class if of is None else of
+        if of not in self.outcome.labels:
+            raise ValueError(
+                f"of must be one of the classes {list(self.outcome.labels)!r}; got "
+                f"{of!r}."
+            )
+        size = math.log(2) / points_to_double
+        unit = size if self.outcome.labels.index(of) else -size
+        origin = points - math.log(odds) / size
         base = self.values_of(np.array(self.default.points))[0] / unit + origin
         rules = [
             dataclasses.replace(rule, points=(float(round(own * self.unit / unit)),))
@@ -494,6 +575,20 @@ class Scorecard(RuleModel):
         for k, rule in enumerate(self.rules):
             totals += np.outer(held[:, k], np.array(rule.points, np.float64))
         return totals
+
+    @property
+    def _score_names(self) -> list[str]:
+        """Names of columns of totals: one, or one per class."""
+        if self.outcome.n_points == 1:
+            return ["score"]
+        return [f"score {label}" for label in self.outcome.labels]
+
+    def _own_columns(self, held: Flags) -> dict[str, Any]:
+        return dict(zip(self._score_names, self._totals(held).T, strict=True))
+
+    @property
+    def _reported_classes(self) -> tuple[Any, ...]:
+        return (self.outcome.positive_class,) if self.outcome.is_binary else ()
 
     def _calibrated_by(self, held: Flags) -> Values:
         # No rule predicts alone: rows with the same total or, of more classes, with the
@@ -538,14 +633,17 @@ class Scorecard(RuleModel):
         self, counted: list[Rule], fit_points: Any
     ) -> tuple[list[Rule], dict[str, Any]]:
         card = fit_points()
+        # Points are fitted to the second class, and count for the positive one.
+        is_turned = self.outcome.is_binary and self.outcome.positive_index == 0
+        sign = -1.0 if is_turned else 1.0
         pointed = [
             dataclasses.replace(rule, points=tuple(points.tolist()))
-            for rule, points in zip(counted, card.points + 0.0, strict=True)
+            for rule, points in zip(counted, sign * card.points + 0.0, strict=True)
         ]
-        return pointed, {"unit": card.unit, "origin": card.origin}
+        return pointed, {"unit": sign * card.unit, "origin": sign * card.origin + 0.0}
 
     def _on_scale_of(self, before: "Scorecard") -> Self:
-        if before._scale == (1.0, 0.0):
+        if before._scale == self._scale:
             return self
         is_whole = all(
             float(p).is_integer() for rule in before for p in rule.points or ()
@@ -605,6 +703,26 @@ class Scorecard(RuleModel):
             "Add up the points of the base and of all rules that match: the total is "
             f"{self._total_text()}."
         )
+
+    def _contradictions(self) -> dict[int, str]:
+        outcome, every = self.outcome, self.default.rates
+        if not outcome.is_binary or every is None:
+            return {}
+        place, found = int(outcome.positive_index or 0), {}
+        label = outcome.label_text(outcome.positive_class)
+        for k, rule in enumerate(self.rules):
+            [points] = rule.points or ()
+            rate = every[place] if rule.rates is None else rule.rates[place]
+            speaks = (rate - every[place]) * (1 if place else -1) * self.unit
+            if points * speaks >= 0 or abs(rate - every[place]) <= LEAST_APART:
+                continue
+            found[k] = render.plain(
+                f"Rule {k + 1} {'adds' if points > 0 else 'subtracts'} points although "
+                f"{label} is {'more' if rate > every[place] else 'less'} frequent in "
+                f"its rows ({render.percent(rate)}, {render.percent(every[place])} in "
+                "all): points count given the other rules."
+            )
+        return found
 
     def _usage_text(self) -> str:
         return "Add up the points of the base and of every rule that matches."
@@ -685,7 +803,20 @@ class Scorecard(RuleModel):
         )
 
     def _read_answer(self, text: str) -> Any:
-        return [float(part) for part in text.split(",")]
+        try:
+            return [float(part) for part in text.split(",")]
+        except ValueError:
+            raise ValueError(
+                f"A rule of a scorecard has points, such as +3; got {text!r}."
+            ) from None
+
+    def _inserted(
+        self, conditions: tuple[Condition, ...], text: str, probability: float | None
+    ) -> Rule:
+        if probability is not None:
+            raise ValueError("A rule of a scorecard has points, and no probability.")
+        made = dataclasses.replace(self.default, conditions=conditions, **UNMEASURED)
+        return self._with_answer(made, self._read_answer(text))
 
     def _with_answer(self, rule: Rule, answer: Any) -> Rule:
         points = answer if hasattr(answer, "__len__") else (answer,)
@@ -739,6 +870,12 @@ class RuleEnsemble(RuleModel):
 
     def _probabilities(self, held: Flags) -> Floats:
         return self._averaged(held)
+
+    def _inserted(self, *given: Any) -> Rule:
+        raise ValueError(
+            "Averaged rules have weights that were fitted together, so no rule can be "
+            "inserted. Fit them again."
+        )
 
     def _recounted_by(self, predictions: str) -> str:
         # Weights stay; a mean by weight has no counts to shrink predictions by.
@@ -810,7 +947,8 @@ def _shown_totals(points: list[float]) -> Floats:
         return totals
     span = totals[-1] - totals[0]
     power = 10.0 ** math.floor(math.log10(span / MOST_TOTALS))
-    step = next(f * power for f in (1, 2, 5, 10) if span <= f * power * MOST_TOTALS)
+    factors = (1, 2, 5, 10) if power == 1 else (1, 2, 2.5, 5, 10)
+    step = next(f * power for f in factors if span <= f * power * MOST_TOTALS)
     first, last = math.ceil(totals[0] / step), math.floor(totals[-1] / step)
     # Rounded, as 3 * 0.1 has digits that nobody wants to read.
     return np.array([float(f"{k * step:.9g}") for k in range(first, last + 1)])

@@ -19,6 +19,7 @@ import numpy as np
 
 from defragtrees._utils import formatting as render
 from defragtrees._utils.files import read_json, to_json, write_atomic
+from defragtrees._utils.optional import require
 from defragtrees._utils.types import Column, Flags, Floats, Places, Rows, Values
 from defragtrees._utils.values import ByValue, is_finite, shown
 from defragtrees.data.tables import read_matrix
@@ -324,6 +325,14 @@ class RuleModel(ByValue, ABC):
         """Rates of the classes in all training rows, if the rules have counted them."""
         return None
 
+    @property
+    def _class_rates(self) -> Floats | None:
+        """Shares of the classes in all counted rows; None if unknown."""
+        rates = self.training_rates
+        if self.classes and self.training is not None and self.training.target:
+            rates = self.training.target
+        return None if rates is None else np.array(rates) / sum(rates)
+
     @cached_property
     def vocabulary(self) -> Vocabulary:
         """Names, categories and scales of the features, as conditions print them."""
@@ -516,6 +525,158 @@ class RuleModel(ByValue, ABC):
         """
         return self._conflicts(self.covers(X))
 
+    def totals(self, X: Rows) -> Floats:
+        """The total of points of each row; only scorecards have one.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples, n_columns)
+            One column; of more than two classes one for each.
+
+        Examples
+        --------
+        >>> from defragtrees import Condition, Rule, Scorecard
+        >>> paid = Rule((Condition(0, lower=1.0),), "good", (0.1, 0.9), points=(40.0,))
+        >>> late = Rule((Condition(1, lower=0.0),), "bad", (0.6, 0.4), points=(-25.0,))
+        >>> base = Rule((), "good", (0.4, 0.6), points=(10.0,))
+        >>> card = Scorecard((paid, late), base, ("years", "late payments"),
+        ...                  "classification", ("bad", "good"), unit=0.035)
+        >>> card.totals([[3.0, 0.0], [0.0, 2.0]]).tolist()
+        [[50.0], [-15.0]]
+        """
+        return self._totals(self.covers(X))
+
+    def reasons(self, X: Rows, n: int = 3, best: str = "high") -> Values:
+        """Reason codes: the rules that cost each row the most points of a scorecard.
+
+        A rule with positive points costs them where it does not match, and one with
+        negative points where it matches: that is how far the row is from the best
+        total. With `best="low"` it is the other way round.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+        n : int, default=3
+            Maximum number of reasons per row.
+        best : {"high", "low"}, default="high"
+            Which totals are desired: high ones, as in credit scoring, or low ones, as
+            of a risk.
+
+        Returns
+        -------
+        object array of shape (n_samples, n)
+            Texts, the costliest rule first and of equal ones the first; None where no
+            further rule costs points. "not (...)" is a rule that does not match.
+
+        Examples
+        --------
+        >>> from defragtrees import Condition, Rule, Scorecard
+        >>> paid = Rule((Condition(0, lower=1.0),), "good", (0.1, 0.9), points=(40.0,))
+        >>> late = Rule((Condition(1, lower=0.0),), "bad", (0.6, 0.4), points=(-25.0,))
+        >>> base = Rule((), "good", (0.4, 0.6), points=(10.0,))
+        >>> card = Scorecard((paid, late), base, ("years", "late payments"),
+        ...                  "classification", ("bad", "good"), unit=0.035)
+        >>> card.reasons([[3.0, 0.0], [0.0, 2.0]], n=2).tolist()
+        [[None, None], ['not (years > 1)', 'late payments > 0']]
+        """
+        return self._reasons(self.covers(X), n, best)
+
+    def predict_frame(
+        self,
+        X: Rows,
+        *,
+        probabilities: bool | None = None,
+        reasons: int = 0,
+        best: str = "high",
+    ) -> Any:
+        """Predictions, with what goes with them, as columns of a pandas data frame.
+
+        The command line and SQL write the same columns: `prediction`; `rule`, the
+        number of the rule that predicts, or `score`, the total of a scorecard;
+        `probability ...` of a class; and `reason 1`, `reason 2`, ... of a scorecard.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+        probabilities : bool, optional
+            Whether to add the probability of each class. By default only a scorecard
+            for two classes has one, that of `pos_label` or of the second.
+        reasons : int, default=0
+            Number of reason codes; see `reasons`.
+        best : {"high", "low"}, default="high"
+
+        Returns
+        -------
+        pandas.DataFrame
+            With the index of X, if it has one.
+
+        Examples
+        --------
+        >>> rules.predict_frame([[21.0, 3.0], [19.0, 3.0]], probabilities=True)
+          prediction  rule  probability no  probability yes
+        0        yes     2             0.2              0.8
+        1         no     3             0.9              0.1
+        """
+        pandas = require("pandas", "A data frame")
+        columns = self._output_columns(self.covers(X), probabilities, reasons, best)
+        # A list has an index too, but it is no label of its rows.
+        index = getattr(X, "index", None) if hasattr(X, "iloc") else None
+        return pandas.DataFrame(columns, index=index)
+
+    def _output_columns(
+        self,
+        held: Flags,
+        probabilities: bool | None = None,
+        reasons: int = 0,
+        best: str = "high",
+    ) -> dict[str, Any]:
+        """The columns of `predict_frame`, by name."""
+        columns = {"prediction": self._predict(held), **self._own_columns(held)}
+        labels = self._reported_classes
+        if probabilities is not None:
+            labels = tuple(self.classes or ()) if probabilities else ()
+        if labels or probabilities:
+            likely = self._predict_proba(held)
+            for label in labels:
+                place = self.outcome.labels.index(label)
+                columns[f"probability {label}"] = likely[:, place]
+        if reasons:
+            for k, texts in enumerate(self._reasons(held, reasons, best).T, start=1):
+                columns[f"reason {k}"] = texts
+        return columns
+
+    def _own_columns(self, held: Flags) -> dict[str, Any]:
+        """The columns of `predict_frame` between prediction and probabilities."""
+        return {"rule": self._apply(held) + 1}
+
+    @property
+    def _score_names(self) -> list[str]:
+        raise ValueError(self._no_scorecard("A total of points"))
+
+    @property
+    def _reported_classes(self) -> tuple[Any, ...]:
+        """The classes whose probability is a column even if nobody asks for it."""
+        return ()
+
+    def _totals(self, held: Flags) -> Floats:
+        raise ValueError(self._no_scorecard("A total of points"))
+
+    def _reasons(self, held: Flags, n: int, best: str) -> Values:
+        raise ValueError(self._no_scorecard("Reason codes"))
+
+    def _reason_codes(self, n: int, best: str) -> list[Any]:
+        raise ValueError(self._no_scorecard("Reason codes"))
+
+    def _no_scorecard(self, what: str) -> str:
+        return (
+            f"{what} need{'s' * what.startswith('A ')} a scorecard; got rules with "
+            f"decision={self.decision!r}. Fit with form='points'."
+        )
+
     def _covers(self, matrix: Floats) -> Flags:
         """Which rules match which rows of a matrix that `encode` made."""
         held = np.ones((len(matrix), self.n_rules), dtype=bool)
@@ -683,6 +844,10 @@ class RuleModel(ByValue, ABC):
     def _combination_text(self) -> str:
         """How a prediction follows from several rules; empty where one predicts."""
         return ""
+
+    def _contradictions(self) -> dict[int, str]:
+        """By the index of a rule, why its points contradict its own rate."""
+        return {}
 
     @abstractmethod
     def _usage_text(self) -> str:
@@ -1157,6 +1322,68 @@ class RuleModel(ByValue, ABC):
         text = f"dropped rule {k + 1}: {self._rule_text(self.rules[k])}"
         return self._edited(kept, Edit("drop", text, k + 1))
 
+    def insert(self, rule: int, text: str, *, probability: float | None = None) -> Self:
+        """Return a copy with one more rule, given as text.
+
+        Until `refit` counts it, its probabilities are those of all training rows, and
+        where rules are averaged it has the weight of one row.
+
+        Parameters
+        ----------
+        rule : int
+            Number of the new rule, from 1; the rule that has it now comes behind.
+        text : str
+            Conditions as rules print them, and what the rule predicts, such as
+            "if age <= 40 and city is Rome then yes"; for a scorecard, its points.
+        probability : float, optional
+            Probability of the predicted class. Where a threshold or costs decide, the
+            prediction must follow from it.
+
+        Returns
+        -------
+        RuleModel
+
+        Examples
+        --------
+        >>> print(rules.insert(1, "if wind > 20 then no", probability=0.99))
+        #  if             then  P(yes)
+        1  wind > 20      no       1 %
+        2  degrees > 30   no      30 %
+           and wind <= 9
+        3  degrees > 20   yes     80 %
+        4  otherwise      no      10 %
+        <BLANKLINE>
+        Rules apply in order; the first match predicts.
+        Edited after the fit:
+        - inserted rule 1: if wind > 20 then no
+        """
+        k = self._place(rule, with_default=True)
+        asked, then, predicted = str(text).rpartition(" then ")
+        if not then:
+            raise ValueError(
+                "A rule is written as conditions, then what it predicts: if age <= 40 "
+                f"then yes; got {shown(text)}."
+            )
+        conditions = parse_conditions(asked.strip().removeprefix("if "), self._words)
+        made = self._inserted(tuple(conditions), predicted.strip(), probability)
+        made = made.named(self.vocabulary)
+        rules = (*self.rules[:k], made, *self.rules[k:])
+        edit = Edit("insert", f"inserted rule {k + 1}: {self._rule_text(made)}", k + 1)
+        return self._edited(rules, edit)
+
+    def _inserted(
+        self, conditions: tuple[Condition, ...], text: str, probability: float | None
+    ) -> Rule:
+        """A rule with these conditions that predicts what a text says."""
+        shares, rates = self.default.distribution, self._class_rates
+        if shares is not None and rates is not None:
+            shares = tuple(rates.tolist())
+        made = Rule(conditions, self.default.prediction, shares)
+        made = self.outcome.with_answer(made, self._read_answer(text))
+        if probability is None:
+            return made
+        return self.outcome.with_probability(made, probability)
+
     def replace(self, rule: int, text: str, condition: int | str | None = None) -> Self:
         """Return a copy in which one rule has other conditions, given as text.
 
@@ -1249,16 +1476,17 @@ class RuleModel(ByValue, ABC):
         edit = Edit("prediction", text, k + 1)
         return self._edited(made[:-1], edit, default=made[-1])
 
-    def with_threshold(self, threshold: float) -> Self:
+    def with_threshold(self, threshold: float | None) -> Self:
         """Return a copy that predicts a class from a certain probability on.
 
-        For two classes; it replaces a threshold or costs that the rules have.
+        For two classes. It replaces a threshold or costs that the rules have.
 
         Parameters
         ----------
-        threshold : float
+        threshold : float or None
             Probability of `pos_label`, by default the second class, from which it is
-            predicted.
+            predicted; see `metrics.best_threshold`. None predicts the most probable
+            class, as rules without threshold and costs do.
 
         Examples
         --------
@@ -1267,15 +1495,71 @@ class RuleModel(ByValue, ABC):
         >>> rules.with_threshold(0.25).edits[0].text
         'predicts yes if P(yes) >= 0.25'
         """
-        outcome, training = self.outcome, self.training
-        if not (outcome.n_classes and self.has_probabilities):
+        self._check_probabilities("A threshold")
+        if threshold is not None:
+            self.outcome.decision(threshold)  # checks it as it is given
+            threshold = self.outcome.stored_threshold(threshold)
+        return self._decided("threshold", self.outcome.decision(threshold))
+
+    def with_costs(self, costs: Any) -> Self:
+        """Return a copy that predicts the class with the lowest expected cost.
+
+        It replaces a threshold or costs that the rules have.
+
+        Parameters
+        ----------
+        costs : dict from (true class, predicted class) to float, or array
+            Cost of each kind of error; those not given cost 1. An array has one row per
+            true class.
+
+        Examples
+        --------
+        >>> costly = rules.with_costs({("yes", "no"): 5})
+        >>> [rule.prediction for rule in costly]
+        ['yes', 'yes', 'no']
+        >>> costly.edits[0].text
+        'costs: yes predicted for no 1, no predicted for yes 5'
+        """
+        self._check_probabilities("Costs")
+        return self._decided("costs", self.outcome.decision(costs=costs))
+
+    def with_class_weight(self, class_weight: Any) -> Self:
+        """Return a copy in which an error costs the weight of its true class.
+
+        It replaces a threshold or costs that the rules have.
+
+        Parameters
+        ----------
+        class_weight : "balanced" or dict from class to float
+            "balanced" gives all classes the same total cost in the rows that the rules
+            were counted on. Classes not given have weight 1.
+
+        Examples
+        --------
+        >>> [rule.prediction for rule in rules.with_class_weight({"yes": 3})]
+        ['yes', 'yes', 'no']
+        """
+        self._check_probabilities("A class weight")
+        rates = self._class_rates
+        if rates is None and isinstance(class_weight, str):
             raise ValueError(
-                "A threshold needs rules for two classes, each with its distribution; "
-                f"got rules for a {self.task}. Set other predictions instead."
+                "class_weight='balanced' needs the shares of the classes; these rules "
+                "have none. Pass a dict from class to weight, or refit the rules."
             )
-        own = outcome.decision(threshold).threshold
-        stored = outcome.positive_threshold(own)
-        chosen = outcome.decision(stored).choose([rule.distribution for rule in self])
+        decision = self.outcome.decision(rates=rates, class_weight=class_weight)
+        return self._decided("costs", decision)
+
+    def _check_probabilities(self, what: str) -> None:
+        if not (self.outcome.n_classes and self.has_probabilities):
+            raise ValueError(
+                f"{what} needs rules for classes, each with its distribution; got "
+                f"rules for a {self.task}. Set other predictions instead."
+            )
+
+    def _decided(self, action: str, decision: Any) -> Self:
+        """The rules with predictions that a decision makes from their probabilities."""
+        outcome, training = self.outcome, self.training
+        chosen = decision.choose([rule.distribution for rule in self])
         made = [
             rule
             if rule.prediction == label
@@ -1283,18 +1567,19 @@ class RuleModel(ByValue, ABC):
             for rule, label in zip(self, outcome.decode(chosen).tolist(), strict=True)
         ]
         if training is not None:
-            training = dataclasses.replace(training, error=None)
-        label = outcome.label_text(outcome.positive_class)
-        text = f"predicts {label} if P({label}) >= {render.number(own)}"
-        return dataclasses.replace(
+            training = dataclasses.replace(training, error=None, agreement=None)
+        changed = dataclasses.replace(
             self,
             rules=tuple(made[:-1]),
             default=made[-1],
-            threshold=stored,
-            costs=None,
+            threshold=decision.threshold,
+            costs=decision.stated_costs,
             training=training,
-            edits=(*self.edits, Edit("threshold", text)),
         )
+        text = decision_text(changed) or "Predicts the most probable class."
+        text = text.removeprefix("Predicts the class with the lowest expected cost. ")
+        edit = Edit(action, f"{text[0].lower()}{text[1:].rstrip('.')}")
+        return dataclasses.replace(changed, edits=(*self.edits, edit))
 
     def move(self, rule: int, to: int) -> Self:
         """Return a copy with one rule moved to another position.
@@ -1391,7 +1676,7 @@ class RuleModel(ByValue, ABC):
         ]
         training = self.training
         if training is not None:
-            training = dataclasses.replace(training, error=None)
+            training = dataclasses.replace(training, error=None, agreement=None)
         return dataclasses.replace(
             self,
             rules=tuple(made[:-1]),
@@ -1503,7 +1788,8 @@ class RuleModel(ByValue, ABC):
             Only ratios of weights matter.
         model : fitted model, path, Forest or function that predicts, optional
             The model to compare the rules with. It gets X as it is, with the columns
-            that it needs.
+            that it needs. One that numbers its classes from 0 or 1 is taken to number
+            those of the rules in their order.
 
         Examples
         --------
@@ -1631,6 +1917,7 @@ class RuleModel(ByValue, ABC):
         y: Column | None = None,
         *,
         ensemble: Any = None,
+        classes: Iterable[Any] | None = None,
         level: float = 0.05,
     ) -> Any:
         """Test new rows for drift from those that the rules were fitted to.
@@ -1640,8 +1927,13 @@ class RuleModel(ByValue, ABC):
         X : array-like or data frame of shape (n_samples, n_features)
         y : array-like of shape (n_samples,), optional
             If given, rates and errors are tested too.
-        ensemble : fitted model with predict, optional
-            If given, its agreement with the rules is tested too.
+        ensemble : fitted model, path, Forest or function that predicts, optional
+            If given, its agreement with the rules is tested too: whether it is lower
+            than on rows that the model was not trained on.
+        classes : sequence of class labels, optional
+            The classes of the rules in the order of the model's, if these are other
+            labels. A model that numbers its classes from 0 or 1 is taken to number
+            those of the rules in their order.
         level : float, default=0.05
             Probability of a false alarm in any of the tests.
 
@@ -1659,9 +1951,9 @@ class RuleModel(ByValue, ABC):
         >>> bool(rules.check(X, y)), bool(rules.check([[35.0]] * 40))
         (False, True)
         """
-        from defragtrees.monitoring import check
+        from defragtrees.monitoring.check import check
 
-        return check(self, X, y, ensemble=ensemble, level=level)
+        return check(self, X, y, ensemble=ensemble, classes=classes, level=level)
 
     def to_frame(self) -> Any:
         """The rules as a pandas data frame, one row per rule.
@@ -1937,7 +2229,7 @@ _FIELDS = {
     "class_labels": _WORDS,
     "feature_kinds": schema.list_of(schema.one_of(*KINDS, ORDERED, None)) | schema.NULL,
     "pos_label": schema.NULL | schema.LABEL,
-    "unit": schema.number(0, 1e100, is_open=True),
+    "unit": schema.number(-1e100, 1e100),
     "origin": schema.number(-1e100, 1e100),
     "edits": schema.list_of(schema.ANYTHING) | schema.NULL,
     "training": schema.ANYTHING,

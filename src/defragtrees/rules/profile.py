@@ -167,18 +167,49 @@ _COLUMN = {
 
 
 @dataclass(frozen=True)
+class Agreement:
+    """How often rules and their model predicted differently when they were made.
+
+    Rows that the model was trained on would not do: there it predicts some of the noise
+    in y, which rules do not. It does not on synthetic rows near them.
+    """
+
+    source: str  # the rows: one of `AGREED_ON`
+    loss: float  # share of rows with another class, or mean squared difference
+    n_rows: float  # what the rows are worth, as rows drawn after the model was trained
+
+    def to_dict(self) -> dict[str, Any]:
+        """Its contents in plain texts and numbers."""
+        return dataclasses.asdict(self)
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any], place: str) -> Self:
+        """The agreement that `to_dict` wrote down; errors name its place."""
+        return cls(**schema.read_fields(data, _AGREEMENT, tuple(_AGREEMENT), place))
+
+
+AGREED_ON = ("validation", "synthetic", "training")
+_AGREEMENT = {
+    "source": schema.one_of(*AGREED_ON),
+    "loss": schema.number(0, 1e250),
+    "n_rows": schema.N_ROWS,
+}
+
+
+@dataclass(frozen=True)
 class TrainingRows:
     """Profile of the rows that rules were fitted to.
 
     `target` is about y: rows of each class, or the mean and standard deviation of
     numbers. `error` is that of the rules by y: the share of wrong classes, or the mean
-    squared error.
+    squared error. An edit that changes predictions removes `error` and `agreement`.
     """
 
     n_rows: float  # by weight
     columns: tuple[TrainingColumn, ...] = ()  # those that the rules use
     target: tuple[float, ...] | None = None
     error: float | None = field(default=None, compare=False)
+    agreement: Agreement | None = field(default=None, compare=False)
 
     def column(self, feature: int) -> TrainingColumn | None:
         """What is kept of a feature; None if nothing is."""
@@ -226,6 +257,7 @@ class TrainingRows:
             "columns": [column.to_dict() for column in self.columns],
             "target": None if self.target is None else list(self.target),
             "error": self.error,
+            **({"agreement": self.agreement.to_dict()} if self.agreement else {}),
         }
 
     @classmethod
@@ -236,7 +268,10 @@ class TrainingRows:
             TrainingColumn.from_dict(column, f"{place}.columns[{i}]")
             for i, column in enumerate(fields.pop("columns"))
         )
-        return cls(columns=columns, **fields)
+        agreement = fields.pop("agreement", None)
+        if agreement is not None:
+            agreement = Agreement.from_dict(agreement, f"{place}.agreement")
+        return cls(columns=columns, agreement=agreement, **fields)
 
 
 _ROWS = {
@@ -244,6 +279,7 @@ _ROWS = {
     "columns": schema.list_of(schema.ANYTHING),
     "target": schema.list_of(schema.number(-1e100, 1e100)) | schema.NULL,
     "error": schema.MEASURED,
+    "agreement": schema.ANYTHING,
 }
 
 

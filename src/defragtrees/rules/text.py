@@ -183,7 +183,12 @@ def _further(rules: "RuleModel") -> dict[str, list[str]]:
 
 def note_lines(rules: "RuleModel") -> list[str]:
     """What stands below a table: how rules combine, and where estimates come from."""
-    notes = [rules._combination_text(), decision_text(rules), rules._evidence_text()]
+    notes = [
+        rules._combination_text(),
+        *rules._contradictions().values(),
+        decision_text(rules),
+        rules._evidence_text(),
+    ]
     return [render.plain(note) for note in notes if note]
 
 

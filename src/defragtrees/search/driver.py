@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from defragtrees._utils.progress import parts
+from defragtrees._utils.values import round_significant
 from defragtrees.data import devices
 from defragtrees.data.sampling import draw_rows
 from defragtrees.data.statistics import draft
@@ -20,6 +21,7 @@ from defragtrees.ensembles.forest import for_many_rows
 from defragtrees.outcomes.classification import LEAST_APART
 from defragtrees.outcomes.decision import Decision
 from defragtrees.rules.conditions import Condition
+from defragtrees.rules.profile import WORTH, Agreement
 from defragtrees.search.all_rows import (
     AllRows,
     Imitated,
@@ -328,6 +330,9 @@ def count_found(found, draft_model, store, limits, decision, scoring, rows=None)
         for conditions, rules in counted.items():
             own = _without_contradicted(rules, rows, count)
             counted[conditions] = own if limits.allows_model(own) else rules
+    elif draft_model.combination == "sum":
+        for conditions, rules in counted.items():
+            counted[conditions] = _without_idle(rules, count)
     kept = {one: rules for one, rules in counted.items() if rules is not None}
     if rows is None:
         losses = dict.fromkeys(kept, 0.0)
@@ -346,6 +351,8 @@ def count_found(found, draft_model, store, limits, decision, scoring, rows=None)
     )
     chosen = {one.conditions for one in (*by_rules.values(), *by_conditions.values())}
     made = store.with_training_rows({one: kept[one] for one in kept if one in chosen})
+    if found.rows is not None and found.rows.new is not None:
+        made = {one: _with_agreement(own, found.rows) for one, own in made.items()}
     return CountedPath(
         {n: made[one.conditions] for n, one in by_rules.items()},
         {n: one.cost for n, one in by_rules.items()},
@@ -354,6 +361,18 @@ def count_found(found, draft_model, store, limits, decision, scoring, rows=None)
         found.boxes,
         found.rows,
     )
+
+
+def _with_agreement(rules, rows):
+    """The rules with their agreement with the ensemble on synthetic rows."""
+    outcome = rules.outcome
+    predicted = rules._predict_codes(rules._covers(rows.new))
+    # However many were drawn, they are near this many rows.
+    n_rows = WORTH["training"] * min(len(rows.new), rows.n_near)
+    loss = round_significant(outcome.losses(rows.answers, predicted).mean())
+    agreement = Agreement("synthetic", loss, round_significant(n_rows))
+    training = replace(rules.training, agreement=agreement)
+    return replace(rules, training=training)
 
 
 def _best_of_each(items, loss, size):
@@ -400,6 +419,14 @@ def _without_contradicted(rules, rows, count):
     return rules
 
 
+def _without_idle(rules, count):
+    """A scorecard without rules that have no points."""
+    while not all(any(rule.points) for rule in rules.rules):
+        kept = tuple(rule for rule in rules.rules if any(rule.points))
+        [rules] = count([draft(rules, rules=kept)])
+    return rules
+
+
 @dataclass(frozen=True, eq=False)
 class SearchRows:
     """The rows on which rules are searched for."""
@@ -410,18 +437,26 @@ class SearchRows:
     weight: np.ndarray
     outputs: np.ndarray | None  # probabilities, unscaled
     new: np.ndarray | None = None  # synthetic rows, if they were drawn
-    told: np.ndarray | None = None  # predictions of the ensemble for these
+    told: np.ndarray | None = None  # outputs of the ensemble for these
+    answers: np.ndarray | None = None  # its predictions, encoded
+    n_near: int = 0  # rows of the data near which they were drawn
 
 
 def search_rows(problem, settings, rng, most=MOST_ROWS):
     """The rows of a search: synthetic ones, or at most `most` rows of the data."""
-    outcome, new, told = problem.outcome, None, None
+    outcome, synthetic = problem.outcome, {}
     if settings.n_new_rows:
         new = _new_rows(problem, settings.n_new_rows, rng)
         codes = problem.grid.bin(new).codes
         forest = for_many_rows(problem.forest, settings.engine)
         raw = forest.predict_raw_encoded(new)
-        outputs = told = outcome.outputs_of(problem.forest, raw)
+        outputs = outcome.outputs_of(problem.forest, raw)
+        synthetic = {
+            "new": new,
+            "told": outputs,
+            "answers": outcome.target_of(problem.forest, raw),
+            "n_near": len(problem.target),
+        }
         weight = np.full(len(new), problem.sample_weight.sum() / len(new))
     else:
         rows = np.flatnonzero(problem.is_searched)
@@ -433,11 +468,11 @@ def search_rows(problem, settings, rng, most=MOST_ROWS):
         else:
             outputs = outcome.indicators(problem.target[rows])
     if settings.decision is None:
-        return SearchRows(codes, outputs, None, weight, None, new, told)
+        return SearchRows(codes, outputs, None, weight, None, **synthetic)
     probabilities, weight = settings.decision.emphasise(outputs, weight)
     classes = probabilities.argmax(axis=1)
     target = outcome.search_target(probabilities)
-    return SearchRows(codes, target, classes, weight, probabilities, new, told)
+    return SearchRows(codes, target, classes, weight, probabilities, **synthetic)
 
 
 def _new_rows(problem, n_rows, rng):

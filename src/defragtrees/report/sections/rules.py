@@ -43,6 +43,7 @@ def rules(page):
         "titles": [*titles, "matches"] if is_sum else titles,
         "how_to_read": rules._reading_text(),
         "total": true_minus(rules._total_text()),
+        "contradictions": [*rules._contradictions().values()],
         "decision": decision_text(rules),
         "is_compact": rules.n_rules > MOST_CHARTS,
         "ranges": [c["range"] for rule in shown for c in rule["cells"] if c["range"]],
@@ -140,7 +141,7 @@ def _colour(summary, k, title):
         return summary.colours.of([labels[shown.index(title)]])[0]
     if k == len(rules.rules) or not rule.points[0]:
         return ""
-    return summary.colours.of([labels[int(rule.points[0] > 0)]])[0]
+    return summary.colours.of([labels[int(rule.points[0] * rules.unit > 0)]])[0]
 
 
 def _matches(card, is_default):

@@ -30,7 +30,7 @@ function stillMeasured(before, rules) {
     counted.get(own) === others ? rules[k] : unmeasured(rules[k]));
 }
 const recorded = (set, change) => ({
-  ...set, ...(set.training ? { training: { ...set.training, error: null } } : {}),
+  ...set, ...(set.training ? { training: { ...set.training, error: null, agreement: null } } : {}),
   edits: [...(set.edits || []), change],
 });
 function edited(rules, change) {
@@ -118,7 +118,8 @@ const changes = {
 /* The model that predicts the positive class from this probability on; it replaces costs. */
 const mirrored = (p) => (data.positive === 1 ? p : Number((1 - p).toFixed(12)));
 function withThreshold(set, least) {
-  const made = { ...set, threshold: mirrored(least), costs: null };
+  /* The second class is predicted where the first is less likely. */
+  const made = { ...set, threshold: data.positive === 1 ? least : above(1 - least), costs: null };
   const follow = (rule) => {
     const prediction = original.classes[choose(made, rule.distribution)];
     return prediction === rule.prediction ? rule : { ...rule, prediction, error: null };

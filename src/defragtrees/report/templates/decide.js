@@ -39,7 +39,7 @@ if (decider) {
     slider.setAttribute("aria-valuetext", `P(${spelled(name)}) at least ${value}`);
     if (form(current).values) {
       const totals = held.filter((_, i) => found.predicted[i] === data.positive).map((one) => totalsOf(current, one)[0]);
-      const [pick, words] = data.positive ? [Math.min, "at least"] : [Math.max, "at most"];
+      const [pick, words] = (current.unit > 0) === (data.positive === 1) ? [Math.min, "at least"] : [Math.max, "at most"];
       total.textContent = totals.length ? `, here a total of ${words} ${trueMinus(exactGrouped(roundTo(pick(...totals), 9)))} points` : "";
     }
     if (!data.has_y) return;

@@ -1,0 +1,126 @@
+"""Plot of drift checks over time."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from defragtrees.plots import style
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+MOST = 12  # measures shown, those that drifted first
+SIZE, NAME_SIZE = 8, 8  # of the text, in points
+LETTERS = 210  # width of the text of a measure, in points
+LINE, ROOM = 0.16, 0.3  # inches per line of text, and between measures
+HALF = 0.36  # of a measure's room above and below its training value
+LONGEST = 90.0  # width of the name of a check, in points
+
+
+def history(checks: Any, ax: "Axes | None" = None) -> "Axes":
+    """Plot what drifted in a history of checks, and since when.
+
+    There is a line for every rule, column or other measure that ever drifted, in the
+    order in which it began. It shows how far each check is from the training rows, the
+    dashed line; a large dot is drift.
+
+    Parameters
+    ----------
+    checks : History
+        As `defragtrees.monitoring.read_history` returns it.
+    ax : matplotlib Axes, optional
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from sklearn.datasets import load_iris
+    >>> from defragtrees import DistilledTreeClassifier, plots
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> rules = DistilledTreeClassifier(max_rules=3, random_state=0).fit(X, y).rules_
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     for week in range(4):
+    ...         found = rules.check(X + week)
+    ...         checks = found.append_to(f"{folder}/checks.jsonl", label=f"week {week}")
+    >>> plots.history(checks).get_xlabel()
+    'check'
+    """
+    if not len(checks):
+        raise ValueError(
+            "A history without checks cannot be plotted. Check rows first."
+        )
+    names = [record.name for record in checks]
+    shown = list(checks.moved.items())[:MOST]
+    texts = [_texts(findings, names) for _, findings in shown]
+    heights = [LINE * len(lines) + ROOM for lines in texts]
+    ax = style.axes_or_new(ax, (7.5, 1.4 + sum(heights)))
+    middles = np.cumsum(heights) - np.array(heights) / 2
+    for middle, height, (_, findings) in zip(middles, heights, shown, strict=True):
+        _draw(ax, middle, HALF * height, findings)
+    left_out = len(checks.moved) - len(shown)
+    if not shown or left_out:
+        text = f"and {left_out} more" if shown else f"no drift in {len(names)} checks"
+        ax.text(0.5, 0.5 if not shown else -0.02, text, transform=ax.transAxes,
+                ha="center", va="top", fontsize=SIZE)  # fmt: skip
+    labels = ["\n".join(lines) for lines in texts]
+    ax.set_yticks(middles, labels=labels, fontsize=SIZE, multialignment="left")
+    ax.tick_params(axis="y", length=0)
+    ax.set_ylim(max(sum(heights), ROOM), 0)
+    ax.set_xlim(-0.5, len(names) - 0.5)
+    _name_checks(ax, names)
+    ax.set_xlabel("check")
+    ax.spines[["top", "right", "left"]].set_visible(False)
+    levels = {record.check.level for record in checks}
+    level = f" (adjusted p <= {levels.pop():g})" if len(levels) == 1 else ""
+    handles = [
+        ax.plot([], [], color=style.COLOURS[1], marker="o", ls="")[0],
+        ax.plot([], [], color=style.GREY, ls="--", lw=1)[0],
+    ]
+    style.legend_above(ax, handles, [f"drift{level}", "training rows"])
+    return ax
+
+
+def _texts(findings, names):
+    """What a measure is, and when it last began to drift, in lines."""
+    is_moved = [one is not None and one.is_moved for one in findings]
+    place = max(k for k, moved in enumerate(is_moved) if moved)
+    while place and is_moved[place - 1]:
+        place -= 1
+    first = findings[place]
+    return [
+        *style.wrap(first.measure, LETTERS, SIZE),
+        *style.wrap(
+            f"{names[place]}: {first.now_text}, was {first.then_text}", LETTERS, SIZE
+        ),
+    ]
+
+
+def _draw(ax, middle, half, findings):
+    """The line of one measure: the change since training, as high as there is room."""
+    places = np.array([k for k, one in enumerate(findings) if one is not None])
+    tested = [one for one in findings if one is not None]
+    change = np.array([one.now - one.then for one in tested])
+    largest = np.abs(change).max()
+    height = middle - half * change / (largest or 1.0)  # the axis points down
+    is_moved = np.array([one.is_moved for one in tested])
+    ax.axhline(middle, color=style.GREY, ls="--", lw=0.8, zorder=1)
+    ax.plot(places, height, color=style.COLOURS[0], lw=1, marker=".", ms=4, zorder=2)
+    size = 6 if len(findings) <= 30 else 4
+    ax.plot(places[is_moved], height[is_moved], color=style.COLOURS[1], marker="o",
+            ls="", ms=size, zorder=3)  # fmt: skip
+
+
+def _name_checks(ax, names):
+    """Name the checks below the axis; upright, and not all, where there is no room."""
+    names = style.distinct(names, LONGEST, NAME_SIZE)
+    style.lay_out(ax)
+    room = style.size_in_points(ax)[0] / len(names)
+    is_wide = max(style.width(name, NAME_SIZE) for name in names) + NAME_SIZE > room
+    step = int(np.ceil(1.5 * NAME_SIZE / room)) if is_wide else 1
+    # The last check is always named.
+    places = range(len(names) - 1, -1, -step)
+    labels = [names[k] for k in places]
+    ax.set_xticks(places, labels=labels, fontsize=NAME_SIZE, rotation=90 * is_wide)

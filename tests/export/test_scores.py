@@ -1,0 +1,205 @@
+"""A scorecard is scored alike everywhere: total, probability, prediction, reasons."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from defragtrees import Condition, Rule, RuleList, Scorecard
+from defragtrees.export import export
+from tests.export import cases, test_onnx, test_sql
+from tests.export.test_pmml import jpmml as jpmml
+from tests.export.test_pmml import pmml4s as pmml4s
+
+N_REASONS = 4
+
+
+def make_card(labels=("bad", "good"), **fields):
+    """Whole points at random, two of them equal and one zero."""
+    card = cases.make_rules(np.random.default_rng(5), "points", labels)
+    points = [30, -12, 30, 0, -7, 45, 12, -30, 500]
+    made = [
+        dataclasses.replace(rule, points=(float(value),))
+        for rule, value in zip(card, points, strict=True)
+    ]
+    fields = {"unit": 0.05, "origin": 510.0, **fields}
+    return dataclasses.replace(card, rules=made[:-1], default=made[-1], **fields)
+
+
+CARDS = {
+    "second": make_card(),
+    "first": make_card(pos_label="bad").relabel(pos_label="bad"),
+    "for the first": make_card(unit=-0.05, pos_label="bad"),
+    "threshold": make_card().with_threshold(0.8),
+    "numbers": make_card(None, unit=0.5, origin=2.0),
+    "booleans": make_card((False, True)),
+}
+cards = pytest.mark.parametrize("card", CARDS.values(), ids=CARDS)
+bests = pytest.mark.parametrize("best", ["high", "low"])
+
+
+def expected_columns(card, rows, best):
+    """The frame's columns, with reasons found one row at a time."""
+    X = cases.array(rows)
+    frame = card.predict_frame(X, reasons=N_REASONS, best=best)
+    sign = 1 if best == "high" else -1
+    for row, held in zip(frame.itertuples(index=False), card.covers(X), strict=True):
+        lost = {}
+        for k, rule in enumerate(card.rules):
+            own = sign * rule.points[0]
+            cost = max(own, 0) - own * held[k]
+            text = rule.text() if held[k] else f"not ({rule.text()})"
+            if cost > 0:
+                lost[text] = cost
+        ranked = sorted(lost, key=lost.get, reverse=True)  # stable: the first of ties
+        ranked = (ranked + [None] * N_REASONS)[:N_REASONS]
+        assert [None if r != r else r for r in row[-N_REASONS:]] == ranked
+    assert frame["reason 1"].notna().mean() > 0.9
+    assert frame["reason 4"].isna().any()
+    reasons = card.reasons(X, N_REASONS, best).tolist()
+    names = [name for name in frame if not name.startswith("reason")]
+    plain = [list(one) for one in frame[names].itertuples(index=False)]
+    return names, plain, reasons
+
+
+def same(found, plain):
+    """Whether rows are the same, probabilities but for the last bits."""
+    for one, two in zip(found, plain, strict=True):
+        assert one[:2] == two[:2]
+        assert one[2:] == pytest.approx(two[2:], rel=1e-12)
+
+
+@bests
+@cards
+def test_sql_has_a_column_for_each(card, best):
+    rows = cases.make_rows(np.random.default_rng(0), 400)
+    _, plain, reasons = expected_columns(card, rows, best)
+    options = {"reasons": N_REASONS, "best": best}
+    for run in (test_sql.run_in_sqlite, test_sql.run_in_duckdb):
+        found = [list(row) for row in run(card, rows, **options)]
+        same([row[:-N_REASONS] for row in found], plain)
+        assert [row[-N_REASONS:] for row in found] == reasons
+    scores = test_sql.run_in_duckdb(card, rows, score=True)
+    assert scores == [row[1] for row in plain]
+
+
+@bests
+@cards
+def test_the_python_module_scores(card, best):
+    rows = cases.make_rows(np.random.default_rng(0), 400)
+    _, plain, reasons = expected_columns(card, rows, best)
+    made = {}
+    exec(export(card, "python", best=best), made)
+    dicts = [dict(zip(cases.NAMES, row, strict=True)) for row in rows]
+    found = [[made["predict"](row), made["score"](row)] for row in dicts]
+    assert found == [row[:2] for row in plain]
+    texts = [made["reasons"](row, N_REASONS) for row in dicts]
+    assert [one + [None] * (N_REASONS - len(one)) for one in texts] == reasons
+
+
+@bests
+@cards
+def test_onnx_scores(card, best):
+    rows = cases.make_rows(np.random.default_rng(0), 400)
+    _, plain, reasons = expected_columns(card, rows, best)
+    model = export(card, "onnx", reasons=N_REASONS, best=best)
+    names = [output.name for output in model.graph.output]
+    found = test_onnx.session(model).run(None, test_onnx.feeds(card, model, rows))
+    found = dict(zip(names, found, strict=True))
+    labels = found["label" if card.classes else "prediction"].tolist()
+    assert [labels, found["score"].tolist()] == [
+        [row[0] for row in plain],
+        [row[1] for row in plain],
+    ]
+    texts = [[text or None for text in row] for row in found["reasons"].tolist()]
+    assert texts == reasons
+
+
+@pytest.mark.parametrize("scorer", ["pmml4s", "jpmml"])
+@bests
+@cards
+def test_pmml_scores(request, scorer, card, best):
+    rows = cases.make_rows(np.random.default_rng(0), 100)
+    names, plain, reasons = expected_columns(card, rows, best)
+    document = export(card, "pmml", reasons=N_REASONS, best=best)
+    dicts = [dict(zip(cases.NAMES, row, strict=True)) for row in rows]
+    for row in dicts:
+        if row["is_open"] is not None:  # written as text
+            row["is_open"] = str(row["is_open"]).lower()
+    found = request.getfixturevalue(scorer)(document, dicts)
+    texts = {False: "false", True: "true"}
+    wanted = [[texts.get(row[0], row[0]), *row[1:]] for row in plain]
+    same([[one[name] for name in names] for one in found], wanted)
+    codes = [
+        [one[f"reason {k + 1}"] or None for k in range(N_REASONS)] for one in found
+    ]
+    assert codes == reasons
+
+
+def test_more_classes_have_a_total_each():
+    rng = np.random.default_rng(3)
+    card = cases.make_rules(rng, "points", ("a", "b", "c"))
+    rows = cases.make_rows(rng, 200)
+    frame = card.predict_frame(cases.array(rows), probabilities=True)
+    names = ["prediction", *(f"score {c}" for c in "abc")]
+    assert [*frame] == [*names, *(f"probability {c}" for c in "abc")]
+    assert (
+        frame[names[1:]].to_numpy().tolist() == card.totals(cases.array(rows)).tolist()
+    )
+    for run in (test_sql.run_in_sqlite, test_sql.run_in_duckdb):
+        assert [list(row[:4]) for row in run(card, rows)] == frame[
+            names
+        ].values.tolist()
+    with pytest.raises(ValueError, match="reasons need a scorecard with one total"):
+        card.reasons(cases.array(rows))
+    with pytest.raises(ValueError, match="score=True needs one total"):
+        export(card, "sql", score=True)
+
+
+def test_a_list_has_no_score():
+    warm = Rule((Condition(0, lower=20.0),), "yes", (0.2, 0.8))
+    no = Rule((), "no", (0.9, 0.1))
+    rules = RuleList((warm,), no, ("degrees",), "classification", ("no", "yes"))
+    for call in (
+        lambda: rules.totals([[1.0]]),
+        lambda: export(rules, "sql", score=True),
+    ):
+        with pytest.raises(ValueError, match="A total of points needs a scorecard"):
+            call()
+    for call in (
+        lambda: rules.reasons([[1.0]]),
+        lambda: rules.predict_frame([[1.0]], reasons=2),
+        lambda: export(rules, "sql", table="t", reasons=2),
+        lambda: export(rules, "onnx", reasons=2),
+    ):
+        with pytest.raises(ValueError, match=r"Reason codes need a scorecard; got"):
+            call()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"n": 0}, "n must be a whole number from 1; got 0"),
+        ({"n": True}, "n must be a whole number from 1; got True"),
+        ({"best": "good"}, "best must be 'high' or 'low'; got 'good'"),
+    ],
+)
+def test_reasons_that_cannot_be_given(arguments, words):
+    with pytest.raises(ValueError, match=words):
+        make_card().reasons([[1.0, 2.0, "Bonn", 1, True]], **arguments)
+
+
+def test_columns_need_a_table():
+    for option in ({"reasons": 2}, {"probabilities": True}):
+        with pytest.raises(ValueError, match="needs a table, as it adds columns"):
+            export(make_card(), "sql", **option)
+    with pytest.raises(ValueError, match="Give probability_of or score, not both"):
+        export(make_card(), "sql", score=True, probability_of="bad")
+
+
+def test_a_column_of_the_name_score_keeps_it():
+    late = Rule((Condition(0, lower=0.0),), 1.0, points=(2.0,))
+    card = Scorecard((late,), Rule((), 1.0, points=(1.0,)), ("score",), "regression")
+    text = export(card, "sql", table="t")
+    assert 'AS "score_"' in text
+    assert 'AS "score"\n' not in text

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from defragtrees._utils.values import shown
+from defragtrees._utils.values import round_significant, shown
 
 EDGE = 1e-12  # log-odds are those of a probability that is so far from 0 and from 1
 
@@ -97,7 +97,7 @@ class Decision:
         likeliest class is the one that costs least.
         """
         shares, total = self.emphasised(probabilities)
-        scale = sample_weight.sum() / (sample_weight @ total)
+        scale = round_significant(sample_weight.sum() / (sample_weight @ total))
         return shares, sample_weight * total * scale
 
     def emphasised(self, probabilities):

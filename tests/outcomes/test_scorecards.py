@@ -140,6 +140,8 @@ def test_lists_have_no_totals():
         rules.totals([[1.0]])
     with pytest.raises(ValueError, match="Reason codes need a scorecard"):
         rules.reasons([[1.0]])
+    with pytest.raises(ValueError, match="A scale of points needs a scorecard"):
+        rules.scaled(20)
     assert not hasattr(rules, "unit")
     with pytest.raises(ValueError, match="This plot needs a scorecard"):
         plots.scorecard(rules)
@@ -304,7 +306,13 @@ def test_points_are_put_on_the_scale_of_the_user():
 
 @pytest.mark.parametrize(
     ("scale", "words"),
-    [({"points_to_double": 0}, "must be above 0"), ({"odds": -1}, "must be above 0")],
+    [
+        ({"points_to_double": 0}, "points_to_double must be a number above 0; got 0"),
+        ({"odds": -1}, "odds must be a number above 0; got -1"),
+        ({"odds": "50"}, "odds must be a number above 0; got '50'"),
+        ({"points": math.nan}, "points must be a number; got nan"),
+        ({"of": "maybe"}, "of must be one of the classes"),
+    ],
 )
 def test_a_scale_that_is_none_is_refused(scale, words):
     exact, *_ = fitted(points="exact")

@@ -51,9 +51,9 @@ class Difference(render.Tabular):
     changes : tuple of Change
     measures : dict from str to number
         Of rows, if some were given: their number, the number with another prediction,
-        for numbers the mean difference; with y the error of both models, of classes
-        how many rows are right now and were wrong, and the other way round, and with
-        costs or a threshold the expected cost per row.
+        for numbers the mean difference. With y the error of both models, for classes
+        the number of rows that are newly right (`n_mended`) and newly wrong
+        (`n_broken`), and with costs or a threshold the expected cost per row.
     is_changed : bool array of shape (n_samples,), optional
         Which rows have another prediction.
     moves : tuple of (str, str, int)
@@ -112,9 +112,7 @@ class Difference(render.Tabular):
             notes.append(f"predictions differ by {apart} on average")
         if "n_mended" in measures and n_changed:
             mended, broken = measures["n_mended"], measures["n_broken"]
-            notes.append(
-                f"{mended:,} right now and wrong before, {broken:,} vice versa"
-            )
+            notes.append(f"{mended:,} newly right, {broken:,} newly wrong")
         for name, words in (("error", "error"), ("cost", "expected cost per row")):
             if f"{name}_after" in measures:
                 now, then = (measures[f"{name}_{when}"] for when in ("after", "before"))

@@ -352,10 +352,10 @@ def contradicting(pos_label=None):
 @pytest.mark.parametrize(
     ("pos_label", "text"),
     [
-        (None, "Rule 1 adds points although yes is less frequent in its rows (10 %, "
-               "30 % in all): points count given the other rules."),
+        (None, "Rule 1 adds points although yes is less frequent in its rows (10 %) "
+               "than in all (30 %): points count given the other rules."),
         ("no", "Rule 1 subtracts points although no is more frequent in its rows (90 "
-               "%, 70 % in all): points count given the other rules."),
+               "%) than in all (70 %): points count given the other rules."),
     ],
 )  # fmt: skip
 def test_points_that_contradict_the_rate_of_their_rows_are_explained(
@@ -368,6 +368,19 @@ def test_points_that_contradict_the_rate_of_their_rows_are_explained(
     write_report(tmp_path / "card.html", card, X, y)
     page = (tmp_path / "card.html").read_text("utf-8")
     assert "points count given the other rules" in page
+
+
+def test_of_a_rare_class_small_differences_contradict_too():
+    low, rest = (0.984, 0.016), (0.97, 0.03)
+    rule = Rule((Condition(0, lower=60.0),), "no", low, points=(2.0,), rates=low,
+                n_rows=1000.0, share=0.2, coverage=0.2)  # fmt: skip
+    base = Rule((), "no", rest, points=(-4.0,), rates=rest, n_rows=5000.0)
+    card = Scorecard((rule,), base, ("age",), "classification", ("no", "yes"))
+    [text] = card._contradictions().values()
+    assert "in its rows (1.6 %) than in all (3.0 %)" in text
+    scaled = card.scaled(20, points=600, odds=50, of="no")
+    [text] = scaled._contradictions().values()
+    assert text.startswith("Rule 1 subtracts points although yes is less frequent")
 
 
 @pytest.mark.parametrize("n_classes", [0, 2])

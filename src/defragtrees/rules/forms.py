@@ -36,6 +36,7 @@ class ReasonCode:
 
 NOT_MOVED = "These rules have no order, so they cannot be moved."
 MOST_TOTALS = 9  # totals of points that are printed with their probability
+LEAST_RATIO = 0.1  # part of a small rate by which another must differ from it
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -673,22 +674,29 @@ class Scorecard(RuleModel):
         )
 
     def _contradictions(self) -> dict[int, str]:
-        outcome, every = self.outcome, self.default.rates
-        if not outcome.is_binary or every is None:
+        outcome, rates = self.outcome, self.default.rates
+        if not outcome.is_binary or rates is None:
             return {}
-        place, found = int(outcome.positive_index or 0), {}
-        label = outcome.label_text(outcome.positive_class)
+        place = int(outcome.positive_index or 0)
+        every, label = rates[place], outcome.label_text(outcome.positive_class)
+        near = min(LEAST_APART, LEAST_RATIO * min(rates))
+        is_for_it = self.scored_class == outcome.positive_class
+        found = {}
         for k, rule in enumerate(self.rules):
             [points] = rule.points or ()
-            rate = every[place] if rule.rates is None else rule.rates[place]
-            speaks = (rate - every[place]) * (1 if place else -1) * self.unit
-            if points * speaks >= 0 or abs(rate - every[place]) <= LEAST_APART:
+            rate = every if rule.rates is None else rule.rates[place]
+            is_more = rate > every
+            if not points or abs(rate - every) <= near:
                 continue
+            if (points > 0) == (is_more == is_for_it):
+                continue
+            digits = render.percent_digits(*sorted((rate, every)))
             found[k] = render.plain(
                 f"Rule {k + 1} {'adds' if points > 0 else 'subtracts'} points although "
-                f"{label} is {'more' if rate > every[place] else 'less'} frequent in "
-                f"its rows ({render.percent(rate)}, {render.percent(every[place])} in "
-                "all): points count given the other rules."
+                f"{label} is {'more' if is_more else 'less'} frequent in its rows "
+                f"({render.percent(rate, digits)}) than in all "
+                f"({render.percent(every, digits)}): points count given the other "
+                "rules."
             )
         return found
 

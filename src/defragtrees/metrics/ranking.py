@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -38,6 +38,8 @@ class Gains(render.Tabular):
 
     steps: tuple[dict[str, Any], ...]
     label: str
+
+    _left: ClassVar[tuple[int, ...]] = ()
 
     def __len__(self) -> int:
         return len(self.steps)

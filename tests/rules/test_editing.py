@@ -507,6 +507,9 @@ def test_diff_of_numbers_tells_by_how_much():
     held = rules.covers(X)[:, 0]
     assert found.measures["mean_change"] == pytest.approx(2 * held.mean())
     assert "differ by" in str(found)
+    # In the unit of y, as everywhere.
+    error = float(str(found).split("root mean squared error ")[1].split(",")[0])
+    assert error**2 == pytest.approx(found.measures["error_after"], rel=0.02)
 
 
 def test_diff_refuses_other_answers():

@@ -552,7 +552,7 @@ class Scorecard(RuleModel):
             return ["score"]
         return [f"score {label}" for label in self.outcome.labels]
 
-    def _own_columns(self, held: Flags) -> dict[str, Any]:
+    def _form_columns(self, held: Flags) -> dict[str, Any]:
         return dict(zip(self._score_names, self._totals(held).T, strict=True))
 
     @property

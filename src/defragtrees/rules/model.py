@@ -668,7 +668,7 @@ class RuleModel(ByValue, ABC):
         best: str = "high",
     ) -> dict[str, Any]:
         """The columns of `predict_frame`, by name."""
-        columns = {"prediction": self._predict(held), **self._own_columns(held)}
+        columns = {"prediction": self._predict(held), **self._form_columns(held)}
         labels = self._reported_classes
         if probabilities is not None:
             labels = tuple(self.classes or ()) if probabilities else ()
@@ -682,7 +682,7 @@ class RuleModel(ByValue, ABC):
                 columns[f"reason {k}"] = texts
         return columns
 
-    def _own_columns(self, held: Flags) -> dict[str, Any]:
+    def _form_columns(self, held: Flags) -> dict[str, Any]:
         """The columns of `predict_frame` between prediction and probabilities."""
         return {"rule": self._apply(held) + 1}
 

@@ -6,7 +6,7 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.metrics import precision_score, recall_score
 
-from defragtrees import Condition, Rule, RuleList, metrics, simplify
+from defragtrees import Condition, Rule, RuleList, metrics, plots, simplify
 
 X = [[30.0], [25.0], [15.0], [16.0], [5.0], [4.0], [3.0], [2.0]]
 Y = ["yes", "no", "yes", "yes", "no", "no", "no", "yes"]
@@ -56,9 +56,10 @@ def test_gains_are_those_of_scikit_learn_at_each_threshold(form):
     settings = {"max_rules": 4, "form": form, "random_state": 0}
     simple = simplify(forest, X[:300], y[:300], **settings)
     X, y = X[300:], y[300:]
-    likely = np.round(simple.predict_proba(X)[:, 1], 12)
+    likely = simple.predict_proba(X)[:, 1]
     steps = metrics.gains(simple, X, y)
-    assert [step["threshold"] for step in steps] == sorted({*likely}, reverse=True)
+    distinct = sorted({*np.round(likely, 12)}, reverse=True)
+    assert [step["threshold"] for step in steps] == pytest.approx(distinct)
     for step in steps:
         flagged = likely >= step["threshold"]
         assert step["n_rows"] == flagged.sum()
@@ -68,12 +69,42 @@ def test_gains_are_those_of_scikit_learn_at_each_threshold(form):
         assert step["expected"] == pytest.approx(likely[flagged].sum())
 
 
-def test_gains_need_two_classes_and_a_positive_row():
+def test_gains_need_classes_and_a_positive_row():
     numbers = RuleList((), Rule((), 1.0), ("degrees",), "regression")
-    with pytest.raises(ValueError, match="gains needs rules for two classes"):
+    with pytest.raises(ValueError, match="gains needs rules for classes, with"):
         metrics.gains(numbers, X, [1.0] * 8)
     with pytest.raises(ValueError, match="none is yes"):
         metrics.gains(made(), X, ["no"] * 8)
+    with pytest.raises(ValueError, match="pos_label must be one of the classes"):
+        metrics.gains(made(), X, Y, pos_label="maybe")
+    with pytest.raises(ValueError, match="y must have labels such as"):
+        metrics.gains(made(), X, [0, 1] * 4)
+    with pytest.raises(ValueError, match="sample_weight must hold finite numbers"):
+        metrics.gains(made(), X, Y, [-1.0] * 8)
+
+
+def test_of_three_classes_one_is_looked_for():
+    first = Rule((Condition(0, lower=20.0),), "b", (0.2, 0.5, 0.3))
+    labels = ("a", "b", "c")
+    rest = Rule((), "c", (0.3, 0.1, 0.6))
+    rules = RuleList((first,), rest, ("degrees",), "classification", labels)
+    y = ["b", "c", "a", "a", "c", "c", "c", "c"]
+    with pytest.raises(ValueError, match=r"pos_label must be one of .*got None"):
+        metrics.gains(rules, X, y)
+    steps = metrics.gains(rules, X, y, pos_label="c")
+    assert [step["rules"] for step in steps] == [(2,), (1,)]
+    assert [step["n_positive"] for step in steps] == [4, 5]
+    assert "P(c)" in str(steps)
+    ax = plots.gains(rules, X, y, pos_label="c")
+    assert ax.get_ylabel() == "share of c captured"
+    assert metrics.gains(made(), X, Y, pos_label="no")[0]["rules"] == (3,)
+
+
+def test_a_row_of_weight_two_is_contacted_twice():
+    settings = {"benefit": 10, "cost": 2}
+    once, twice = (metrics.gains(made(), X, Y, w, **settings) for w in (None, [2] * 8))
+    assert [step["n_rows"] for step in twice] == [4, 8, 16]
+    assert [s["profit"] for s in twice] == [2 * s["profit"] for s in once]
 
 
 def test_the_top_rows_bring_their_part_of_a_step():
@@ -103,6 +134,8 @@ def test_profit_is_what_positive_rows_bring_less_the_cost_of_all():
     assert "profit" not in metrics.gains(made(), X, Y)[0]
     with pytest.raises(ValueError, match="benefit and cost go together"):
         metrics.gains(made(), X, Y, benefit=10)
+    with pytest.raises(ValueError, match="cost must be a number; got nan"):
+        metrics.gains(made(), X, Y, benefit=10, cost=float("nan"))
     with pytest.raises(ValueError, match="pass benefit and cost"):
         _ = metrics.gains(made(), X, Y).best
 
@@ -137,6 +170,47 @@ def test_no_threshold_costs_less_than_the_best_one(form, positive):
         best = metrics.best_threshold(rules, X, y, costs, weight)
         every = [cost_of(t, costs) for t in np.linspace(0.001, 0.999, 400)]
         assert cost_of(best, costs) == pytest.approx(min(every))
+
+
+@pytest.mark.parametrize("positive", ["malignant", "benign"])
+@pytest.mark.parametrize("form", ["list", "points", "standalone"])
+def test_the_threshold_of_a_step_flags_the_rows_of_the_step(form, positive):
+    data = load_breast_cancer()
+    X, y = data.data, data.target_names[data.target]
+    forest = RandomForestClassifier(10, random_state=0).fit(X, y)
+    settings = {"max_rules": 6, "form": form, "pos_label": positive}
+    rules = simplify(forest, X, y, **settings).rules_
+    steps = metrics.gains(rules, X, y)
+    flagged = [
+        (rules.with_threshold(step["threshold"]).predict(X) == positive).sum()
+        for step in steps
+    ]
+    assert flagged == [step["n_rows"] for step in steps]
+    assert len(flagged) > 3
+
+
+def test_the_first_class_is_predicted_from_its_threshold_on():
+    # 12 digits each: they do not add up to 1 exactly.
+    for likely, other in ((0.0907973073454, 0.909202692655), (0.9, 0.1), (0.7, 0.3)):
+        rest = Rule((), "no", (likely, other))
+        settings = {"classes": ("no", "yes"), "pos_label": "no"}
+        rules = RuleList((), rest, ("degrees",), "classification", **settings)
+        assert rules.with_threshold(likely).predict([[1.0]]).tolist() == ["no"]
+        higher = rules.with_threshold(likely + 1e-6)
+        assert higher.predict([[1.0]]).tolist() == ["yes"]
+    assert "P(no) >= 0.7" in rules.with_threshold(0.7).edits[0].text
+
+
+def test_a_probability_of_0_or_1_has_a_threshold_on_one_side_only():
+    rules = made(first=1.0, second=0.5, rest=0.0)
+    every = [0.01, 0.3, 0.5, 0.7, 0.99]
+    for costs in ({("yes", "no"): 100}, {("no", "yes"): 100}):
+        for y in (Y, ["yes"] * 8, ["no"] * 8):
+            cost = {
+                t: metrics.expected_cost(y, rules.with_threshold(t).predict(X), costs)
+                for t in [*every, metrics.best_threshold(rules, X, y, costs)]
+            }
+            assert [*cost.values()][-1] == min(cost.values())
 
 
 def test_the_threshold_is_the_one_that_costs_imply_where_it_costs_no_more():

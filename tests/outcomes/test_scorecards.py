@@ -140,6 +140,8 @@ def test_lists_have_no_totals():
         rules.totals([[1.0]])
     with pytest.raises(ValueError, match="Reason codes need a scorecard"):
         rules.reasons([[1.0]])
+    with pytest.raises(ValueError, match="A scale of points needs a scorecard"):
+        rules.scaled(20)
     assert not hasattr(rules, "unit")
     with pytest.raises(ValueError, match="This plot needs a scorecard"):
         plots.scorecard(rules)
@@ -304,7 +306,13 @@ def test_points_are_put_on_the_scale_of_the_user():
 
 @pytest.mark.parametrize(
     ("scale", "words"),
-    [({"points_to_double": 0}, "must be above 0"), ({"odds": -1}, "must be above 0")],
+    [
+        ({"points_to_double": 0}, "points_to_double must be a number above 0; got 0"),
+        ({"odds": -1}, "odds must be a number above 0; got -1"),
+        ({"odds": "50"}, "odds must be a number above 0; got '50'"),
+        ({"points": math.nan}, "points must be a number; got nan"),
+        ({"of": "maybe"}, "of must be one of the classes"),
+    ],
 )
 def test_a_scale_that_is_none_is_refused(scale, words):
     exact, *_ = fitted(points="exact")
@@ -344,10 +352,10 @@ def contradicting(pos_label=None):
 @pytest.mark.parametrize(
     ("pos_label", "text"),
     [
-        (None, "Rule 1 adds points although yes is less frequent in its rows (10 %, "
-               "30 % in all): points count given the other rules."),
+        (None, "Rule 1 adds points although yes is less frequent in its rows (10 %) "
+               "than in all (30 %): points count given the other rules."),
         ("no", "Rule 1 subtracts points although no is more frequent in its rows (90 "
-               "%, 70 % in all): points count given the other rules."),
+               "%) than in all (70 %): points count given the other rules."),
     ],
 )  # fmt: skip
 def test_points_that_contradict_the_rate_of_their_rows_are_explained(
@@ -360,6 +368,19 @@ def test_points_that_contradict_the_rate_of_their_rows_are_explained(
     write_report(tmp_path / "card.html", card, X, y)
     page = (tmp_path / "card.html").read_text("utf-8")
     assert "points count given the other rules" in page
+
+
+def test_of_a_rare_class_small_differences_contradict_too():
+    low, rest = (0.984, 0.016), (0.97, 0.03)
+    rule = Rule((Condition(0, lower=60.0),), "no", low, points=(2.0,), rates=low,
+                n_rows=1000.0, share=0.2, coverage=0.2)  # fmt: skip
+    base = Rule((), "no", rest, points=(-4.0,), rates=rest, n_rows=5000.0)
+    card = Scorecard((rule,), base, ("age",), "classification", ("no", "yes"))
+    [text] = card._contradictions().values()
+    assert "in its rows (1.6 %) than in all (3.0 %)" in text
+    scaled = card.scaled(20, points=600, odds=50, of="no")
+    [text] = scaled._contradictions().values()
+    assert text.startswith("Rule 1 subtracts points although yes is less frequent")
 
 
 @pytest.mark.parametrize("n_classes", [0, 2])

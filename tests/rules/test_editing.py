@@ -180,7 +180,7 @@ def test_a_threshold_decides_predictions_and_replaces_costs():
     with pytest.raises(ValueError, match=r"above 0 and below 1; got 1\.5"):
         loans().with_threshold(1.5)
     number = RuleList((), Rule((), 2.0), NAMES, "regression")
-    with pytest.raises(ValueError, match="A threshold needs rules for classes"):
+    with pytest.raises(ValueError, match="with_threshold needs rules for classes"):
         number.with_threshold(0.5)
     assert made.with_threshold(None).threshold is None
     three = Rule((), "a", (0.5, 0.3, 0.2))
@@ -507,6 +507,9 @@ def test_diff_of_numbers_tells_by_how_much():
     held = rules.covers(X)[:, 0]
     assert found.measures["mean_change"] == pytest.approx(2 * held.mean())
     assert "differ by" in str(found)
+    # In the unit of y, as everywhere.
+    error = float(str(found).split("root mean squared error ")[1].split(",")[0])
+    assert error**2 == pytest.approx(found.measures["error_after"], rel=0.02)
 
 
 def test_diff_refuses_other_answers():
@@ -600,9 +603,7 @@ def test_rules_that_cannot_be_inserted():
     with pytest.raises(ValueError, match="probability must be a number from 0 to 1"):
         loans().insert(1, "age >= 30 then bad", probability=90)
     decided = loans().with_threshold(0.55)
-    with pytest.raises(
-        ValueError, match="predict the class that follows from its dist"
-    ):
+    with pytest.raises(ValueError, match="Give a probability from which bad follows"):
         decided.insert(1, "age >= 30 then bad")
     made = decided.insert(1, "age >= 30 then bad", probability=0.9)
     assert made.rules[0].prediction == "bad"
@@ -622,8 +623,8 @@ def test_diff_tells_what_an_edit_costs():
     gained = measures["n_mended"] - measures["n_broken"]
     apart = measures["error_before"] - measures["error_after"]
     assert gained == pytest.approx(apart * len(y))
-    text = f"{measures['n_mended']} right now and wrong before, "
-    assert f"{text}{measures['n_broken']} vice versa" in str(found)
+    text = f"{measures['n_mended']} newly right, {measures['n_broken']} newly wrong"
+    assert text in str(found)
     costly = before.with_costs({("bad", "good"): 5})
     found = diff(before, costly, X, y).measures
     for name, predicted in (("before", first), ("after", costly.predict(X))):

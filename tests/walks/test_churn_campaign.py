@@ -32,22 +32,29 @@ def rules(customers, tmp_path_factory):
     steps = make_column_transformer((OneHotEncoder(), words), remainder="passthrough")
     model = make_pipeline(steps, HistGradientBoostingClassifier(random_state=0))
     settings = {"pos_label": "leaves", "max_rules": 7, "random_state": 0}
+    settings |= {"max_conditions": 3, "costs": COSTS}
     simple = simplify(model.fit(X, y), X, y, validation=counted, **settings)
     path = tmp_path_factory.mktemp("churn") / "rules.json"
     simple.save(path)
     return load(path)
 
 
-def test_costs_are_decided_on_loaded_rules(rules, customers):
+def test_loaded_rules_decide_by_costs_and_can_decide_again(rules, customers):
     X, y = customers[2]
-    costly = rules.with_costs(COSTS)
-    likely = costly.predict_proba(X)[:, 0]
-    assert np.array_equal(costly.predict(X) == "leaves", likely > COST / BENEFIT)
-    spent = metrics.expected_cost(y, costly.predict(X), COSTS)
-    assert spent <= metrics.expected_cost(y, rules.predict(X), COSTS)
+    likely = rules.predict_proba(X)[:, 0]
+    assert np.array_equal(rules.predict(X) == "leaves", likely > COST / BENEFIT)
+    spent = metrics.expected_cost(y, rules.predict(X), COSTS)
+    likeliest = rules.with_threshold(None)
+    assert np.array_equal(likeliest.predict(X) == "leaves", likely > 0.5)
+    assert spent <= metrics.expected_cost(y, likeliest.predict(X), COSTS)
     best = metrics.best_threshold(rules, *customers[1], COSTS)
     chosen = rules.with_threshold(best).predict(X)
     assert metrics.expected_cost(y, chosen, COSTS) <= 1.1 * spent
+    # A call at 40 dollars pays from a probability of 40 / 60 on.
+    costs = {("leaves", "stays"): BENEFIT - 40, ("stays", "leaves"): 40}
+    costlier = rules.with_costs(costs).predict(X) == "leaves"
+    assert np.array_equal(costlier, likely > 40 / BENEFIT)
+    assert 0 < costlier.sum() < (rules.predict(X) == "leaves").sum()
 
 
 def test_the_contact_list_earns_what_the_gains_table_says(rules, customers):
@@ -64,10 +71,13 @@ def test_the_contact_list_earns_what_the_gains_table_says(rules, customers):
         assert expected == pytest.approx(step["expected_profit"])
         earned = BENEFIT * leaves.iloc[:n].sum() - COST * n
         assert earned == pytest.approx(step["profit"])
-    # Calling whom the costs say is the step with the largest expected profit.
-    called = rules.with_costs(COSTS).predict(X) == "leaves"
+    # The contact list of the costs is the step with the largest expected profit.
+    calls = ranked[ranked.prediction == "leaves"]
+    expected = BENEFIT * calls["probability leaves"].sum() - COST * len(calls)
     best = max(found, key=lambda step: step["expected_profit"])
-    assert called.sum() == best["n_rows"]
+    assert expected == pytest.approx(best["expected_profit"])
+    assert len(calls) == best["n_rows"] < len(ranked)
+    assert calls.index.tolist() == ranked.index[: len(calls)].tolist()
     # On new rows the expected profit comes true.
     assert best["expected_profit"] == pytest.approx(best["profit"], rel=0.15)
     assert best["profit"] > 1.5 * found[-1]["profit"]

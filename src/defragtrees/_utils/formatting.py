@@ -6,7 +6,7 @@ import shutil
 import sys
 import textwrap
 from html import escape
-from typing import Any
+from typing import Any, ClassVar
 
 
 class Lines(str):
@@ -38,6 +38,8 @@ class Lines(str):
 class Tabular:
     """Base class of results that print as a table (`_cells`) and notes (`_notes`)."""
 
+    _left: ClassVar[tuple[int, ...]] = (0,)  # columns with text
+
     def _cells(self) -> tuple[list[str], list[list[str]]]:
         raise NotImplementedError
 
@@ -45,7 +47,8 @@ class Tabular:
         raise NotImplementedError
 
     def __str__(self) -> str:
-        return "\n".join([text_table(*self._cells()), *self._notes()])
+        table = text_table(*self._cells(), left=self._left)
+        return "\n".join([table, *self._notes()])
 
     def _repr_html_(self):
         return html_table(*self._cells(), "; ".join(self._notes()))

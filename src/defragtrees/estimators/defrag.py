@@ -26,7 +26,7 @@ from defragtrees.estimators.settings import (
     setting,
 )
 from defragtrees.metrics.resampling import RuleStability
-from defragtrees.outcomes.decision import make_decision
+from defragtrees.outcomes.decision import make_decision, threshold_of_second
 from defragtrees.outcomes.points import Scoring
 from defragtrees.rules.model import RuleModel
 from defragtrees.rules.profile import WORTH
@@ -473,8 +473,7 @@ class DefragClassifier(RuleClassifier, _Defrag):
         if threshold is None and self.class_weight is None and self.costs is None:
             threshold = self.forest_.threshold
         elif threshold is not None and self.pos_label == labels[0]:
-            # Decisions store the threshold of the second class.
-            threshold = float(np.nextafter(1.0 - threshold, 1.0))
+            threshold = threshold_of_second(threshold)
         return make_decision(
             labels,
             rates,

@@ -2,14 +2,14 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.utils.validation import check_consistent_length
 
 from defragtrees._utils import formatting as render
 from defragtrees._utils.types import Column, Rows
-from defragtrees.data.tables import one_column
+from defragtrees._utils.values import is_finite
+from defragtrees.data.tables import check_length, check_weight, one_column
 
 __all__ = ["Gains", "best_threshold", "gains"]
 
@@ -38,6 +38,8 @@ class Gains(render.Tabular):
 
     steps: tuple[dict[str, Any], ...]
     label: str
+
+    _left: ClassVar[tuple[int, ...]] = ()
 
     def __len__(self) -> int:
         return len(self.steps)
@@ -109,9 +111,8 @@ class Gains(render.Tabular):
     def _cells(self) -> tuple[list[str], list[list[str]]]:
         title = f"P({render.label(self.label)})"
         header = [title, "rules", "rows", "share", "captured", "precision", "lift"]
-        has_rules, has_profit = (
-            any(step.get(name) for step in self.steps) for name in ("rules", "profit")
-        )
+        has_rules = any(step["rules"] for step in self.steps)
+        has_profit = "profit" in self.steps[0]
         rows = []
         for step in self.steps:
             line = [
@@ -146,24 +147,28 @@ def gains(
     y: Column,
     sample_weight: Column | None = None,
     *,
+    pos_label: Any = None,
     benefit: float | None = None,
     cost: float | None = None,
 ) -> Gains:
     """Share of the positive rows that is captured, by number of rows contacted.
 
-    Rows are contacted in the order of the predicted probability of the positive class:
-    `pos_label`, or the second of two classes. Rules predict few distinct probabilities.
-    Rows with the same one are contacted together, in one step, as nothing orders them.
+    Rows are contacted in the order of the predicted probability of the positive class.
+    Rules predict few distinct probabilities. Rows with the same one are contacted
+    together, in one step, as nothing orders them.
 
     Parameters
     ----------
     rules : RuleModel or Simplifier
-        For two classes, with probabilities.
+        For classes, with probabilities.
     X : array-like or data frame of shape (n_samples, n_features)
         Preferably rows that the rules were not fitted to.
     y : array-like of shape (n_samples,)
         Rows of unknown classes are left out.
     sample_weight : array-like of shape (n_samples,), optional
+    pos_label : class label, optional
+        The positive class. By default the `pos_label` of the rules, or the second of
+        two classes; needed for more than two.
     benefit, cost : float, optional
         What contacting a positive row brings, and what contacting any row costs. With
         them each step has a profit.
@@ -198,10 +203,15 @@ def gains(
     rules = getattr(rules, "rules_", rules)
     if (benefit is None) != (cost is None):
         raise ValueError("benefit and cost go together; got one of the two.")
-    held, likely, is_positive, weight = _ranked_rows(
-        rules, X, y, sample_weight, "gains"
-    )
-    values, step = np.unique(-likely, return_inverse=True)
+    for name, amount in (("benefit", benefit), ("cost", cost)):
+        if amount is not None and not is_finite(amount):
+            raise ValueError(f"{name} must be a number; got {amount!r}.")
+    k = _positive_place(rules, pos_label)
+    held, likely, is_positive, weight = _ranked_rows(rules, X, y, sample_weight, k)
+    label = render.plain(rules.outcome.answer_text(rules.outcome.labels[k]))
+    if not weight @ is_positive:
+        raise ValueError(f"gains needs rows of the positive class; none is {label}.")
+    _, step = np.unique(-np.round(likely, DIGITS), return_inverse=True)
     numbers = rules._apply(held) + 1 if rules.is_exclusive else None
 
     def running(amounts):
@@ -211,12 +221,12 @@ def gains(
     n_rows, n_positive, expected = map(running, columns)
     rate = n_positive[-1] / n_rows[-1]
     steps = []
-    for i, value in enumerate(-values):
-        precision = float(n_positive[i] / n_rows[i]) if n_rows[i] else float("nan")
+    for i in range(len(n_rows)):
+        precision = float(n_positive[i] / n_rows[i])
         own = () if numbers is None else np.unique(numbers[step == i]).tolist()
         found: dict[str, Any] = {
             "rules": tuple(own),
-            "threshold": float(value),
+            "threshold": float(likely[step == i].min()),
             "share": float(n_rows[i] / n_rows[-1]),
             "n_rows": float(n_rows[i]),
             "n_positive": float(n_positive[i]),
@@ -230,7 +240,6 @@ def gains(
             found["profit"] = benefit * found["n_positive"] - spent
             found["expected_profit"] = benefit * found["expected"] - spent
         steps.append(found)
-    label = render.plain(rules.outcome.answer_text(rules.outcome.positive_class))
     return Gains(tuple(steps), label)
 
 
@@ -270,19 +279,26 @@ def best_threshold(
     0.2
     """
     rules = getattr(rules, "rules_", rules)
-    _, likely, is_positive, weight = _ranked_rows(
-        rules, X, y, sample_weight, "best_threshold"
-    )
     outcome = rules.outcome
+    if not (outcome.is_binary and rules.has_probabilities):
+        raise ValueError(
+            "best_threshold needs rules for two classes, with probabilities; got "
+            f"{outcome.n_classes} classes, "
+            f"{'with' if rules.has_probabilities else 'without'} probabilities."
+        )
     matrix, k = outcome.decision(costs=costs).costs, outcome.positive_index
     missed, flagged = float(matrix[k, 1 - k]), float(matrix[1 - k, k])
-    values, step = np.unique(likely, return_inverse=True)
+    _, likely, is_positive, weight = _ranked_rows(rules, X, y, sample_weight, k)
+    values, step = np.unique(np.round(likely, DIGITS), return_inverse=True)
     # From the first entry, where all rows are predicted positive, to the last: none.
     lost = np.append(0.0, np.cumsum(np.bincount(step, weight * is_positive)))
     spared = np.append(0.0, np.cumsum(np.bincount(step, weight * ~is_positive)))
     cost = missed * lost - flagged * spared
     ends = np.array([0.0, *values, 1.0])
-    cheapest = np.flatnonzero(cost <= cost.min() + 1e-12 * weight.sum())
+    # No threshold is below a probability of 0, nor above one of 1.
+    cost[np.diff(ends) <= 0] = np.inf
+    slack = 1e-12 * weight.sum() * max(missed, flagged)
+    cheapest = np.flatnonzero(cost <= cost.min() + slack)
     implied = flagged / (missed + flagged)
     # A threshold lies between two probabilities; all of these predict the same.
     for place in cheapest:
@@ -294,30 +310,36 @@ def best_threshold(
     return _short_between(ends[nearest], ends[nearest + 1])
 
 
-def _ranked_rows(rules, X, y, sample_weight, what):
-    """Matches, probabilities, whether rows are positive, and weights of known rows."""
-    outcome = rules.outcome
-    if not (outcome.is_binary and rules.has_probabilities):
+def _positive_place(rules, pos_label):
+    """The number of the class that `gains` looks for."""
+    outcome, labels = rules.outcome, list(rules.outcome.labels or ())
+    if not (labels and rules.has_probabilities):
         raise ValueError(
-            f"{what} needs rules for two classes, with probabilities; got "
-            f"{outcome.n_classes} classes, "
-            f"{'with' if rules.has_probabilities else 'without'} probabilities."
+            "gains needs rules for classes, with probabilities; got rules for a "
+            f"{rules.task}{' without them' * bool(labels)}."
         )
-    matrix, y = rules.encode(X), one_column(y)
-    check_consistent_length(matrix, y, sample_weight)
+    if pos_label is None and outcome.is_binary:
+        return outcome.positive_index
+    if pos_label not in labels:
+        raise ValueError(
+            f"pos_label must be one of the classes {labels[:5]!r}; got {pos_label!r}."
+        )
+    return labels.index(pos_label)
+
+
+def _ranked_rows(rules, X, y, sample_weight, k):
+    """Matches, probabilities of class k, whether it is true, and weights."""
+    outcome, matrix, y = rules.outcome, rules.encode(X), one_column(y)
+    check_length(len(matrix), len(y), "y")
+    check_weight(sample_weight, len(y))
+    # As they are given: a row of weight 2 is contacted twice.
+    weight = np.ones(len(y)) * (1.0 if sample_weight is None else sample_weight)
     y = outcome.check(y)
     outcome.check_known(y)
     true = outcome.encode_any(y)
-    kept = outcome.is_known(true)
-    weight = np.ones(len(true)) if sample_weight is None else np.asarray(sample_weight)
-    weight = weight[kept].astype(np.float64)
-    is_positive = true[kept] == outcome.positive_index
-    if not (weight * is_positive).sum():
-        label = outcome.answer_text(outcome.positive_class)
-        raise ValueError(f"{what} needs rows of the positive class; none is {label}.")
+    kept = outcome.is_known(true) & (weight > 0)
     held = rules._covers(matrix[kept])
-    likely = np.round(rules._predict_proba(held)[:, outcome.positive_index], DIGITS)
-    return held, likely, is_positive, weight
+    return held, rules._predict_proba(held)[:, k], true[kept] == k, weight[kept]
 
 
 def _short_between(low, high):

@@ -324,8 +324,8 @@ class Outcome:
     def change_measures(self, before, after, y=None):
         """From name to value, how far two predictions of each row are apart.
 
-        Of classes, how many rows with this y are right now and were wrong (`n_mended`),
-        and the other way round (`n_broken`).
+        For classes with y, the number of rows that are newly right (`n_mended`) and
+        newly wrong (`n_broken`).
         """
         if not len(before):
             return {}

@@ -11,7 +11,7 @@ from scipy.special import softmax
 from defragtrees._utils import formatting as render
 from defragtrees._utils.values import all_rounded, is_finite
 from defragtrees.outcomes.base import Outcome
-from defragtrees.outcomes.decision import make_decision
+from defragtrees.outcomes.decision import make_decision, threshold_of_second
 from defragtrees.outcomes.intervals import QUANTILE, wilson_interval
 from defragtrees.outcomes.measures import Measure, Moments, RankedWeights
 from defragtrees.outcomes.points import (
@@ -393,14 +393,13 @@ class Classes(Outcome):
 
     def positive_threshold(self, threshold):
         """The threshold of the positive class; that of the second is what is stored."""
-        return threshold if self.positive_index == 1 else round(1.0 - threshold, 12)
+        return threshold if self.positive_index == 1 else round(1.0 - threshold, 11)
 
     def stored_threshold(self, threshold):
         """The threshold of the second class for one of the positive class."""
         if self.positive_index == 1:
             return float(threshold)
-        # The second is predicted from it on, so where the first is less likely.
-        return float(np.nextafter(1.0 - threshold, 1.0))
+        return threshold_of_second(float(threshold))
 
     # y and predictions as arrays
 

@@ -8,6 +8,9 @@ import numpy as np
 from defragtrees._utils.values import round_significant, shown
 
 EDGE = 1e-12  # log-odds are those of a probability that is so far from 0 and from 1
+ROUNDING = 1e-13  # of a probability, on the way to log-odds and back
+# Stored probabilities have 12 digits, so those of two classes add up to 1 less exactly.
+LEAST_LOWER = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +67,8 @@ class Decision:
     @property
     def log_odds_cut(self):
         """Of two classes, the log-odds from which the second is predicted."""
-        return float(_log_odds(self._cut))
+        slack = 0.0 if self.threshold is None else ROUNDING
+        return float(_log_odds(self._cut - slack))
 
     @property
     def _cut(self):
@@ -139,6 +143,17 @@ def make_decision(labels, rates, *, class_weight=None, costs=None, threshold=Non
                 f"threshold={threshold!r} and {name}={other!r}."
             )
     return Decision(matrix, _checked_threshold(threshold, len(labels)))
+
+
+def threshold_of_second(threshold):
+    """The threshold of the second class for one of the first, which wins ties.
+
+    Examples
+    --------
+    >>> threshold_of_second(0.9) > 0.1, round(threshold_of_second(0.9), 9)
+    (True, 0.1)
+    """
+    return min(1.0 - threshold + LEAST_LOWER, 1.0 - LEAST_LOWER)
 
 
 def cost_matrix(rules):

@@ -151,6 +151,7 @@ def gains(
     ax: "Axes | None" = None,
     *,
     measure: str = "captured",
+    pos_label: Any = None,
 ) -> "Axes":
     """Plot what contacting the likeliest rows brings against the share contacted.
 
@@ -162,7 +163,7 @@ def gains(
     Parameters
     ----------
     rules : RuleModel or Simplifier
-        For two classes, with probabilities.
+        For classes, with probabilities.
     X : array-like or data frame of shape (n_samples, n_features)
         Preferably rows that the rules were not fitted to.
     y : array-like of shape (n_samples,)
@@ -171,6 +172,8 @@ def gains(
     measure : {"captured", "precision", "lift"}, default="captured"
         The share of the positive rows that is captured, the share of the contacted rows
         that is positive, or the latter relative to that of all rows.
+    pos_label : class label, optional
+        As for `metrics.gains`.
 
     Returns
     -------
@@ -187,8 +190,8 @@ def gains(
     'share of go captured'
     """
     rules = getattr(rules, "rules_", rules)
-    positive = rules.outcome.positive_class
-    whose = rules.outcome.answer_text(positive)
+    steps = metrics.gains(rules, X, y, sample_weight, pos_label=pos_label)
+    whose = steps.label
     titles = {
         "captured": f"share of {whose} captured",
         "precision": f"share of contacted rows that are {whose}",
@@ -198,8 +201,8 @@ def gains(
         raise ValueError(
             f"measure must be one of {', '.join(titles)}; got {measure!r}."
         )
-    steps = metrics.gains(rules, X, y, sample_weight)
     rate, ends = steps[-1]["precision"], [0.0, 1.0]
+    positive = rules.outcome.positive_class if pos_label is None else pos_label
     number = style.class_numbers(rules)[positive]
     marker = "o" if len(steps) <= MOST_POINTS else ""
     colour = f"g{number}"

@@ -51,19 +51,22 @@ class Difference(render.Tabular):
     changes : tuple of Change
     measures : dict from str to number
         Of rows, if some were given: their number, the number with another prediction,
-        for numbers the mean difference; with y the error of both models, of classes
-        how many rows are right now and were wrong, and the other way round, and with
-        costs or a threshold the expected cost per row.
+        for numbers the mean difference. With y the error of both models, for classes
+        the number of rows that are newly right (`n_mended`) and newly wrong
+        (`n_broken`), and with costs or a threshold the expected cost per row.
     is_changed : bool array of shape (n_samples,), optional
         Which rows have another prediction.
     moves : tuple of (str, str, int)
         Of classes: predictions before and after, and the number of such rows.
+    outcome : Outcome, optional
+        What is predicted; it names the error.
     """
 
     changes: tuple[Change, ...]
     measures: dict[str, float] = field(default_factory=dict)
     is_changed: Any = None
     moves: tuple[tuple[str, str, int], ...] = ()
+    outcome: Any = None
 
     def __bool__(self) -> bool:
         return bool(self.changes) or bool(self.measures.get("n_changed"))
@@ -112,15 +115,15 @@ class Difference(render.Tabular):
             notes.append(f"predictions differ by {apart} on average")
         if "n_mended" in measures and n_changed:
             mended, broken = measures["n_mended"], measures["n_broken"]
-            notes.append(
-                f"{mended:,} right now and wrong before, {broken:,} vice versa"
-            )
-        for name, words in (("error", "error"), ("cost", "expected cost per row")):
-            if f"{name}_after" in measures:
-                now, then = (measures[f"{name}_{when}"] for when in ("after", "before"))
-                notes.append(
-                    f"{words} {render.rounded(now)}, was {render.rounded(then)}"
-                )
+            notes.append(f"{mended:,} newly right, {broken:,} newly wrong")
+        if "error_after" in measures:
+            errors = (measures[f"error_{when}"] for when in ("after", "before"))
+            now, then = map(render.rounded, map(self.outcome.shown_error, errors))
+            notes.append(f"{self.outcome.error_name} {now}, was {then}")
+        if "cost_after" in measures:
+            costs = (measures[f"cost_{when}"] for when in ("after", "before"))
+            now, then = map(render.rounded, costs)
+            notes.append(f"expected cost per row {now}, was {then}")
         return notes
 
 
@@ -166,7 +169,8 @@ def diff_answers(
     changes = (*_rule_changes(before, after), *_setting_changes(before, after))
     if first is None or second is None:
         return Difference(changes)
-    return Difference(changes, *_in_rows(before, after, first, second, y))
+    in_rows = _in_rows(before, after, first, second, y)
+    return Difference(changes, *in_rows, before.outcome)
 
 
 def _check(before: RuleModel, after: RuleModel) -> None:
@@ -314,13 +318,13 @@ def _in_rows(
     if y is not None:
         measures["error_before"] = outcome.error(y, first)
         measures["error_after"] = outcome.error(y, second)
-        # By the costs of today where there are any, else by those of before.
-        decided = [r for r in (after, before) if r.costs or r.threshold is not None]
-        for rules in decided[:1]:
-            true = rules.outcome.encode_any(y)
-            known = rules.outcome.is_known(true)
+        # Both by the costs of today or, where there are none, by those of before.
+        has_costs = after.costs is not None or after.threshold is not None
+        rules = after if has_costs else before
+        if rules.costs is not None or rules.threshold is not None:
+            true, costs = outcome.encode_any(y), cost_matrix(rules)
+            known = outcome.is_known(true)
             for name, predicted in (("before", first), ("after", second)):
-                codes = rules.outcome.encode(predicted[known])
-                costs = cost_matrix(rules)[true[known], codes]
-                measures[f"cost_{name}"] = float(costs.mean())
+                codes = outcome.encode(predicted[known])
+                measures[f"cost_{name}"] = float(costs[true[known], codes].mean())
     return measures, is_changed, moves

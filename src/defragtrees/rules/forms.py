@@ -36,6 +36,7 @@ class ReasonCode:
 
 NOT_MOVED = "These rules have no order, so they cannot be moved."
 MOST_TOTALS = 9  # totals of points that are printed with their probability
+LEAST_RATIO = 0.1  # part of a small rate by which another must differ from it
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -448,7 +449,7 @@ class Scorecard(RuleModel):
             rank[rows] += 1
         return found
 
-    def _reason_codes(self, n: int, best: str) -> list[ReasonCode]:
+    def _reason_codes(self, n: Any, best: str) -> list[ReasonCode]:
         """What can be a reason, the most points first; of equal ones the first rule."""
         if self.outcome.n_points != 1:
             raise ValueError(
@@ -457,7 +458,7 @@ class Scorecard(RuleModel):
             )
         if best not in ("high", "low"):
             raise ValueError(f"best must be 'high' or 'low'; got {best!r}.")
-        if isinstance(n, bool) or int(n) != n or n < 1:
+        if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 1:
             raise ValueError(f"n must be a whole number from 1; got {n!r}.")
         codes = []
         for k, rule in enumerate(self.rules):
@@ -497,51 +498,19 @@ class Scorecard(RuleModel):
             origin=0.0 - self.origin,
         )
 
-    def scaled(
-        self,
-        points_to_double: float = 20,
-        points: float = 0,
-        odds: float = 1,
-        of: Any = None,
+    def _scaled(
+        self, points_to_double: float, points: float, odds: float, of: Any
     ) -> Self:
-        """The card with whole points on another scale, for two classes.
-
-        Parameters
-        ----------
-        points_to_double : float, default=20
-            How many points double the odds.
-        points, odds : float
-            A total that stands for these odds, such as 600 points for odds of 50.
-        of : class label, optional
-            The class whose odds these are, and that high totals stand for. In credit
-            scoring it is the good one. By default the class that points count for now.
-
-        Returns
-        -------
-        Scorecard
-
-        Examples
-        --------
-        >>> from defragtrees import Condition, Rule
-        >>> paid = Rule((Condition(0, lower=1.0),), "good", (0.1, 0.9), points=(1.4,))
-        >>> base = Rule((), "good", (0.4, 0.6), points=(0.7,))
-        >>> card = Scorecard((paid,), base, ("years",), "classification",
-        ...                  ("bad", "good"))
-        >>> [rule.points for rule in card.scaled(20, points=600, odds=50)]
-        [(40.0,), (507.0,)]
-        >>> [rule.points for rule in card.scaled(20, of="bad")]
-        [(-40.0,), (-20.0,)]
-        """
         if not self.outcome.is_binary:
             raise ValueError(
-                "scaled needs rules whose points add up, for two classes; got "
-                f"decision={self.decision!r} and {self.outcome.n_classes} classes."
+                "scaled needs a scorecard for two classes; this one is for "
+                f"{self.outcome.n_classes or 'no'} classes."
             )
-        if not (points_to_double > 0 and odds > 0):
-            raise ValueError(
-                "points_to_double and odds must be above 0; got "
-                f"{points_to_double!r} and {odds!r}."
-            )
+        for name, value in (("points_to_double", points_to_double), ("odds", odds)):
+            if not (is_finite(value) and value > 0):
+                raise ValueError(f"{name} must be a number above 0; got {value!r}.")
+        if not is_finite(points):
+            raise ValueError(f"points must be a number; got {points!r}.")
         of = self.scored_class if of is None else of
         if of not in self.outcome.labels:
             raise ValueError(
@@ -583,7 +552,7 @@ class Scorecard(RuleModel):
             return ["score"]
         return [f"score {label}" for label in self.outcome.labels]
 
-    def _own_columns(self, held: Flags) -> dict[str, Any]:
+    def _form_columns(self, held: Flags) -> dict[str, Any]:
         return dict(zip(self._score_names, self._totals(held).T, strict=True))
 
     @property
@@ -705,22 +674,29 @@ class Scorecard(RuleModel):
         )
 
     def _contradictions(self) -> dict[int, str]:
-        outcome, every = self.outcome, self.default.rates
-        if not outcome.is_binary or every is None:
+        outcome, rates = self.outcome, self.default.rates
+        if not outcome.is_binary or rates is None:
             return {}
-        place, found = int(outcome.positive_index or 0), {}
-        label = outcome.label_text(outcome.positive_class)
+        place = int(outcome.positive_index or 0)
+        every, label = rates[place], outcome.label_text(outcome.positive_class)
+        near = min(LEAST_APART, LEAST_RATIO * min(rates))
+        is_for_it = self.scored_class == outcome.positive_class
+        found = {}
         for k, rule in enumerate(self.rules):
             [points] = rule.points or ()
-            rate = every[place] if rule.rates is None else rule.rates[place]
-            speaks = (rate - every[place]) * (1 if place else -1) * self.unit
-            if points * speaks >= 0 or abs(rate - every[place]) <= LEAST_APART:
+            rate = every if rule.rates is None else rule.rates[place]
+            is_more = rate > every
+            if not points or abs(rate - every) <= near:
                 continue
+            if (points > 0) == (is_more == is_for_it):
+                continue
+            digits = render.percent_digits(*sorted((rate, every)))
             found[k] = render.plain(
                 f"Rule {k + 1} {'adds' if points > 0 else 'subtracts'} points although "
-                f"{label} is {'more' if rate > every[place] else 'less'} frequent in "
-                f"its rows ({render.percent(rate)}, {render.percent(every[place])} in "
-                "all): points count given the other rules."
+                f"{label} is {'more' if is_more else 'less'} frequent in its rows "
+                f"({render.percent(rate, digits)}) than in all "
+                f"({render.percent(every, digits)}): points count given the other "
+                "rules."
             )
         return found
 

@@ -585,6 +585,39 @@ class RuleModel(ByValue, ABC):
         """
         return self._reasons(self.covers(X), n, best)
 
+    def scaled(
+        self,
+        points_to_double: float = 20,
+        points: float = 0,
+        odds: float = 1,
+        of: Any = None,
+    ) -> Self:
+        """Return a scorecard for two classes with whole points on another scale.
+
+        Parameters
+        ----------
+        points_to_double : float, default=20
+            How many points double the odds.
+        points, odds : float
+            A total that stands for these odds, such as 600 points for odds of 50.
+        of : class label, optional
+            The class whose odds these are, and that high totals stand for. In credit
+            scoring it is the good one. By default the class that points count for now.
+
+        Examples
+        --------
+        >>> from defragtrees import Condition, Rule, Scorecard
+        >>> paid = Rule((Condition(0, lower=1.0),), "good", (0.1, 0.9), points=(1.4,))
+        >>> base = Rule((), "good", (0.4, 0.6), points=(0.7,))
+        >>> card = Scorecard((paid,), base, ("years",), "classification",
+        ...                  ("bad", "good"))
+        >>> [rule.points for rule in card.scaled(20, points=600, odds=50)]
+        [(40.0,), (507.0,)]
+        >>> [rule.points for rule in card.scaled(20, of="bad")]
+        [(-40.0,), (-20.0,)]
+        """
+        return self._scaled(points_to_double, points, odds, of)
+
     def predict_frame(
         self,
         X: Rows,
@@ -635,7 +668,7 @@ class RuleModel(ByValue, ABC):
         best: str = "high",
     ) -> dict[str, Any]:
         """The columns of `predict_frame`, by name."""
-        columns = {"prediction": self._predict(held), **self._own_columns(held)}
+        columns = {"prediction": self._predict(held), **self._form_columns(held)}
         labels = self._reported_classes
         if probabilities is not None:
             labels = tuple(self.classes or ()) if probabilities else ()
@@ -649,13 +682,13 @@ class RuleModel(ByValue, ABC):
                 columns[f"reason {k}"] = texts
         return columns
 
-    def _own_columns(self, held: Flags) -> dict[str, Any]:
+    def _form_columns(self, held: Flags) -> dict[str, Any]:
         """The columns of `predict_frame` between prediction and probabilities."""
         return {"rule": self._apply(held) + 1}
 
     @property
     def _score_names(self) -> list[str]:
-        raise ValueError(self._no_scorecard("A total of points"))
+        raise ValueError(self._no_scorecard("A total of points needs"))
 
     @property
     def _reported_classes(self) -> tuple[Any, ...]:
@@ -663,18 +696,23 @@ class RuleModel(ByValue, ABC):
         return ()
 
     def _totals(self, held: Flags) -> Floats:
-        raise ValueError(self._no_scorecard("A total of points"))
+        raise ValueError(self._no_scorecard("A total of points needs"))
 
     def _reasons(self, held: Flags, n: int, best: str) -> Values:
-        raise ValueError(self._no_scorecard("Reason codes"))
+        raise ValueError(self._no_scorecard("Reason codes need"))
 
     def _reason_codes(self, n: int, best: str) -> list[Any]:
-        raise ValueError(self._no_scorecard("Reason codes"))
+        raise ValueError(self._no_scorecard("Reason codes need"))
+
+    def _scaled(
+        self, points_to_double: float, points: float, odds: float, of: Any
+    ) -> Self:
+        raise ValueError(self._no_scorecard("A scale of points needs"))
 
     def _no_scorecard(self, what: str) -> str:
         return (
-            f"{what} need{'s' * what.startswith('A ')} a scorecard; got rules with "
-            f"decision={self.decision!r}. Fit with form='points'."
+            f"{what} a scorecard; got rules with decision={self.decision!r}. Fit with "
+            "form='points'."
         )
 
     def _covers(self, matrix: Floats) -> Flags:
@@ -1380,9 +1418,18 @@ class RuleModel(ByValue, ABC):
             shares = tuple(rates.tolist())
         made = Rule(conditions, self.default.prediction, shares)
         made = self.outcome.with_answer(made, self._read_answer(text))
-        if probability is None:
-            return made
-        return self.outcome.with_probability(made, probability)
+        if probability is not None:
+            made = self.outcome.with_probability(made, probability)
+        if self.costs is not None or self.threshold is not None:
+            decision = self.outcome.decision(self.threshold, self.costs)
+            [follows] = self.outcome.decode(decision.choose([made.distribution]))
+            if made.prediction != follows:
+                raise ValueError(
+                    f"Costs or a threshold decide here, and predict {follows} from the "
+                    f"probabilities of this rule. Give a probability from which "
+                    f"{made.prediction} follows, such as probability=0.9."
+                )
+        return made
 
     def replace(self, rule: int, text: str, condition: int | str | None = None) -> Self:
         """Return a copy in which one rule has other conditions, given as text.
@@ -1495,7 +1542,7 @@ class RuleModel(ByValue, ABC):
         >>> rules.with_threshold(0.25).edits[0].text
         'predicts yes if P(yes) >= 0.25'
         """
-        self._check_probabilities("A threshold")
+        self._check_probabilities("with_threshold")
         if threshold is not None:
             self.outcome.decision(threshold)  # checks it as it is given
             threshold = self.outcome.stored_threshold(threshold)
@@ -1520,7 +1567,7 @@ class RuleModel(ByValue, ABC):
         >>> costly.edits[0].text
         'costs: yes predicted for no 1, no predicted for yes 5'
         """
-        self._check_probabilities("Costs")
+        self._check_probabilities("with_costs")
         return self._decided("costs", self.outcome.decision(costs=costs))
 
     def with_class_weight(self, class_weight: Any) -> Self:
@@ -1539,9 +1586,9 @@ class RuleModel(ByValue, ABC):
         >>> [rule.prediction for rule in rules.with_class_weight({"yes": 3})]
         ['yes', 'yes', 'no']
         """
-        self._check_probabilities("A class weight")
+        self._check_probabilities("with_class_weight")
         rates = self._class_rates
-        if rates is None and isinstance(class_weight, str):
+        if rates is None and str(class_weight) == "balanced":
             raise ValueError(
                 "class_weight='balanced' needs the shares of the classes; these rules "
                 "have none. Pass a dict from class to weight, or refit the rules."

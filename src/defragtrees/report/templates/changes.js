@@ -116,10 +116,11 @@ const changes = {
   },
 };
 /* The model that predicts the positive class from this probability on; it replaces costs. */
-const mirrored = (p) => (data.positive === 1 ? p : Number((1 - p).toFixed(12)));
+const mirrored = (p) => (data.positive === 1 ? p : Number((1 - p).toFixed(11)));
 function withThreshold(set, least) {
-  /* The second class is predicted where the first is less likely. */
-  const made = { ...set, threshold: data.positive === 1 ? least : above(1 - least), costs: null };
+  /* The second class is predicted where the first is less likely, by more than rounding. */
+  const threshold = data.positive === 1 ? least : Math.min(1 - least + 1e-12, 1 - 1e-12);
+  const made = { ...set, threshold, costs: null };
   const follow = (rule) => {
     const prediction = original.classes[choose(made, rule.distribution)];
     return prediction === rule.prediction ? rule : { ...rule, prediction, error: null };

@@ -178,6 +178,7 @@ function logOdds(p, least = 1e-12) {
   const inside = Math.min(Math.max(p, least), 1 - least);
   return Math.log(inside) - Math.log1p(-inside);
 }
+const ROUNDING = 1e-13; /* of a probability, on the way to log-odds and back */
 const isSet = (set) => isKnown(set.threshold);
 /* Of two classes, the probability of the second from which it is predicted. */
 const cutOf = (set) =>
@@ -274,7 +275,7 @@ const forms = {
       const values = forms.points.values(set, held);
       if (!isClasses) return values[0];
       if (values.length > 1) return set.costs ? choose(set, softmax(values)) : values.indexOf(Math.max(...values));
-      const cut = logOdds(cutOf(set));
+      const cut = logOdds(cutOf(set) - (isSet(set) ? ROUNDING : 0));
       return (isSet(set) ? values[0] >= cut : values[0] > cut) ? 1 : 0;
     },
     combined: matching,

@@ -59,6 +59,12 @@ def test_the_wrong_order_is_noticed():
     )
     found, finding = agreement(rules, predict, classes=("good", "bad"))
     assert (finding, found.notes) == (expected, ())
+    # As it is if the user names it.
+    wrong, finding = agreement(rules, model, classes=("good", "bad"))
+    assert finding.is_moved
+    assert wrong.notes[-1].startswith(
+        f"as bad, good they would agree on {expected.now_text}"
+    )
 
 
 def test_the_right_order_of_three_classes_is_found():
@@ -93,6 +99,20 @@ def test_labels_that_read_the_same_are_the_same():
     assert match_classes(("a", "b", "c"), ("a", "b")).labels == ("a", "b", "c")
 
 
+def test_a_model_may_have_more_classes_than_the_rules():
+    rules, model = fitted()
+
+    def predict(X):
+        is_new = np.arange(len(X)) % 10 == 0
+        return np.where(is_new, "unsure", model.predict(X))
+
+    found, finding = agreement(rules, predict)
+    assert finding.now == (rules.predict(NEW[0]) == predict(NEW[0])).mean()
+    assert found.notes == (
+        "the rules never predict these classes of the model: unsure",
+    )
+
+
 def test_a_function_may_return_labels_or_numbers_and_not_all_of_them():
     rules, model = fitted()
     _, expected = agreement(rules, model)
@@ -113,10 +133,13 @@ def test_a_function_may_return_labels_or_numbers_and_not_all_of_them():
     [
         (("a", "b"), None, r"such as \['bad', 'good'\].*'b'\].*watch --classes"),
         ((-1, 1), None, "model must predict the classes of the rules"),
+        (("bad", "fine"), None, r"it predicts \['bad', 'fine'\]"),
         ((0, 1, 2), None, "model must predict the classes of the rules"),
         ((0, 1), ("bad",), r"for each of the model's, \[0, 1\]; got \['bad'\]"),
         ((0, 1), ("bad", "fine"), r"classes must name classes of the rules, \['bad'"),
         ((0, 1), ("bad", "bad"), "each once; got"),
+        ((0, 1), "bad", "must be a list of classes of the rules; got 'bad'"),
+        ((0, 1), 2, "must be a list of classes of the rules; got 2"),
     ],
 )
 def test_classes_that_cannot_be_matched_are_one_sentence(model, classes, message):

@@ -437,11 +437,14 @@ def check_encoded(
 
 def missing_columns(rules, names):
     """A note on columns of the training data that a table lacks, if there are any."""
-    gone = [name for name in rules.feature_names if name not in set(names)]
-    if not gone:
-        return ()
-    shown = ", ".join(map(repr, gone[:5])) + (", …" if gone[5:] else "")
-    return (f"columns that no rule uses are missing: {shown}",)
+    known = set(names)
+    gone = [repr(name) for name in rules.feature_names if name not in known]
+    return (f"columns that no rule uses are missing: {_few(gone)}",) if gone else ()
+
+
+def _few(texts):
+    """The first texts of a list, and whether there are more."""
+    return ", ".join(texts[:5]) + (", …" if texts[5:] else "")
 
 
 class _Comparison:
@@ -491,16 +494,19 @@ class _Comparison:
             )
 
     def class_notes(self, match, findings):
-        """How the classes of a model that only numbers them were understood."""
-        if not match.is_by_position:
-            return
+        """How the classes of a model with other labels were understood."""
         outcome = self.rules.outcome
-        own, labels = map(str, match.own), map(outcome.label_text, match.labels)
-        yield (
-            f"the model's classes {', '.join(own)} are taken to be {', '.join(labels)}"
-        )
+        if match.is_by_position:
+            own, labels = map(str, match.own), map(outcome.label_text, match.labels)
+            yield (
+                f"the model's classes {', '.join(own)} are taken to be "
+                f"{', '.join(labels)}"
+            )
+        more = [str(label) for label in match.labels if label not in outcome.labels]
+        if more:
+            yield f"the rules never predict these classes of the model: {_few(more)}"
         found = next((one for one in findings if one.kind == "agreement"), None)
-        if found is None or not found.is_moved:
+        if match.own == match.labels or found is None or not found.is_moved:
             return
         pair = map(outcome.encode_any, (self.model_predictions, self.predicted))
         counts = np.zeros((outcome.n_classes, outcome.n_classes))

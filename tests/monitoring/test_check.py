@@ -14,7 +14,7 @@ from sklearn.ensemble import (
 )
 
 from defragtrees import Condition, Rule, RuleList, RuleModel, simplify
-from defragtrees.monitoring.check import check
+from defragtrees.monitoring.check import Check, check
 from defragtrees.monitoring.two_samples import (
     holm,
     larger_mean_p,
@@ -247,6 +247,16 @@ def test_a_check_shows_and_escapes():
     assert found.to_dict()["moved"] is True
     assert f"{len(found.moved)} of {len(found.findings)}" in repr(found)
     assert "http" not in page
+
+
+def test_predictions_are_shares_whatever_a_class_is_called():
+    shares = (("mean", 0.4, 0.5), ("nice", 0.6, 0.5))
+    page = Check((), 1000, 200, predictions=shares).to_html()
+    assert "40.0 %" in page
+    assert "60.0 %" in page
+    page = Check((), 1000, 200, predictions=(("mean", None, 0.5),)).to_html()
+    assert "50.0 %" not in page
+    assert "0.5" in page
 
 
 def test_the_text_has_the_verdict_first_then_what_moved():

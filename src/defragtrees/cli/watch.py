@@ -30,7 +30,7 @@ from defragtrees.cli.tables import table, wrapped
 from defragtrees.estimators.measuring import read_model
 from defragtrees.monitoring.check import check_encoded, missing_columns
 from defragtrees.monitoring.history import Record, read_history
-from defragtrees.monitoring.page import prediction_text
+from defragtrees.monitoring.page import prediction_cells
 
 EXAMPLE = "defragtrees watch rules.json week7.parquet --target y --history checks.jsonl"
 MOVED = 1  # the exit code
@@ -154,15 +154,7 @@ def _text(found, details):
     if shown:
         parts.append(table(*found._cells(shown), left=(0, 1, 2, 3)))
     if details:
-        rows = [
-            [
-                name,
-                "" if then is None else prediction_text(then, name),
-                prediction_text(now, name),
-            ]
-            for name, then, now in found.predictions
-        ]
-        parts.append(table(["prediction", "reference", "new"], rows))
+        parts.append(table(*prediction_cells(found)))
     else:
         n_tests = len(found.findings)
         parts.append(click.style(f"All {n_tests} tests: --details.", dim=True))

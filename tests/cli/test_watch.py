@@ -1,7 +1,9 @@
 """`watch`: the model's classes, the history and its plot, and every exit code."""
 
 import json
+import os
 import pickle
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -67,6 +69,9 @@ def test_numbered_classes_of_a_model_are_those_of_the_rules(
     wrong = call(*line, "--classes", "virginica,versicolor,setosa", "--json")
     assert wrong.code == 1
     assert agreement(wrong)["now"] < 0.5
+    assert json.loads(wrong.out)["notes"][-1].startswith(
+        "as setosa, versicolor, virginica they would agree on "
+    )
 
 
 def test_a_pickled_model_with_the_words_of_the_rules(call, files, iris, rules):
@@ -226,6 +231,25 @@ def test_a_plot_that_fails_leaves_the_history(call, iris, rules, tmp_path, monke
     done = call(*line, "--plot", tmp_path / "trend.png")
     assert done.code == 2
     assert history.read_bytes() == before
+
+
+def test_a_history_that_cannot_be_written_to_stops_before_the_work(
+    call, refused, iris, rules, tmp_path, monkeypatch
+):
+    history, page = tmp_path / "checks.jsonl", tmp_path / "check.html"
+    line = ("watch", rules("xgboost.json"), iris, "--history", history, "--quiet")
+    assert call(*line).code == 0
+    before = history.read_bytes()
+    access = os.access
+
+    def read_only(path, mode):  # also for the administrator
+        is_written = mode == os.W_OK and Path(path) == history
+        return access(path, mode) and not is_written
+
+    monkeypatch.setattr(os, "access", read_only)
+    assert "checks.jsonl' is not writable" in refused(*line, "--html", page)
+    assert history.read_bytes() == before
+    assert not page.exists()
 
 
 def test_exit_codes_in_a_process_of_its_own(command, iris, rules, tmp_path):

@@ -203,14 +203,22 @@ def test_bad_input_is_rejected():
     X, y = rows(100, np.random.default_rng(3))
     with pytest.raises(ValueError, match="the same number of rows; got 100 and 3"):
         rules.check(X, y[:3])
-    with pytest.raises(ValueError, match="level must be above 0"):
-        rules.check(X, y, level=1.5)
+    for level in (1.5, math.nan, "low"):
+        with pytest.raises(ValueError, match="level must be above 0"):
+            rules.check(X, y, level=level)
     with pytest.raises(ValueError, match="Are they of another type"):
         rules.check(X, np.ones(100, dtype=int))
     bare = RuleList((Rule((Condition(0, lower=1.0),), 1.0),), Rule((), 2.0), ("a",),
                    "regression")  # fmt: skip
     with pytest.raises(ValueError, match="There is nothing to test"):
         bare.check([[1.0]])
+    # Counts without a share are of an unknown number of rows.
+    known = {"n_rows": 10.0, "error": 0.1}
+    bare = RuleList((Rule((Condition(0, lower=1.0),), "a", **known),),
+                    Rule((), "b", **known), ("x",), "classification",
+                    classes=("a", "b"))  # fmt: skip
+    with pytest.raises(ValueError, match="There is nothing to test"):
+        bare.check([[1.0]], ensemble=lambda X: np.full(len(X), "a"))
 
 
 def test_edited_rules_without_counts_are_not_tested():

@@ -66,7 +66,12 @@ MOVED = 1  # the exit code
     help="Rate of false alarms of all tests together.",
 )
 @output_option("Write the check as an HTML page.", "--html")
-@output_option("Append the check to a file, as one line of JSON.", "--history")
+@click.option(
+    "--history",
+    type=click.Path(dir_okay=False, writable=True, path_type=Path),
+    metavar="FILE",
+    help="Append the check to a file, as one line of JSON.",
+)
 @click.option(
     "--label",
     default="",

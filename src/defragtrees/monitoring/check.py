@@ -17,6 +17,7 @@ import textwrap
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -395,7 +396,7 @@ def check_encoded(
 
     `predicted` are predictions of the model, if any, and `match` its ClassMatch.
     """
-    if not 0 < level < 1:
+    if not (isinstance(level, Real) and 0 < level < 1):
         raise ValueError(f"level must be above 0 and below 1; got {level!r}.")
     if not len(matrix):
         raise ValueError("A drift check needs at least one row; got none.")
@@ -530,7 +531,8 @@ class _Comparison:
         errors = np.array([rule.error * rule.n_rows for rule in rules])
         # Files of older versions have the agreement of each rule on training rows.
         is_share = rules.is_exclusive and rules.outcome.error_is_share
-        if not is_share or rules.edits or not np.isfinite(errors).all():
+        is_counted = np.isfinite([*errors, self.n_then]).all()
+        if not is_share or rules.edits or not is_counted:
             return None
         loss = float(errors.sum() / self.n_then)
         return Agreement("training", loss, WORTH["searched"] * self.n_then)

@@ -70,7 +70,7 @@ def test_numbered_classes_of_a_model_are_those_of_the_rules(
     assert wrong.code == 1
     assert agreement(wrong)["now"] < 0.5
     assert json.loads(wrong.out)["notes"][-1].startswith(
-        "as setosa, versicolor, virginica they would agree on "
+        "with the model's classes 0, 1, 2 as setosa, versicolor, virginica, they would "
     )
 
 

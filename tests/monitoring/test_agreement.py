@@ -54,8 +54,9 @@ def test_the_wrong_order_is_noticed():
     assert finding.is_moved
     assert finding.now == pytest.approx(1 - expected.now)
     assert found.notes[-1] == (
-        f"as good, bad they would agree on {expected.now_text} of the rows; name them "
-        "in the right order (classes, watch --classes)"
+        "with the model's classes 0, 1 as good, bad, they would agree on "
+        f"{expected.now_text} of the rows; name them in this order (classes, watch "
+        "--classes)"
     )
     found, finding = agreement(rules, predict, classes=("good", "bad"))
     assert (finding, found.notes) == (expected, ())
@@ -63,7 +64,8 @@ def test_the_wrong_order_is_noticed():
     wrong, finding = agreement(rules, model, classes=("good", "bad"))
     assert finding.is_moved
     assert wrong.notes[-1].startswith(
-        f"as bad, good they would agree on {expected.now_text}"
+        "with the model's classes bad, good as bad, good, they would agree on "
+        f"{expected.now_text}"
     )
 
 
@@ -77,7 +79,9 @@ def test_the_right_order_of_three_classes_is_found():
     found, finding = agreement(rules, turned.predict, X)
     assert finding.is_moved
     assert "the model's classes 0, 1, 2 are taken to be red, green, blue" in found.notes
-    assert found.notes[-1].startswith("as green, blue, red they would agree on 9")
+    assert found.notes[-1].startswith(
+        "with the model's classes 0, 1, 2 as green, blue, red, they would agree on 9"
+    )
     found, finding = agreement(rules, turned.predict, X,
                                classes=("green", "blue", "red"))  # fmt: skip
     assert not finding.is_moved

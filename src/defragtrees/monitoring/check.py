@@ -485,8 +485,9 @@ class _Comparison:
             return
         if self.agreement is None:
             yield (
-                "agreement with the model is not tested, as that of these rules was "
-                "never measured: they were edited or refitted, or come from an old file"
+                "agreement with the model is not tested, as there is none to compare "
+                "with: the rules were edited or refitted, or saved without a profile or "
+                "by an older version"
             )
         elif self.agreement.source == "training":
             yield (
@@ -496,13 +497,10 @@ class _Comparison:
 
     def class_notes(self, match, findings):
         """How the classes of a model with other labels were understood."""
-        outcome = self.rules.outcome
+        outcome, own = self.rules.outcome, ", ".join(map(str, match.own))
         if match.is_by_position:
-            own, labels = map(str, match.own), map(outcome.label_text, match.labels)
-            yield (
-                f"the model's classes {', '.join(own)} are taken to be "
-                f"{', '.join(labels)}"
-            )
+            labels = ", ".join(map(outcome.label_text, match.labels))
+            yield f"the model's classes {own} are taken to be {labels}"
         more = [str(label) for label in match.labels if label not in outcome.labels]
         if more:
             yield f"the rules never predict these classes of the model: {_few(more)}"
@@ -515,10 +513,11 @@ class _Comparison:
         rows, order = linear_sum_assignment(-counts)  # as often alike as possible
         agrees = counts[rows, order].sum() / len(self.matrix)
         if agrees > found.now:
-            labels = [outcome.labels[k] for k in order[outcome.encode(match.labels)]]
+            places = order[outcome.encode(match.labels)]
+            labels = ", ".join(outcome.label_text(outcome.labels[k]) for k in places)
             yield (
-                f"as {', '.join(map(outcome.label_text, labels))} they would agree on "
-                f"{render.share(agrees)} of the rows; name them in the right order "
+                f"with the model's classes {own} as {labels}, they would agree on "
+                f"{render.share(agrees)} of the rows; name them in this order "
                 "(classes, watch --classes)"
             )
 

@@ -486,8 +486,8 @@ class _Comparison:
         if self.agreement is None:
             yield (
                 "agreement with the model is not tested, as there is none to compare "
-                "with: the rules were edited or refitted, or saved without a profile or "
-                "by an older version"
+                "with: the rules were edited or refitted, or saved without a profile "
+                "or by an older version"
             )
         elif self.agreement.source == "training":
             yield (

@@ -17,6 +17,7 @@ table { border-collapse: collapse; width: 100%; margin: 1rem 0; }
 th, td { text-align: left; padding: .35rem .75rem .35rem 0; vertical-align: top;
   border-bottom: 1px solid #ddd; overflow-wrap: anywhere; }
 th { font-weight: 600; }
+:is(th, td):nth-last-child(-n + 2) { white-space: nowrap; }
 tr.is-moved td { font-weight: 600; }
 tr.is-moved td:first-child { border-left: .25rem solid #b3261e; padding-left: .5rem; }
 @media (prefers-color-scheme: dark) {

@@ -67,14 +67,14 @@ def test_every_measure_that_drifted_has_a_line_and_its_drift_dots():
 
 
 def test_a_false_alarm_is_not_the_beginning():
-    history = make_history(6, n_measures=1)
+    history = make_history(6, n_measures=1, start=3)
     early, *rest = history.records
     [finding, other] = early.check.findings
     alarm = Finding(**{**vars(finding), "is_moved": True, "now_text": "early"})
     check = Check((alarm, other), 1000, 500)
     records = (Record(check, early.time, "week 1"), *rest)
     ax = plots.history(History(records, "checks.jsonl"))
-    assert "week 3:" in ax.get_yticklabels()[0].get_text()
+    assert "week 4:" in ax.get_yticklabels()[0].get_text()
 
 
 def test_without_drift_there_is_a_sentence():
@@ -109,7 +109,7 @@ def test_drift_that_some_checks_miss_began_when_most_found_it():
         lambda k: {"is_moved": k in found, "now_text": f"now {k}"},
     )
     text = plots.history(history).get_yticklabels()[0].get_text()
-    assert text.splitlines()[1].startswith("week 7: now 6, was")
+    assert text.splitlines()[1].startswith("week 5: now 4, was")
 
 
 def test_a_distribution_is_drawn_by_how_far_it_moved():

@@ -92,8 +92,8 @@ def _texts(findings, names):
     is_moved = np.array([one is not None and one.is_moved for one in findings])
     last = np.flatnonzero(is_moved)[-1]
     # Small drift is not found by every check, and one alarm may be false.
-    balance = np.cumsum(np.where(is_moved[last::-1], 1, -1))
-    place = last - balance.argmax()
+    steps = np.where(is_moved[last::-1], 1, -1)
+    place = np.cumsum(steps)[::-1].argmax()
     first = findings[place]
     return [
         *style.wrap(first.measure, LETTERS, SIZE),

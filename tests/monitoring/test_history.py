@@ -145,6 +145,10 @@ WRONG = {
         lambda: line(findings=[{"kind": "rate"}]).encode(),
         r"findings[0] has no 'about'",
     ),
+    "half a prediction": (
+        lambda: line(predictions=[{"prediction": "good"}]).encode(),
+        r"predictions[0] has no 'then'",
+    ),
     "text for a number": (
         lambda: line(level="high").encode(),
         "level must be a number; got 'high'",

@@ -253,30 +253,26 @@ class Check:
         }
 
     @classmethod
-    def from_dict(cls, data, place=""):
-        """The check that `to_dict` wrote down; errors name their place.
+    def from_dict(cls, data):
+        """The check that `to_dict` wrote down; ValueError for anything else.
 
         Examples
         --------
         >>> Check.from_dict(Check((), 1000, 200).to_dict()).n_now
         200
         """
-        fields = schema.read_fields(data, _CHECK, tuple(_CHECK), place)
-        inside = f"{place}." if place else ""
-        return cls(
-            tuple(
-                Finding.from_dict(one, f"{inside}findings[{i}]")
-                for i, one in enumerate(fields["findings"])
-            ),
-            fields["n_then"],
-            fields["n_now"],
-            fields["level"],
-            tuple(
-                tuple(schema.read_fields(one, _SHARE, tuple(_SHARE), place).values())
-                for one in fields["predictions"]
-            ),
-            fields["notes"],
+        fields = schema.read_fields(data, _CHECK, tuple(_CHECK))
+        findings = tuple(
+            Finding.from_dict(one, f"findings[{i}]")
+            for i, one in enumerate(fields["findings"])
         )
+        shares = (
+            schema.read_fields(one, _SHARE, tuple(_SHARE), f"predictions[{i}]")
+            for i, one in enumerate(fields["predictions"])
+        )
+        predictions = tuple(tuple(one.values()) for one in shares)
+        rows = fields["n_then"], fields["n_now"], fields["level"]
+        return cls(findings, *rows, predictions, fields["notes"])
 
     def append_to(self, path, *, label="", rules="", data=""):
         """Append the check as one line to a history; see `read_history`.

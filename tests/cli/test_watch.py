@@ -83,24 +83,31 @@ def test_a_pickled_model_with_the_words_of_the_rules(call, files, iris, rules):
 
 
 class Rounded:
-    """A model that cannot be read, and predicts texts of numbers."""
+    """A model that cannot be read, and predicts texts."""
+
+    def __init__(self, labels):
+        self.labels = np.array(list(labels))
 
     def predict(self, X):
-        length = X["petal length"].to_numpy()
-        return np.where(length < 2.5, "0", np.where(length < 4.8, "1", "2"))
+        return self.labels[np.searchsorted([2.5, 4.8], X["petal length"])]
 
 
 def test_a_black_box_is_queried(call, refused, iris, rules, tmp_path):
-    path = tmp_path / "model.pkl"
-    path.write_bytes(pickle.dumps(Rounded()))
-    line = ("watch", rules("xgboost.json"), iris, "--model", path, "--trust-pickle",
+    path, few = tmp_path / "model.pkl", tmp_path / "few.csv"
+    pd.read_csv(iris)[:100].to_csv(few, index=False)
+    line = ("watch", rules("xgboost.json"), "--model", path, "--trust-pickle",
             "--quiet")  # fmt: skip
-    assert "such as ['setosa', 'versicolor', 'virginica']; it predicts ['0'" in (
-        refused(*line)
+    path.write_bytes(pickle.dumps(Rounded("abc")))
+    assert "such as ['setosa', 'versicolor', 'virginica']; it predicts ['a'" in (
+        refused(*line, iris)
     )
-    done = call(*line, "--classes", SPECIES, "--json")
+    done = call(*line, iris, "--classes", SPECIES, "--json")
     assert done.code == 0
     assert agreement(done)["now"] > 0.9
+    # Texts of numbers are numbers, also if a batch lacks one of them.
+    path.write_bytes(pickle.dumps(Rounded("012")))
+    for data, *more in ((iris,), (few,), (few, "--classes", SPECIES)):
+        assert agreement(call(*line, data, *more, "--json"))["now"] > 0.9
 
 
 def test_the_history_has_a_line_for_each_check(call, iris, rules, tmp_path):

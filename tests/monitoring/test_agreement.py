@@ -27,7 +27,7 @@ def renamed(model, classes):
 
 
 @pytest.mark.parametrize(
-    "classes", [(0, 1), (1, 2), (False, True), (0.0, 1.0)], ids=str
+    "classes", [(0, 1), (1, 2), (False, True), (0.0, 1.0), ("0", "1")], ids=str
 )
 def test_numbered_classes_are_those_of_the_rules_in_order(classes):
     rules, model = fitted()

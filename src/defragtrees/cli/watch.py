@@ -161,7 +161,7 @@ def _text(found, details):
     if details:
         parts.append(table(*prediction_cells(found)))
     else:
-        n_tests = len(found.findings)
-        parts.append(click.style(f"All {n_tests} tests: --details.", dim=True))
+        tests = render.plural(len(found.findings), "test")
+        parts.append(click.style(f"All {tests}: --details.", dim=True))
     notes = [wrapped(f"Note: {note}.", "  ") for note in found.notes]
     return "\n\n".join([*parts, *filter(None, ["\n".join(notes)])])

@@ -160,11 +160,9 @@ def match_classes(own, known, given=None, is_complete=True):
     order = known if given is None else _checked_order(given, known)
     n_classes = len(order)
     for first in (0, 1):
-        numbers = range(first, first + n_classes)
-        if all(label in numbers for label in own):
-            if len(own) == n_classes or not is_complete:
-                labels = tuple(order[int(label) - first] for label in own)
-                return ClassMatch(own, labels, given is None)
+        places = find_positions(own, range(first, first + n_classes))
+        if None not in places and (len(own) == n_classes or not is_complete):
+            return ClassMatch(own, tuple(order[j] for j in places), given is None)
     if given is not None and len(own) == n_classes:
         return ClassMatch(own, order)
     if given is not None:

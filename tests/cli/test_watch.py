@@ -1,7 +1,9 @@
 """`watch`: the model's classes, the history and its plot, and every exit code."""
 
 import json
+import os
 import pickle
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -67,6 +69,9 @@ def test_numbered_classes_of_a_model_are_those_of_the_rules(
     wrong = call(*line, "--classes", "virginica,versicolor,setosa", "--json")
     assert wrong.code == 1
     assert agreement(wrong)["now"] < 0.5
+    assert json.loads(wrong.out)["notes"][-1].startswith(
+        "with the model's classes 0, 1, 2 as setosa, versicolor, virginica, they would "
+    )
 
 
 def test_a_pickled_model_with_the_words_of_the_rules(call, files, iris, rules):
@@ -78,24 +83,31 @@ def test_a_pickled_model_with_the_words_of_the_rules(call, files, iris, rules):
 
 
 class Rounded:
-    """A model that cannot be read, and predicts texts of numbers."""
+    """A model that cannot be read, and predicts texts."""
+
+    def __init__(self, labels):
+        self.labels = np.array(list(labels))
 
     def predict(self, X):
-        length = X["petal length"].to_numpy()
-        return np.where(length < 2.5, "0", np.where(length < 4.8, "1", "2"))
+        return self.labels[np.searchsorted([2.5, 4.8], X["petal length"])]
 
 
 def test_a_black_box_is_queried(call, refused, iris, rules, tmp_path):
-    path = tmp_path / "model.pkl"
-    path.write_bytes(pickle.dumps(Rounded()))
-    line = ("watch", rules("xgboost.json"), iris, "--model", path, "--trust-pickle",
+    path, few = tmp_path / "model.pkl", tmp_path / "few.csv"
+    pd.read_csv(iris)[:100].to_csv(few, index=False)
+    line = ("watch", rules("xgboost.json"), "--model", path, "--trust-pickle",
             "--quiet")  # fmt: skip
-    assert "such as ['setosa', 'versicolor', 'virginica']; it predicts ['0'" in (
-        refused(*line)
+    path.write_bytes(pickle.dumps(Rounded("abc")))
+    assert "such as ['setosa', 'versicolor', 'virginica']; it predicts ['a'" in (
+        refused(*line, iris)
     )
-    done = call(*line, "--classes", SPECIES, "--json")
+    done = call(*line, iris, "--classes", SPECIES, "--json")
     assert done.code == 0
     assert agreement(done)["now"] > 0.9
+    # Texts of numbers are numbers, also if a batch lacks one of them.
+    path.write_bytes(pickle.dumps(Rounded("012")))
+    for data, *more in ((iris,), (few,), (few, "--classes", SPECIES)):
+        assert agreement(call(*line, data, *more, "--json"))["now"] > 0.9
 
 
 def test_the_history_has_a_line_for_each_check(call, iris, rules, tmp_path):
@@ -226,6 +238,25 @@ def test_a_plot_that_fails_leaves_the_history(call, iris, rules, tmp_path, monke
     done = call(*line, "--plot", tmp_path / "trend.png")
     assert done.code == 2
     assert history.read_bytes() == before
+
+
+def test_a_history_that_cannot_be_written_to_stops_before_the_work(
+    call, refused, iris, rules, tmp_path, monkeypatch
+):
+    history, page = tmp_path / "checks.jsonl", tmp_path / "check.html"
+    line = ("watch", rules("xgboost.json"), iris, "--history", history, "--quiet")
+    assert call(*line).code == 0
+    before = history.read_bytes()
+    access = os.access
+
+    def read_only(path, mode):  # also for the administrator
+        is_written = mode == os.W_OK and Path(path) == history
+        return access(path, mode) and not is_written
+
+    monkeypatch.setattr(os, "access", read_only)
+    assert "checks.jsonl' is not writable" in refused(*line, "--html", page)
+    assert history.read_bytes() == before
+    assert not page.exists()
 
 
 def test_exit_codes_in_a_process_of_its_own(command, iris, rules, tmp_path):

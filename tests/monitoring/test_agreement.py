@@ -27,7 +27,7 @@ def renamed(model, classes):
 
 
 @pytest.mark.parametrize(
-    "classes", [(0, 1), (1, 2), (False, True), (0.0, 1.0)], ids=str
+    "classes", [(0, 1), (1, 2), (False, True), (0.0, 1.0), ("0", "1")], ids=str
 )
 def test_numbered_classes_are_those_of_the_rules_in_order(classes):
     rules, model = fitted()
@@ -54,11 +54,19 @@ def test_the_wrong_order_is_noticed():
     assert finding.is_moved
     assert finding.now == pytest.approx(1 - expected.now)
     assert found.notes[-1] == (
-        f"as good, bad they would agree on {expected.now_text} of the rows; name them "
-        "in the right order (classes, watch --classes)"
+        "with the model's classes 0, 1 as good, bad, they would agree on "
+        f"{expected.now_text} of the rows; name them in this order (classes, watch "
+        "--classes)"
     )
     found, finding = agreement(rules, predict, classes=("good", "bad"))
     assert (finding, found.notes) == (expected, ())
+    # As it is if the user names it.
+    wrong, finding = agreement(rules, model, classes=("good", "bad"))
+    assert finding.is_moved
+    assert wrong.notes[-1].startswith(
+        "with the model's classes bad, good as bad, good, they would agree on "
+        f"{expected.now_text}"
+    )
 
 
 def test_the_right_order_of_three_classes_is_found():
@@ -71,7 +79,9 @@ def test_the_right_order_of_three_classes_is_found():
     found, finding = agreement(rules, turned.predict, X)
     assert finding.is_moved
     assert "the model's classes 0, 1, 2 are taken to be red, green, blue" in found.notes
-    assert found.notes[-1].startswith("as green, blue, red they would agree on 9")
+    assert found.notes[-1].startswith(
+        "with the model's classes 0, 1, 2 as green, blue, red, they would agree on 9"
+    )
     found, finding = agreement(rules, turned.predict, X,
                                classes=("green", "blue", "red"))  # fmt: skip
     assert not finding.is_moved
@@ -91,6 +101,20 @@ def test_labels_that_read_the_same_are_the_same():
     assert match_classes((0, 1, 2), (1, 2, 3)).labels == (1, 2, 3)
     assert match_classes((3, 4), (3, 4, 5)).labels == (3, 4)
     assert match_classes(("a", "b", "c"), ("a", "b")).labels == ("a", "b", "c")
+
+
+def test_a_model_may_have_more_classes_than_the_rules():
+    rules, model = fitted()
+
+    def predict(X):
+        is_new = np.arange(len(X)) % 10 == 0
+        return np.where(is_new, "unsure", model.predict(X))
+
+    found, finding = agreement(rules, predict)
+    assert finding.now == (rules.predict(NEW[0]) == predict(NEW[0])).mean()
+    assert found.notes == (
+        "the rules never predict these classes of the model: unsure",
+    )
 
 
 def test_a_function_may_return_labels_or_numbers_and_not_all_of_them():
@@ -113,10 +137,13 @@ def test_a_function_may_return_labels_or_numbers_and_not_all_of_them():
     [
         (("a", "b"), None, r"such as \['bad', 'good'\].*'b'\].*watch --classes"),
         ((-1, 1), None, "model must predict the classes of the rules"),
+        (("bad", "fine"), None, r"it predicts \['bad', 'fine'\]"),
         ((0, 1, 2), None, "model must predict the classes of the rules"),
         ((0, 1), ("bad",), r"for each of the model's, \[0, 1\]; got \['bad'\]"),
         ((0, 1), ("bad", "fine"), r"classes must name classes of the rules, \['bad'"),
         ((0, 1), ("bad", "bad"), "each once; got"),
+        ((0, 1), "bad", "must be a list of classes of the rules; got 'bad'"),
+        ((0, 1), 2, "must be a list of classes of the rules; got 2"),
     ],
 )
 def test_classes_that_cannot_be_matched_are_one_sentence(model, classes, message):

@@ -14,7 +14,7 @@ from sklearn.ensemble import (
 )
 
 from defragtrees import Condition, Rule, RuleList, RuleModel, simplify
-from defragtrees.monitoring.check import check
+from defragtrees.monitoring.check import Check, check
 from defragtrees.monitoring.two_samples import (
     holm,
     larger_mean_p,
@@ -203,14 +203,22 @@ def test_bad_input_is_rejected():
     X, y = rows(100, np.random.default_rng(3))
     with pytest.raises(ValueError, match="the same number of rows; got 100 and 3"):
         rules.check(X, y[:3])
-    with pytest.raises(ValueError, match="level must be above 0"):
-        rules.check(X, y, level=1.5)
+    for level in (1.5, math.nan, "low"):
+        with pytest.raises(ValueError, match="level must be above 0"):
+            rules.check(X, y, level=level)
     with pytest.raises(ValueError, match="Are they of another type"):
         rules.check(X, np.ones(100, dtype=int))
     bare = RuleList((Rule((Condition(0, lower=1.0),), 1.0),), Rule((), 2.0), ("a",),
                    "regression")  # fmt: skip
     with pytest.raises(ValueError, match="There is nothing to test"):
         bare.check([[1.0]])
+    # Counts without a share are of an unknown number of rows.
+    known = {"n_rows": 10.0, "error": 0.1}
+    bare = RuleList((Rule((Condition(0, lower=1.0),), "a", **known),),
+                    Rule((), "b", **known), ("x",), "classification",
+                    classes=("a", "b"))  # fmt: skip
+    with pytest.raises(ValueError, match="There is nothing to test"):
+        bare.check([[1.0]], ensemble=lambda X: np.full(len(X), "a"))
 
 
 def test_edited_rules_without_counts_are_not_tested():
@@ -247,6 +255,16 @@ def test_a_check_shows_and_escapes():
     assert found.to_dict()["moved"] is True
     assert f"{len(found.moved)} of {len(found.findings)}" in repr(found)
     assert "http" not in page
+
+
+def test_predictions_are_shares_whatever_a_class_is_called():
+    shares = (("mean", 0.4, 0.5), ("nice", 0.6, 0.5))
+    page = Check((), 1000, 200, predictions=shares).to_html()
+    assert "40.0 %" in page
+    assert "60.0 %" in page
+    page = Check((), 1000, 200, predictions=(("mean", None, 0.5),)).to_html()
+    assert "50.0 %" not in page
+    assert "0.5" in page
 
 
 def test_the_text_has_the_verdict_first_then_what_moved():

@@ -121,9 +121,9 @@ WRONG = {
         lambda: json.dumps(fitted()[0].to_dict()).encode(),
         "line 1 is no check: the format must be 'defragtrees-check-1'",
     ),
-    "other JSON": (b'{"a": 1}\n', "the format must be"),
-    "a list": (b"[1, 2]\n", "the format must be"),
-    "a number": (b"17\n", "the format must be"),
+    "other JSON": (b'{"a": 1}\n', "'defragtrees-check-1'; got None"),
+    "a list": (b"[1, 2]\n", "'defragtrees-check-1'; got [1, 2]"),
+    "a number": (b"17\n", "'defragtrees-check-1'; got 17"),
     "binary": (b"\x89PNG\r\n\x1a\n\x00\x00", "line 1 is not UTF-8 text"),
     "zeros": (bytes(4096), "line 1 is not JSON"),
     "cut off": (lambda: (2 * line())[:-40].encode(), "line 2 is cut off"),
@@ -131,7 +131,7 @@ WRONG = {
     "deep": (b"[" * 100_000 + b"\n", "line 1 is not JSON"),
     "another version": (
         lambda: line(format="defragtrees-check-9").encode(),
-        "the format must be 'defragtrees-check-1'",
+        "'defragtrees-check-1'; got 'defragtrees-check-9'",
     ),
     "no time": (lambda: line(time=None).encode(), "has no 'time'"),
     "local time": (lambda: line(time="2026-01-05T06:30:00").encode(), "have a zone"),
@@ -144,6 +144,10 @@ WRONG = {
     "half a finding": (
         lambda: line(findings=[{"kind": "rate"}]).encode(),
         r"findings[0] has no 'about'",
+    ),
+    "half a prediction": (
+        lambda: line(predictions=[{"prediction": "good"}]).encode(),
+        r"predictions[0] has no 'then'",
     ),
     "text for a number": (
         lambda: line(level="high").encode(),

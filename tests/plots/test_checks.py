@@ -1,5 +1,6 @@
 """The plot of a history of checks."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import numpy as np
@@ -66,26 +67,64 @@ def test_every_measure_that_drifted_has_a_line_and_its_drift_dots():
 
 
 def test_a_false_alarm_is_not_the_beginning():
-    history = make_history(6, n_measures=1)
+    history = make_history(6, n_measures=1, start=3)
     early, *rest = history.records
     [finding, other] = early.check.findings
     alarm = Finding(**{**vars(finding), "is_moved": True, "now_text": "early"})
     check = Check((alarm, other), 1000, 500)
     records = (Record(check, early.time, "week 1"), *rest)
     ax = plots.history(History(records, "checks.jsonl"))
-    assert "week 3:" in ax.get_yticklabels()[0].get_text()
+    assert "week 4:" in ax.get_yticklabels()[0].get_text()
 
 
 def test_without_drift_there_is_a_sentence():
     ax = plots.history(make_history(3, start=9))
     assert "no drift in 3 checks" in [text.get_text() for text in ax.texts]
     assert len(ax.get_yticks()) == 0
+    ax = plots.history(make_history(1, start=9))
+    assert [text.get_text() for text in ax.texts] == ["no drift in 1 check"]
 
 
 def test_only_the_first_measures_are_shown():
     ax = plots.history(make_history(30, n_measures=20))
-    assert len(ax.get_yticks()) == 12
-    assert "and 8 more" in [text.get_text() for text in ax.texts]
+    labels = [text.get_text() for text in ax.get_yticklabels()]
+    assert len(labels) == 13
+    assert labels[-1] == "and 8 more"
+
+
+def with_findings(history, change):
+    """A history whose k-th check has its first finding changed by `change(k)`."""
+    records = []
+    for k, record in enumerate(history):
+        first, *others = record.check.findings
+        check = Check((replace(first, **change(k)), *others), 1000, 500)
+        records.append(replace(record, check=check))
+    return History(tuple(records), "checks.jsonl")
+
+
+def test_drift_that_some_checks_miss_began_when_most_found_it():
+    found = [1, 4, 6, 7, 9, 10]  # of 12 checks, from 0; the first is a false alarm
+    history = with_findings(
+        make_history(12, n_measures=1),
+        lambda k: {"is_moved": k in found, "now_text": f"now {k}"},
+    )
+    text = plots.history(history).get_yticklabels()[0].get_text()
+    assert text.splitlines()[1].startswith("week 5: now 4, was")
+
+
+def test_a_distribution_is_drawn_by_how_far_it_moved():
+    def change(k):  # the share of one category rises, that of another falls
+        return {"now": 0.5 + 0.1 * (-1) ** k, "is_moved": True}
+
+    history = with_findings(make_history(4, n_measures=1), change)
+    line = lines_of(plots.history(history))[0]
+    assert len(set(line[:, 1].round(9))) == 1
+
+    def rate(k):
+        return {**change(k), "kind": "rate"}
+
+    line = lines_of(plots.history(with_findings(history, rate)))[0]
+    assert len(set(line[:, 1].round(9))) == 2
 
 
 @pytest.mark.parametrize("n_checks", [1, 4, 12, 60])

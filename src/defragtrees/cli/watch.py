@@ -30,7 +30,7 @@ from defragtrees.cli.tables import table, wrapped
 from defragtrees.estimators.measuring import read_model
 from defragtrees.monitoring.check import check_encoded, missing_columns
 from defragtrees.monitoring.history import Record, read_history
-from defragtrees.monitoring.page import prediction_text
+from defragtrees.monitoring.page import prediction_cells
 
 EXAMPLE = "defragtrees watch rules.json week7.parquet --target y --history checks.jsonl"
 MOVED = 1  # the exit code
@@ -66,7 +66,12 @@ MOVED = 1  # the exit code
     help="Rate of false alarms of all tests together.",
 )
 @output_option("Write the check as an HTML page.", "--html")
-@output_option("Append the check to a file, as one line of JSON.", "--history")
+@click.option(
+    "--history",
+    type=click.Path(dir_okay=False, writable=True, path_type=Path),
+    metavar="FILE",
+    help="Append the check to a file, as one line of JSON.",
+)
 @click.option(
     "--label",
     default="",
@@ -154,17 +159,9 @@ def _text(found, details):
     if shown:
         parts.append(table(*found._cells(shown), left=(0, 1, 2, 3)))
     if details:
-        rows = [
-            [
-                name,
-                "" if then is None else prediction_text(then, name),
-                prediction_text(now, name),
-            ]
-            for name, then, now in found.predictions
-        ]
-        parts.append(table(["prediction", "reference", "new"], rows))
+        parts.append(table(*prediction_cells(found)))
     else:
-        n_tests = len(found.findings)
-        parts.append(click.style(f"All {n_tests} tests: --details.", dim=True))
+        tests = render.plural(len(found.findings), "test")
+        parts.append(click.style(f"All {tests}: --details.", dim=True))
     notes = [wrapped(f"Note: {note}.", "  ") for note in found.notes]
     return "\n\n".join([*parts, *filter(None, ["\n".join(notes)])])

@@ -1,5 +1,6 @@
 """Measures of rule models on rows, alone or beside the predictions of a model."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -159,11 +160,9 @@ def match_classes(own, known, given=None, is_complete=True):
     order = known if given is None else _checked_order(given, known)
     n_classes = len(order)
     for first in (0, 1):
-        numbers = range(first, first + n_classes)
-        if all(label in numbers for label in own):
-            if len(own) == n_classes or not is_complete:
-                labels = tuple(order[int(label) - first] for label in own)
-                return ClassMatch(own, labels, given is None)
+        places = find_positions(own, range(first, first + n_classes))
+        if None not in places and (len(own) == n_classes or not is_complete):
+            return ClassMatch(own, tuple(order[j] for j in places), given is None)
     if given is not None and len(own) == n_classes:
         return ClassMatch(own, order)
     if given is not None:
@@ -171,14 +170,14 @@ def match_classes(own, known, given=None, is_complete=True):
             f"classes must name a class of the rules for each of the model's, "
             f"{list(own)[:5]!r}; got {list(given)[:5]!r}."
         )
-    if not set(own) & set(known):
+    if not set(known) <= set(own):
         raise ValueError(
             f"model must predict the classes of the rules, such as "
             f"{list(known)[:5]!r}; it predicts {list(own)[:5]!r}. Pass the model that "
             "the rules imitate, or say which class is which: check takes classes "
             "(watch --classes), in the order of the model's."
         )
-    # A class that the rules do not know is never theirs.
+    # The model has more classes, which the rules never predict.
     return ClassMatch(own, own)
 
 
@@ -201,6 +200,10 @@ def read_model(model, rules, X, n_rows=0, classes=None):
     if classes is not None:
         if not rules.outcome.n_classes:
             raise ValueError("classes is for rules that predict a class; these do not.")
+        if isinstance(classes, str) or not isinstance(classes, Iterable):
+            raise ValueError(
+                f"classes must be a list of classes of the rules; got {classes!r}."
+            )
         classes = tuple(classes)
     forest = fitted_forest(model, X)
     if forest is None:

@@ -17,6 +17,7 @@ import textwrap
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -252,30 +253,26 @@ class Check:
         }
 
     @classmethod
-    def from_dict(cls, data, place=""):
-        """The check that `to_dict` wrote down; errors name their place.
+    def from_dict(cls, data):
+        """The check that `to_dict` wrote down; ValueError for anything else.
 
         Examples
         --------
         >>> Check.from_dict(Check((), 1000, 200).to_dict()).n_now
         200
         """
-        fields = schema.read_fields(data, _CHECK, tuple(_CHECK), place)
-        inside = f"{place}." if place else ""
-        return cls(
-            tuple(
-                Finding.from_dict(one, f"{inside}findings[{i}]")
-                for i, one in enumerate(fields["findings"])
-            ),
-            fields["n_then"],
-            fields["n_now"],
-            fields["level"],
-            tuple(
-                tuple(schema.read_fields(one, _SHARE, tuple(_SHARE), place).values())
-                for one in fields["predictions"]
-            ),
-            fields["notes"],
+        fields = schema.read_fields(data, _CHECK, tuple(_CHECK))
+        findings = tuple(
+            Finding.from_dict(one, f"findings[{i}]")
+            for i, one in enumerate(fields["findings"])
         )
+        shares = (
+            schema.read_fields(one, _SHARE, tuple(_SHARE), f"predictions[{i}]")
+            for i, one in enumerate(fields["predictions"])
+        )
+        predictions = tuple(tuple(one.values()) for one in shares)
+        rows = fields["n_then"], fields["n_now"], fields["level"]
+        return cls(findings, *rows, predictions, fields["notes"])
 
     def append_to(self, path, *, label="", rules="", data=""):
         """Append the check as one line to a history; see `read_history`.
@@ -395,7 +392,7 @@ def check_encoded(
 
     `predicted` are predictions of the model, if any, and `match` its ClassMatch.
     """
-    if not 0 < level < 1:
+    if not (isinstance(level, Real) and 0 < level < 1):
         raise ValueError(f"level must be above 0 and below 1; got {level!r}.")
     if not len(matrix):
         raise ValueError("A drift check needs at least one row; got none.")
@@ -437,11 +434,14 @@ def check_encoded(
 
 def missing_columns(rules, names):
     """A note on columns of the training data that a table lacks, if there are any."""
-    gone = [name for name in rules.feature_names if name not in set(names)]
-    if not gone:
-        return ()
-    shown = ", ".join(map(repr, gone[:5])) + (", …" if gone[5:] else "")
-    return (f"columns that no rule uses are missing: {shown}",)
+    known = set(names)
+    gone = [repr(name) for name in rules.feature_names if name not in known]
+    return (f"columns that no rule uses are missing: {_few(gone)}",) if gone else ()
+
+
+def _few(texts):
+    """The first texts of a list, and whether there are more."""
+    return ", ".join(texts[:5]) + (", …" if texts[5:] else "")
 
 
 class _Comparison:
@@ -481,8 +481,9 @@ class _Comparison:
             return
         if self.agreement is None:
             yield (
-                "agreement with the model is not tested, as that of these rules was "
-                "never measured: they were edited or refitted, or come from an old file"
+                "agreement with the model is not tested, as there is none to compare "
+                "with: the rules were edited or refitted, or saved without a profile "
+                "or by an older version"
             )
         elif self.agreement.source == "training":
             yield (
@@ -491,16 +492,16 @@ class _Comparison:
             )
 
     def class_notes(self, match, findings):
-        """How the classes of a model that only numbers them were understood."""
-        if not match.is_by_position:
-            return
-        outcome = self.rules.outcome
-        own, labels = map(str, match.own), map(outcome.label_text, match.labels)
-        yield (
-            f"the model's classes {', '.join(own)} are taken to be {', '.join(labels)}"
-        )
+        """How the classes of a model with other labels were understood."""
+        outcome, own = self.rules.outcome, ", ".join(map(str, match.own))
+        if match.is_by_position:
+            labels = ", ".join(map(outcome.label_text, match.labels))
+            yield f"the model's classes {own} are taken to be {labels}"
+        more = [str(label) for label in match.labels if label not in outcome.labels]
+        if more:
+            yield f"the rules never predict these classes of the model: {_few(more)}"
         found = next((one for one in findings if one.kind == "agreement"), None)
-        if found is None or not found.is_moved:
+        if match.own == match.labels or found is None or not found.is_moved:
             return
         pair = map(outcome.encode_any, (self.model_predictions, self.predicted))
         counts = np.zeros((outcome.n_classes, outcome.n_classes))
@@ -508,10 +509,11 @@ class _Comparison:
         rows, order = linear_sum_assignment(-counts)  # as often alike as possible
         agrees = counts[rows, order].sum() / len(self.matrix)
         if agrees > found.now:
-            labels = [outcome.labels[k] for k in order[outcome.encode(match.labels)]]
+            places = order[outcome.encode(match.labels)]
+            labels = ", ".join(outcome.label_text(outcome.labels[k]) for k in places)
             yield (
-                f"as {', '.join(map(outcome.label_text, labels))} they would agree on "
-                f"{render.share(agrees)} of the rows; name them in the right order "
+                f"with the model's classes {own} as {labels}, they would agree on "
+                f"{render.share(agrees)} of the rows; name them in this order "
                 "(classes, watch --classes)"
             )
 
@@ -524,7 +526,8 @@ class _Comparison:
         errors = np.array([rule.error * rule.n_rows for rule in rules])
         # Files of older versions have the agreement of each rule on training rows.
         is_share = rules.is_exclusive and rules.outcome.error_is_share
-        if not is_share or rules.edits or not np.isfinite(errors).all():
+        is_counted = np.isfinite([*errors, self.n_then]).all()
+        if not is_share or rules.edits or not is_counted:
             return None
         loss = float(errors.sum() / self.n_then)
         return Agreement("training", loss, WORTH["searched"] * self.n_then)

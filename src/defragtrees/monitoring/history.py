@@ -90,8 +90,9 @@ class Record:
         >>> Record.from_dict(record.to_dict()).time == record.time
         True
         """
-        if not isinstance(data, dict) or data.get("format") != FORMAT:
-            raise ValueError(f"the format must be {FORMAT!r}")
+        form = data.get("format") if isinstance(data, dict) else data
+        if form != FORMAT:
+            raise ValueError(f"the format must be {FORMAT!r}; got {schema.shown(form)}")
         about = {name: data[name] for name in _ABOUT if name in data}
         fields = schema.read_fields(about, _ABOUT, tuple(_ABOUT), "check")
         check = Check.from_dict({k: v for k, v in data.items() if k not in _ABOUT})

@@ -17,6 +17,7 @@ table { border-collapse: collapse; width: 100%; margin: 1rem 0; }
 th, td { text-align: left; padding: .35rem .75rem .35rem 0; vertical-align: top;
   border-bottom: 1px solid #ddd; overflow-wrap: anywhere; }
 th { font-weight: 600; }
+:is(th, td):nth-last-child(-n + 2) { white-space: nowrap; }
 tr.is-moved td { font-weight: 600; }
 tr.is-moved td:first-child { border-left: .25rem solid #b3261e; padding-left: .5rem; }
 @media (prefers-color-scheme: dark) {
@@ -70,19 +71,16 @@ def _findings(check):
 
 
 def _predictions(check):
-    """Share of rows with each prediction, in training and now."""
-    rows = [
-        [
-            name,
-            "" if then is None else prediction_text(then, name),
-            prediction_text(now, name),
-        ]
-        for name, then, now in check.predictions
-    ]
-    table = render.html_table(["prediction", "training", "new rows"], rows)
+    table = render.html_table(*prediction_cells(check))
     return f'<h2>Predictions of the rules</h2><div class="scroll">{table}</div>'
 
 
-def prediction_text(value, name):
-    """A share of rows, or a mean prediction."""
-    return render.rounded(value) if name == "mean" else render.share(value)
+def prediction_cells(check):
+    """Header and rows of a table of predictions: shares of rows, or the mean."""
+    is_share = [name for name, _, _ in check.predictions] != ["mean"]
+    text = render.share if is_share else render.rounded
+    rows = [
+        [name, *("" if value is None else text(value) for value in values)]
+        for name, *values in check.predictions
+    ]
+    return ["prediction", "training", "new rows"], rows

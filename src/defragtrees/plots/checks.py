@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from defragtrees._utils.formatting import plural
 from defragtrees.plots import style
 
 if TYPE_CHECKING:
@@ -21,8 +22,10 @@ def history(checks: Any, ax: "Axes | None" = None) -> "Axes":
     """Plot what drifted in a history of checks, and since when.
 
     There is a line for every rule, column or other measure that ever drifted, in the
-    order in which it began. It shows how far each check is from the training rows, the
-    dashed line; a large dot is drift.
+    order in which it began, and below its name the check since which most checks have
+    found drift. It shows how far each check is from the training rows, the dashed line;
+    of a distribution, by how much the share that changed most did. A large dot is
+    drift.
 
     Parameters
     ----------
@@ -53,18 +56,19 @@ def history(checks: Any, ax: "Axes | None" = None) -> "Axes":
             "A history without checks cannot be plotted. Check rows first."
         )
     names = [record.name for record in checks]
-    shown = list(checks.moved.items())[:MOST]
-    texts = [_texts(findings, names) for _, findings in shown]
+    shown = list(checks.moved.values())[:MOST]
+    texts = [_texts(findings, names) for findings in shown]
+    left_out = len(checks.moved) - len(shown)
+    if left_out:
+        texts.append([f"and {left_out} more"])
     heights = [LINE * len(lines) + ROOM for lines in texts]
     ax = style.axes_or_new(ax, (7.5, 1.4 + sum(heights)))
     middles = np.cumsum(heights) - np.array(heights) / 2
-    for middle, height, (_, findings) in zip(middles, heights, shown, strict=True):
+    for middle, height, findings in zip(middles, heights, shown, strict=False):
         _draw(ax, middle, HALF * height, findings)
-    left_out = len(checks.moved) - len(shown)
-    if not shown or left_out:
-        text = f"and {left_out} more" if shown else f"no drift in {len(names)} checks"
-        ax.text(0.5, 0.5 if not shown else -0.02, text, transform=ax.transAxes,
-                ha="center", va="top", fontsize=SIZE)  # fmt: skip
+    if not shown:
+        ax.text(0.5, 0.5, f"no drift in {plural(len(names), 'check')}", ha="center",
+                va="top", transform=ax.transAxes, fontsize=SIZE)  # fmt: skip
     labels = ["\n".join(lines) for lines in texts]
     ax.set_yticks(middles, labels=labels, fontsize=SIZE, multialignment="left")
     ax.tick_params(axis="y", length=0)
@@ -84,11 +88,12 @@ def history(checks: Any, ax: "Axes | None" = None) -> "Axes":
 
 
 def _texts(findings, names):
-    """What a measure is, and when it last began to drift, in lines."""
-    is_moved = [one is not None and one.is_moved for one in findings]
-    place = max(k for k, moved in enumerate(is_moved) if moved)
-    while place and is_moved[place - 1]:
-        place -= 1
+    """What a measure is, and since when most checks have found drift, in lines."""
+    is_moved = np.array([one is not None and one.is_moved for one in findings])
+    last = np.flatnonzero(is_moved)[-1]
+    # Small drift is not found by every check, and one alarm may be false.
+    steps = np.where(is_moved[last::-1], 1, -1)
+    place = np.cumsum(steps)[::-1].argmax()
     first = findings[place]
     return [
         *style.wrap(first.measure, LETTERS, SIZE),
@@ -103,6 +108,8 @@ def _draw(ax, middle, half, findings):
     places = np.array([k for k, one in enumerate(findings) if one is not None])
     tested = [one for one in findings if one is not None]
     change = np.array([one.now - one.then for one in tested])
+    if tested[0].kind in ("column", "target"):
+        change = np.abs(change)  # the share that changed most is not always the same
     largest = np.abs(change).max()
     height = middle - half * change / (largest or 1.0)  # the axis points down
     is_moved = np.array([one.is_moved for one in tested])

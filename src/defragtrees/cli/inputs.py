@@ -16,12 +16,17 @@ from typing import Any
 
 import click
 import numpy as np
+from scipy.optimize import linear_sum_assignment
+from sklearn.metrics import confusion_matrix
 from sklearn.model_selection import train_test_split
 
+from defragtrees._utils import formatting as render
 from defragtrees._utils.files import first_bytes
 from defragtrees._utils.optional import require
-from defragtrees.cli.data import ANY, Batch, open_table, read_frame
+from defragtrees._utils.warnings import warn
+from defragtrees.cli.data import ANY, Batch, as_arrow
 from defragtrees.data.tables import (
+    ZONED,
     as_positions,
     find_positions,
     lightgbm_names,
@@ -38,6 +43,8 @@ from defragtrees.rules.labels import KINDS
 from defragtrees.rules.model import RuleModel
 from defragtrees.rules.schema import FORMAT
 
+COMPARED_ROWS = 10_000  # to see whether classes are swapped
+MUCH_BETTER = 0.2  # share of rows, and mean share per class
 # What pandas writes for an index that nobody named.
 INDEX_NAME = re.compile(r"|Unnamed: \d+|__index_level_\d+__")
 
@@ -102,12 +109,13 @@ def load(inputs, progress, validation=None):
     loaded = _load_data(inputs, progress)
     if validation is None:
         return loaded
-    more = _more_rows(loaded, inputs, validation, progress)
+    more = dataclasses.replace(inputs.data, path=validation)
+    more = _more_rows(loaded, inputs, more, progress)
     return dataclasses.replace(loaded, validation=more)
 
 
 def _load_data(inputs, progress):
-    table = open_table(inputs.data)
+    table = inputs.data.open()
     for name, option in ((inputs.target, "--target"), (inputs.weights, "--weights")):
         if name is not None:
             find_column(name, table.names, option)
@@ -123,6 +131,10 @@ def _load_data(inputs, progress):
     X, y, weight = read.all_rows(
         inputs.data.name, progress, inputs.target, inputs.weights, forest.classes
     )
+    if inputs.classes and y is not None:
+        some = np.linspace(0, len(X) - 1, min(len(X), COMPARED_ROWS)).astype(np.intp)
+        predicted = forest.predict(_as_table(X[some], forest))
+        warn_if_swapped(forest.classes, predicted, y[some], f"column {inputs.target!r}")
     kinds = [read.kinds.get(name) for name in forest.feature_names]
     for j, kind in enumerate(kinds):
         days = X[:, j]
@@ -133,16 +145,17 @@ def _load_data(inputs, progress):
     return Loaded(forest, _as_table(X, forest), y, weight)
 
 
-def _more_rows(loaded, inputs, path, progress):
+def _more_rows(loaded, inputs, data, progress):
     """The rows of another file with the columns of DATA."""
-    table, forest = open_table(path), loaded.forest
+    table, forest = data.open(), loaded.forest
     for name in (*forest.feature_names, inputs.target, inputs.weights):
         if name is not None:
-            find_column(name, table.names, "DATA", path.name)
+            find_column(name, table.names, "DATA", data.name)
     if isinstance(forest, AskedForest):
-        return Loaded(forest, *_asked_rows(inputs, path, forest.feature_names))
+        names = forest.feature_names
+        return Loaded(forest, *_asked_rows(inputs, data, names, forest.model))
     rows = _reading_of(forest, table).all_rows(
-        path.name, progress, inputs.target, inputs.weights, forest.classes
+        data.name, progress, inputs.target, inputs.weights, forest.classes
     )
     return Loaded(forest, _as_table(rows[0], forest), *rows[1:])
 
@@ -176,17 +189,17 @@ def load_to_predict(inputs, rules, progress):
     A model without names for its features has those of the rules, which were made from
     it.
     """
-    table = open_table(inputs.data)
+    table = inputs.data.open()
     with_names = dataclasses.replace(inputs, columns=rules.feature_names)
     try:
         with progress("reading the model", 1.0):
             forest = _read_model(with_names)
     except UnsupportedEnsembleError as error:
         model = _load_black_box(inputs, error)
-        names = getattr(model, "feature_names_in_", rules.feature_names)
+        names = _model_names(model) or rules.feature_names
         for name in names:
             find_column(str(name), table.names, "The model")
-        return model, _asked_rows(inputs, inputs.data, names)[0]
+        return model, _asked_rows(inputs, inputs.data, names, model)[0]
     n_names = len(rules.feature_names)
     is_unnamed = is_renamed(forest, ()) and forest.n_features == n_names
     columns = rules.feature_names if is_unnamed else None
@@ -209,22 +222,33 @@ def _load_black_box(inputs, why):
 def _ask_model(inputs, table, why):
     """A model that cannot be read as trees: it is queried, on the table as it is."""
     model = _load_black_box(inputs, why)
-    names = inputs.columns or getattr(model, "feature_names_in_", None)
+    names = inputs.columns or _model_names(model)
     if names is None:
         reserved = (inputs.target, inputs.weights)
         names = [name for name in table.names if name not in reserved]
-        needed = getattr(model, "n_features_in_", len(names))
+        # CatBoost says 0 of a model that it has loaded.
+        needed = getattr(model, "n_features_in_", 0) or len(names)
         if needed != len(names):
             raise _without_names(needed, names)
     for name in names:
         find_column(str(name), table.names, "The model")
-    X, y, weight = _asked_rows(inputs, inputs.data, names)
+    X, y, weight = _asked_rows(inputs, inputs.data, names, model)
     return Loaded(open_model(model, X, y, random_state=0), X, y, weight)
 
 
-def _asked_rows(inputs, path, names):
+def _model_names(model):
+    """The names of the model's columns; None if it has none."""
+    names = getattr(model, "feature_names_in_", None)
+    # CatBoost calls columns without names 0, 1 and so on.
+    made_up = [str(j) for j in range(len(getattr(model, "feature_names_", ())))]
+    if names is None and made_up and model.feature_names_ != made_up:
+        names = model.feature_names_
+    return names
+
+
+def _asked_rows(inputs, data, names, model):
     """X, y and weights of a file, as a model is queried for them."""
-    frame = read_frame(path)
+    frame = data.frame()
     y, weight = (
         None if name is None else frame[name].to_numpy()
         for name in (inputs.target, inputs.weights)
@@ -234,7 +258,14 @@ def _asked_rows(inputs, path, names):
             f"Column {inputs.target!r} must have a value in every row; some are empty. "
             "Drop such rows first."
         )
-    return frame[[str(name) for name in names]], y, weight
+    X = frame[[str(name) for name in names]]
+    for j in getattr(model, "get_cat_feature_indices", list)():
+        if X.iloc[:, j].isna().any():
+            raise ValueError(
+                f"Column {names[j]!r} must have a category in every row, as CatBoost "
+                "needs; some are empty. Fill them as for the training of the model."
+            )
+    return X, y, weight
 
 
 def _with_classes(forest, labels):
@@ -250,6 +281,28 @@ def _with_classes(forest, labels):
     with contextlib.suppress(ValueError):
         labels = tuple(int(label) for label in labels)
     return dataclasses.replace(forest, classes=labels)
+
+
+def warn_if_swapped(classes, predicted, observed, what):
+    """Warn if another order of the model's classes would agree much better."""
+    counts = confusion_matrix(observed, predicted, labels=list(classes))
+    # By class, as a rare one is predicted wrong by a model that is right overall.
+    shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
+    rows, columns = linear_sum_assignment(-shares)
+    n_present = np.count_nonzero(counts.sum(axis=1))
+    gain = (shares[rows, columns].sum() - np.trace(shares)) / max(1, n_present)
+    now, then = (
+        n / len(observed) for n in (np.trace(counts), counts[rows, columns].sum())
+    )
+    if min(gain, then - now) <= MUCH_BETTER:
+        return
+    better = [str(classes[i]) for i in rows[np.argsort(columns)]]
+    warn(
+        f"The classes {', '.join(map(str, classes))} agree with {what} in "
+        f"{render.percent(now)} of the rows, but --classes "
+        f"{shlex.quote(','.join(better))} would in {render.percent(then)}. Give them "
+        "in the order of the model."
+    )
 
 
 def _as_table(matrix, forest):
@@ -523,9 +576,9 @@ def _reading_for(rules, table):
     return _Reading(table, names, rules.categories, kinds)
 
 
-def read_rule_rows(rules, path, progress, target=None, weights=None):
+def read_rule_rows(rules, data, progress, target=None, weights=None):
     """All rows of a file: the matrix of rules, y, weights, and the names of columns."""
-    table = open_table(path)
+    table = data.open()
     reading = _reading_for(rules, table)
     for name, option in ((target, "--target"), (weights, "--weights")):
         if name is None:
@@ -537,7 +590,7 @@ def read_rule_rows(rules, path, progress, target=None, weights=None):
                 "what is true of a row, or its weight. Name another column."
             )
     classes = rules.classes or None
-    rows = reading.all_rows(path.name, progress, target, weights, classes)
+    rows = reading.all_rows(data.name, progress, target, weights, classes)
     return *rows, tuple(table.names)
 
 
@@ -575,23 +628,48 @@ class RuleBatch:
             return KINDS[self.batch.kinds[name]](number)
         return number
 
+    def arrow_column(self, name, type_):
+        """A column that was read, in the type that `RuleRows.arrow_type` gives."""
+        return as_arrow(self.batch.columns[name], type_)
 
-def batches_for(rules, path, progress, ids=()):
-    """The rows of a file as rules see them, some at a time.
+
+class RuleRows:
+    """The rows of a file as rules see them, in batches.
 
     Only columns that a rule asks about are read, and `ids`, as labels. What is wrong
     with the columns is raised before the first row.
     """
-    table = open_table(path)
-    reading = _reading_for(rules, table)
-    for name in ids:
-        if name not in reading.columns.values():
-            reading.labels[find_column(name, table.names, "--id")] = None
 
-    def batches():
+    def __init__(self, rules, data, progress, ids=()):
+        self.rules, self.progress = rules, progress
+        self.table = data.open()
+        self.reading = _reading_for(rules, self.table)
+        for name in ids:
+            if name not in self.reading.columns.values():
+                self.reading.labels[find_column(name, self.table.names, "--id")] = None
+
+    def __iter__(self):
         first = 1
-        for batch, matrix in reading.batches(progress, "predicting"):
-            yield RuleBatch(rules, batch, reading.columns, matrix, first)
+        for batch, matrix in self.reading.batches(self.progress, "predicting"):
+            yield RuleBatch(self.rules, batch, self.reading.columns, matrix, first)
             first += batch.n_rows
 
-    return batches()
+    def arrow_type(self, name):
+        """The type of a column that is read, where it is written to Parquet.
+
+        It is that of the file; of CSV that of what is read.
+        """
+        arrow = require("pyarrow", "Parquet")
+        found = self.table.arrow_type(name)
+        if found is not None:
+            return found
+        if name not in self.reading.numbers:
+            return arrow.string()
+        types = {
+            "date": arrow.date32(),
+            "datetime": arrow.timestamp("us"),
+            ZONED: arrow.timestamp("us", "UTC"),
+            "time": arrow.time64("us"),
+            "duration": arrow.duration("us"),
+        }
+        return types.get(self.reading.numbers[name], arrow.float64())

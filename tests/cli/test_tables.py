@@ -270,6 +270,20 @@ def test_how_csv_is_written(
     same(found, wanted)
 
 
+def test_categories_that_are_numbers_have_decimal_commas_too(call, tmp_path):
+    large = Rule((Condition(0, categories=(1,)),), 0)
+    rules = RuleList(
+        (large,), Rule((), 1), ("size",), "classification", (0, 1), ((0.5, 1.5),)
+    )
+    rules.save(tmp_path / "rules.json")
+    frame = pd.DataFrame({"size": [1.5, 0.5], "note": ["1,5", "x"]})
+    path = tmp_path / "data.csv"
+    frame.to_csv(path, index=False, sep=";", decimal=",")
+    options = ["--decimal", ",", "--id", "note"]
+    done = call("predict", tmp_path / "rules.json", path, *options)
+    assert done.out == 'note,prediction,rule\n"1,5",0,1\nx,1,2\n'
+
+
 def test_a_bundled_table_of_a_country_with_decimal_commas(call, tmp_path):
     X, _ = load_table("energy")
     columns = [name for name in X if X[name].dtype.kind == "f"]
@@ -301,10 +315,17 @@ def test_a_bundled_table_of_a_country_with_decimal_commas(call, tmp_path):
         (
             "income|tenure|region\n1|2|north\n",
             [],
-            "has one column only, 'income|tenure|region', if ',' separates columns. "
-            "Name the separator, such as --sep '|'.",
+            "'data.csv' has one column only, 'income|tenure|region'. 'data.csv' is "
+            "read with ',' between columns; name another separator, such as --sep '|', "
+            "if that is wrong.",
         ),
-        ("income;tenure;region\n1;2;north\n", ["--sep", ","], "such as --sep ';'."),
+        ("income;tenure;region\n1;2;north\n", ["--sep", ","], "such as --sep ';', if"),
+        (
+            "income, EUR;tenure;region\n1;2;north\n",
+            [],
+            "A rule names 'tenure', but the data has no such column; it has 'income', "
+            "' EUR;tenure;region'. 'data.csv' is read with ',' between columns; name",
+        ),
         (
             "income;tenure;region\n1,5;2;north\n",
             [],

@@ -20,7 +20,7 @@ import struct
 import sys
 import tempfile
 import zlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -122,7 +122,8 @@ class DataFile:
 def open_table(path, sep=None, decimal="."):
     """The table in a file, whose first bytes say what it is.
 
-    It has `names` and `batches(numbers, labels)`: a dict from columns to read as
+    It has `names`, `doubt`, which says what may be wrong with them, and
+    `batches(numbers, labels)`: a dict from columns to read as
     numbers to their kind (None, ANY, or a key of `labels.KINDS`), and one from columns
     to read as labels to the labels that are known, or None.
     """
@@ -249,6 +250,8 @@ class _ArrowSource(ParquetSource):
 class _ArrowTable:
     """A Parquet or Feather file."""
 
+    doubt = ""
+
     def __init__(self, path, is_parquet):
         self.source = _ArrowSource(path, is_parquet)
         self.arrow = self.source.arrow
@@ -372,6 +375,7 @@ class _TextTable:
     """A file of text, maybe gzipped."""
 
     decimal = "."
+    doubt = ""
 
     def __init__(self, path, is_packed=False):
         self.path = path
@@ -526,12 +530,16 @@ class CsvTable(_TextTable):
             self.delimiter = max(next(found, ","), key=first.count)
         with self._open() as (text, _):
             self.names, _ = self._header(text)
-        other = max(SEPARATORS, key=first.count)
+        others = SEPARATORS.replace(self.delimiter, "")
+        other = max(others, key=first.count)
+        if other in first:
+            self.doubt = (
+                f" {path.name!r} is read with {self.delimiter!r} between columns; name "
+                f"another separator, such as --sep {other!r}, if that is wrong."
+            )
         if len(self.names) == 1 and other in first and '"' not in first:
             raise ValueError(
-                f"{path.name!r} has one column only, {self.names[0]!r}, if "
-                f"{self.delimiter!r} separates columns. Name the separator, such as "
-                f"--sep {other!r}."
+                f"{path.name!r} has one column only, {self.names[0]!r}.{self.doubt}"
             )
 
     def frame(self):
@@ -557,7 +565,13 @@ class CsvTable(_TextTable):
         has_pandas = importlib.util.find_spec("pandas") is not None
         read = self._pandas_columns if has_pandas else self._plain_columns
         _, n_lines = self._header(text)
-        yield from read(self._records(text, n_lines), words, labels)
+        for n_rows, columns in read(self._records(text, n_lines), words, labels):
+            for name, known in labels.items():
+                is_text = any(isinstance(label, str) for label in known or ("",))
+                if self.decimal != "." and not is_text:
+                    texts = [v.replace(self.decimal, ".") for v in columns[name].values]
+                    columns[name] = replace(columns[name], values=texts)
+            yield n_rows, columns
 
     def _header(self, text):
         """The names of the columns, and how many lines they take."""

@@ -118,14 +118,14 @@ def _load_data(inputs, progress):
     table = inputs.data.open()
     for name, option in ((inputs.target, "--target"), (inputs.weights, "--weights")):
         if name is not None:
-            find_column(name, table.names, option)
+            find_column(name, table, option)
     try:
         with progress("reading the model", 1.0):
             forest = _read_model(inputs)
     except UnsupportedEnsembleError as error:
         return _ask_model(inputs, table, error)
     reserved = [name for name in (inputs.target, inputs.weights) if name is not None]
-    forest = _match_columns(forest, table.names, reserved, inputs.columns)
+    forest = _match_columns(forest, table, reserved, inputs.columns)
     forest = _with_classes(forest, inputs.classes)
     read = _reading_of(forest, table)
     X, y, weight = read.all_rows(
@@ -150,7 +150,7 @@ def _more_rows(loaded, inputs, data, progress):
     table, forest = data.open(), loaded.forest
     for name in (*forest.feature_names, inputs.target, inputs.weights):
         if name is not None:
-            find_column(name, table.names, "DATA", data.name)
+            find_column(name, table, "DATA", data.name)
     if isinstance(forest, AskedForest):
         names = forest.feature_names
         return Loaded(forest, *_asked_rows(inputs, data, names, forest.model))
@@ -198,12 +198,12 @@ def load_to_predict(inputs, rules, progress):
         model = _load_black_box(inputs, error)
         names = _model_names(model) or rules.feature_names
         for name in names:
-            find_column(str(name), table.names, "The model")
+            find_column(str(name), table, "The model")
         return model, _asked_rows(inputs, inputs.data, names, model)[0]
     n_names = len(rules.feature_names)
     is_unnamed = is_renamed(forest, ()) and forest.n_features == n_names
     columns = rules.feature_names if is_unnamed else None
-    forest = _match_columns(forest, table.names, (), columns)
+    forest = _match_columns(forest, table, (), columns)
     rows = _reading_of(forest, table).all_rows(inputs.data.name, progress)
     return forest, _as_table(rows[0], forest)
 
@@ -231,7 +231,7 @@ def _ask_model(inputs, table, why):
         if needed != len(names):
             raise _without_names(needed, names)
     for name in names:
-        find_column(str(name), table.names, "The model")
+        find_column(str(name), table, "The model")
     X, y, weight = _asked_rows(inputs, inputs.data, names, model)
     return Loaded(open_model(model, X, y, random_state=0), X, y, weight)
 
@@ -334,17 +334,9 @@ def _as_table(matrix, forest):
 # Columns
 
 
-def find_column(name, names, what, file="the data"):
-    """The name, if the file has just one such column; `what` names it in an error.
-
-    Examples
-    --------
-    >>> find_column("hight", ["age", "height"], "--target")
-    Traceback (most recent call last):
-    ...
-    ValueError: --target names 'hight', but the data has no such column; did you mean \
-'height'?
-    """
+def find_column(name, table, what, file="the data"):
+    """The name, if the table has just one such column; `what` names it in an error."""
+    names = table.names
     if names.count(name) == 1:
         return name
     if name in names:
@@ -352,12 +344,14 @@ def find_column(name, names, what, file="the data"):
             f"{what} names {name!r}, but {file} has {names.count(name)} columns of "
             "this name. Rename them first."
         )
-    guess = nearest(name, names)
-    raise ValueError(f"{what} names {name!r}, but {file} has no such column; {guess}")
+    raise ValueError(
+        f"{what} names {name!r}, but {file} has no such column; "
+        f"{nearest(name, names)}{table.doubt}"
+    )
 
 
-def _match_columns(forest, names, reserved, chosen=None):
-    """The forest under the names of the file, in whose columns it finds its features.
+def _match_columns(forest, table, reserved, chosen=None):
+    """The forest under the names of a table, in whose columns it finds its features.
 
     Columns that are `reserved` for target and weights are no features. Those `chosen`
     by the user are in the order of the model.
@@ -368,10 +362,10 @@ def _match_columns(forest, names, reserved, chosen=None):
             f"names {len(chosen)}."
         )
     columns = chosen or forest.feature_names
-    if chosen is None and not set(columns) <= set(names):
-        columns = _under_other_names(forest, names, reserved)
+    if chosen is None and not set(columns) <= set(table.names):
+        columns = _under_other_names(forest, table, reserved)
     for name in columns:
-        find_column(name, names, "The model" if chosen is None else "--columns")
+        find_column(name, table, "The model" if chosen is None else "--columns")
     both = sorted(set(columns) & set(reserved))
     if both:
         raise ValueError(
@@ -381,9 +375,9 @@ def _match_columns(forest, names, reserved, chosen=None):
     return dataclasses.replace(forest, feature_names=tuple(columns))
 
 
-def _under_other_names(forest, names, reserved):
+def _under_other_names(forest, table, reserved):
     """The columns whose names the library changed, or never saw."""
-    wanted = forest.feature_names
+    wanted, names = forest.feature_names, table.names
     # LightGBM writes an underscore for each space.
     spaced = dict(zip(lightgbm_names(names), names, strict=True))
     if set(wanted) <= set(spaced):
@@ -393,11 +387,11 @@ def _under_other_names(forest, names, reserved):
         if len(missing) == 1:
             raise ValueError(
                 f"The model needs column {missing[0]!r}, which the data does not "
-                f"have; {nearest(missing[0], names)}"
+                f"have; {nearest(missing[0], names)}{table.doubt}"
             )
         raise ValueError(
             f"The model needs {len(missing)} columns that the data does not have: "
-            f"{listed(missing)}. It has {listed(names)}."
+            f"{listed(missing)}. It has {listed(names)}.{table.doubt}"
         )
     free = [
         name
@@ -569,9 +563,7 @@ def read_rules(path):
 def _reading_for(rules, table):
     """The columns of a table that the conditions of rules are on."""
     used = [rules.feature_names.index(name) for name in rules.features]
-    names = {
-        j: find_column(rules.feature_names[j], table.names, "A rule") for j in used
-    }
+    names = {j: find_column(rules.feature_names[j], table, "A rule") for j in used}
     kinds = [s.kind if s.kind in KINDS else None for s in rules.vocabulary.scales]
     return _Reading(table, names, rules.categories, kinds)
 
@@ -583,7 +575,7 @@ def read_rule_rows(rules, data, progress, target=None, weights=None):
     for name, option in ((target, "--target"), (weights, "--weights")):
         if name is None:
             continue
-        find_column(name, table.names, option)
+        find_column(name, table, option)
         if name in reading.columns.values():
             raise ValueError(
                 f"{option} names {name!r}, which a rule asks about, so it cannot be "
@@ -646,7 +638,7 @@ class RuleRows:
         self.reading = _reading_for(rules, self.table)
         for name in ids:
             if name not in self.reading.columns.values():
-                self.reading.labels[find_column(name, self.table.names, "--id")] = None
+                self.reading.labels[find_column(name, self.table, "--id")] = None
 
     def __iter__(self):
         first = 1

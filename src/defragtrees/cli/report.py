@@ -104,7 +104,7 @@ def _with_groups(loaded, name, data, validation):
 def _read_groups(data, name):
     """The values of a column of a data file; numbers if all of them are."""
     table = data.open()
-    find_column(name, table.names, "--by-group")
+    find_column(name, table, "--by-group")
     parts = [np.empty(0, dtype=object)]
     for batch in table.batches([], {name: None}):
         column = batch.columns[name]

@@ -1,11 +1,14 @@
 """Tables in and out: standard input, how CSV is written, JSON lines, Parquet."""
 
+import contextlib
 import datetime as dt
 import gzip
 import io
 import json
+import signal
 import subprocess
 import sys
+import time
 
 import duckdb
 import numpy as np
@@ -238,6 +241,29 @@ def test_what_is_wrong_with_standard_input(refused, card, typed):
     ):
         typed(content)
         assert words in refused("predict", card, "-")
+
+
+@pytest.mark.parametrize(("sign", "code"), [("SIGINT", 130), ("SIGTERM", 143)])
+def test_signals_leave_nothing_of_standard_input(start, card, tmp_path, sign, code):
+    process = start(
+        *("predict", card, "-"),
+        stdin=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=ENVIRONMENT | {"TMPDIR": str(tmp_path)},
+    )
+    process.stdin.write(b"income,tenure,region\n" * 100_000)
+    process.stdin.flush()
+    end = time.monotonic() + PATIENCE
+    while not list(tmp_path.glob("*/standard input")) and time.monotonic() < end:
+        time.sleep(0.05)
+    while process.poll() is None and time.monotonic() < end:
+        process.send_signal(signal.Signals[sign])
+        # One that comes just before a read begins is seen only after it.
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(30)
+    assert process.returncode == code
+    process.stdin.close()
+    assert [path.name for path in tmp_path.iterdir()] == ["card.json"]
 
 
 # Separators and decimal commas
@@ -487,7 +513,6 @@ def test_parquet_names_the_extra(refused, card, data, tmp_path, monkeypatch):
     ("command", "name", "options", "words"),
     [
         ("predict", "out.xlsx", [], "must end in .csv, .csv.gz, .parquet, .jsonl, "),
-        ("predict", "out", [], "--out must end in .csv"),
         ("predict", "out.gz", [], "--out must end in .csv"),
         ("predict", "out.csv", ["--json"], "'out.csv', which is not json."),
         ("explain", "out.parquet", [], "--out must end in .txt, .csv"),

@@ -192,15 +192,15 @@ TABLES = {
 
 def output_format(path, asked, by_suffix, default):
     """The format that is asked for, or that of the file's suffix; they must agree."""
-    if path is None or is_device(path):
+    if path is None or is_device(path) or not path.suffix:
         return asked or default
     names = [suffix for suffix in by_suffix if path.name.lower().endswith(suffix)]
-    if not names and (path.suffix or asked is None):
+    if not names:
         *names, last = by_suffix
         raise click.UsageError(
             f"--out must end in {', '.join(names)} or {last}; got {path.name!r}."
         )
-    form = by_suffix[names[0]] if names else asked
+    form = by_suffix[names[0]]
     if asked not in (None, form):
         raise click.UsageError(
             f"--out names {path.name!r}, which is not {asked}. Let both say the same."

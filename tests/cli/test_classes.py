@@ -67,12 +67,14 @@ def test_three_classes_name_the_order_of_the_model(call, files):
     assert call(*line, "setosa,versicolor,virginica").err == ""
 
 
-def test_a_model_that_finds_a_rare_class_is_not_warned_about(recwarn):
+@pytest.mark.parametrize("found", [0.95, 0.6])
+def test_a_model_that_flags_too_many_rows_is_not_swapped(recwarn, found):
     rng = np.random.default_rng(0)
     y = np.where(rng.random(1000) < 0.05, "bad", "good")
-    # It flags most rows: the other order would agree in more of them.
-    predicted = np.where((y == "bad") | (rng.random(1000) < 0.7), "bad", "good")
-    assert (predicted != y).mean() > 0.6
+    # The other order would agree in more rows, but hardly in more of each class.
+    is_flagged = rng.random(1000) < np.where(y == "bad", found, 0.65)
+    predicted = np.where(is_flagged, "bad", "good")
+    assert np.mean(predicted != y) > 0.6
     warn_if_swapped(("bad", "good"), predicted, y, "the rows")
     assert not recwarn.list
 

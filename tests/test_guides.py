@@ -20,7 +20,7 @@ RUN = [
 ]
 # What each page needs besides what all tests need.
 NEEDED = {
-    "command-line": ("click", "xgboost"),
+    "command-line": ("click", "pyarrow", "xgboost"),
     "elsewhere": ("onnxruntime", "skops"),
     "exports": ("onnx",),
     "large-data": ("dask.dataframe", "pyarrow"),

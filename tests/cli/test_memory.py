@@ -27,12 +27,14 @@ print(peak)
 LOAD = """
 import tracemalloc, pyarrow
 from pathlib import Path
+from defragtrees.cli.data import DataFile
 from defragtrees.cli.inputs import load
 from defragtrees.cli.options import Inputs
 from defragtrees.cli.output import Silent
 folder = Path({folder!r})
 tracemalloc.start()
-loaded = load(Inputs(folder / "long.txt", folder / "long.parquet", "y"), Silent)
+data = DataFile(folder / "long.parquet")
+loaded = load(Inputs(folder / "long.txt", data, "y"), Silent)
 print(tracemalloc.get_traced_memory()[1], pyarrow.default_memory_pool().max_memory())
 """
 

@@ -8,7 +8,7 @@ import pytest
 
 from defragtrees import Condition, Rule, RuleList
 from defragtrees.cli import unpacking
-from defragtrees.cli.data import open_table, read_frame
+from defragtrees.cli.data import DataFile, open_table
 from tests.cli.test_memory import MEGABYTE, PEAK, printed_numbers
 
 TOO_MUCH = "unpacks to more than 16 MiB and 256 times its size, the limit."
@@ -104,7 +104,7 @@ def test_a_bomb_ends_in_a_sentence(folder, tmp_path, refused, name):
     assert not out.exists()
     # As a model is queried that cannot be read.
     with pytest.raises(ValueError, match=re.escape(BOMBS[name][1])):
-        read_frame(folder / name)
+        DataFile(folder / name).frame()
 
 
 def test_bombs_take_little_memory(folder):
@@ -148,7 +148,7 @@ def test_honest_files_are_read(tmp_path):
             for batch in batches
         ]
         assert (np.concatenate(words) == columns["word"]).all(), path
-        frame = read_frame(path)
+        frame = DataFile(path).frame()
         assert frame["word"].dtype == object
         assert (frame["word"] == columns["word"]).all(), path
 

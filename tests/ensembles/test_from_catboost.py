@@ -332,7 +332,8 @@ def test_splits_on_categories_are_refused(policy, one_hot_max_size, tmp_path):
     )
     message = (
         "splits on target statistics or hashes of the categories of 'city'. "
-        "Fit CatBoost on encoded categories, or use LightGBM or XGBoost."
+        "Pass the model as catboost loads it, which is queried, or fit it on encoded "
+        "categories."
     )
     cbm, text = (save(ensemble, tmp_path, suffix) for suffix in (".cbm", ".json"))
     for source in (ensemble, cbm, text):

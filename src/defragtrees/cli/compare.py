@@ -98,7 +98,7 @@ def command(
     """
     if inputs.target is None:
         raise click.UsageError("compare needs --target.")
-    check_outputs({"--plot": plot}, (inputs.data, inputs.model))
+    check_outputs({"--plot": plot}, (inputs.data.path, inputs.model))
     check_plot(plot)
     if not test_size:
         raise click.UsageError(

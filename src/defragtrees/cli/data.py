@@ -1,4 +1,4 @@
-"""Data files in batches of rows: CSV, also gzipped, Parquet and Feather.
+"""Data files in batches of rows: CSV and JSON lines, also gzipped, Parquet and Feather.
 
 What a column is read as is said by who asks for it, not guessed from its first rows:
 as numbers, as numbers of days where it has dates or times, or as labels. Words for
@@ -12,12 +12,19 @@ import gzip
 import importlib.util
 import io
 import itertools
+import json
 import os
 import re
+import shutil
 import struct
+import sys
+import tempfile
 import zlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
 
+import click
 import numpy as np
 
 from defragtrees._utils.files import first_bytes
@@ -26,6 +33,7 @@ from defragtrees.cli import unpacking
 from defragtrees.data.sources import ParquetSource, Part
 from defragtrees.data.tables import (
     DATE_KINDS,
+    MICROSECONDS,
     TRUTH,
     ZONED,
     Column,
@@ -49,6 +57,10 @@ UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 # A column may be called "[a]" or "{x}"; JSON goes on otherwise.
 JSON_START = re.compile(rb'\s*(\{\s*["}]|\[\s*[\[{"\]0-9-])')
 PARQUET, FEATHER, FEATHER_1, GZIP = b"PAR1", b"ARROW1", b"FEA1", b"\x1f\x8b"
+STANDARD_INPUT = "standard input"
+JSON_LINES = (".jsonl", ".ndjson")
+SEPARATORS = ",;\t|"
+COMMA_NUMBER = re.compile(r"[-+]?\d*,\d+([eE][-+]?\d+)?")
 
 
 @dataclass(frozen=True)
@@ -65,10 +77,53 @@ class Batch:
     share: float
 
 
-def open_table(path):
+@dataclass(eq=False)
+class DataFile:
+    """A table that the user names: a file, or `-` for standard input.
+
+    `sep` and `decimal` say how CSV is written; None finds the separator.
+    """
+
+    path: Path
+    sep: str | None = None
+    decimal: str = "."
+
+    @property
+    def name(self):
+        """What the file is called in messages."""
+        return STANDARD_INPUT if self.path == Path("-") else self.path.name
+
+    @cached_property
+    def stored(self):
+        """The path of a file that can be read twice."""
+        if self.path != Path("-"):
+            return self.path
+        context = click.get_current_context()
+        folder = context.with_resource(tempfile.TemporaryDirectory())
+        stored = Path(folder, STANDARD_INPUT)
+        with open(stored, "wb") as file:
+            shutil.copyfileobj(sys.stdin.buffer, file)
+        return stored
+
+    def open(self):
+        """The table; see `open_table`."""
+        return open_table(self.stored, self.sep, self.decimal)
+
+    def frame(self):
+        """All of the file as a pandas frame with the types that it has."""
+        require("pandas", "A model that cannot be read")
+        frame = self.open().frame()
+        kinds = frame.dtypes.astype(str)
+        texts = kinds.index[kinds.isin(["object", "str"])]
+        # As read_csv of older versions gives it, which models have seen in training.
+        return frame.astype(dict.fromkeys(texts, object)).replace({None: np.nan})
+
+
+def open_table(path, sep=None, decimal="."):
     """The table in a file, whose first bytes say what it is.
 
-    It has `names` and `batches(numbers, labels)`: a dict from columns to read as
+    It has `names`, `doubt`, which says what may be wrong with them, and
+    `batches(numbers, labels)`: a dict from columns to read as
     numbers to their kind (None, ANY, or a key of `labels.KINDS`), and one from columns
     to read as labels to the labels that are known, or None.
     """
@@ -90,21 +145,15 @@ def open_table(path):
     if head.startswith(UTF_16):
         raise ValueError(f"{path.name!r} is UTF-16 text; save it as UTF-8 first.")
     is_packed = head.startswith(GZIP)
-    if not is_packed and (b"\0" in head or JSON_START.match(head)):
+    is_json = not is_packed and JSON_START.match(head) is not None
+    if {*JSON_LINES} & {*path.suffixes} or (is_json and path.name == STANDARD_INPUT):
+        return JsonLinesTable(path, is_packed)
+    if is_json or (not is_packed and b"\0" in head):
         raise ValueError(
-            f"{path.name!r} is no table; a CSV, Parquet or Feather file is needed."
+            f"{path.name!r} is no table; CSV, JSON lines (.jsonl), Parquet or Feather "
+            "is needed."
         )
-    return CsvTable(path, is_packed)
-
-
-def read_frame(path):
-    """All of a file as a pandas frame with the types that it has."""
-    require("pandas", "A model that cannot be read")
-    frame = open_table(path).frame()
-    kinds = frame.dtypes.astype(str)
-    texts = kinds.index[kinds.isin(["object", "str"])]
-    # As read_csv of older versions gives it, which models have seen in training.
-    return frame.astype(dict.fromkeys(texts, object)).replace({None: np.nan})
+    return CsvTable(path, is_packed, sep, decimal)
 
 
 class _ArrowSource(ParquetSource):
@@ -201,6 +250,8 @@ class _ArrowSource(ParquetSource):
 class _ArrowTable:
     """A Parquet or Feather file."""
 
+    doubt = ""
+
     def __init__(self, path, is_parquet):
         self.source = _ArrowSource(path, is_parquet)
         self.arrow = self.source.arrow
@@ -239,14 +290,15 @@ class _ArrowTable:
         # What pyarrow keeps for later is memory that the rules could use.
         self.arrow.default_memory_pool().release_unused()
 
-    def _type(self, name):
+    def arrow_type(self, name):
+        """The type of a column, without its coding."""
         type_ = self.source.data.schema.field(name).type
         is_coded = self.arrow.types.is_dictionary(type_)
         return type_.value_type if is_coded else type_
 
     def _kind(self, name, wanted):
         """What dates or times a column has that is read as numbers; None for none."""
-        types, type_ = self.arrow.types, self._type(name)
+        types, type_ = self.arrow.types, self.arrow_type(name)
         if wanted is None:
             self._refuse_times(name)
         for kind in ("timestamp", "date", "time", "duration"):
@@ -263,11 +315,11 @@ class _ArrowTable:
         return None
 
     def _refuse_times(self, name):
-        if self.arrow.types.is_temporal(self._type(name)):
+        if self.arrow.types.is_temporal(self.arrow_type(name)):
             raise ValueError(
                 f"Column {name!r} must hold numbers or categories; it holds dates or "
-                f"times ({self._type(name)}). Turn it into a number first, such as "
-                "days since a date."
+                f"times ({self.arrow_type(name)}). Turn it into a number first, such "
+                "as days since a date."
             )
 
     def _labels(self, column, name):
@@ -285,9 +337,30 @@ class _ArrowTable:
         missing = [j for j, value in enumerate(values) if is_missing(value)]
         if missing:
             codes = np.where(np.isin(codes, missing), -1, codes)
-        if arrow.types.is_temporal(column.dictionary.type):
-            values = [str(value) for value in values]
         return Column(name, values=values, codes=codes)
+
+
+def as_arrow(column, type_):
+    """A Column as an array of pyarrow; numbers are days where the type is of times."""
+    arrow = require("pyarrow", "Parquet")
+    types = arrow.types
+    if column.numbers is None:
+        values = column.values
+        if types.is_string(type_):
+            values = [str(value) for value in values]
+        codes = arrow.array(column.codes, mask=column.codes < 0)
+        return arrow.array(values, type_).take(codes)
+    missing = np.isnan(column.numbers)
+    if not types.is_temporal(type_):
+        return arrow.array(column.numbers, mask=missing).cast(type_, safe=False)
+    moments = np.round(np.where(missing, 0, column.numbers) * MICROSECONDS)
+    step = arrow.timestamp("us", getattr(type_, "tz", None))
+    if types.is_time(type_):
+        step = arrow.time64("us")
+    elif types.is_duration(type_):
+        step = arrow.duration("us")
+    moments = arrow.array(moments.astype(np.int64), mask=missing).cast(step)
+    return moments.cast(type_, safe=False)
 
 
 def _cell_bytes(type_):
@@ -298,43 +371,22 @@ def _cell_bytes(type_):
         return unpacking.CELL_BYTES
 
 
-class CsvTable:
-    """A CSV file, maybe gzipped, whose first line has the names of its columns."""
+class _TextTable:
+    """A file of text, maybe gzipped."""
+
+    decimal = "."
+    doubt = ""
 
     def __init__(self, path, is_packed=False):
         self.path = path
         self.is_packed = is_packed
-        self.delimiter = "\t" if ".tsv" in path.suffixes else ","
-        with self._open() as (text, _):
-            first = text.readline()
-        if self.delimiter == "," and "," not in first:
-            # A file of tabs, or of a country that writes 1,5 for one and a half.
-            self.delimiter = max(",;\t", key=first.count)
-        with self._open() as (text, _):
-            self.names, _ = self._header(text)
 
-    def frame(self):
-        """All columns as a pandas frame."""
-        pandas = require("pandas", "A model that cannot be read")
-        with self._open() as (text, _):
-            _, n_lines = self._header(text)
-            # Without any row pandas needs the names, as a line.
-            head = self.delimiter.join(map(str, range(len(self.names)))) + "\n"
-            records = itertools.chain([head], self._records(text, n_lines))
-            frame = pandas.read_csv(
-                _Stream(records),
-                sep=self.delimiter,
-                index_col=False,
-                low_memory=False,
-                **_exactly(pandas),
-            )
-        frame.columns = self.names
-        return frame
+    def arrow_type(self, name):
+        """None: a file of text has no types."""
+        return None
 
     def batches(self, numbers, labels):
         """The columns that are asked for, some rows at a time."""
-        has_pandas = importlib.util.find_spec("pandas") is not None
-        read = self._pandas_columns if has_pandas else self._plain_columns
         # A label that the model knows is a label, even if it is a word for missing.
         words = {
             name: MISSING - {str(label) for label in labels.get(name) or ()}
@@ -344,12 +396,16 @@ class CsvTable:
         size = max(1, self.path.stat().st_size)
         done = 0
         with self._open() as (text, raw):
-            _, n_lines = self._header(text)
-            for n_rows, columns in read(self._records(text, n_lines), words, labels):
+            for n_rows, columns in self._columns(text, words, labels):
                 kinds = {}
                 for name in numbers:
                     found, kind = _numbers(
-                        columns[name], name, words[name], wanted[name], done
+                        columns[name],
+                        name,
+                        words[name],
+                        wanted[name],
+                        done,
+                        self.decimal,
                     )
                     columns[name] = Column(name, found)
                     if wanted[name] == ANY and not np.isnan(found).all():
@@ -378,10 +434,144 @@ class CsvTable:
             ) from None
         except (EOFError, zlib.error, gzip.BadGzipFile, csv.Error) as error:
             raise ValueError(
-                f"{self.path.name!r} cannot be read as CSV: {error}."
+                f"{self.path.name!r} cannot be read as {self.KIND}: {error}."
             ) from None
         finally:
             csv.field_size_limit(limit)
+
+    @property
+    def _n_rows_at_once(self):
+        n_rows = unpacking.CELLS_AT_ONCE // len(self.names)
+        return max(1, min(n_rows, BATCH_ROWS))
+
+
+class JsonLinesTable(_TextTable):
+    """A file with a JSON object per line; the first has the names of all columns."""
+
+    KIND = "JSON lines"
+
+    def __init__(self, path, is_packed=False):
+        super().__init__(path, is_packed)
+        with self._open() as (text, _):
+            first = next(self._rows(text), None)
+        if not first:
+            raise ValueError(f"{path.name!r} has no line with columns.")
+        self.names = list(first)
+
+    def frame(self):
+        """All columns as a pandas frame."""
+        pandas = require("pandas", "A model that cannot be read")
+        with self._open() as (text, _):
+            return pandas.DataFrame(list(self._rows(text)), columns=self.names)
+
+    def _rows(self, text):
+        """The dict of each line."""
+        for k, line in enumerate(text, start=1):
+            if not line.strip():
+                continue
+            try:
+                row = json.loads(line)
+            except (ValueError, RecursionError) as error:
+                raise csv.Error(f"line {k} is not JSON, {error}") from None
+            if not isinstance(row, dict):
+                raise csv.Error(f"line {k} is no object with names and values")
+            yield row
+
+    def _columns(self, text, words, labels):
+        rows = self._rows(text)
+        while part := list(itertools.islice(rows, self._n_rows_at_once)):
+            columns = {}
+            for name in words:
+                cells = [row.get(name) for row in part]
+                if any(isinstance(cell, (dict, list)) for cell in cells):
+                    raise ValueError(
+                        f"Column {name!r} must hold texts and numbers; it holds a list "
+                        "or an object. Write its parts as columns of their own."
+                    )
+                if name in labels:
+                    # By type too: 1, 1.0 and true are equal in Python.
+                    seen = {}
+                    codes = [
+                        -1
+                        if is_missing(c)
+                        else seen.setdefault((type(c), c), len(seen))
+                        for c in cells
+                    ]
+                    values = [cell for _, cell in seen]
+                    columns[name] = Column(name, values=values, codes=np.array(codes))
+                else:
+                    column = np.array(
+                        [np.nan if cell is None else cell for cell in cells], object
+                    )
+                    with contextlib.suppress(ValueError, TypeError, OverflowError):
+                        if not any(isinstance(cell, str) for cell in cells):
+                            column = column.astype(np.float64)
+                    columns[name] = column
+            yield len(part), columns
+
+
+class CsvTable(_TextTable):
+    """A CSV file whose first line has the names of its columns."""
+
+    KIND = "CSV"
+
+    def __init__(self, path, is_packed=False, sep=None, decimal="."):
+        super().__init__(path, is_packed)
+        self.decimal = decimal
+        with self._open() as (text, _):
+            first = text.readline()
+        self.delimiter = sep
+        if sep is None and ".tsv" in path.suffixes:
+            self.delimiter = "\t"
+        elif sep is None:
+            # Where numbers have decimal commas, a comma is the last that separates.
+            likely = (",", ";\t") if decimal != "," else (";\t", ",")
+            found = (signs for signs in likely if any(sign in first for sign in signs))
+            self.delimiter = max(next(found, ","), key=first.count)
+        with self._open() as (text, _):
+            self.names, _ = self._header(text)
+        others = SEPARATORS.replace(self.delimiter, "")
+        other = max(others, key=first.count)
+        if other in first:
+            self.doubt = (
+                f" {path.name!r} is read with {self.delimiter!r} between columns; name "
+                f"another separator, such as --sep {other!r}, if that is wrong."
+            )
+        if len(self.names) == 1 and other in first and '"' not in first:
+            raise ValueError(
+                f"{path.name!r} has one column only, {self.names[0]!r}.{self.doubt}"
+            )
+
+    def frame(self):
+        """All columns as a pandas frame."""
+        pandas = require("pandas", "A model that cannot be read")
+        with self._open() as (text, _):
+            _, n_lines = self._header(text)
+            # Without any row pandas needs the names, as a line.
+            head = self.delimiter.join(map(str, range(len(self.names)))) + "\n"
+            records = itertools.chain([head], self._records(text, n_lines))
+            frame = pandas.read_csv(
+                _Stream(records),
+                sep=self.delimiter,
+                decimal=self.decimal,
+                index_col=False,
+                low_memory=False,
+                **_exactly(pandas),
+            )
+        frame.columns = self.names
+        return frame
+
+    def _columns(self, text, words, labels):
+        has_pandas = importlib.util.find_spec("pandas") is not None
+        read = self._pandas_columns if has_pandas else self._plain_columns
+        _, n_lines = self._header(text)
+        for n_rows, columns in read(self._records(text, n_lines), words, labels):
+            for name, known in labels.items():
+                is_text = any(isinstance(label, str) for label in known or ("",))
+                if self.decimal != "." and not is_text:
+                    texts = [v.replace(self.decimal, ".") for v in columns[name].values]
+                    columns[name] = replace(columns[name], values=texts)
+            yield n_rows, columns
 
     def _header(self, text):
         """The names of the columns, and how many lines they take."""
@@ -439,11 +629,6 @@ class CsvTable:
                     f"it has {unpacking.BLANK_LINES:,} more blank lines than rows"
                 )
 
-    @property
-    def _n_rows_at_once(self):
-        n_rows = unpacking.CELLS_AT_ONCE // len(self.names)
-        return max(1, min(n_rows, BATCH_ROWS))
-
     def _pandas_columns(self, records, words, labels):
         """By pandas, which is four times as fast: each part's rows and columns."""
         pandas = require("pandas", "This way of reading CSV")
@@ -451,6 +636,7 @@ class CsvTable:
         keys = {name: str(self.names.index(name)) for name in words}
         options = {
             "sep": self.delimiter,
+            "decimal": self.decimal,
             "header": None,
             "names": [str(j) for j in range(len(self.names))],
             "usecols": list(keys.values()),
@@ -533,7 +719,7 @@ def _count_fields(line, delimiter):
     return sum(part.count(delimiter) for part in outside) + 1
 
 
-def _numbers(column, name, words, kind, done):
+def _numbers(column, name, words, kind, done, decimal="."):
     """A column of text as numbers, and the kind of its dates or times; None for none.
 
     `done` rows came before it, for the message.
@@ -542,7 +728,7 @@ def _numbers(column, name, words, kind, done):
     if values.dtype.kind in "biuf":
         return values.astype(np.float64), None
     texts = values.tolist()
-    read = {text: _number(text, words) for text in texts}
+    read = {text: _number(text, words, decimal) for text in texts}
     if kind is not None and None in read.values():
         wanted = kind
         if kind == ANY:
@@ -556,9 +742,14 @@ def _numbers(column, name, words, kind, done):
     wrong = next((i for i, text in enumerate(texts) if read[text] is None), None)
     if wrong is not None:
         needed = "numbers" if kind in (None, ANY) else "dates or times"
+        advice = ""
+        if needed == "numbers" and decimal == ",":
+            advice = " With --decimal ',' a number is written as 1,5."
+        elif needed == "numbers" and COMMA_NUMBER.fullmatch(str(texts[wrong]).strip()):
+            advice = " Add --decimal ',' if that is a decimal comma."
         raise ValueError(
             f"Column {name!r} must hold {needed}, as the model has it; row "
-            f"{done + wrong + 1} has {texts[wrong]!r}."
+            f"{done + wrong + 1} has {texts[wrong]!r}.{advice}"
         )
     return np.array([read[text] for text in texts], dtype=np.float64), kind
 
@@ -570,13 +761,16 @@ def _is_zoned(text):
         return False
 
 
-def _number(value, words):
+def _number(value, words, decimal):
     """The number that a cell has, a truth value included; None if it has none."""
     text = str(value).strip()  # pandas makes an integer of many digits
     if text in words:
         return np.nan
     if text.lower() in TRUTH:
         return TRUTH[text.lower()]
+    if decimal != "." and isinstance(value, str):
+        # A point may separate thousands there.
+        text = "_" if "." in text else text.replace(decimal, ".")
     try:
         # Python would read 1_000 as a number; nobody else does.
         return None if "_" in text else float(text)

@@ -4,7 +4,7 @@ import click
 
 from defragtrees.cli.group import Command
 from defragtrees.cli.inputs import read_rule_rows, read_rules
-from defragtrees.cli.options import FILE, json_option
+from defragtrees.cli.options import FILE, data_options, json_option
 from defragtrees.cli.output import json_text, progress_kind, say
 from defragtrees.cli.tables import wrapped
 from defragtrees.rules.diff import diff_answers
@@ -15,7 +15,7 @@ EXAMPLE = "defragtrees diff rules.json new.json data.csv --target y"
 @click.command("diff", cls=Command, example=EXAMPLE)
 @click.argument("before", type=FILE)
 @click.argument("after", type=FILE)
-@click.argument("data", type=FILE, required=False)
+@data_options(required=False)
 @click.option(
     "--target", metavar="COLUMN", help="The column with the true values; needs DATA."
 )
@@ -23,8 +23,8 @@ EXAMPLE = "defragtrees diff rules.json new.json data.csv --target y"
 def command(before, after, data, target, as_json):
     """Show what changed between two rule files.
 
-    BEFORE and AFTER are files that simplify --out wrote. With DATA, which is CSV,
-    Parquet or Feather, also count the rows whose prediction changed.
+    BEFORE and AFTER are files that simplify --out wrote. With DATA, which is as for
+    simplify, also count the rows whose prediction changed.
     """
     if target is not None and data is None:
         raise click.UsageError("--target needs DATA; name the file.")

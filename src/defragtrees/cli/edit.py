@@ -109,7 +109,7 @@ def command(rules, out, no_profile, **changes):
     removed; refit counts them again, and diff shows what a change costs on some rows.
     The new file records the changes.
     """
-    check_outputs({"--out": out}, (rules,))
+    check_outputs({"--out": out}, (rules,), out=".json")
     if not any(value not in (None, ()) for value in changes.values()):
         raise click.UsageError("Say what to change, such as --drop 3.")
     if changes["odds_of"] is not None and changes["scale"] is None:

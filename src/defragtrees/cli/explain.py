@@ -7,28 +7,32 @@ import numpy as np
 
 from defragtrees._utils import formatting as render
 from defragtrees.cli.group import Command
-from defragtrees.cli.inputs import batches_for, read_rules
+from defragtrees.cli.inputs import RuleRows, read_rules
 from defragtrees.cli.options import (
     FILE,
+    data_options,
     json_option,
     label_options,
     output_option,
     relabelled,
 )
 from defragtrees.cli.output import (
+    TABLES,
     cell_writer,
     check_outputs,
     exact_option,
     label_of_interest,
     open_output,
+    output_format,
     progress_kind,
     say,
     styled_class,
     write_json,
+    write_json_lines,
 )
 
+FORMATS = {".txt": "text"} | {s: f for s, f in TABLES.items() if f != "parquet"}
 EXAMPLE = "defragtrees explain rules.json data.csv --rows 1-3,10"
-HEADER = ["row", "prediction", "rule", "if", "values", "failed", "basis"]
 
 
 class _RowRanges(click.ParamType):
@@ -52,7 +56,7 @@ class _RowRanges(click.ParamType):
 
 @click.command("explain", cls=Command, example=EXAMPLE)
 @click.argument("rules", type=FILE)
-@click.argument("data", type=FILE)
+@data_options()
 @click.option(
     "--rows",
     "ranges",
@@ -63,34 +67,37 @@ class _RowRanges(click.ParamType):
 @click.option(
     "--format",
     "form",
-    type=click.Choice(["text", "csv", "json"]),
-    default="text",
-    show_default=True,
-    help="The output format.",
+    type=click.Choice(["text", "csv", "jsonl", "json"]),
+    help="The output format. [default: by the suffix of --out, else text]",
 )
 @exact_option
 @label_options
-@output_option("The file to write. [default: standard output]")
+@output_option(
+    "The file to write: .txt, .csv, .csv.gz, .jsonl or .json. [default: standard "
+    "output]"
+)
 @json_option
 def command(rules, data, ranges, form, exact, labels, out, as_json):
     """Show which rule predicts each row of a file, and why.
 
-    RULES is a file that simplify --out wrote; DATA is CSV, Parquet or Feather. Each row
+    RULES is a file that simplify --out wrote; DATA is as for simplify. Each row
     is shown with its prediction, the rule that matches, the values of the columns in
     it, the estimated probability and its interval, and for every rule before it the
-    condition that failed.
+    condition that failed; of a scorecard with the points that add up.
     """
-    check_outputs({"--out": out}, (rules, data))
+    check_outputs({"--out": out}, (rules, data.path))
+    form = output_format(out, "json" if as_json else form, FORMATS, "text")
     rule_set = relabelled(read_rules(rules), labels)
-    batches = batches_for(rule_set, data, progress_kind(is_streamed=out is None))
-    is_text = not as_json and form == "text"
-    reasons = _reasons(rule_set, batches, ranges, data.name, is_text)
+    batches = RuleRows(rule_set, data, progress_kind(is_streamed=out is None))
+    reasons = _reasons(rule_set, batches, ranges, data.name, form == "text")
     with open_output(out) as file:
-        if as_json or form == "json":
+        if form == "json":
             write_json(file, reasons)
+        elif form == "jsonl":
+            write_json_lines(file, reasons)
         elif form == "csv":
             write = cell_writer(file, exact)
-            write(HEADER)
+            write(_header(rule_set))
             for reason in reasons:
                 write(_csv_line(reason, rule_set))
         else:
@@ -137,10 +144,13 @@ def _reason(batch, i, explanation):
     names, words = rules.feature_names, rules.vocabulary
     holding = [every[k] for k in explanation.averaged or (explanation.rule,)]
     features = [c.feature for rule in holding for c in rule.conditions]
+    # Of rules that add up none predicts alone.
+    own = {"rule": explanation.rule + 1, "if": every[explanation.rule].text(*words)}
+    if rules.combination == "sum":
+        own = {}
     reason = {
         "prediction": explanation.answer,
-        "rule": explanation.rule + 1,
-        "if": every[explanation.rule].text(*words),
+        **own,
         "values": {names[j]: batch.value(j, i) for j in features},
         "failed": [
             {
@@ -182,6 +192,13 @@ def _pairs(rules, values):
     return [_pair(rules, name, value) for name, value in values.items()]
 
 
+def _header(rules):
+    """The columns of CSV; where points add up, the total and what it is made of."""
+    if rules.combination == "sum":
+        return ["row", "prediction", *rules._score_names, "points", "values", "basis"]
+    return ["row", "prediction", "rule", "if", "values", "failed", "basis"]
+
+
 def _csv_line(reason, rules):
     refused = [
         f"{entry['rule']}: {_pair(rules, entry['feature'], entry['value'])}"
@@ -190,14 +207,18 @@ def _csv_line(reason, rules):
     answer = reason["prediction"]
     if rules.class_labels:
         answer = rules.outcome.answer_text(answer)
-    return [
-        reason["row"],
-        answer,
-        *(reason[name] for name in ("rule", "if")),
-        "; ".join(_pairs(rules, reason["values"])),
-        "; ".join(refused),
-        reason.get("basis", ""),
-    ]
+    values = "; ".join(_pairs(rules, reason["values"]))
+    basis = reason.get("basis", "")
+    if rules.combination == "sum":
+        texts = [*(rule.text() for rule in rules.rules), "base"]
+        points = [
+            f"{texts[one['rule'] - 1]}: {', '.join(map(render.number, one['points']))}"
+            for one in reason["added"]
+        ]
+        total = reason["total"]
+        return [reason["row"], answer, *total, "; ".join(points), values, basis]
+    own = [reason[name] for name in ("rule", "if")]
+    return [reason["row"], answer, *own, values, "; ".join(refused), basis]
 
 
 def _text(rules, number, row, explanation):

@@ -11,6 +11,11 @@ from defragtrees.export import FORMATS, export
 EXAMPLE = """\
 defragtrees export rules.json --format sql --dialect mysql --out rules.sql
 """
+# The formats that have an option; sql has all.
+FOR_FORMATS = {
+    "reasons": ("onnx", "pmml", "sql"),
+    "best": ("onnx", "pmml", "python", "sql"),
+}
 OTHER_NAMES = {"postgresql": "postgres"}
 
 
@@ -43,28 +48,47 @@ OTHER_NAMES = {"postgresql": "postgres"}
     default=None,
     help="With --table: add a column with the probability of each class.",
 )
+@click.option(
+    "--score",
+    is_flag=True,
+    default=None,
+    help="With --format sql: the total of a scorecard instead of the prediction.",
+)
+@click.option(
+    "--reasons",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="With --table, or --format onnx or pmml: add N reason codes of a scorecard. "
+    "[default: pmml 3, others 0]",
+)
+@click.option(
+    "--best",
+    type=click.Choice(["high", "low"]),
+    help="With reason codes: which totals are desired. [default: high]",
+)
 @label_options
 @output_option("The file to write. [default: standard output]")
-def command(rules, form, dialect, assume_no_nan, table, probabilities, labels, out):
+def command(rules, form, labels, out, **options):
     """Write saved rules as SQL, Python, ONNX or another format.
 
     RULES is a file that simplify --out wrote.
     """
     check_outputs({"--out": out}, (rules,))
-    given = {
-        "dialect": OTHER_NAMES.get(dialect, dialect),
-        "assume_no_nan": assume_no_nan,
-        "table": table,
-        "probabilities": probabilities,
-    }
-    options = {name: value for name, value in given.items() if value is not None}
-    if options and form != "sql":
-        option = next(iter(options)).replace("_", "-")
-        raise click.UsageError(f"--{option} is for --format sql only.")
+    options = {name: value for name, value in options.items() if value is not None}
+    for name in options:
+        if form not in FOR_FORMATS.get(name, ("sql",)):
+            *others, last = FOR_FORMATS.get(name, ("sql",))
+            formats = f"{', '.join(others)} or {last}" if others else f"{last} only"
+            option = name.replace("_", "-")
+            raise click.UsageError(f"--{option} is for --format {formats}.")
+    if "dialect" in options:
+        dialect = options["dialect"]
+        options["dialect"] = OTHER_NAMES.get(dialect, dialect)
     if out is None and FORMATS[form].to_bytes:
         raise click.UsageError(f"--format {form} is no text; name a file with --out.")
-    if probabilities and table is None:
-        raise click.UsageError("--probabilities needs --table; name the table.")
+    for name in ("probabilities", "reasons"):
+        if form == "sql" and name in options and "table" not in options:
+            raise click.UsageError(f"--{name} needs --table; name the table.")
     rule_set = relabelled(read_rules(rules), labels)
     exported = export(rule_set, form, out, **options)
     if out is None:

@@ -16,12 +16,17 @@ from typing import Any
 
 import click
 import numpy as np
+from scipy.optimize import linear_sum_assignment
+from sklearn.metrics import confusion_matrix
 from sklearn.model_selection import train_test_split
 
+from defragtrees._utils import formatting as render
 from defragtrees._utils.files import first_bytes
 from defragtrees._utils.optional import require
-from defragtrees.cli.data import ANY, Batch, open_table, read_frame
+from defragtrees._utils.warnings import warn
+from defragtrees.cli.data import ANY, Batch, as_arrow
 from defragtrees.data.tables import (
+    ZONED,
     as_positions,
     find_positions,
     lightgbm_names,
@@ -38,6 +43,8 @@ from defragtrees.rules.labels import KINDS
 from defragtrees.rules.model import RuleModel
 from defragtrees.rules.schema import FORMAT
 
+COMPARED_ROWS = 10_000  # to see whether classes are swapped
+MUCH_BETTER = 0.2  # share of rows, and mean share per class
 # What pandas writes for an index that nobody named.
 INDEX_NAME = re.compile(r"|Unnamed: \d+|__index_level_\d+__")
 
@@ -102,27 +109,32 @@ def load(inputs, progress, validation=None):
     loaded = _load_data(inputs, progress)
     if validation is None:
         return loaded
-    more = _more_rows(loaded, inputs, validation, progress)
+    more = dataclasses.replace(inputs.data, path=validation)
+    more = _more_rows(loaded, inputs, more, progress)
     return dataclasses.replace(loaded, validation=more)
 
 
 def _load_data(inputs, progress):
-    table = open_table(inputs.data)
+    table = inputs.data.open()
     for name, option in ((inputs.target, "--target"), (inputs.weights, "--weights")):
         if name is not None:
-            find_column(name, table.names, option)
+            find_column(name, table, option)
     try:
         with progress("reading the model", 1.0):
             forest = _read_model(inputs)
     except UnsupportedEnsembleError as error:
         return _ask_model(inputs, table, error)
     reserved = [name for name in (inputs.target, inputs.weights) if name is not None]
-    forest = _match_columns(forest, table.names, reserved, inputs.columns)
+    forest = _match_columns(forest, table, reserved, inputs.columns)
     forest = _with_classes(forest, inputs.classes)
     read = _reading_of(forest, table)
     X, y, weight = read.all_rows(
         inputs.data.name, progress, inputs.target, inputs.weights, forest.classes
     )
+    if inputs.classes and y is not None:
+        some = np.linspace(0, len(X) - 1, min(len(X), COMPARED_ROWS)).astype(np.intp)
+        predicted = forest.predict(_as_table(X[some], forest))
+        warn_if_swapped(forest.classes, predicted, y[some], f"column {inputs.target!r}")
     kinds = [read.kinds.get(name) for name in forest.feature_names]
     for j, kind in enumerate(kinds):
         days = X[:, j]
@@ -133,16 +145,17 @@ def _load_data(inputs, progress):
     return Loaded(forest, _as_table(X, forest), y, weight)
 
 
-def _more_rows(loaded, inputs, path, progress):
+def _more_rows(loaded, inputs, data, progress):
     """The rows of another file with the columns of DATA."""
-    table, forest = open_table(path), loaded.forest
+    table, forest = data.open(), loaded.forest
     for name in (*forest.feature_names, inputs.target, inputs.weights):
         if name is not None:
-            find_column(name, table.names, "DATA", path.name)
+            find_column(name, table, "DATA", data.name)
     if isinstance(forest, AskedForest):
-        return Loaded(forest, *_asked_rows(inputs, path, forest.feature_names))
+        names = forest.feature_names
+        return Loaded(forest, *_asked_rows(inputs, data, names, forest.model))
     rows = _reading_of(forest, table).all_rows(
-        path.name, progress, inputs.target, inputs.weights, forest.classes
+        data.name, progress, inputs.target, inputs.weights, forest.classes
     )
     return Loaded(forest, _as_table(rows[0], forest), *rows[1:])
 
@@ -176,21 +189,21 @@ def load_to_predict(inputs, rules, progress):
     A model without names for its features has those of the rules, which were made from
     it.
     """
-    table = open_table(inputs.data)
+    table = inputs.data.open()
     with_names = dataclasses.replace(inputs, columns=rules.feature_names)
     try:
         with progress("reading the model", 1.0):
             forest = _read_model(with_names)
     except UnsupportedEnsembleError as error:
         model = _load_black_box(inputs, error)
-        names = getattr(model, "feature_names_in_", rules.feature_names)
+        names = _model_names(model) or rules.feature_names
         for name in names:
-            find_column(str(name), table.names, "The model")
-        return model, _asked_rows(inputs, inputs.data, names)[0]
+            find_column(str(name), table, "The model")
+        return model, _asked_rows(inputs, inputs.data, names, model)[0]
     n_names = len(rules.feature_names)
     is_unnamed = is_renamed(forest, ()) and forest.n_features == n_names
     columns = rules.feature_names if is_unnamed else None
-    forest = _match_columns(forest, table.names, (), columns)
+    forest = _match_columns(forest, table, (), columns)
     rows = _reading_of(forest, table).all_rows(inputs.data.name, progress)
     return forest, _as_table(rows[0], forest)
 
@@ -209,22 +222,33 @@ def _load_black_box(inputs, why):
 def _ask_model(inputs, table, why):
     """A model that cannot be read as trees: it is queried, on the table as it is."""
     model = _load_black_box(inputs, why)
-    names = inputs.columns or getattr(model, "feature_names_in_", None)
+    names = inputs.columns or _model_names(model)
     if names is None:
         reserved = (inputs.target, inputs.weights)
         names = [name for name in table.names if name not in reserved]
-        needed = getattr(model, "n_features_in_", len(names))
+        # CatBoost says 0 of a model that it has loaded.
+        needed = getattr(model, "n_features_in_", 0) or len(names)
         if needed != len(names):
             raise _without_names(needed, names)
     for name in names:
-        find_column(str(name), table.names, "The model")
-    X, y, weight = _asked_rows(inputs, inputs.data, names)
+        find_column(str(name), table, "The model")
+    X, y, weight = _asked_rows(inputs, inputs.data, names, model)
     return Loaded(open_model(model, X, y, random_state=0), X, y, weight)
 
 
-def _asked_rows(inputs, path, names):
+def _model_names(model):
+    """The names of the model's columns; None if it has none."""
+    names = getattr(model, "feature_names_in_", None)
+    # CatBoost calls columns without names 0, 1 and so on.
+    made_up = [str(j) for j in range(len(getattr(model, "feature_names_", ())))]
+    if names is None and made_up and model.feature_names_ != made_up:
+        names = model.feature_names_
+    return names
+
+
+def _asked_rows(inputs, data, names, model):
     """X, y and weights of a file, as a model is queried for them."""
-    frame = read_frame(path)
+    frame = data.frame()
     y, weight = (
         None if name is None else frame[name].to_numpy()
         for name in (inputs.target, inputs.weights)
@@ -234,7 +258,14 @@ def _asked_rows(inputs, path, names):
             f"Column {inputs.target!r} must have a value in every row; some are empty. "
             "Drop such rows first."
         )
-    return frame[[str(name) for name in names]], y, weight
+    X = frame[[str(name) for name in names]]
+    for j in getattr(model, "get_cat_feature_indices", list)():
+        if X.iloc[:, j].isna().any():
+            raise ValueError(
+                f"Column {names[j]!r} must have a category in every row, as CatBoost "
+                "needs; some are empty. Fill them as for the training of the model."
+            )
+    return X, y, weight
 
 
 def _with_classes(forest, labels):
@@ -250,6 +281,28 @@ def _with_classes(forest, labels):
     with contextlib.suppress(ValueError):
         labels = tuple(int(label) for label in labels)
     return dataclasses.replace(forest, classes=labels)
+
+
+def warn_if_swapped(classes, predicted, observed, what):
+    """Warn if another order of the model's classes would agree much better."""
+    counts = confusion_matrix(observed, predicted, labels=list(classes))
+    # By class, as a rare one is predicted wrong by a model that is right overall.
+    shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
+    rows, columns = linear_sum_assignment(-shares)
+    n_present = np.count_nonzero(counts.sum(axis=1))
+    gain = (shares[rows, columns].sum() - np.trace(shares)) / max(1, n_present)
+    now, then = (
+        n / len(observed) for n in (np.trace(counts), counts[rows, columns].sum())
+    )
+    if min(gain, then - now) <= MUCH_BETTER:
+        return
+    better = [str(classes[i]) for i in rows[np.argsort(columns)]]
+    warn(
+        f"The classes {', '.join(map(str, classes))} agree with {what} in "
+        f"{render.percent(now)} of the rows, but --classes "
+        f"{shlex.quote(','.join(better))} would in {render.percent(then)}. Give them "
+        "in the order of the model."
+    )
 
 
 def _as_table(matrix, forest):
@@ -281,17 +334,9 @@ def _as_table(matrix, forest):
 # Columns
 
 
-def find_column(name, names, what, file="the data"):
-    """The name, if the file has just one such column; `what` names it in an error.
-
-    Examples
-    --------
-    >>> find_column("hight", ["age", "height"], "--target")
-    Traceback (most recent call last):
-    ...
-    ValueError: --target names 'hight', but the data has no such column; did you mean \
-'height'?
-    """
+def find_column(name, table, what, file="the data"):
+    """The name, if the table has just one such column; `what` names it in an error."""
+    names = table.names
     if names.count(name) == 1:
         return name
     if name in names:
@@ -299,12 +344,14 @@ def find_column(name, names, what, file="the data"):
             f"{what} names {name!r}, but {file} has {names.count(name)} columns of "
             "this name. Rename them first."
         )
-    guess = nearest(name, names)
-    raise ValueError(f"{what} names {name!r}, but {file} has no such column; {guess}")
+    raise ValueError(
+        f"{what} names {name!r}, but {file} has no such column; "
+        f"{nearest(name, names)}{table.doubt}"
+    )
 
 
-def _match_columns(forest, names, reserved, chosen=None):
-    """The forest under the names of the file, in whose columns it finds its features.
+def _match_columns(forest, table, reserved, chosen=None):
+    """The forest under the names of a table, in whose columns it finds its features.
 
     Columns that are `reserved` for target and weights are no features. Those `chosen`
     by the user are in the order of the model.
@@ -315,10 +362,10 @@ def _match_columns(forest, names, reserved, chosen=None):
             f"names {len(chosen)}."
         )
     columns = chosen or forest.feature_names
-    if chosen is None and not set(columns) <= set(names):
-        columns = _under_other_names(forest, names, reserved)
+    if chosen is None and not set(columns) <= set(table.names):
+        columns = _under_other_names(forest, table, reserved)
     for name in columns:
-        find_column(name, names, "The model" if chosen is None else "--columns")
+        find_column(name, table, "The model" if chosen is None else "--columns")
     both = sorted(set(columns) & set(reserved))
     if both:
         raise ValueError(
@@ -328,9 +375,9 @@ def _match_columns(forest, names, reserved, chosen=None):
     return dataclasses.replace(forest, feature_names=tuple(columns))
 
 
-def _under_other_names(forest, names, reserved):
+def _under_other_names(forest, table, reserved):
     """The columns whose names the library changed, or never saw."""
-    wanted = forest.feature_names
+    wanted, names = forest.feature_names, table.names
     # LightGBM writes an underscore for each space.
     spaced = dict(zip(lightgbm_names(names), names, strict=True))
     if set(wanted) <= set(spaced):
@@ -340,11 +387,11 @@ def _under_other_names(forest, names, reserved):
         if len(missing) == 1:
             raise ValueError(
                 f"The model needs column {missing[0]!r}, which the data does not "
-                f"have; {nearest(missing[0], names)}"
+                f"have; {nearest(missing[0], names)}{table.doubt}"
             )
         raise ValueError(
             f"The model needs {len(missing)} columns that the data does not have: "
-            f"{listed(missing)}. It has {listed(names)}."
+            f"{listed(missing)}. It has {listed(names)}.{table.doubt}"
         )
     free = [
         name
@@ -516,28 +563,26 @@ def read_rules(path):
 def _reading_for(rules, table):
     """The columns of a table that the conditions of rules are on."""
     used = [rules.feature_names.index(name) for name in rules.features]
-    names = {
-        j: find_column(rules.feature_names[j], table.names, "A rule") for j in used
-    }
+    names = {j: find_column(rules.feature_names[j], table, "A rule") for j in used}
     kinds = [s.kind if s.kind in KINDS else None for s in rules.vocabulary.scales]
     return _Reading(table, names, rules.categories, kinds)
 
 
-def read_rule_rows(rules, path, progress, target=None, weights=None):
+def read_rule_rows(rules, data, progress, target=None, weights=None):
     """All rows of a file: the matrix of rules, y, weights, and the names of columns."""
-    table = open_table(path)
+    table = data.open()
     reading = _reading_for(rules, table)
     for name, option in ((target, "--target"), (weights, "--weights")):
         if name is None:
             continue
-        find_column(name, table.names, option)
+        find_column(name, table, option)
         if name in reading.columns.values():
             raise ValueError(
                 f"{option} names {name!r}, which a rule asks about, so it cannot be "
                 "what is true of a row, or its weight. Name another column."
             )
     classes = rules.classes or None
-    rows = reading.all_rows(path.name, progress, target, weights, classes)
+    rows = reading.all_rows(data.name, progress, target, weights, classes)
     return *rows, tuple(table.names)
 
 
@@ -575,23 +620,48 @@ class RuleBatch:
             return KINDS[self.batch.kinds[name]](number)
         return number
 
+    def arrow_column(self, name, type_):
+        """A column that was read, in the type that `RuleRows.arrow_type` gives."""
+        return as_arrow(self.batch.columns[name], type_)
 
-def batches_for(rules, path, progress, ids=()):
-    """The rows of a file as rules see them, some at a time.
+
+class RuleRows:
+    """The rows of a file as rules see them, in batches.
 
     Only columns that a rule asks about are read, and `ids`, as labels. What is wrong
     with the columns is raised before the first row.
     """
-    table = open_table(path)
-    reading = _reading_for(rules, table)
-    for name in ids:
-        if name not in reading.columns.values():
-            reading.labels[find_column(name, table.names, "--id")] = None
 
-    def batches():
+    def __init__(self, rules, data, progress, ids=()):
+        self.rules, self.progress = rules, progress
+        self.table = data.open()
+        self.reading = _reading_for(rules, self.table)
+        for name in ids:
+            if name not in self.reading.columns.values():
+                self.reading.labels[find_column(name, self.table, "--id")] = None
+
+    def __iter__(self):
         first = 1
-        for batch, matrix in reading.batches(progress, "predicting"):
-            yield RuleBatch(rules, batch, reading.columns, matrix, first)
+        for batch, matrix in self.reading.batches(self.progress, "predicting"):
+            yield RuleBatch(self.rules, batch, self.reading.columns, matrix, first)
             first += batch.n_rows
 
-    return batches()
+    def arrow_type(self, name):
+        """The type of a column that is read, where it is written to Parquet.
+
+        It is that of the file; of CSV that of what is read.
+        """
+        arrow = require("pyarrow", "Parquet")
+        found = self.table.arrow_type(name)
+        if found is not None:
+            return found
+        if name not in self.reading.numbers:
+            return arrow.string()
+        types = {
+            "date": arrow.date32(),
+            "datetime": arrow.timestamp("us"),
+            ZONED: arrow.timestamp("us", "UTC"),
+            "time": arrow.time64("us"),
+            "duration": arrow.duration("us"),
+        }
+        return types.get(self.reading.numbers[name], arrow.float64())

@@ -16,6 +16,7 @@ from typing import Any
 
 import click
 
+from defragtrees.cli.data import DataFile
 from defragtrees.cli.output import working
 from defragtrees.data.tables import find_positions, nearest
 from defragtrees.estimators import METHODS, estimator_for
@@ -160,7 +161,7 @@ class Inputs:
     """What the user says of model and data; the options of the same names."""
 
     model: Path
-    data: Path
+    data: DataFile
     target: str | None = None
     weights: str | None = None
     columns: tuple[str, ...] | None = None
@@ -185,9 +186,44 @@ def _gather(kind, argument, options):
     return decorate
 
 
+def _sep(text):
+    """One sign; a tab may be spelled."""
+    sign = {"\\t": "\t", "tab": "\t"}.get(text, text)
+    if len(sign) != 1 or sign in '"\r\n':
+        raise ValueError(f"{text!r} must be one sign, such as ; or \\t")
+    return sign
+
+
+def data_options(required=True):
+    """The argument DATA, and how its text is written, as one DataFile or None."""
+    path = click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path)
+    return _gather(
+        lambda path, **written: None if path is None else DataFile(path, **written),
+        "data",
+        {
+            "path": click.argument(
+                "path", type=path, metavar="DATA", required=required
+            ),
+            "sep": click.option(
+                "--sep",
+                type=_Text("separator", _sep),
+                metavar="SIGN",
+                help="What separates the columns of CSV, such as ';' or '\\t'. "
+                "[default: a comma; if the first line has none, a semicolon or tab]",
+            ),
+            "decimal": click.option(
+                "--decimal",
+                type=click.Choice([".", ","]),
+                default=".",
+                help="The decimal sign of CSV. [default: .]",
+            ),
+        },
+    )
+
+
 INPUT_OPTIONS = {
     "model": click.argument("model", type=click.Path(exists=True, path_type=Path)),
-    "data": click.argument("data", type=FILE),
+    "data": data_options(),
     "target": click.option(
         "--target",
         metavar="COLUMN",

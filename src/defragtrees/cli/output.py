@@ -1,6 +1,9 @@
 """What the commands write: text with some colour, JSON, CSV, pictures and progress."""
 
 import contextlib
+import gzip
+import io
+import itertools
 import math
 import os
 import re
@@ -27,10 +30,11 @@ def say(text):
     click.echo(text)
 
 
-def check_outputs(outputs, inputs=()):
+def check_outputs(outputs, inputs=(), **suffixes):
     """Reject files that cannot be written, before the long work that fills them.
 
     `outputs` has them by their options; neither they nor inputs may be overwritten.
+    `suffixes` has those of what has one format only.
     """
     options: dict[str, str] = {}
     for option, path in outputs.items():
@@ -44,6 +48,11 @@ def check_outputs(outputs, inputs=()):
             raise click.UsageError(
                 f"{before} and {option} name the same file, {str(path)!r}."
             )
+    for name, suffix in suffixes.items():
+        path = outputs[f"--{name}"]
+        if path is None or is_device(path) or path.suffix.lower() in ("", suffix):
+            continue
+        raise click.UsageError(f"--{name} must end in {suffix}; got {path.name!r}.")
 
 
 def _check_output(path, inputs):
@@ -162,7 +171,70 @@ def write_json(file, rows):
     file.write("]\n" if before != "[" else "[]\n")
 
 
-# CSV that neither a terminal nor a spreadsheet obeys
+def write_json_lines(file, rows):
+    """One JSON object per line."""
+    for row in rows:
+        file.write(f"{to_json(plain(row), indent=None)}\n")
+
+
+# Tables: CSV that neither a terminal nor a spreadsheet obeys, JSON and Parquet
+
+TABLES = {
+    ".csv": "csv",
+    ".csv.gz": "csv",
+    ".parquet": "parquet",
+    ".jsonl": "jsonl",
+    ".jsonl.gz": "jsonl",
+    ".ndjson": "jsonl",
+    ".json": "json",
+}
+
+
+def output_format(path, asked, by_suffix, default):
+    """The format that is asked for, or that of the file's suffix; they must agree."""
+    if path is None or is_device(path) or not path.suffix:
+        return asked or default
+    names = [suffix for suffix in by_suffix if path.name.lower().endswith(suffix)]
+    if not names:
+        *names, last = by_suffix
+        raise click.UsageError(
+            f"--out must end in {', '.join(names)} or {last}; got {path.name!r}."
+        )
+    form = by_suffix[names[0]]
+    if asked not in (None, form):
+        raise click.UsageError(
+            f"--out names {path.name!r}, which is not {asked}. Let both say the same."
+        )
+    if form == "parquet":
+        require("pyarrow.parquet", "Writing Parquet")
+    return form
+
+
+def write_table(path, form, header, batches, exact=False):
+    """Write a table that comes in batches, each a list of columns."""
+    batches = iter(batches)
+    # What is wrong with the first rows is said before anything is printed.
+    batches = itertools.chain(list(itertools.islice(batches, 1)), batches)
+    with open_output(path) as file:
+        rows = (row for columns in batches for row in zip(*columns, strict=True))
+        if form == "csv":
+            write = cell_writer(file, exact)
+            write(header)
+            for row in rows:
+                write(row)
+            return
+        named = (dict(zip(header, row, strict=True)) for row in rows)
+        (write_json if form == "json" else write_json_lines)(file, named)
+
+
+def write_parquet(path, header, types, batches):
+    """Write batches of arrays to a Parquet file, each a group of rows."""
+    arrow = require("pyarrow", "Writing Parquet")
+    parquet = require("pyarrow.parquet", "Writing Parquet")
+    schema = arrow.schema(list(zip(header, types, strict=True)))
+    with atomic_file(path) as draft, parquet.ParquetWriter(draft, schema) as writer:
+        for arrays in batches:
+            writer.write_table(arrow.table(arrays, schema=schema))
 
 
 exact_option = click.option(
@@ -188,13 +260,19 @@ def cell_writer(file, is_exact):
 
 @contextlib.contextmanager
 def open_output(path):
-    """A text file that appears when it is complete, or standard output."""
+    """A text file that appears when it is complete, or standard output.
+
+    A file that ends in .gz is packed.
+    """
     if path is None:
         yield _Screen(sys.stdout) if sys.stdout.isatty() else sys.stdout
         return
-    with atomic_file(path) as draft:
-        with open(draft, "w", encoding="utf-8", newline="") as file:
-            yield file
+    with atomic_file(path) as draft, open(draft, "wb") as raw:
+        # Without name and time, so that the same rows give the same bytes.
+        packed = path.suffix.lower() == ".gz"
+        file = gzip.GzipFile("", "wb", fileobj=raw, mtime=0) if packed else raw
+        with file, io.TextIOWrapper(file, encoding="utf-8", newline="") as text:
+            yield text
 
 
 class _Screen:

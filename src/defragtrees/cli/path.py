@@ -67,8 +67,8 @@ def command(
     MODEL and DATA are as for simplify. The star marks the chosen list: that of
     simplify, or with --choose-by the shortest within one standard error of the best.
     """
-    files = inputs.data, inputs.model, validation
-    check_outputs({"--out": out, "--plot": plot}, files)
+    files = inputs.data.path, inputs.model, validation
+    check_outputs({"--out": out, "--plot": plot}, files, out=".json")
     check_plot(plot)
     if not test_size:
         raise click.UsageError(

@@ -1,18 +1,27 @@
 """`defragtrees predict`: predict each row of a file with saved rules."""
 
 import click
+import numpy as np
 
+from defragtrees._utils.optional import require
 from defragtrees.cli.group import Command
-from defragtrees.cli.inputs import batches_for, read_rules
-from defragtrees.cli.options import FILE, NAMES, json_option, output_option
+from defragtrees.cli.inputs import RuleRows, read_rules
+from defragtrees.cli.options import (
+    FILE,
+    NAMES,
+    data_options,
+    json_option,
+    output_option,
+)
 from defragtrees.cli.output import (
-    cell_writer,
+    TABLES,
     check_outputs,
     exact_option,
-    open_output,
+    output_format,
     progress_kind,
     say,
-    write_json,
+    write_parquet,
+    write_table,
 )
 
 EXAMPLE = "defragtrees predict rules.json data.csv --out predictions.csv"
@@ -20,7 +29,7 @@ EXAMPLE = "defragtrees predict rules.json data.csv --out predictions.csv"
 
 @click.command("predict", cls=Command, example=EXAMPLE)
 @click.argument("rules", type=FILE)
-@click.argument("data", type=FILE)
+@data_options()
 @click.option(
     "--id",
     "ids",
@@ -35,62 +44,99 @@ EXAMPLE = "defragtrees predict rules.json data.csv --out predictions.csv"
     is_flag=True,
     help="Add the estimated probability of each class. --shares is the old name.",
 )
+@click.option(
+    "--reasons",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Add N reason codes: what costs a row most points of a scorecard.",
+)
+@click.option(
+    "--best",
+    type=click.Choice(["high", "low"]),
+    help="With --reasons: which totals are desired. [default: high]",
+)
 @exact_option
-@output_option("The CSV file to write. [default: standard output]")
+@output_option(
+    "The file to write: .csv, .csv.gz, .parquet, .jsonl or .json. [default: CSV to "
+    "standard output]"
+)
 @json_option
-def command(rules, data, ids, probabilities, exact, out, as_json):
+def command(rules, data, ids, probabilities, reasons, best, exact, out, as_json):
     """Predict each row of a file with saved rules.
 
-    RULES is a file that simplify --out wrote; DATA is CSV, Parquet or Feather. Only
-    the columns that the rules use are read. The output is CSV, with the number of the
-    rule that predicts each row.
+    RULES is a file that simplify --out wrote; DATA is as for simplify. Only the columns
+    that the rules use are read. The columns of the output are those of predict_frame:
+    the prediction and the number of the rule that predicts each row; of a scorecard the
+    total and, with two classes, the probability.
     """
-    check_outputs({"--out": out}, (rules, data))
+    check_outputs({"--out": out}, (rules, data.path))
+    form = output_format(out, "json" if as_json else None, TABLES, "csv")
     rule_set = read_rules(rules)
     if probabilities and not rule_set.outcome.n_classes:
         raise click.UsageError(
             "--probabilities is for rules that predict a class; these predict a "
             "number. Leave it out."
         )
+    if best and not reasons:
+        raise click.UsageError("--best needs --reasons.")
+    options = probabilities or None, reasons or 0, best or "high"
+    # Of no row: the names and types of our columns, and what is wrong with the options.
+    none = np.empty((0, rule_set.n_rules), dtype=bool)
+    ours = rule_set._output_columns(none, *options)
     ids = ids or ()
-    batches = batches_for(rule_set, data, progress_kind(is_streamed=out is None), ids)
-    header = _header(ids, rule_set.classes if probabilities else ())
-    rows = _predictions(rule_set, batches, ids, probabilities)
-    with open_output(out) as file:
-        if as_json:
-            write_json(file, (dict(zip(header, row, strict=True)) for row in rows))
-        else:
-            write = cell_writer(file, exact)
-            write(header)
-            for row in rows:
-                write(row)
+    rows = RuleRows(rule_set, data, progress_kind(is_streamed=out is None), ids)
+    header = _header(ids, ours)
+    parts = (
+        (batch, rule_set._output_columns(rule_set._covers(batch.matrix), *options))
+        for batch in rows
+    )
+    if form == "parquet":
+        types = [rows.arrow_type(name) for name in ids]
+        types += [_arrow_type(values) for values in ours.values()]
+        write_parquet(
+            out, header, types, (_arrays(ids, types, *part) for part in parts)
+        )
+    else:
+        batches = (
+            [
+                *(
+                    [batch.column_value(name, i) for i in range(len(batch))]
+                    for name in ids
+                ),
+                *(values.tolist() for values in found.values()),
+            ]
+            for batch, found in parts
+        )
+        write_table(out, form, header, batches, exact)
     if out is not None:
         say(f"The predictions are in {out}.")
 
 
-def _header(ids, classes):
+def _header(ids, ours):
     """Columns copied, then ours; where one has our name, ours gets an underscore."""
     header = list(ids)
-    for name in ("prediction", "rule", *(f"probability {label}" for label in classes)):
+    for name in ours:
         while name in header:
             name += "_"
         header.append(name)
     return header
 
 
-def _predictions(rules, batches, ids, probabilities):
-    """The cells of each row of the file, in the order of the header."""
-    for batch in batches:
-        predictions = rules._predict(rules._covers(batch.matrix)).tolist()
-        numbers = (rules._apply(rules._covers(batch.matrix)) + 1).tolist()
-        table = [()] * len(batch)
-        if probabilities:
-            table = rules._predict_proba(rules._covers(batch.matrix)).tolist()
-        for i, cells in enumerate(zip(predictions, numbers, table, strict=True)):
-            prediction, number, proba = cells
-            yield [
-                *(batch.column_value(name, i) for name in ids),
-                prediction,
-                number,
-                *proba,
-            ]
+def _arrow_type(values):
+    arrow = require("pyarrow", "Writing Parquet")
+    kinds = {"b": arrow.bool_(), "i": arrow.int64(), "f": arrow.float64()}
+    return kinds.get(values.dtype.kind, arrow.string())
+
+
+def _arrays(ids, types, batch, found):
+    """The columns of some rows as arrays of pyarrow."""
+    arrow = require("pyarrow", "Writing Parquet")
+    arrays = [
+        batch.arrow_column(name, type_) for name, type_ in zip(ids, types, strict=False)
+    ]
+    for values, type_ in zip(found.values(), types[len(ids) :], strict=True):
+        cells = values.tolist()
+        if arrow.types.is_string(type_):
+            cells = [None if cell is None else str(cell) for cell in cells]
+        arrays.append(arrow.array(cells, type_))
+    return arrays

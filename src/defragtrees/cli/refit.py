@@ -6,6 +6,7 @@ from defragtrees.cli.group import Command
 from defragtrees.cli.inputs import read_rule_rows, read_rules
 from defragtrees.cli.options import (
     FILE,
+    data_options,
     details_option,
     json_option,
     output_option,
@@ -25,7 +26,7 @@ EXAMPLE = "defragtrees refit rules.json data.csv --target y --out new.json"
 
 @click.command("refit", cls=Command, example=EXAMPLE)
 @click.argument("rules", type=FILE)
-@click.argument("data", type=FILE)
+@data_options()
 @click.option(
     "--target",
     metavar="COLUMN",
@@ -47,11 +48,11 @@ def command(
 ):
     """Count the rates of saved rules on the rows of a file.
 
-    RULES is a file that simplify --out wrote; DATA is CSV, Parquet or Feather.
+    RULES is a file that simplify --out wrote; DATA is as for simplify.
     Conditions and their order stay; rates, counts, points and predictions are computed
     from the rows.
     """
-    check_outputs({"--out": out}, (rules, data))
+    check_outputs({"--out": out}, (rules, data.path), out=".json")
     rule_set = read_rules(rules)
     *rows, _ = read_rule_rows(rule_set, data, progress_kind(), target, weights)
     predictions = "keep" if keep_predictions else "recount"

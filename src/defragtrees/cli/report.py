@@ -3,6 +3,7 @@
 import contextlib
 import shlex
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from typing import Any
 
 import click
@@ -10,7 +11,6 @@ import numpy as np
 
 from defragtrees._utils import formatting as render
 from defragtrees.cli.compare import compared
-from defragtrees.cli.data import open_table
 from defragtrees.cli.group import Command, State
 from defragtrees.cli.inputs import find_column, load
 from defragtrees.cli.options import (
@@ -26,6 +26,7 @@ from defragtrees.ensembles.readers import file_kind
 from defragtrees.report.page import write_report
 from defragtrees.search.limits import MOST_RULES
 
+SIMPLE = (bool, int, float, str, Decimal)
 EXAMPLE = "defragtrees report model.json data.csv --target y --out report.html"
 
 
@@ -53,7 +54,9 @@ def command(
     MODEL and DATA are as for simplify. The report is one file that needs no network
     and can be printed.
     """
-    check_outputs({"--out": out}, (inputs.data, inputs.model, validation))
+    check_outputs(
+        {"--out": out}, (inputs.data.path, inputs.model, validation), out=".html"
+    )
     if with_comparison and inputs.target is None:
         raise click.UsageError("--with-comparison needs --target.")
     loaded = load(inputs, progress_kind(), validation)
@@ -93,18 +96,20 @@ def _with_groups(loaded, name, data, validation):
     """The rows that the report measures on, with the values of a column."""
     if loaded.validation is None:
         return replace(loaded, groups=_read_groups(data, name))
-    measured = replace(loaded.validation, groups=_read_groups(validation, name))
+    more = replace(data, path=validation)
+    measured = replace(loaded.validation, groups=_read_groups(more, name))
     return replace(loaded, validation=measured)
 
 
-def _read_groups(path, name):
+def _read_groups(data, name):
     """The values of a column of a data file; numbers if all of them are."""
-    table = open_table(path)
-    find_column(name, table.names, "--by-group")
+    table = data.open()
+    find_column(name, table, "--by-group")
     parts = [np.empty(0, dtype=object)]
     for batch in table.batches([], {name: None}):
         column = batch.columns[name]
-        parts.append(np.array([*column.values, None], dtype=object)[column.codes])
+        values = [v if isinstance(v, SIMPLE) else str(v) for v in column.values]
+        parts.append(np.array([*values, None], dtype=object)[column.codes])
     texts = np.concatenate(parts)
     with contextlib.suppress(TypeError, ValueError):
         there = [None if text is None else float(text) for text in texts]

@@ -77,7 +77,9 @@ def command(inputs, against, loss, features, out, as_json, **settings):
     MODEL and DATA are as for simplify; DATA should have rows that the model was not
     trained on. All figures come from rows that did not find the segments.
     """
-    check_outputs({"--out": out}, (inputs.data, inputs.model, against))
+    check_outputs(
+        {"--out": out}, (inputs.data.path, inputs.model, against), out=".json"
+    )
     if inputs.target is None and against is None:
         raise click.UsageError("segments needs --target or --against.")
     loaded = load(inputs, progress_kind())

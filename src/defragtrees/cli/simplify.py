@@ -56,11 +56,13 @@ def command(
     file needs --trust-pickle. Pipelines are read with their steps, on the columns of
     DATA. Any other model with a predict method is queried as a black box.
 
-    DATA is CSV (also .gz), Parquet or Feather, with rows like those that the model was
-    trained on. Columns that the model does not use are ignored.
+    DATA is CSV or JSON lines (.jsonl), also gzipped, Parquet or Feather, or - for
+    standard input, with rows like those that the model was trained on. Columns that the
+    model does not use are ignored.
     """
     outputs = {"--out": out, "--report": report}
-    check_outputs(outputs, (inputs.data, inputs.model, validation))
+    files = inputs.data.path, inputs.model, validation
+    check_outputs(outputs, files, out=".json", report=".html")
     loaded = load(inputs, progress_kind(), validation)
     train, test = loaded.split(test_size, choices["random_state"])
     begin = time.perf_counter()

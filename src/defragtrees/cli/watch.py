@@ -8,12 +8,18 @@ import click
 from defragtrees._utils import formatting as render
 from defragtrees._utils.files import write_atomic
 from defragtrees.cli.group import Command
-from defragtrees.cli.inputs import load_to_predict, read_rule_rows, read_rules
+from defragtrees.cli.inputs import (
+    load_to_predict,
+    read_rule_rows,
+    read_rules,
+    warn_if_swapped,
+)
 from defragtrees.cli.options import (
     FILE,
     INPUT_OPTIONS,
     NAMES,
     Inputs,
+    data_options,
     details_option,
     json_option,
     output_option,
@@ -38,7 +44,7 @@ MOVED = 1  # the exit code
 
 @click.command("watch", cls=Command, example=EXAMPLE)
 @click.argument("rules", type=FILE)
-@click.argument("data", type=FILE)
+@data_options()
 @click.option(
     "--target",
     metavar="COLUMN",
@@ -101,11 +107,11 @@ def command(
 ):
     """Test new rows for drift from the reference data of the rules.
 
-    RULES is a file that simplify --out wrote; DATA is CSV, Parquet or Feather. The exit
+    RULES is a file that simplify --out wrote; DATA is as for simplify. The exit
     code is 0 if there is no drift, 1 if there is, and 2 for an error.
     """
     outputs = {"--html": html, "--history": history, "--plot": plot}
-    check_outputs(outputs, (rules, data, model))
+    check_outputs(outputs, (rules, data.path, model), html=".html")
     check_plot(plot)
     if classes and model is None:
         raise click.UsageError("--classes needs --model.")
@@ -122,6 +128,10 @@ def command(
         read = read_model(behind, rule_set, X, len(X), classes)
         predicted, _, match = read.matched(X)
     y = None if y is None else rule_set.outcome.check(y)
+    if match is not None and (classes or match.is_by_position):
+        told = rule_set._predict(rule_set._covers(matrix)) if y is None else y
+        what = "the rules" if y is None else f"column {target!r}"
+        warn_if_swapped(match.labels, predicted, told, what)
     notes = missing_columns(rule_set, names)
     found = check_encoded(rule_set, matrix, y, predicted, match, level, notes)
     if html is not None:

@@ -108,8 +108,13 @@ def read_on_table(ensemble: Any, X: Rows) -> Forest | None:
 def load_object(
     path: str | os.PathLike[str], trust_pickle: bool = False, trusted_types: Any = ()
 ) -> Any:
-    """Load the object in a pickle or skops file; None for other files."""
+    """Load the model in a file that its own library can query; None for others.
+
+    That is one in a pickle or skops file, or of CatBoost.
+    """
     reader = _file_reader(ModelFile(Path(path)))
+    if hasattr(reader, "load_unread"):
+        return reader.load_unread(path)
     if not hasattr(reader, "load"):
         return None
     return reader.load(Path(path), Trust(trust_pickle, tuple(trusted_types)))

@@ -169,7 +169,8 @@ def _read_split(split, features):
         raise UnsupportedEnsembleError(
             "Cannot read the CatBoost ensemble: it splits on target statistics or "
             f"hashes of the categories of {listed(features.split_categories)}. "
-            "Fit CatBoost on encoded categories, or use LightGBM or XGBoost."
+            "Pass the model as catboost loads it, which is queried, or fit it on "
+            "encoded categories."
         )
     index = take(split, "float_feature_index", int)
     if kind != "FloatFeature" or index not in features.column:

@@ -25,7 +25,7 @@ from defragtrees.ensembles.readers._catboost_trees import (
 )
 from defragtrees.ensembles.readers._cbm import parse_cbm
 from defragtrees.ensembles.readers._files import report_damage
-from defragtrees.errors import UnsupportedEnsembleError
+from defragtrees.errors import ModelFileError, UnsupportedEnsembleError
 
 NAME, KIND = "CatBoost", "a CatBoost model"
 SUFFIXES = (".cbm", ".json")
@@ -125,10 +125,32 @@ def is_file(file):
 def read_file(path):
     """Read a `.json` or `.cbm` file; catboost is not needed."""
     path = Path(path)
-    content = path.read_bytes()
-    is_binary = content.startswith(BINARY_MARK) or path.suffix == ".cbm"
     with report_damage(NAME, path.name):
-        return _forest(parse_cbm(content) if is_binary else _load_json(content))
+        return _forest(_document(path)[0])
+
+
+def load_unread(path):
+    """Load a file that cannot be read as trees, with catboost, to query the model."""
+    path = Path(path)
+    catboost = require("catboost", "A CatBoost model with categories")
+    with report_damage(NAME, path.name):
+        document, form = _document(path)
+        loss = _read_loss(take(document, "model_info", dict))
+    is_class = loss in CLASS_LINKS
+    kind = catboost.CatBoostClassifier if is_class else catboost.CatBoostRegressor
+    try:
+        return kind().load_model(str(path), format=form)
+    except catboost.CatBoostError as error:
+        why = " ".join(str(error).split()).rstrip(".")
+        raise ModelFileError(f"{path.name!r} cannot be loaded: {why}.") from None
+
+
+def _document(path):
+    """The contents of a file, and what catboost calls its format."""
+    content = path.read_bytes()
+    if content.startswith(BINARY_MARK) or path.suffix == ".cbm":
+        return parse_cbm(content), "cbm"
+    return _load_json(content), "json"
 
 
 def _load_json(content):

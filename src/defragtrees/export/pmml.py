@@ -24,6 +24,17 @@ NAMESPACE = "http://www.dmg.org/PMML-4_4"
 TARGET = "prediction"  # the name of the target field
 TEXT = {"optype": "categorical", "dataType": "string"}
 NUMBER = {"optype": "continuous", "dataType": "double"}
+# By kind of column, except dates, which may be compared with times. PMML has durations
+# only as numbers of days or seconds since a date, and no time zones.
+DATA_TYPES = {
+    "number": "double",
+    "text": "string",
+    "truth": "boolean",
+    "datetime": "dateTime",
+    "datetime UTC": "dateTime",
+    "time": "time",
+    "duration": "double",
+}
 NO_XML = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 OPERATORS = {
     ">": "greaterThan",
@@ -99,12 +110,13 @@ def _model_of(rules):
 
 
 def _add_field(fields, rules, feature, data_type):
+    is_continuous = rules.categories[feature] is None and data_type != "boolean"
     # Categories are not listed, so that new ones are valid.
     SubElement(
         fields,
         "DataField",
         name=rules.feature_names[feature],
-        optype="continuous" if rules.categories[feature] is None else "categorical",
+        optype="continuous" if is_continuous else "categorical",
         dataType=data_type,
     )
 
@@ -112,11 +124,7 @@ def _add_field(fields, rules, feature, data_type):
 def _data_type(rules, feature):
     kind = portable.column_kind(rules, feature)
     if kind != "date":
-        # PMML has durations only as numbers of days or seconds since a date, and no
-        # time zones.
-        types = {"number": "double", "duration": "double", "time": "time"}
-        types |= dict.fromkeys(("datetime", "datetime UTC"), "dateTime")
-        return types.get(kind, "string")
+        return DATA_TYPES[kind]
     moments = [
         portable.moment_text(moment, kind)
         for tests in portable.column_tests(rules)
@@ -166,7 +174,9 @@ def _add_rule_set(document, fields, rules, types, name):
     SubElement(rule_set, "RuleSelectionMethod", criterion="firstHit")
     _add_shares(rule_set, rules.default, labels)
     # The default rule is a rule too, so that it has a number and probabilities.
-    every = zip(rules, predicted, portable.column_tests(rules), strict=True)
+    every = zip(
+        rules, predicted, portable.column_tests(rules, has_booleans=True), strict=True
+    )
     for number, (rule, label, tests) in enumerate(every, start=1):
         one = SubElement(
             rule_set,
@@ -221,7 +231,9 @@ def _add_scorecard(document, fields, rules, types, name, reasons, best):
     rank = {k: place for place, k in enumerate(codes)}
     # All parts together are below one point.
     part = 1 / (len(codes) * (len(codes) + 1) or 1)
-    every = zip(points, portable.column_tests(rules)[:-1], strict=True)
+    every = zip(
+        points, portable.column_tests(rules, has_booleans=True)[:-1], strict=True
+    )
     for k, ([value], tests) in enumerate(every):
         more = (len(codes) - rank[k]) * part if k in codes else 0.0
         baseline = max(value, 0.0) + more if best == "high" else min(value, 0.0) - more

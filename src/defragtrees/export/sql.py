@@ -130,7 +130,7 @@ class _Writer:
         self.matches = [
             " AND ".join(dialect.condition(test, kinds[test.feature]) for test in tests)
             or "1 = 1"
-            for tests in portable.column_tests(rules)[:-1]
+            for tests in portable.column_tests(rules, has_booleans=True)[:-1]
         ]
 
     def prediction(self, k=None):
@@ -588,7 +588,10 @@ DIALECTS = {
         escapes_quotes=True,
         moments=dict.fromkeys(MOMENTS, "'{}'"),
     ),
-    "duckdb": replace(ANSI, is_number="NOT isnan({0})"),
+    # DuckDB compares TIME with no TIME_NS, but reads a text as either.
+    "duckdb": replace(
+        ANSI, is_number="NOT isnan({0})", moments=INTERVALS | {"time": "'{}'"}
+    ),
     "mysql": Dialect(
         "`",
         "`",

@@ -89,7 +89,7 @@ PANDAS = {
     "timestamp[us, UTC][pyarrow]": ("zoned", arrow(pa.timestamp("us", "UTC"))),
     "time objects": ("clock", object),
     "time64[us][pyarrow]": ("clock", arrow(pa.time64("us"))),
-    "timedelta64[us]": ("wait", "timedelta64[us]"),
+    "timedelta64[ns]": ("wait", "timedelta64[ns]"),
     "duration[us][pyarrow]": ("wait", arrow(pa.duration("us"))),
 }
 POLARS = {

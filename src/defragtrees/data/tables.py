@@ -474,10 +474,10 @@ def as_days(column):
     if library is Polars:
         return Polars.as_days(column)
     if library is Pandas:
-        if Pandas.is_zoned(column.dtype):
+        if hasattr(column.dtype, "pyarrow_dtype"):
+            column = column.array.__arrow_array__()  # which is in UTC
+        elif Pandas.is_zoned(column.dtype):
             column = column.dt.tz_convert("UTC").dt.tz_localize(None)
-        elif str(column.dtype).startswith(("date32", "date64")):  # objects in numpy
-            column = column.astype("timestamp[us][pyarrow]")
         column = column.to_numpy()
     parts = column.astype(f"{column.dtype.kind}8[us]")
     return np.where(np.isnat(parts), np.nan, parts.astype(np.int64) / MICROSECONDS)

@@ -96,15 +96,16 @@ def _model_of(rules):
     has_classes = rules.outcome.has_probabilities
     if rules.is_exclusive and has_classes:
         return _add_rule_set
-    is_whole = rules.combination == "sum" and all(
-        len(values) == 1 and values[0].is_integer() for values in portable.points(rules)
-    )
-    if is_whole:
-        return _add_scorecard
+    of_what = f"{rules.outcome.n_classes} classes" if has_classes else "numbers"
+    found = f"decision={rules.decision!r} for {of_what}"
+    if rules.combination == "sum" and rules.outcome.n_points == 1:
+        odd = [one for [one] in portable.points(rules) if not one.is_integer()]
+        if not odd:
+            return _add_scorecard
+        found = f"points such as {odd[0]:g}"
     raise ValueError(
         "PMML needs a rule list for classes, or a scorecard with whole points for "
-        f"numbers or two classes; got decision={rules.decision!r} for "
-        f"{'classes' if has_classes else 'numbers'}. Fit with form='points' and "
+        f"numbers or two classes; got {found}. Fit with form='points' and "
         "points='integer', or choose another format."
     )
 

@@ -231,14 +231,15 @@ def points(rules):
 
 
 def free_name(name, rules):
-    """The name, with underscores as long as a feature has it.
+    """The name, with underscores as long as a feature has it, in any letter case.
 
     Examples
     --------
     >>> free_name("rule", rules), free_name("wind", rules)
     ('rule', 'wind_')
     """
-    while name in rules.feature_names:
+    taken = {feature.lower() for feature in rules.feature_names}
+    while name.lower() in taken:
         name += "_"
     return name
 

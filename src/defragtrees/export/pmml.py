@@ -52,8 +52,9 @@ def to_pmml(
 
     The outputs of a Scorecard are `score`, the total of points, `prediction`, for two
     classes the probability of `pos_label` or the second, such as `probability yes`, and
-    reason codes: `reason 1` and so on, empty or missing where there are fewer. Those of
-    a RuleSetModel are `prediction`, `rule`, the number of the predicting rule, and
+    with `useReasonCodes` the reason codes `reason 1`, `reason 2`, ...: the rules that
+    cost a row most points, empty or missing where no further rule costs any. Those of a
+    RuleSetModel are `prediction`, `rule`, the number of the predicting rule, and
     `confidence`, the probability of the prediction.
 
     Parameters
@@ -64,7 +65,7 @@ def to_pmml(
     name : str, optional
         Name of the model.
     reasons : int, default=3
-        Number of reason codes of a scorecard; see `RuleModel.reasons`.
+        Number of reason codes of a scorecard, 0 for none; see `RuleModel.reasons`.
     best : {"high", "low"}, default="high"
         Which totals are desired, for reason codes.
     """

@@ -103,21 +103,3 @@ def test_a_scorecard_is_exported_to_pmml(call, inputs, tmp_path):
     done = call("export", out, "--format", "pmml", "--out", card)
     assert done.code == 0, done.err
     assert "<Scorecard " in card.read_text()
-
-
-def test_a_scorecard_is_exported_with_reasons(call, refused, inputs, tmp_path):
-    out, made = tmp_path / "points.json", tmp_path / "card"
-    simplified(call, inputs, out, "--form", "points", "--points", "integer")
-    card = RuleModel.load(out)
-    options = ["--reasons", 2, "--best", "low"]
-    for form, more in (("sql", ["--table", "t"]), ("pmml", []), ("onnx", [])):
-        command = ["export", out, "--format", form, *options, *more, "--out", made]
-        assert call(*command).code == 0
-        if form != "onnx":
-            table = {"table": "t"} if more else {}
-            wanted = card.export(form, reasons=2, best="low", **table)
-            assert made.read_text() == wanted != card.export(form, reasons=2, **table)
-    line = refused("export", out, "--format", "sql", *options)
-    assert "--reasons needs --table; name the table" in line
-    line = refused("export", out, "--format", "python", *options)
-    assert "--reasons is for --format onnx or pmml or sql only" in line

@@ -12,11 +12,6 @@ EXAMPLE = """\
 defragtrees export rules.json --format sql --dialect mysql --out rules.sql
 """
 OTHER_NAMES = {"postgresql": "postgres"}
-# The formats that have an option; those of all others are for SQL.
-FORMATS_OF = {
-    "reasons": ("onnx", "pmml", "sql"),
-    "best": ("onnx", "pmml", "python", "sql"),
-}
 
 
 @click.command("export", cls=Command, example=EXAMPLE)
@@ -48,37 +43,28 @@ FORMATS_OF = {
     default=None,
     help="With --table: add a column with the probability of each class.",
 )
-@click.option(
-    "--reasons",
-    type=click.IntRange(1),
-    metavar="N",
-    help="Of a scorecard, with --table, --format onnx or pmml: add N reason codes.",
-)
-@click.option(
-    "--best",
-    type=click.Choice(["high", "low"]),
-    help="Which totals of a scorecard are desired, for reason codes. [default: high]",
-)
 @label_options
 @output_option("The file to write. [default: standard output]")
-def command(rules, form, dialect, labels, out, **given):
+def command(rules, form, dialect, assume_no_nan, table, probabilities, labels, out):
     """Write saved rules as SQL, Python, ONNX or another format.
 
     RULES is a file that simplify --out wrote.
     """
     check_outputs({"--out": out}, (rules,))
-    given = {"dialect": OTHER_NAMES.get(dialect, dialect), **given}
+    given = {
+        "dialect": OTHER_NAMES.get(dialect, dialect),
+        "assume_no_nan": assume_no_nan,
+        "table": table,
+        "probabilities": probabilities,
+    }
     options = {name: value for name, value in given.items() if value is not None}
-    for name in options:
-        formats = FORMATS_OF.get(name, ("sql",))
-        if form not in formats:
-            option, known = name.replace("_", "-"), " or ".join(formats)
-            raise click.UsageError(f"--{option} is for --format {known} only.")
+    if options and form != "sql":
+        option = next(iter(options)).replace("_", "-")
+        raise click.UsageError(f"--{option} is for --format sql only.")
     if out is None and FORMATS[form].to_bytes:
         raise click.UsageError(f"--format {form} is no text; name a file with --out.")
-    for name in ("probabilities", "reasons"):
-        if form == "sql" and name in options and "table" not in options:
-            raise click.UsageError(f"--{name} needs --table; name the table.")
+    if probabilities and table is None:
+        raise click.UsageError("--probabilities needs --table; name the table.")
     rule_set = relabelled(read_rules(rules), labels)
     exported = export(rule_set, form, out, **options)
     if out is None:

@@ -1,6 +1,7 @@
 """PMML answers as the rules do, in PMML4S."""
 
 import math
+import re
 import shutil
 from xml.etree import ElementTree
 
@@ -8,6 +9,7 @@ import numpy as np
 import pytest
 
 from defragtrees import Condition, Rule, RuleList, Scorecard
+from defragtrees.cli import main
 from defragtrees.export import export
 
 CITIES = ("Bonn", "Rome", 'say "hi"', "back\\slash")
@@ -48,10 +50,35 @@ def test_a_list_of_rules_is_a_rule_set_model():
     assert 'defaultScore="no"' in text
 
 
-def test_other_rules_are_refused():
-    numbers = RuleList((), Rule((), 2.0), ("a",), "regression")
-    with pytest.raises(ValueError, match="PMML needs a rule list for classes"):
-        export(numbers, "pmml")
+def card_of(points, labels=("no", "yes")):
+    shares = (1 / len(labels),) * len(labels)
+    base = Rule((), labels[0], shares, points=points)
+    return Scorecard((), base, ("a",), "classification", labels)
+
+
+@pytest.mark.parametrize(
+    ("rules", "found"),
+    [
+        (
+            RuleList((), Rule((), 2.0), ("a",), "regression"),
+            "decision='first' for numbers",
+        ),
+        (card_of((1.0, 2.0, 3.0), tuple("abc")), "decision='points' for 3 classes"),
+        (card_of((1.25,)), "points such as 1.25"),
+    ],
+)
+def test_other_rules_are_rejected_and_nothing_is_written(
+    tmp_path, capsys, rules, found
+):
+    sentence = f"PMML needs a rule list for classes, .*; got {found}. Fit with"
+    path = tmp_path / "rules.pmml"
+    with pytest.raises(ValueError, match=sentence):
+        export(rules, "pmml", path)
+    rules.save(tmp_path / "rules.json")
+    command = ["export", str(tmp_path / "rules.json"), "--format", "pmml"]
+    assert main([*command, "--out", str(path)]) == 2
+    assert re.search(sentence, " ".join(capsys.readouterr().err.split()))
+    assert not path.exists()
 
 
 def needs(package):

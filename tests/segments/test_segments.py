@@ -151,6 +151,19 @@ def test_segments_as_table_sql_frame_and_json(table, tmp_path):
     assert numbers.tolist() == found.apply(table).tolist()
 
 
+def test_booleans_are_compared_in_sql():
+    duckdb = pytest.importorskip("duckdb", reason="SQL is run in DuckDB")
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"new": rng.random(1000) < 0.3, "age": rng.random(1000)})
+    found = find_segments(table, planted(table["new"].to_numpy()))
+    assert [one.feature for one in found[0].conditions] == [0]
+    base = duckdb.connect()
+    base.register("t", table)
+    scored = base.execute(found.to_sql(dialect="duckdb", table="t")).df()
+    assert scored["segment"].tolist() == found.apply(table).tolist()
+    base.close()
+
+
 def test_more_rows_than_are_searched_all_count():
     rng = np.random.default_rng(8)
     X = rng.random((80_000, 4))

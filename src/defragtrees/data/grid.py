@@ -17,6 +17,7 @@ from defragtrees._utils.types import Flags, Floats, Places, Rows
 from defragtrees._utils.values import ByValue, freeze
 from defragtrees.data.tables import MICROSECONDS
 from defragtrees.rules.conditions import Condition
+from defragtrees.rules.labels import KINDS
 
 # How far a threshold may move, as a share of its gap, to a multiple of ten or of five.
 MOST_SHIFT = {1: 0.4, 5: 0.15}
@@ -197,7 +198,7 @@ class ThresholdGrid(ByValue):
             kinds or none,
             strict=True,
         ):
-            if own.ndim == 2 or kind is not None:
+            if own.ndim == 2 or kind in KINDS:
                 ends = None
             if own.ndim == 1 and len(own):
                 shorter = _shortened(own, known, ends is not None, kind)
@@ -307,7 +308,7 @@ def _steps(width, target, is_integer, kind):
     Each has the step, its digit and exponent if it is decimal, and how far a threshold
     may move to a multiple of it.
     """
-    if kind:
+    if kind in KINDS:
         return [(step, None, None, 0.4) for step in STEPS_OF_DAYS]
     smallest = max(math.floor(math.log10(math.ulp(abs(target) or width))), -300)
     largest = math.ceil(math.log10(width)) + 1

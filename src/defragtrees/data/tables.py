@@ -387,15 +387,32 @@ def ordered_categories(X):
 
     pandas marks ordered categories; an Enum of polars is always ordered.
     """
+    levels = declared_categories(X)
+    return levels and tuple(
+        known if getattr(dtype, "ordered", True) else None
+        for known, dtype in zip(levels, X.dtypes, strict=True)
+    )
+
+
+def declared_categories(X):
+    """The categories that the type of each column of a frame lists, or None."""
     if not _is_frame(X):
         return None
     return tuple(
-        tuple(dtype.categories)
-        if type(dtype).__name__ == "Enum"
-        or (str(dtype) == "category" and getattr(dtype, "ordered", False))
+        tuple(np.asarray(dtype.categories, dtype=object).tolist())
+        if type(dtype).__name__ == "Enum" or str(dtype) == "category"
         else None
         for dtype in X.dtypes
     )
+
+
+def boolean_columns(X):
+    """The positions of the columns of a frame that have booleans."""
+    library = _library(X)
+    if library is None:
+        return []
+    places = range(X.shape[1])
+    return [j for j in places if library.is_boolean(library.column(X, j))]
 
 
 def column_kinds(X):
@@ -457,10 +474,10 @@ def as_days(column):
     if library is Polars:
         return Polars.as_days(column)
     if library is Pandas:
-        if Pandas.is_zoned(column.dtype):
+        if hasattr(column.dtype, "pyarrow_dtype"):
+            column = column.array.__arrow_array__()  # which is in UTC
+        elif Pandas.is_zoned(column.dtype):
             column = column.dt.tz_convert("UTC").dt.tz_localize(None)
-        elif str(column.dtype).startswith(("date32", "date64")):  # objects in numpy
-            column = column.astype("timestamp[us][pyarrow]")
         column = column.to_numpy()
     parts = column.astype(f"{column.dtype.kind}8[us]")
     return np.where(np.isnat(parts), np.nan, parts.astype(np.int64) / MICROSECONDS)
@@ -752,6 +769,14 @@ class Pandas:
         return column.dtype.kind == "M"
 
     @staticmethod
+    def is_boolean(column):
+        """Whether the column has booleans, also as objects beside missing values."""
+        if column.dtype.kind != "O":
+            return column.dtype.kind == "b"
+        types = {type(value) for value in column.head(100) if not is_missing(value)}
+        return bool(types) and types <= {bool, np.bool_}
+
+    @staticmethod
     def with_days(X, places):
         """The frame with days in these columns."""
         X = X.copy(deep=False)
@@ -833,6 +858,11 @@ class Polars:
     def is_moments(column):
         """Whether the dtype of the column is a timestamp."""
         return _polars_type(column) == "Datetime"
+
+    @staticmethod
+    def is_boolean(column):
+        """Whether the column has booleans."""
+        return _polars_type(column) == "Boolean"
 
     @staticmethod
     def with_days(X, places):

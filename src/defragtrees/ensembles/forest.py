@@ -134,7 +134,8 @@ class Forest(ByValue):
         The categories of each feature, or None if it is numeric.
     feature_kinds : tuple of (str or None), optional
         "date", "datetime", "datetime UTC", "time" or "duration" for features that are
-        days; "ordered" for ordered categories; else None.
+        days; "ordered" for ordered categories; "boolean" for 0 and 1 that are false
+        and true; else None.
     other_names : tuple of str, optional
         Columns of the user's table that are not features.
 

@@ -60,7 +60,7 @@ from defragtrees.estimators.settings import (
 )
 from defragtrees.metrics.resampling import rule_stability
 from defragtrees.outcomes import make_outcome
-from defragtrees.rules.labels import ORDERED, checked_labels, checked_pos_label
+from defragtrees.rules.labels import KINDS, checked_labels, checked_pos_label
 from defragtrees.rules.model import RuleModel
 from defragtrees.rules.profile import WORTH, Agreement
 from defragtrees.rules.text import calibration_text, scores_text
@@ -778,7 +778,7 @@ def read_rows(simplifier, source, forest):
     for j, kind in enumerate(forest.feature_kinds or ()):
         thresholds = store.grid.splits[j]
         n_sides = np.count_nonzero(store.counts[j][:-1])
-        if kind not in (None, ORDERED) and len(thresholds) and n_sides < 2:
+        if kind in KINDS and len(thresholds) and n_sides < 2:
             raise ValueError(
                 f"{names[j]!r} is read as a number of days (dates as days since "
                 "1970-01-01), and must have values on both sides of a threshold of the "

@@ -19,10 +19,12 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from defragtrees._utils.values import shown
 from defragtrees._utils.warnings import warn
 from defragtrees.data.tables import (
+    boolean_columns,
     category_lists,
     column_kinds,
     column_names,
     dates_as_days,
+    declared_categories,
     lightgbm_names,
     listed,
     ordered_categories,
@@ -33,7 +35,13 @@ from defragtrees.ensembles.pipelines.rewriting import with_categories
 from defragtrees.ensembles.readers import read_forest, read_on_table
 from defragtrees.errors import SettingError, UnsupportedEnsembleError
 from defragtrees.outcomes import make_outcome
-from defragtrees.rules.labels import KINDS, ORDERED, checked_labels, make_vocabulary
+from defragtrees.rules.labels import (
+    BOOLEAN,
+    KINDS,
+    ORDERED,
+    checked_labels,
+    make_vocabulary,
+)
 
 MADE_UP_NAMES = ("x{1}", "x{0}", "f{0}", "{0}", "Column_{0}")
 
@@ -260,7 +268,8 @@ def described_forest(forest, X, feature_labels=None):
     "Opened [date]" also marks a column as a date.
     """
     names, changes = column_names(X), {}
-    if names is not None and len(names) == forest.n_features:
+    n_columns = None if names is None else len(names)
+    if n_columns == forest.n_features:
         if names != forest.feature_names and is_renamed(forest, names):
             changes["feature_names"] = names
     names = changes.get("feature_names", forest.feature_names)
@@ -282,7 +291,21 @@ def described_forest(forest, X, feature_labels=None):
             categories[j], kinds[j] = order, ORDERED
     if tuple(categories) != forest.categories:
         forest = with_categories(forest, categories)
+    changes |= _declared_labels(forest, X)
+    for j in boolean_columns(X) if n_columns == forest.n_features else ():
+        kinds[j] = BOOLEAN if categories[j] is None else kinds[j]
     kinds = tuple(kinds) if any(kinds) else None
     if kinds != forest.feature_kinds:
         changes["feature_kinds"] = kinds
     return dataclasses.replace(forest, **changes) if changes else forest
+
+
+def _declared_labels(forest, X):
+    """Categories as the types of X list them; a library may have read True as 1.0."""
+    categories = list(forest.categories)
+    for j, levels in enumerate(declared_categories(X) or ()):
+        own = {level: level for level in levels or ()}
+        if j < len(categories) and categories[j] and set(categories[j]) <= set(own):
+            categories[j] = tuple(own[label] for label in categories[j])
+    is_same = repr(categories) == repr(list(forest.categories))
+    return {} if is_same else {"categories": tuple(categories)}

@@ -24,6 +24,17 @@ NAMESPACE = "http://www.dmg.org/PMML-4_4"
 TARGET = "prediction"  # the name of the target field
 TEXT = {"optype": "categorical", "dataType": "string"}
 NUMBER = {"optype": "continuous", "dataType": "double"}
+# By kind of column, except dates, which may be compared with times. PMML has durations
+# only as numbers of days or seconds since a date, and no time zones.
+DATA_TYPES = {
+    "number": "double",
+    "text": "string",
+    "truth": "boolean",
+    "datetime": "dateTime",
+    "datetime UTC": "dateTime",
+    "time": "time",
+    "duration": "double",
+}
 NO_XML = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 OPERATORS = {
     ">": "greaterThan",
@@ -41,8 +52,9 @@ def to_pmml(
 
     The outputs of a Scorecard are `score`, the total of points, `prediction`, for two
     classes the probability of `pos_label` or the second, such as `probability yes`, and
-    reason codes: `reason 1` and so on, empty or missing where there are fewer. Those of
-    a RuleSetModel are `prediction`, `rule`, the number of the predicting rule, and
+    with `useReasonCodes` the reason codes `reason 1`, `reason 2`, ...: the rules that
+    cost a row most points, empty or missing where no further rule costs any. Those of a
+    RuleSetModel are `prediction`, `rule`, the number of the predicting rule, and
     `confidence`, the probability of the prediction.
 
     Parameters
@@ -53,7 +65,7 @@ def to_pmml(
     name : str, optional
         Name of the model.
     reasons : int, default=3
-        Number of reason codes of a scorecard; see `RuleModel.reasons`.
+        Number of reason codes of a scorecard, 0 for none; see `RuleModel.reasons`.
     best : {"high", "low"}, default="high"
         Which totals are desired, for reason codes.
     """
@@ -85,26 +97,28 @@ def _model_of(rules):
     has_classes = rules.outcome.has_probabilities
     if rules.is_exclusive and has_classes:
         return _add_rule_set
-    is_whole = rules.combination == "sum" and all(
-        len(values) == 1 and values[0].is_integer() for values in portable.points(rules)
-    )
-    if is_whole:
-        return _add_scorecard
+    of_what = f"{rules.outcome.n_classes} classes" if has_classes else "numbers"
+    found = f"decision={rules.decision!r} for {of_what}"
+    if rules.combination == "sum" and rules.outcome.n_points == 1:
+        odd = [one for [one] in portable.points(rules) if not one.is_integer()]
+        if not odd:
+            return _add_scorecard
+        found = f"points such as {odd[0]:g}"
     raise ValueError(
         "PMML needs a rule list for classes, or a scorecard with whole points for "
-        f"numbers or two classes; got decision={rules.decision!r} for "
-        f"{'classes' if has_classes else 'numbers'}. Fit with form='points' and "
+        f"numbers or two classes; got {found}. Fit with form='points' and "
         "points='integer', or choose another format."
     )
 
 
 def _add_field(fields, rules, feature, data_type):
+    is_continuous = rules.categories[feature] is None and data_type != "boolean"
     # Categories are not listed, so that new ones are valid.
     SubElement(
         fields,
         "DataField",
         name=rules.feature_names[feature],
-        optype="continuous" if rules.categories[feature] is None else "categorical",
+        optype="continuous" if is_continuous else "categorical",
         dataType=data_type,
     )
 
@@ -112,11 +126,7 @@ def _add_field(fields, rules, feature, data_type):
 def _data_type(rules, feature):
     kind = portable.column_kind(rules, feature)
     if kind != "date":
-        # PMML has durations only as numbers of days or seconds since a date, and no
-        # time zones.
-        types = {"number": "double", "duration": "double", "time": "time"}
-        types |= dict.fromkeys(("datetime", "datetime UTC"), "dateTime")
-        return types.get(kind, "string")
+        return DATA_TYPES[kind]
     moments = [
         portable.moment_text(moment, kind)
         for tests in portable.column_tests(rules)
@@ -166,7 +176,9 @@ def _add_rule_set(document, fields, rules, types, name):
     SubElement(rule_set, "RuleSelectionMethod", criterion="firstHit")
     _add_shares(rule_set, rules.default, labels)
     # The default rule is a rule too, so that it has a number and probabilities.
-    every = zip(rules, predicted, portable.column_tests(rules), strict=True)
+    every = zip(
+        rules, predicted, portable.column_tests(rules, has_booleans=True), strict=True
+    )
     for number, (rule, label, tests) in enumerate(every, start=1):
         one = SubElement(
             rule_set,
@@ -221,7 +233,9 @@ def _add_scorecard(document, fields, rules, types, name, reasons, best):
     rank = {k: place for place, k in enumerate(codes)}
     # All parts together are below one point.
     part = 1 / (len(codes) * (len(codes) + 1) or 1)
-    every = zip(points, portable.column_tests(rules)[:-1], strict=True)
+    every = zip(
+        points, portable.column_tests(rules, has_booleans=True)[:-1], strict=True
+    )
     for k, ([value], tests) in enumerate(every):
         more = (len(codes) - rank[k]) * part if k in codes else 0.0
         baseline = max(value, 0.0) + more if best == "high" else min(value, 0.0) - more

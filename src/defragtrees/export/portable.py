@@ -6,7 +6,7 @@ in another language are rejected.
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from fractions import Fraction
 from typing import Any
@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from defragtrees.data.tables import MICROSECONDS, listed
-from defragtrees.rules.labels import KINDS
+from defragtrees.rules.labels import BOOLEAN, KINDS
 
 __all__ = [
     "DAYS",
@@ -84,9 +84,15 @@ class ColumnTest:
         return self.lower == -math.inf and self.upper == math.inf
 
 
-def column_tests(rules):
-    """The tests of each rule, the default rule last."""
-    return [tuple(_column_test(rules, c) for c in rule.conditions) for rule in rules]
+def column_tests(rules, has_booleans=False):
+    """The tests of each rule, the default rule last.
+
+    With `has_booleans`, columns of booleans are not compared with 0 and 1.
+    """
+    tests = [[_column_test(rules, c) for c in rule.conditions] for rule in rules]
+    if not has_booleans:
+        return tests
+    return [[_of_booleans(rules, test) for test in some] for some in tests]
 
 
 def used_features(rules):
@@ -112,6 +118,8 @@ def column_kind(rules, feature):
         kind = rules.feature_kinds[feature] if rules.feature_kinds else None
         label = rules.feature_labels[feature] if rules.feature_labels else None
         has_days = label is not None and label.endswith(f"[{kind}]")
+        if kind == BOOLEAN:
+            return "truth"
         return kind if kind in KINDS and not has_days else "number"
     kinds = {_kind(label) for label in labels_of(rules, feature)}
     if kinds == {"number", "truth"}:
@@ -223,14 +231,15 @@ def points(rules):
 
 
 def free_name(name, rules):
-    """The name, with underscores as long as a feature has it.
+    """The name, with underscores as long as a feature has it, in any letter case.
 
     Examples
     --------
     >>> free_name("rule", rules), free_name("wind", rules)
     ('rule', 'wind_')
     """
-    while name in rules.feature_names:
+    taken = {feature.lower() for feature in rules.feature_names}
+    while name.lower() in taken:
         name += "_"
     return name
 
@@ -266,6 +275,14 @@ def _column_test(rules, condition):
     return ColumnTest(
         feature, name, labels=labels, is_listed=is_listed, missing=condition.missing
     )
+
+
+def _of_booleans(rules, test):
+    """The test, of a column of booleans as a list of those that match."""
+    if test.labels is not None or column_kind(rules, test.feature) != "truth":
+        return test
+    labels = tuple(one for one in (False, True) if test.lower < one <= test.upper)
+    return replace(test, labels=labels)
 
 
 def _plain(label, what):

@@ -33,8 +33,11 @@ def to_sql(
 ) -> str:
     """An SQL expression that predicts a row, or a SELECT over a table.
 
-    A SELECT has the columns of `RuleModel.predict_frame`, except the number of the
-    rule. So that of a scorecard has the total and, with two classes, a probability.
+    A SELECT has all columns of the table and those of `RuleModel.predict_frame`, except
+    the number of the rule. So that of a scorecard has the total, `score`, with two
+    classes a probability, such as `probability yes`, and with `reasons` the reason
+    codes `reason 1`, `reason 2`, ...: the rules that cost a row most points, NULL where
+    no further rule costs any. A name that a feature has gets an underscore.
 
     Parameters
     ----------
@@ -93,7 +96,10 @@ def to_sql(
         return f"{words}{columns[column]}\n"
     parts = [table] if isinstance(table, str) else list(table)
     source = ".".join(chosen.name(part) for part in parts)
-    named = [f"{text} AS {chosen.name(name)}" for name, text in columns.items()]
+    named = [
+        f"{text} AS {chosen.name(portable.free_name(name, rules))}"
+        for name, text in columns.items()
+    ]
     return f"{words}SELECT *, {', '.join(named)}\nFROM {source}\n"
 
 
@@ -130,7 +136,7 @@ class _Writer:
         self.matches = [
             " AND ".join(dialect.condition(test, kinds[test.feature]) for test in tests)
             or "1 = 1"
-            for tests in portable.column_tests(rules)[:-1]
+            for tests in portable.column_tests(rules, has_booleans=True)[:-1]
         ]
 
     def prediction(self, k=None):
@@ -163,7 +169,7 @@ class _Writer:
         rules, columns = self.rules, {}
         if rules.combination == "sum":
             for k, name in enumerate(rules._score_names):
-                columns[portable.free_name(name, rules)] = self.score(k)
+                columns[name] = self.score(k)
         for label in _classes(rules) if probabilities else rules._reported_classes:
             columns[f"probability {label}"] = self.probability(label)
         return columns
@@ -588,7 +594,10 @@ DIALECTS = {
         escapes_quotes=True,
         moments=dict.fromkeys(MOMENTS, "'{}'"),
     ),
-    "duckdb": replace(ANSI, is_number="NOT isnan({0})"),
+    # DuckDB compares TIME with no TIME_NS, but reads a text as either.
+    "duckdb": replace(
+        ANSI, is_number="NOT isnan({0})", moments=INTERVALS | {"time": "'{}'"}
+    ),
     "mysql": Dialect(
         "`",
         "`",

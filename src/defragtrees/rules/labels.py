@@ -4,7 +4,8 @@ A label may end with a unit in brackets: "Duration [months]". Numbers of a featu
 some kind are days: since 1970-01-01 ("date", "datetime", and "datetime UTC" for times
 with a time zone), since midnight ("time"), or between two times ("duration"). A kind
 may be given as a unit too: "Opened [date]". Categories of the kind "ordered" have an
-order and are printed as `grade <= good`.
+order and are printed as `grade <= good`. Numbers of the kind "boolean" are 0 and 1 for
+false and true; only exports need to know.
 """
 
 import math
@@ -18,6 +19,7 @@ from defragtrees._utils import formatting as render
 from defragtrees._utils.values import shown as in_message
 
 ORDERED = "ordered"  # of categories that have an order
+BOOLEAN = "boolean"  # of 0 and 1 for false and true
 
 START = datetime(1970, 1, 1, tzinfo=UTC)
 WITH_UNIT = re.compile(r"(.*\S)\s*\[(.+)\]", re.DOTALL)
@@ -95,6 +97,7 @@ def make_vocabulary(
         match = None if label == name else WITH_UNIT.fullmatch(label)
         shown.append(match[1] if match else label)
         kind, unit = kinds[j] if kinds else None, match[2] if match else ""
+        kind = None if kind == BOOLEAN else kind
         is_kind = kind is None and unit in KINDS
         scales.append(Scale(kind=unit) if is_kind else Scale(unit, kind))
     return Vocabulary(tuple(shown), categories, tuple(scales))
@@ -106,7 +109,7 @@ def checked_kinds(
     """Kinds of features as a tuple, or None if all are plain numbers."""
     if kinds is None or not any(kinds):
         return None
-    if len(kinds) != len(names) or not {*kinds} <= {None, ORDERED, *KINDS}:
+    if len(kinds) != len(names) or not {*kinds} <= {None, ORDERED, BOOLEAN, *KINDS}:
         raise ValueError(
             f"feature_kinds must have one of {_cut(list(KINDS))} or None for each "
             f"feature; got {kinds!r}."

@@ -38,6 +38,7 @@ from defragtrees.rules import schema
 from defragtrees.rules.conditions import UNMEASURED, Condition, Rule
 from defragtrees.rules.edits import Edit, edit_lines
 from defragtrees.rules.labels import (
+    BOOLEAN,
     KINDS,
     ORDERED,
     Vocabulary,
@@ -99,7 +100,8 @@ class RuleModel(ByValue, ABC):
         unit, as in "Duration [months]". `relabel` takes dicts too.
     feature_kinds : tuple of (str or None), optional
         Of features with numbers of days: "date", "datetime", "datetime UTC", "time" or
-        "duration"; of features whose categories have an order, "ordered".
+        "duration"; of features whose categories have an order, "ordered"; of features
+        with 0 for false and 1 for true, "boolean".
     pos_label : object, optional
         Of two classes, the one whose rate rules report and whose precision and recall
         are measured; by default the second.
@@ -2274,7 +2276,8 @@ _FIELDS = {
     "costs": schema.list_of(schema.list_of(schema.number(0, 1e100))) | schema.NULL,
     "feature_labels": _WORDS,
     "class_labels": _WORDS,
-    "feature_kinds": schema.list_of(schema.one_of(*KINDS, ORDERED, None)) | schema.NULL,
+    "feature_kinds": schema.list_of(schema.one_of(*KINDS, ORDERED, BOOLEAN, None))
+    | schema.NULL,
     "pos_label": schema.NULL | schema.LABEL,
     "unit": schema.number(-1e100, 1e100),
     "origin": schema.number(-1e100, 1e100),

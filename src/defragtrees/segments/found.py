@@ -23,6 +23,7 @@ from defragtrees.data.sampling import hash_rows, name_order
 from defragtrees.data.sources import open_source
 from defragtrees.data.tables import (
     TableForm,
+    boolean_columns,
     check_finite,
     check_weight,
     feature_index,
@@ -32,7 +33,7 @@ from defragtrees.data.tables import (
 from defragtrees.outcomes.intervals import QUANTILE, wilson_interval
 from defragtrees.rules.conditions import Condition, Rule
 from defragtrees.rules.forms import RuleList
-from defragtrees.rules.labels import ORDERED
+from defragtrees.rules.labels import BOOLEAN, ORDERED
 from defragtrees.rules.model import RuleModel
 from defragtrees.segments.boxes import BoxSearch, family_of, make_column, make_losses
 
@@ -495,10 +496,12 @@ def read_rows(
         allowed = {feature_index(one, names) for one in features}
         places = [j for j in places if j in allowed]
     ordered = ordered_categories(table) or (None,) * len(names)
-    kinds = tuple(
+    kinds = [
         ORDERED if levels is not None else kind
         for kind, levels in zip(kinds or (None,) * len(names), ordered, strict=True)
-    )
+    ]
+    for j in boolean_columns(table):
+        kinds[j] = BOOLEAN
     keys = hash_rows([matrix[:, j] for j in name_order(names)], random_state or 0)
     keys = _distinct_keys(keys, y, weight)
     n_searched = min(MOST_SEARCHED, round(SEARCHED * n_rows))
@@ -511,7 +514,7 @@ def read_rows(
         matrix,
         y,
         weight / weight[weight > 0].mean(),
-        kinds,
+        tuple(kinds),
         tuple(places),
         is_searched,
     )

@@ -102,7 +102,7 @@ def test_exit_codes_of_watch(call, folder):
     every = ("watch", rules, folder / "same.csv", "--target", "y", "--details")
     done = call(*every, "--quiet")
     assert re.search(r"^income +values +", done.out, re.MULTILINE)
-    assert re.search(r"^prediction +reference +new$", done.out, re.MULTILINE)
+    assert re.search(r"^prediction +training +rows$", done.out, re.MULTILINE)
     page = folder / "check.html"
     done = call("watch", rules, folder / "moved.csv", "--html", page, "--quiet")
     assert done.code == 1

@@ -519,7 +519,7 @@ def _class_positions(column, expected):
     unknown = [v for v, j in zip(column.values, places, strict=True) if j is None]
     if unknown:
         raise ValueError(
-            f"Column {name!r} holds {listed(unknown)}, but the classes of the model "
+            f"Column {name!r} holds {listed(unknown)}, but the known classes "
             f"are {listed(expected)}.{_advice(column.values, expected)}"
         )
     return np.array(places, dtype=np.intp)[column.codes]

@@ -1,5 +1,6 @@
 """Limits that a user asks for: no list breaks one, and idle ones are refused."""
 
+import dataclasses
 import functools
 import itertools
 
@@ -10,6 +11,8 @@ from hypothesis import strategies as st
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
 from defragtrees import DefragClassifier, DefragRegressor, RuleModel, simplify
+from defragtrees.rules import Condition, Rule, RuleList
+from defragtrees.search.limits import MonotoneAnswers, rule_pairs
 
 N_FEATURES = 4
 
@@ -244,12 +247,24 @@ def test_an_order_needs_two_classes():
         DefragClassifier(monotone={0: 1}, random_state=0).fit(X, y)
 
 
-def test_an_order_needs_numbers():
+def test_a_direction_needs_numbers_or_an_order():
     pd = pytest.importorskip("pandas")
     X = pd.DataFrame({"city": ["a", "b", "c"] * 20, "x": np.arange(60.0)})
     y = np.arange(60.0)
-    with pytest.raises(ValueError, match="'city', which has unordered categories"):
+    with pytest.raises(
+        ValueError, match="'city', which has categories without an order"
+    ):
         DefragRegressor(monotone={"city": 1}, random_state=0).fit(X, y)
+
+
+def test_unknown_categories_have_no_place_in_an_order():
+    high = Rule((Condition(0, categories=(1, 2)),), 5.0)
+    low = Rule((Condition(0, categories=(0,), missing=True),), 1.0)
+    levels = (("low", "mid", "high"),)
+    rules = RuleList((high,), Rule((), 1.0), ("a",), "regression", categories=levels)
+    assert rule_pairs(rules, 0) == {(1, 0)}
+    signs = MonotoneAnswers({0: 1}).point_signs
+    assert signs(dataclasses.replace(rules, rules=(high, low))).tolist() == [1, -1, 0]
 
 
 def test_a_feature_without_splits_cannot_be_used():

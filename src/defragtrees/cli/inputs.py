@@ -123,7 +123,11 @@ def _load_data(inputs, progress):
     X, y, weight = read.all_rows(
         inputs.data.name, progress, inputs.target, inputs.weights, forest.classes
     )
-    kinds = [read.kinds.get(name) for name in forest.feature_names]
+    known = forest.feature_kinds or (None,) * forest.n_features
+    kinds = [
+        read.kinds.get(name) or kind
+        for name, kind in zip(forest.feature_names, known, strict=True)
+    ]
     for j, kind in enumerate(kinds):
         days = X[:, j]
         if kind == "datetime" and (np.isnan(days) | (days == np.floor(days))).all():

@@ -173,7 +173,8 @@ COLUMNS = """\
     monotone : dict from str or int to {-1, 1}, optional
         Features with which predictions may only rise (1) or only fall (-1), all other
         features being equal. With two classes this applies to the probability of the
-        second.
+        second. A feature has numbers, or categories with an order: an ordered
+        categorical column, or one that an `OrdinalEncoder(categories=...)` encodes.
     groups : dict from str to features, or sequence of features, optional
         Features that may occur together in one rule. Features in no group may occur in
         any rule. `features`, `exclude` and `must_use` also accept names of groups.

@@ -33,7 +33,7 @@ from defragtrees.ensembles.pipelines.rewriting import with_categories
 from defragtrees.ensembles.readers import read_forest, read_on_table
 from defragtrees.errors import SettingError, UnsupportedEnsembleError
 from defragtrees.outcomes import make_outcome
-from defragtrees.rules.labels import KINDS, ORDERED, checked_labels, make_vocabulary
+from defragtrees.rules.labels import ORDERED, checked_labels, make_vocabulary
 
 MADE_UP_NAMES = ("x{1}", "x{0}", "f{0}", "{0}", "Column_{0}")
 
@@ -268,8 +268,8 @@ def described_forest(forest, X, feature_labels=None):
     if kinds is not None and len(kinds) != forest.n_features:
         kinds = None
     # Kinds that the reader of the forest found.
-    known = [k if k in KINDS else None for k in forest.feature_kinds or ()]
-    if any(known):
+    known = forest.feature_kinds
+    if known is not None:
         kinds = [k or own for k, own in zip(kinds or known, known, strict=True)]
     labels = checked_labels(feature_labels, names, "feature_labels")
     words = make_vocabulary(names, None, labels, kinds)

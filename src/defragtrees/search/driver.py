@@ -639,19 +639,14 @@ def accepted_bins(grid, column, mask):
         # Categories without training rows go with the larger part.
         accepts[:-1] = len(inside) > column.n_codes / 2
         accepts[column.bins] = mask[:-1]
-    elif inside.size and grid.is_categorical(column.feature):
-        # Of ordered categories, unknown ones are beyond the ends.
-        first = column.bins[inside[0]] if inside[0] > 0 else 0
-        is_open = inside[-1] == column.n_codes - 1
-        accepts[
-            first : len(accepts) - 2 if is_open else column.bins[inside[-1]] + 1
-        ] = 1
     elif inside.size:
         is_open = inside[-1] == column.n_codes - 1
         # The middle one of the thresholds between a code and the next.
         middle = (column.bins[:-1] + column.bins[1:] - 1) // 2 + 1
         first = middle[inside[0] - 1] if inside[0] > 0 else 0
-        accepts[first : -1 if is_open else middle[inside[-1]]] = True
+        # Of ordered categories, the bin before that of missing values is unknown ones.
+        end = -2 if grid.is_categorical(column.feature) else -1
+        accepts[first : end if is_open else middle[inside[-1]]] = True
     return accepts
 
 

@@ -76,6 +76,7 @@ def simplify(
     features: Sequence[str | int] | str | int | None = None,
     exclude: Sequence[str | int] | str | int | None = None,
     must_use: Sequence[str | int] | str | int | None = None,
+    prefer: Sequence[str | int] | str | int | None = None,
     monotone: Mapping[str | int, Literal[-1, 1]] | None = None,
     groups: Mapping[str, Sequence[Any]] | Sequence[Sequence[Any]] | None = None,
     shorten_thresholds: bool = True,
@@ -167,6 +168,8 @@ def simplify(
     features, exclude, must_use : sequence of str or int, optional
         Features that rules may use, may not use, and must use at least once, by name
         or index. By default rules may use all.
+    prefer : sequence of str or int, optional
+        Features to use where several tell nearly the same, the best first.
     monotone : dict from str or int to {-1, 1}, optional
         Features with which predictions may only rise (1) or only fall (-1).
     groups : dict from str to features, or sequence of features, optional

@@ -71,6 +71,7 @@ LIMITS = st.fixed_dictionaries(
         "must_use": st.lists(st.integers(0, 3), min_size=1, max_size=2, unique=True),
         "exclude": st.lists(st.integers(0, 3), min_size=1, max_size=1),
         "groups": st.just([[0, 1], [2, 3]]),
+        "prefer": st.lists(st.integers(0, 3), min_size=1, max_size=3, unique=True),
     },
 )
 
@@ -192,6 +193,10 @@ def test_weights_count_as_rows():
         ({"monotone": {0: 1}, "exclude": [0]}, "'x1', which rules may not use"),
         ({"must_use": [0], "exclude": [0]}, "must_use names 0, which features or excl"),
         ({"must_use": []}, "must_use must name at least one feature"),
+        ({"prefer": []}, "prefer must name features, each once, the best first"),
+        ({"prefer": [0, "x1"]}, "prefer must name features, each once, the best first"),
+        ({"prefer": ["x11"]}, "prefer has 'x11', which is not a feature of X"),
+        ({"prefer": [0], "exclude": [0]}, "prefer names 'x1', which rules may not use"),
         ({"must_use": ["speed"]}, "must_use has 'speed', which is not a feature of X"),
         ({"exclude": [0, 1, 2, 3]}, "exclude must leave a feature; it names all"),
         ({"exclude": []}, "exclude must name at least one feature; got none"),
@@ -272,6 +277,40 @@ def test_a_feature_without_splits_cannot_be_used():
     y = (X[:, 0] > 30).astype(int)
     with pytest.raises(ValueError, match="splits on; got 'x2', which it does not use"):
         DefragClassifier(must_use=["x2"], random_state=0).fit(X, y)
+
+
+def fish(n_rows=600, seed=0):
+    """A weight, two lengths that tell nearly the same, and a colour that does not."""
+    rng = np.random.default_rng(seed)
+    size = rng.normal(size=n_rows)
+    columns = {"colour": rng.integers(0, 3, n_rows)}
+    for name in ("length", "weight", "width"):
+        columns[name] = 20 + 5 * size + 0.01 * rng.normal(size=n_rows)
+    X = pytest.importorskip("pandas").DataFrame(columns)
+    signal = np.sin(2 * size) + 0.7 * (columns["colour"] == 1)
+    y = signal + 0.2 * rng.normal(size=n_rows)
+    forest = RandomForestRegressor(20, min_samples_leaf=5, random_state=0).fit(X, y)
+    return forest, X, y
+
+
+@pytest.mark.parametrize("form", ["list", "standalone", "points"])
+def test_preferred_columns_are_used_where_others_tell_the_same(form):
+    forest, X, y = fish()
+    made = {"form": form, "max_rules": 7, "random_state": 0}
+    sizes = {"length", "weight", "width"}
+    free = simplify(forest, X, y, **made)
+    assert len(sizes & set(free.rules_.features)) > 1
+    for best in sorted(sizes):
+        simple = simplify(forest, X, y, prefer=[best], **made)
+        assert sizes & set(simple.rules_.features) == {best}
+        assert "colour" in simple.rules_.features
+        assert simple.score(X, y) > free.score(X, y) - 0.03
+    first = simplify(forest, X, y, prefer=["width", "length"], **made).rules_
+    assert sizes & set(first.features) == {"width"}
+    unrelated = simplify(forest, X, y, prefer="colour", **made).rules_
+    assert unrelated == free.rules_
+    used = simplify(forest, X, y, prefer=["width"], must_use=["length"], **made).rules_
+    assert {"length", "width"} <= set(used.features)
 
 
 def test_every_pattern_of_rules_is_looked_at():

@@ -46,6 +46,7 @@ from defragtrees.search.driver import (
 )
 from defragtrees.search.limits import (
     read_limits,
+    read_preferred,
     refuse_without_lists,
     rules_for_rows,
     share_of_rows,
@@ -170,6 +171,10 @@ COLUMNS = """\
         Features that rules may not use.
     must_use : sequence of str or int, optional
         Features that at least one rule must use.
+    prefer : sequence of str or int, optional
+        Features to use where several tell nearly the same, the best first. A condition
+        on another feature is replaced by one on the first of these for which the rules
+        lose at most `brevity`.
     monotone : dict from str or int to {-1, 1}, optional
         Features with which predictions may only rise (1) or only fall (-1), all other
         features being equal. With two classes this applies to the probability of the
@@ -232,6 +237,7 @@ class _Defrag(DefragResults, RuleFinder):
     max_total_conditions: int | None = setting(None, None, Integer(1))
     exclude: Any = None
     must_use: Any = None
+    prefer: Any = None
     monotone: Any = None
     groups: Any = setting(None, None, Several())
     form: str = setting("list", Key(FORMS))
@@ -302,6 +308,7 @@ class _Defrag(DefragResults, RuleFinder):
         settings = SearchSettings(
             limits,
             brevity=float(self.brevity),
+            prefer=self._preferred,
             n_new_rows=n_new_rows,
             criterion=getattr(self, "criterion", "both"),
             decision=decision,
@@ -397,6 +404,8 @@ class _Defrag(DefragResults, RuleFinder):
     def _check_forest(self, forest):
         super()._check_forest(forest)
         self._limits = read_limits(self, forest)
+        allowed = self._limits.features
+        self._preferred = read_preferred(self.prefer, forest.feature_names, allowed)
         if self.points_follow_rates and forest.outcome.n_classes > 2:
             raise ValueError(
                 "points_follow_rates needs regression or two classes; the model has "

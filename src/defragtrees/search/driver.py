@@ -49,6 +49,7 @@ from defragtrees.search.moves import (
     promising,
     search,
     tree_sizes,
+    use_preferred,
 )
 from defragtrees.search.points import LogOddsLoss, NumberLoss, PointBoxes
 from defragtrees.search.standalone import StandaloneBoxes, add_rule
@@ -73,6 +74,7 @@ class SearchSettings:
 
     limits: Limits
     brevity: float = 0.0  # penalty per condition, in nats per row
+    prefer: tuple[int, ...] = ()  # features, the best first
     n_new_rows: int = 0  # synthetic rows to search in place of the data
     criterion: str = "both"  # one of `CRITERIA`
     decision: Decision | None = None  # how a class is decided from probabilities
@@ -187,10 +189,15 @@ class Strategy:
         ]
         return found, n_rounds
 
-    def polished(self, boxes, table, loss, limits):
+    def polished(self, boxes, table, loss, limits, settings):
         """Polish rules of these boxes on all rows; returns rules by their number."""
         starts = (self.make(table, loss, own) for own in boxes)
-        return polish(starts, limits, self.polish_rounds, self.gap_rounds)
+        best = polish(starts, limits, self.polish_rounds, self.gap_rounds)
+        places = {column.feature: j for j, column in enumerate(table.columns)}
+        order = [places[feature] for feature in settings.prefer if feature in places]
+        price = settings.brevity * loss.total_weight
+        keeping = replace(limits, keeps_used=True)
+        return {n: use_preferred(own, keeping, order, price) for n, own in best.items()}
 
 
 class ListStrategy(Strategy):
@@ -231,7 +238,7 @@ def find_lists(problem, settings, rng):
         # On all rows there is one descent, from the cheapest lists.
         starts = [[boxes for lists in starts for boxes in lists]]
     polished = [
-        LISTS.polished(lists, table, last_loss, wide)
+        LISTS.polished(lists, table, last_loss, wide, settings)
         for lists in parts(starts, 0.6, 0.8 if is_everywhere else 1.0)
     ]
     names = [column.feature for column in table.columns]
@@ -536,7 +543,7 @@ def _find_sets(strategy, problem, settings, rng, rows):
     limits, every = settings.limits, np.arange(table.n_rows)
     boxes, n_rounds = strategy.searched(limits, rng, table, loss, every)
     wide = limits.for_search(last_loss.total_weight)
-    return strategy.polished(boxes, table, last_loss, wide), n_rounds
+    return strategy.polished(boxes, table, last_loss, wide, settings), n_rounds
 
 
 def _paths(problem, best, limits, max_rules):

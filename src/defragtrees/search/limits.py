@@ -249,6 +249,30 @@ def read_limits(given, forest):
     )
 
 
+def read_preferred(prefer, names, allowed=None):
+    """Indices of the preferred features, the best first.
+
+    Examples
+    --------
+    >>> read_preferred(["weight", "height"], ("height", "width", "weight"))
+    (2, 0)
+    """
+    if prefer is None:
+        return ()
+    given = feature_list(prefer, "prefer")
+    numbers = tuple(feature_index(which, names, "prefer") for which in given)
+    if not numbers or len(set(numbers)) < len(numbers):
+        raise ValueError(
+            f"prefer must name features, each once, the best first; got {shown(given)}."
+        )
+    for j in numbers:
+        if allowed is not None and j not in allowed:
+            raise ValueError(
+                f"prefer names {names[j]!r}, which rules may not use. Leave it out."
+            )
+    return numbers
+
+
 def share_of_rows(min_rows, total_weight):
     """Convert the minimum number of rows per rule to a share of all rows."""
     share = float(min_rows) / total_weight

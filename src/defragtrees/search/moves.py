@@ -305,6 +305,35 @@ def improve_order(rules, limits):
     return rules
 
 
+def use_preferred(rules, limits, order, price):
+    """Replace conditions by ones on preferred columns, if that costs little.
+
+    `order` has the preferred columns, the best first. A condition on another column, or
+    on one behind, is replaced by one on the first of them for which the cost rises by
+    at most `price` nats.
+    """
+    for k, box in enumerate(rules.boxes):
+        for j in box:
+            for better in order[: order.index(j) if j in order else None]:
+                changed = _replaced(rules, k, j, better, limits)
+                if changed is not None and changed.cost <= rules.cost + price:
+                    rules = changed
+                    break
+    return rules
+
+
+def _replaced(rules, k, j, better, limits):
+    """The rules with the best condition of rule k on one column instead of another."""
+    table = rules.table
+    rest = {i: mask for i, mask in rules.boxes[k].items() if i not in (j, better)}
+    sums, _ = code_gains(table, rest, rules.row_gains(k))
+    box = _with_condition(table, rest, better, sums[better])
+    if box is None or not limits.allows_box(table, box):
+        return None
+    changed = rules.with_box(k, box)
+    return changed if limits.allows(changed) else None
+
+
 def remove_rule(rules):
     """The cheapest list with one rule removed."""
     return min(map(rules.without_box, range(len(rules.boxes))), key=attrgetter("cost"))

@@ -67,6 +67,7 @@ def simplify(
     max_rules: str | int = "auto",
     max_conditions: int | None = None,
     max_total_conditions: int | None = None,
+    max_categories: int | None = 6,
     min_coverage: float | None = None,
     min_rows: float | None = None,
     brevity: float = 0.01,
@@ -149,6 +150,8 @@ def simplify(
         Maximum number of conditions per rule; no limit by default (4 for points).
     max_total_conditions : int, optional
         Maximum number of conditions in all rules together; no limit by default.
+    max_categories : int or None, default=6
+        Maximum number of categories that one condition names; None is no limit.
     min_coverage : float, optional
         Minimum share of the rows that each rule matches; 0.01 by default.
     min_rows : int, optional

@@ -193,6 +193,7 @@ def test_weights_count_as_rows():
         ({"monotone": {0: 1}, "exclude": [0]}, "'x1', which rules may not use"),
         ({"must_use": [0], "exclude": [0]}, "must_use names 0, which features or excl"),
         ({"must_use": []}, "must_use must name at least one feature"),
+        ({"max_categories": 0}, "max_categories must be None or a whole number from 1"),
         ({"prefer": []}, "prefer must name features, each once, the best first"),
         ({"prefer": [0, "x1"]}, "prefer must name features, each once, the best first"),
         ({"prefer": ["x11"]}, "prefer has 'x11', which is not a feature of X"),
@@ -277,6 +278,48 @@ def test_a_feature_without_splits_cannot_be_used():
     y = (X[:, 0] > 30).astype(int)
     with pytest.raises(ValueError, match="splits on; got 'x2', which it does not use"):
         DefragClassifier(must_use=["x2"], random_state=0).fit(X, y)
+
+
+def towns(seed=0, n_rows=900):
+    """Rows of 20 towns, half of which have a high price."""
+    rng = np.random.default_rng(seed)
+    town, size = rng.integers(0, 20, n_rows), rng.normal(size=n_rows)
+    X = pytest.importorskip("pandas").DataFrame(
+        {"town": np.array([f"town {i:02}" for i in range(20)])[town], "size": size}
+    )
+    y = 3.0 * (town % 2) + 0.01 * town + (size > 0) + 0.2 * rng.normal(size=n_rows)
+    return X, y
+
+
+def n_named(rules):
+    """The number of towns that the text of each condition names."""
+    return [
+        text.count("town ") - 1
+        for rule in rules.rules
+        for text in rule.text().split(" and ")
+        if text.lstrip("(").startswith("town is")
+    ]
+
+
+@pytest.mark.parametrize("form", ["list", "standalone", "points"])
+@pytest.mark.parametrize("target", ["ensemble", "labels"])
+def test_conditions_name_few_categories(form, target):
+    X, y = towns()
+    settings = {"form": form, "target": target, "max_rules": 5, "random_state": 0}
+    free = DefragRegressor(**settings, max_categories=None).fit(X, y)
+    assert max(n_named(free.rules_)) > 6
+    assert free.predict(X).shape == y.shape
+    usual = DefragRegressor(**settings).fit(X, y)
+    for most, simple in (
+        (6, usual),
+        (2, DefragRegressor(**settings, max_categories=2).fit(X, y)),
+    ):
+        named = n_named(simple.rules_)
+        assert 0 < max(named) <= most
+        for own in simple.path_.values():
+            assert max(n_named(own), default=0) <= most
+    longer = DefragRegressor(**settings, max_categories=10).fit(X, y)
+    assert longer.rules_ == free.rules_
 
 
 def fish(n_rows=600, seed=0):

@@ -28,6 +28,7 @@ from defragtrees.estimators.settings import (
 from defragtrees.metrics.resampling import RuleStability
 from defragtrees.outcomes.decision import make_decision
 from defragtrees.outcomes.points import Scoring
+from defragtrees.rules.conditions import MOST_NAMED
 from defragtrees.rules.model import RuleModel
 from defragtrees.rules.profile import WORTH
 from defragtrees.search.choice import (
@@ -156,6 +157,9 @@ PARAMETERS = """
 LIMITS = """\
     max_total_conditions : int, optional
         Maximum number of conditions in all rules together.
+    max_categories : int or None, default=6
+        Maximum number of categories that one condition names, as those that match or
+        as those that do not. None is no limit.
     min_coverage : float or None, default=None
         Minimum share of the rows that each rule matches, the default rule included.
         None is 0.01, unless `min_rows` is given.
@@ -235,6 +239,7 @@ class _Defrag(DefragResults, RuleFinder):
     min_coverage: float | None = setting(None, None, Real(0, 1))
     min_rows: int | None = setting(None, None, Real(above=0))
     max_total_conditions: int | None = setting(None, None, Integer(1))
+    max_categories: int | None = setting(MOST_NAMED, None, Integer(1))
     exclude: Any = None
     must_use: Any = None
     prefer: Any = None
@@ -309,6 +314,7 @@ class _Defrag(DefragResults, RuleFinder):
             limits,
             brevity=float(self.brevity),
             prefer=self._preferred,
+            max_categories=self.max_categories,
             n_new_rows=n_new_rows,
             criterion=getattr(self, "criterion", "both"),
             decision=decision,

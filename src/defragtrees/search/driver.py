@@ -75,6 +75,7 @@ class SearchSettings:
     limits: Limits
     brevity: float = 0.0  # penalty per condition, in nats per row
     prefer: tuple[int, ...] = ()  # features, the best first
+    max_categories: int | None = None  # that a condition names
     n_new_rows: int = 0  # synthetic rows to search in place of the data
     criterion: str = "both"  # one of `CRITERIA`
     decision: Decision | None = None  # how a class is decided from probabilities
@@ -502,6 +503,7 @@ def _table(problem, settings, rows, loss):
         problem.feature_order,
         settings.brevity * loss.total_weight,
         problem.ordered_features,
+        settings.max_categories,
     )
 
 
@@ -686,7 +688,8 @@ class AllRowsSearch:
         )
         keeper = _keeper(store.shards.map(numbers.of), settings.engine)
         least_price = settings.brevity * store.total_weight
-        wide = RowTable(columns, np.empty((0, len(columns))), least_price)
+        most = settings.max_categories
+        wide = RowTable(columns, np.empty((0, len(columns))), least_price, most)
         self.rows = AllRows(keeper, wide, loss, numbers, problem.grid.n_bins)
 
     @property

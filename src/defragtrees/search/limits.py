@@ -70,9 +70,11 @@ class Limits:
         )
 
     def allows_box(self, table, box):
-        """Whether a box has few enough conditions, on features of one group."""
+        """Whether a box has few and short conditions, on features of one group."""
         most = self.max_conditions
         if most is not None and n_conditions(table, box) > most:
+            return False
+        if any(table.n_named(j, mask) > table.most_named for j, mask in box.items()):
             return False
         if not self.groups:
             return True

@@ -172,7 +172,7 @@ def simplify(
         Features that rules may use, may not use, and must use at least once, by name
         or index. By default rules may use all.
     prefer : sequence of str or int, optional
-        Features to use where several tell nearly the same, the best first.
+        Features to use where several have nearly the same information, the best first.
     monotone : dict from str or int to {-1, 1}, optional
         Features with which predictions may only rise (1) or only fall (-1).
     groups : dict from str to features, or sequence of features, optional

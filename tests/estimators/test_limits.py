@@ -323,7 +323,7 @@ def test_conditions_name_few_categories(form, target):
 
 
 def fish(n_rows=600, seed=0):
-    """A weight, two lengths that tell nearly the same, and a colour that does not."""
+    """A weight, two lengths with nearly the same information, and a colour."""
     rng = np.random.default_rng(seed)
     size = rng.normal(size=n_rows)
     columns = {"colour": rng.integers(0, 3, n_rows)}
@@ -337,7 +337,7 @@ def fish(n_rows=600, seed=0):
 
 
 @pytest.mark.parametrize("form", ["list", "standalone", "points"])
-def test_preferred_columns_are_used_where_others_tell_the_same(form):
+def test_preferred_columns_replace_those_with_the_same_information(form):
     forest, X, y = fish()
     made = {"form": form, "max_rules": 7, "random_state": 0}
     sizes = {"length", "weight", "width"}

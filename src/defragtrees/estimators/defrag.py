@@ -176,9 +176,9 @@ COLUMNS = """\
     must_use : sequence of str or int, optional
         Features that at least one rule must use.
     prefer : sequence of str or int, optional
-        Features to use where several tell nearly the same, the best first. A condition
-        on another feature is replaced by one on the first of these for which the rules
-        lose at most `brevity`.
+        Features to use where several have nearly the same information, the best first.
+        A condition on another feature is replaced by one on the first of these that
+        raises the loss on the rows of X by at most `brevity`.
     monotone : dict from str or int to {-1, 1}, optional
         Features with which predictions may only rise (1) or only fall (-1), all other
         features being equal. With two classes this applies to the probability of the

@@ -190,15 +190,46 @@ class Strategy:
         ]
         return found, n_rounds
 
-    def polished(self, boxes, table, loss, limits, settings):
+    def polished(self, boxes, table, loss, limits):
         """Polish rules of these boxes on all rows; returns rules by their number."""
         starts = (self.make(table, loss, own) for own in boxes)
-        best = polish(starts, limits, self.polish_rounds, self.gap_rounds)
-        places = {column.feature: j for j, column in enumerate(table.columns)}
-        order = [places[feature] for feature in settings.prefer if feature in places]
-        price = settings.brevity * loss.total_weight
-        keeping = replace(limits, keeps_used=True)
-        return {n: use_preferred(own, keeping, order, price) for n, own in best.items()}
+        return polish(starts, limits, self.polish_rounds, self.gap_rounds)
+
+    def preferring(self, problem, settings, rng):
+        """The Preference of the settings; None if no features are preferred."""
+        if not settings.prefer:
+            return None
+        rows = search_rows(problem, replace(settings, n_new_rows=0), rng)
+        _, loss = self.losses(rows, problem.n_classes, settings.criterion)
+        table = _table(problem, settings, rows, loss)
+        return Preference(partial(self.make, table, loss), problem.grid, settings)
+
+
+@dataclass(frozen=True, eq=False)
+class Preference:
+    """Replace conditions by ones on preferred features, where this costs little.
+
+    The cost is that on the rows of the data: features with the same information there
+    need not have it on synthetic rows.
+    """
+
+    make: Callable  # from boxes to rules over the rows of the data
+    grid: Any
+    settings: SearchSettings
+
+    def __call__(self, rules):
+        """The rules over the rows of the data, on preferred features where possible."""
+        empty = self.make(())
+        columns, weight = empty.table.columns, empty.loss.total_weight
+        boxes = [moved(b, self.grid, rules.table.columns, columns) for b in rules.boxes]
+        own = self.make(boxes)
+        places = {column.feature: j for j, column in enumerate(columns)}
+        order = [places[j] for j in self.settings.prefer if j in places]
+        limits = self.settings.limits.for_search(weight)
+        # Some rules may match too few of these rows already.
+        least = min(limits.least_answered, own.least_answered)
+        limits = replace(limits, least_answered=least, keeps_used=True)
+        return use_preferred(own, limits, order, self.settings.brevity * weight)
 
 
 class ListStrategy(Strategy):
@@ -239,7 +270,7 @@ def find_lists(problem, settings, rng):
         # On all rows there is one descent, from the cheapest lists.
         starts = [[boxes for lists in starts for boxes in lists]]
     polished = [
-        LISTS.polished(lists, table, last_loss, wide, settings)
+        LISTS.polished(lists, table, last_loss, wide)
         for lists in parts(starts, 0.6, 0.8 if is_everywhere else 1.0)
     ]
     names = [column.feature for column in table.columns]
@@ -252,7 +283,8 @@ def find_lists(problem, settings, rng):
         everywhere = AllRowsSearch(problem, settings, rows, table, last_loss)
         wide = limits.for_search(everywhere.total_weight)
         polished = [everywhere.polished(best, wide) for best in polished]
-    paths = [_paths(problem, best, wide, limits.max_rules) for best in polished]
+    prefer = LISTS.preferring(problem, settings, rng)
+    paths = [_paths(problem, best, wide, limits.max_rules, prefer) for best in polished]
     by_rules, by_conditions = (
         tuple(one for own in part for one in own) for part in zip(*paths, strict=True)
     )
@@ -271,7 +303,9 @@ def find_standalone(problem, settings, rng):
     """Search for standalone rules; returns the best of every number."""
     rows = search_rows(problem, settings, rng)
     best, n_rounds = _find_sets(STANDALONE, problem, settings, rng, rows)
-    return Found(_set_path(problem, settings, best, False), n_rounds, rows=rows)
+    prefer = STANDALONE.preferring(problem, settings, rng)
+    path = _set_path(problem, settings, best, False, prefer)
+    return Found(path, n_rounds, rows=rows)
 
 
 def find_points(problem, settings, rng):
@@ -286,7 +320,9 @@ def find_points(problem, settings, rng):
         settings = replace(settings, limits=limits)
     best, n_rounds = _find_sets(POINTS, problem, settings, rng, rows)
     best = {n: rules.in_reading_order() for n, rules in best.items()}
-    return Found(_set_path(problem, settings, best, True), n_rounds, rows=rows)
+    prefer = POINTS.preferring(problem, settings, rng)
+    path = _set_path(problem, settings, best, True, prefer)
+    return Found(path, n_rounds, rows=rows)
 
 
 def quick_points(problem, settings, rows, n_rules):
@@ -545,10 +581,10 @@ def _find_sets(strategy, problem, settings, rng, rows):
     limits, every = settings.limits, np.arange(table.n_rows)
     boxes, n_rounds = strategy.searched(limits, rng, table, loss, every)
     wide = limits.for_search(last_loss.total_weight)
-    return strategy.polished(boxes, table, last_loss, wide, settings), n_rounds
+    return strategy.polished(boxes, table, last_loss, wide), n_rounds
 
 
-def _paths(problem, best, limits, max_rules):
+def _paths(problem, best, limits, max_rules, prefer=None):
     """Lists of every number of rules, and lists by number of conditions.
 
     The latter are cut from the cheapest list, if that is better.
@@ -557,7 +593,7 @@ def _paths(problem, best, limits, max_rules):
     least = limits.min_coverage * problem.sample_weight.sum()
     # A list may be longer on the rows of the search: rules without rows are dropped.
     for n in sorted(best):
-        found = _list_of_boxes(problem, best[n], coverages, least)
+        found = _list_of_boxes(problem, best[n], coverages, least, prefer)
         if len(found.conditions) < max_rules:
             by_rules.setdefault(len(found.conditions) + 1, found)
     best = {n: rules for n, rules in best.items() if n <= max_rules}
@@ -570,30 +606,29 @@ def _paths(problem, best, limits, max_rules):
     for boxes in sorted(cuts, key=lambda boxes: (boxes.n_conditions, boxes.fit_cost)):
         if boxes.fit_cost < cheapest:
             cheapest = boxes.fit_cost
-            found = _list_of_boxes(problem, boxes, coverages, least)
+            found = _list_of_boxes(problem, boxes, coverages, least, prefer)
             by_conditions.setdefault(found.n_conditions, found)
     return (*by_rules.values(),), (*by_conditions.values(),)
 
 
-def _set_path(problem, settings, best, is_base):
+def _set_path(problem, settings, best, is_base, prefer=None):
     """Unordered rules by their number."""
     by_rules = {}
     for n in sorted(best):
-        found = _set_of_boxes(problem, best[n], is_base)
+        found = _set_of_boxes(problem, best[n], is_base, prefer)
         if len(found.conditions) < settings.limits.max_rules:
             by_rules.setdefault(len(found.conditions) + 1, found)
     return tuple(by_rules.values())
 
 
-def _list_of_boxes(problem, rules, coverages, least=0.0):
+def _list_of_boxes(problem, rules, coverages, least=0.0, prefer=None):
     """Convert the boxes of a list to conditions, without those of too few rows.
 
     `coverages` caches the rows that match, for lists that share conditions.
     """
     left = np.ones(len(problem.target), dtype=bool)
     conditions, answers = [], []
-    for box in rules.boxes:
-        own = _box_conditions(problem, rules.table, box)
+    for own in _conditions(problem, rules, prefer):
         if own not in coverages:
             coverages[own] = problem.covered(own)
         taken = left & coverages[own]
@@ -608,7 +643,7 @@ def _list_of_boxes(problem, rules, coverages, least=0.0):
     return Conjunctions(tuple(conditions), tuple(answers), rules.cost)
 
 
-def _set_of_boxes(problem, rules, is_base):
+def _set_of_boxes(problem, rules, is_base, prefer=None):
     """Convert unordered boxes to conditions.
 
     The default rule has all rows if it is a base, else those that no rule matches.
@@ -616,8 +651,7 @@ def _set_of_boxes(problem, rules, is_base):
     left = np.ones(len(problem.target), dtype=bool)
     every = left.copy()
     conditions, answers, seen = [], [], set()
-    for box in rules.boxes:
-        own = _box_conditions(problem, rules.table, box)
+    for own in _conditions(problem, rules, prefer):
         covered = problem.covered(own)
         # Rules that match the same rows are one rule, written in two ways.
         rows = covered.tobytes()
@@ -630,13 +664,15 @@ def _set_of_boxes(problem, rules, is_base):
     return Conjunctions(tuple(conditions), tuple(answers), rules.cost)
 
 
-def _box_conditions(problem, table, box):
-    """Convert a box over the codes of a table to conditions."""
-    sides = []
-    for j, mask in box.items():
-        column = table.columns[j]
-        sides.append((column.feature, accepted_bins(problem.grid, column, mask)))
-    return problem.grid.conditions(sides)
+def _conditions(problem, rules, prefer):
+    """Convert the boxes of rules to conditions, on preferred features if any are."""
+    rules = rules if prefer is None else prefer(rules)
+    for box in rules.boxes:
+        sides = []
+        for j, mask in box.items():
+            column = rules.table.columns[j]
+            sides.append((column.feature, accepted_bins(problem.grid, column, mask)))
+        yield problem.grid.conditions(sides)
 
 
 def accepted_bins(grid, column, mask):
@@ -657,6 +693,19 @@ def accepted_bins(grid, column, mask):
         end = -2 if grid.is_categorical(column.feature) else -1
         accepts[first : end if is_open else middle[inside[-1]]] = True
     return accepts
+
+
+def moved(box, grid, columns, others):
+    """Convert a box over the codes of some columns to those of other columns."""
+    places = {column.feature: j for j, column in enumerate(others)}
+    moved = {}
+    for j, mask in box.items():
+        place = places[columns[j].feature]
+        bins = accepted_bins(grid, columns[j], mask)
+        accepted = np.append(bins[others[place].bins], bins[-1])
+        if not others[place].accepts_all(accepted):
+            moved[place] = accepted
+    return moved
 
 
 class AllRowsSearch:
@@ -699,21 +748,11 @@ class AllRowsSearch:
 
     def lists_of(self, lists):
         """Convert lists over the codes of the sample to those of all rows."""
-        return [self.rows.list_of(map(self._moved, own.boxes)) for own in lists]
-
-    def _moved(self, box):
-        """Convert a box over the codes of the sample to those of all rows."""
-        columns = {own.feature: j for j, own in enumerate(self.rows.table.columns)}
-        moved = {}
-        for j, mask in box.items():
-            sample = self.sample_columns[j]
-            place = columns[sample.feature]
-            bins = accepted_bins(self.grid, sample, mask)
-            column = self.rows.table.columns[place]
-            accepted = np.append(bins[column.bins], bins[-1])
-            if not column.accepts_all(accepted):
-                moved[place] = accepted
-        return moved
+        columns = self.grid, self.sample_columns, self.rows.table.columns
+        return [
+            self.rows.list_of(moved(box, *columns) for box in own.boxes)
+            for own in lists
+        ]
 
     def polished(self, best, limits):
         """Polish lists of the sample on all rows; returns lists by number of rules."""

@@ -1,6 +1,8 @@
 """Frames as people have them: nullable types, text with gaps, decimals, dates."""
 
+import contextlib
 import decimal
+import sqlite3
 
 import numpy as np
 import pytest
@@ -156,6 +158,28 @@ def test_an_order_of_an_encoder_keeps_other_values_apart():
     [first, *_] = loaded.rules
     again = loaded.replace(1, first.text())
     assert again.rules[0].conditions == first.conditions
+
+
+@pytest.mark.parametrize("form", ["list", "standalone", "points"])
+def test_a_database_predicts_as_conditions_with_an_order_do(form):
+    frame, y = risks()
+    model = ordinal(categories=[GRADES], encoded_missing_value=-2).fit(frame, y)
+    simple = simplify(model, frame, y, form=form, max_rules=6, random_state=0)
+    rules = simple.rules_
+    signs = "grade <= ", "grade >= ", " <= grade"
+    assert any(sign in rules.to_text() for sign in signs)
+    rows = frame.copy()
+    rows.loc[::7, "grade"] = "new"
+    expected = model.predict_proba(rows)
+    np.testing.assert_allclose(simple.forest_.predict_proba(rows), expected, atol=1e-12)
+    with contextlib.closing(sqlite3.connect(":memory:")) as database:
+        rows.to_sql("people", database, index=False)
+        query = rules.export("sql", dialect="sqlite", table="people")
+        found = pd.read_sql(query, database)["prediction"]
+    assert (found.to_numpy() == rules.predict(rows)).all()
+    for k, rule in enumerate(rules.rules):
+        assert rules.replace(k + 1, rule.text()).rules[k].conditions == rule.conditions
+    assert not rules.check(frame, y).has_moved
 
 
 @pytest.mark.parametrize("form", ["list", "standalone", "points"])

@@ -67,6 +67,7 @@ def simplify(
     max_rules: str | int = "auto",
     max_conditions: int | None = None,
     max_total_conditions: int | None = None,
+    max_categories: int | None = 6,
     min_coverage: float | None = None,
     min_rows: float | None = None,
     brevity: float = 0.01,
@@ -76,6 +77,7 @@ def simplify(
     features: Sequence[str | int] | str | int | None = None,
     exclude: Sequence[str | int] | str | int | None = None,
     must_use: Sequence[str | int] | str | int | None = None,
+    prefer: Sequence[str | int] | str | int | None = None,
     monotone: Mapping[str | int, Literal[-1, 1]] | None = None,
     groups: Mapping[str, Sequence[Any]] | Sequence[Sequence[Any]] | None = None,
     shorten_thresholds: bool = True,
@@ -148,6 +150,8 @@ def simplify(
         Maximum number of conditions per rule; no limit by default (4 for points).
     max_total_conditions : int, optional
         Maximum number of conditions in all rules together; no limit by default.
+    max_categories : int or None, default=6
+        Maximum number of categories that one condition names; None is no limit.
     min_coverage : float, optional
         Minimum share of the rows that each rule matches; 0.01 by default.
     min_rows : int, optional
@@ -167,6 +171,8 @@ def simplify(
     features, exclude, must_use : sequence of str or int, optional
         Features that rules may use, may not use, and must use at least once, by name
         or index. By default rules may use all.
+    prefer : sequence of str or int, optional
+        Features to use where several have nearly the same information, the best first.
     monotone : dict from str or int to {-1, 1}, optional
         Features with which predictions may only rise (1) or only fall (-1).
     groups : dict from str to features, or sequence of features, optional

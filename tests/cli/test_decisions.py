@@ -206,6 +206,7 @@ def test_limits_are_kept(call, inputs):
         (["--monotone", "a"], "'a' must be a feature and -1 or 1, such as income=-1"),
         (["--monotone", "speed=1"], "--monotone names 'speed', which the model does"),
         (["--must-use", "speed"], "--must-use names 'speed', which the model does"),
+        (["--prefer", "speed"], "--prefer names 'speed', which the model does"),
         (["--exclude", "a,b"], "exclude must leave a feature; it names all"),
         (["--group", "a,b"], "groups must not hold all features"),
         (["--min-rows", "5", "--min-coverage", "0.1"], "min_rows and min_coverage set"),

@@ -14,6 +14,7 @@ from sklearn.ensemble import (
     HistGradientBoostingClassifier,
     RandomForestClassifier,
     RandomForestRegressor,
+    VotingClassifier,
 )
 from sklearn.exceptions import NotFittedError
 from sklearn.feature_selection import (
@@ -509,6 +510,55 @@ def test_one_hot_columns_are_one_feature_with_the_labels_of_the_table():
     [ages, _, _] = forest.splits()
     # Ages are whole numbers, and scaled thresholds lie halfway between two of them.
     assert np.allclose(2 * ages, np.rint(2 * ages), atol=1e-4)
+
+
+LEVELS = ["red", "green", "blue"]
+
+
+def test_categories_that_the_user_lists_have_an_order():
+    frame = with_gaps(make_frame(), ["colour"])
+    encoders = {
+        "given": OrdinalEncoder(categories=[LEVELS]),
+        "sorted": OrdinalEncoder(),
+        "one-hot": OneHotEncoder(categories=[LEVELS], handle_unknown="ignore"),
+    }
+    kinds = {}
+    for name, encoder in encoders.items():
+        encoder = make_pipeline(SimpleImputer(strategy="most_frequent"), encoder)
+        pipeline = make_pipeline(columns_by(colour=encoder), classifier())
+        forest = read_forest(pipeline.fit(frame, labels_of(frame)[0]))
+        kinds[name] = forest.feature_kinds
+    assert kinds == {"given": ("ordered",), "sorted": None, "one-hot": None}
+
+
+@pytest.mark.parametrize(
+    ("other", "kinds"),
+    [
+        (OneHotEncoder(), ("ordered",)),
+        (OrdinalEncoder(categories=[LEVELS]), ("ordered",)),
+        (OrdinalEncoder(categories=[LEVELS[::-1]]), None),
+        (OneHotEncoder(categories=[["blue", "green", "pink", "red"]]), None),
+    ],
+)
+def test_an_order_holds_where_all_that_have_one_agree(other, kinds):
+    frame = make_frame()
+    own = OrdinalEncoder(categories=[LEVELS])
+    steps = ColumnTransformer([("a", other, ["colour"]), ("b", own, ["colour"])])
+    pipeline = make_pipeline(steps, classifier()).fit(frame, labels_of(frame)[0])
+    forest = check_pipeline(pipeline, frame)
+    assert forest.feature_kinds == kinds
+    if kinds:
+        assert forest.categories == (tuple(LEVELS),)
+
+
+def test_members_on_the_same_columns_keep_an_order():
+    frame = make_frame()
+    steps = columns_by(colour=OrdinalEncoder(categories=[LEVELS]), city=one_hot())
+    pipeline = make_pipeline(steps, classifier())
+    voting = VotingClassifier([("a", pipeline), ("b", pipeline)], voting="soft")
+    forest = read_forest(voting.fit(frame, labels_of(frame)[0]))
+    kinds = dict(zip(forest.feature_names, forest.feature_kinds, strict=True))
+    assert kinds == {"colour": "ordered", "city": None}
 
 
 def test_a_label_for_gaps_alone_stands_beside_the_others():

@@ -1,11 +1,17 @@
 """Frames as people have them: nullable types, text with gaps, decimals, dates."""
 
+import contextlib
 import decimal
+import sqlite3
 
 import numpy as np
 import pytest
+from sklearn.compose import make_column_transformer
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OrdinalEncoder
 
-from defragtrees import DefragClassifier, RuleModel
+from defragtrees import DefragClassifier, RuleModel, simplify
 
 pd = pytest.importorskip("pandas")
 
@@ -89,6 +95,91 @@ def test_conditions_respect_the_order_of_categories(library):
     assert simple.rules_.feature_kinds == (None, "ordered")
     loaded = RuleModel.from_dict(simple.rules_.to_dict())
     assert (loaded.predict(frame) == y).all()
+
+
+def risks(n_rows=900, seed=3):
+    """Rows in which yes is likelier the higher the grade, with noise and gaps."""
+    rng = np.random.default_rng(seed)
+    place, size = rng.integers(0, len(GRADES), n_rows), rng.normal(0, 1, n_rows)
+    chance = np.array([0.15, 0.55, 0.3, 0.8])[place] + 0.15 * (size > 0)
+    y = np.where(rng.random(n_rows) < chance, "yes", "no")
+    grades = np.array(GRADES, dtype=object)[place]
+    grades[rng.random(n_rows) < 0.05] = None
+    return pd.DataFrame({"size": size, "grade": grades}), y
+
+
+def ordinal(**settings):
+    """A pipeline whose encoder knows the order of the grades."""
+    encoder = OrdinalEncoder(
+        **settings, handle_unknown="use_encoded_value", unknown_value=-1
+    )
+    steps = make_column_transformer((encoder, ["grade"]), remainder="passthrough")
+    forest = RandomForestClassifier(20, min_samples_leaf=10, random_state=0)
+    return make_pipeline(steps, forest)
+
+
+@pytest.mark.parametrize("form", ["list", "points"])
+@pytest.mark.parametrize("sign", [-1, 1])
+@pytest.mark.parametrize("source", ["encoder", "dtype"])
+def test_predictions_rise_or_fall_with_an_order(source, sign, form):
+    frame, y = risks()
+    if source == "encoder":
+        model = ordinal(categories=[GRADES]).fit(frame, y)
+    else:
+        model = ordinal().fit(frame, y)
+        frame["grade"] = pd.Categorical(frame["grade"], GRADES, ordered=True)
+    settings = {"form": form, "max_rules": 6, "random_state": 0, "brevity": 0}
+    rules = simplify(model, frame, y, monotone={"grade": sign}, **settings).rules_
+    sizes = np.linspace(-3, 3, 60)
+    told = [
+        rules.predict_proba(pd.DataFrame({"size": sizes, "grade": [grade] * 60}))[:, 1]
+        for grade in GRADES
+    ]
+    assert (sign * np.diff(told, axis=0) >= -1e-12).all()
+    free = simplify(model, frame, y, **settings).rules_
+    assert any(c.feature == 1 for rule in free.rules for c in rule.conditions)
+    assert "grade" in rules.to_text() or sign < 0
+
+
+def test_an_order_of_an_encoder_keeps_other_values_apart():
+    frame, y = risks()
+    y = np.where(frame["grade"].isin(GRADES[2:]), "yes", "no")
+    model = ordinal(categories=[[None, *GRADES]]).fit(frame, y)
+    simple = simplify(model, frame, y, random_state=0)
+    assert simple.rules_.feature_kinds == (None, "ordered")
+    assert simple.score(frame, y) == 1.0
+    text = simple.rules_.to_text()
+    assert "if grade >= good then yes" in text or "if grade <= fair" in text
+    other = pd.DataFrame({"size": [0.0, 0.0], "grade": ["new", None]})
+    held = simple.rules_.covers(other)[:, 0]
+    assert held.tolist() == [False, simple.rules_.rules[0].conditions[0].missing]
+    loaded = RuleModel.from_dict(simple.rules_.to_dict())
+    assert (loaded.predict(other) == simple.predict(other)).all()
+    [first, *_] = loaded.rules
+    again = loaded.replace(1, first.text())
+    assert again.rules[0].conditions == first.conditions
+
+
+@pytest.mark.parametrize("form", ["list", "standalone", "points"])
+def test_a_database_predicts_as_conditions_with_an_order_do(form):
+    frame, y = risks()
+    model = ordinal(categories=[GRADES], encoded_missing_value=-2).fit(frame, y)
+    simple = simplify(model, frame, y, form=form, max_rules=6, random_state=0)
+    rules = simple.rules_
+    signs = "grade <= ", "grade >= ", " <= grade"
+    assert any(sign in rules.to_text() for sign in signs)
+    rows = frame.copy()
+    rows.loc[::7, "grade"] = "new"
+    expected = model.predict_proba(rows)
+    np.testing.assert_allclose(simple.forest_.predict_proba(rows), expected, atol=1e-12)
+    with contextlib.closing(sqlite3.connect(":memory:")) as database:
+        rows.to_sql("people", database, index=False)
+        query = rules.export("sql", dialect="sqlite", table="people")
+        found = pd.read_sql(query, database)["prediction"]
+    assert (found.to_numpy() == rules.predict(rows)).all()
+    for k, rule in enumerate(rules.rules):
+        assert rules.replace(k + 1, rule.text()).rules[k].conditions == rule.conditions
+    assert not rules.check(frame, y).has_moved
 
 
 @pytest.mark.parametrize("form", ["list", "standalone", "points"])

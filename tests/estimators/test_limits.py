@@ -1,5 +1,6 @@
 """Limits that a user asks for: no list breaks one, and idle ones are refused."""
 
+import dataclasses
 import functools
 import itertools
 
@@ -10,6 +11,8 @@ from hypothesis import strategies as st
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
 from defragtrees import DefragClassifier, DefragRegressor, RuleModel, simplify
+from defragtrees.rules import Condition, Rule, RuleList
+from defragtrees.search.limits import MonotoneAnswers, rule_pairs
 
 N_FEATURES = 4
 
@@ -68,6 +71,7 @@ LIMITS = st.fixed_dictionaries(
         "must_use": st.lists(st.integers(0, 3), min_size=1, max_size=2, unique=True),
         "exclude": st.lists(st.integers(0, 3), min_size=1, max_size=1),
         "groups": st.just([[0, 1], [2, 3]]),
+        "prefer": st.lists(st.integers(0, 3), min_size=1, max_size=3, unique=True),
     },
 )
 
@@ -189,6 +193,11 @@ def test_weights_count_as_rows():
         ({"monotone": {0: 1}, "exclude": [0]}, "'x1', which rules may not use"),
         ({"must_use": [0], "exclude": [0]}, "must_use names 0, which features or excl"),
         ({"must_use": []}, "must_use must name at least one feature"),
+        ({"max_categories": 0}, "max_categories must be None or a whole number from 1"),
+        ({"prefer": []}, "prefer must name features, each once, the best first"),
+        ({"prefer": [0, "x1"]}, "prefer must name features, each once, the best first"),
+        ({"prefer": ["x11"]}, "prefer has 'x11', which is not a feature of X"),
+        ({"prefer": [0], "exclude": [0]}, "prefer names 'x1', which rules may not use"),
         ({"must_use": ["speed"]}, "must_use has 'speed', which is not a feature of X"),
         ({"exclude": [0, 1, 2, 3]}, "exclude must leave a feature; it names all"),
         ({"exclude": []}, "exclude must name at least one feature; got none"),
@@ -244,12 +253,24 @@ def test_an_order_needs_two_classes():
         DefragClassifier(monotone={0: 1}, random_state=0).fit(X, y)
 
 
-def test_an_order_needs_numbers():
+def test_a_direction_needs_numbers_or_an_order():
     pd = pytest.importorskip("pandas")
     X = pd.DataFrame({"city": ["a", "b", "c"] * 20, "x": np.arange(60.0)})
     y = np.arange(60.0)
-    with pytest.raises(ValueError, match="'city', which has unordered categories"):
+    with pytest.raises(
+        ValueError, match="'city', which has categories without an order"
+    ):
         DefragRegressor(monotone={"city": 1}, random_state=0).fit(X, y)
+
+
+def test_unknown_categories_have_no_place_in_an_order():
+    high = Rule((Condition(0, categories=(1, 2)),), 5.0)
+    low = Rule((Condition(0, categories=(0,), missing=True),), 1.0)
+    levels = (("low", "mid", "high"),)
+    rules = RuleList((high,), Rule((), 1.0), ("a",), "regression", categories=levels)
+    assert rule_pairs(rules, 0) == {(1, 0)}
+    signs = MonotoneAnswers({0: 1}).point_signs
+    assert signs(dataclasses.replace(rules, rules=(high, low))).tolist() == [1, -1, 0]
 
 
 def test_a_feature_without_splits_cannot_be_used():
@@ -257,6 +278,82 @@ def test_a_feature_without_splits_cannot_be_used():
     y = (X[:, 0] > 30).astype(int)
     with pytest.raises(ValueError, match="splits on; got 'x2', which it does not use"):
         DefragClassifier(must_use=["x2"], random_state=0).fit(X, y)
+
+
+def towns(seed=0, n_rows=900):
+    """Rows of 20 towns, half of which have a high price."""
+    rng = np.random.default_rng(seed)
+    town, size = rng.integers(0, 20, n_rows), rng.normal(size=n_rows)
+    X = pytest.importorskip("pandas").DataFrame(
+        {"town": np.array([f"town {i:02}" for i in range(20)])[town], "size": size}
+    )
+    y = 3.0 * (town % 2) + 0.01 * town + (size > 0) + 0.2 * rng.normal(size=n_rows)
+    return X, y
+
+
+def n_named(rules):
+    """The number of towns that the text of each condition names."""
+    return [
+        text.count("town ") - 1
+        for rule in rules.rules
+        for text in rule.text().split(" and ")
+        if text.lstrip("(").startswith("town is")
+    ]
+
+
+@pytest.mark.parametrize("form", ["list", "standalone", "points"])
+@pytest.mark.parametrize("target", ["ensemble", "labels"])
+def test_conditions_name_few_categories(form, target):
+    X, y = towns()
+    settings = {"form": form, "target": target, "max_rules": 5, "random_state": 0}
+    free = DefragRegressor(**settings, max_categories=None).fit(X, y)
+    assert max(n_named(free.rules_)) > 6
+    assert free.predict(X).shape == y.shape
+    usual = DefragRegressor(**settings).fit(X, y)
+    for most, simple in (
+        (6, usual),
+        (2, DefragRegressor(**settings, max_categories=2).fit(X, y)),
+    ):
+        named = n_named(simple.rules_)
+        assert 0 < max(named) <= most
+        for own in simple.path_.values():
+            assert max(n_named(own), default=0) <= most
+    longer = DefragRegressor(**settings, max_categories=10).fit(X, y)
+    assert longer.rules_ == free.rules_
+
+
+def fish(n_rows=600, seed=0):
+    """A weight, two lengths with nearly the same information, and a colour."""
+    rng = np.random.default_rng(seed)
+    size = rng.normal(size=n_rows)
+    columns = {"colour": rng.integers(0, 3, n_rows)}
+    for name in ("length", "weight", "width"):
+        columns[name] = 20 + 5 * size + 0.01 * rng.normal(size=n_rows)
+    X = pytest.importorskip("pandas").DataFrame(columns)
+    signal = np.sin(2 * size) + 0.7 * (columns["colour"] == 1)
+    y = signal + 0.2 * rng.normal(size=n_rows)
+    forest = RandomForestRegressor(20, min_samples_leaf=5, random_state=0).fit(X, y)
+    return forest, X, y
+
+
+@pytest.mark.parametrize("form", ["list", "standalone", "points"])
+def test_preferred_columns_replace_those_with_the_same_information(form):
+    forest, X, y = fish()
+    made = {"form": form, "max_rules": 7, "random_state": 0}
+    sizes = {"length", "weight", "width"}
+    free = simplify(forest, X, y, **made)
+    assert len(sizes & set(free.rules_.features)) > 1
+    for best in sorted(sizes):
+        simple = simplify(forest, X, y, prefer=[best], **made)
+        assert sizes & set(simple.rules_.features) == {best}
+        assert "colour" in simple.rules_.features
+        assert simple.score(X, y) > free.score(X, y) - 0.03
+    first = simplify(forest, X, y, prefer=["width", "length"], **made).rules_
+    assert sizes & set(first.features) == {"width"}
+    unrelated = simplify(forest, X, y, prefer="colour", **made).rules_
+    assert unrelated == free.rules_
+    used = simplify(forest, X, y, prefer=["width"], must_use=["length"], **made).rules_
+    assert {"length", "width"} <= set(used.features)
 
 
 def test_every_pattern_of_rules_is_looked_at():

@@ -13,6 +13,7 @@ from defragtrees import datasets
 from defragtrees._api import simplify
 from defragtrees.data.grid import ThresholdGrid
 from defragtrees.search import moves
+from defragtrees.search.driver import accepted_bins
 from defragtrees.search.kernels import first_true
 from defragtrees.search.limits import Limits
 from defragtrees.search.lists import RuleBoxes, condition_price, n_sides
@@ -265,6 +266,17 @@ def test_polish_keeps_the_cheapest_of_each_length():
 def test_first_true_is_the_first_box_or_their_number():
     held = np.array([[False, True, False], [True, True, False]])
     assert first_true(held).tolist() == [1, 0, 2]
+
+
+def test_categories_without_rows_belong_to_one_side_of_a_cut():
+    # Six categories in an order, of which the third and fourth have no rows.
+    grid = ThresholdGrid((np.tri(5, 7, dtype=bool),))
+    column = Column(0, np.array([0, 1, 4, 5]), False, True, 1.0)
+    below = np.array([True, True, False, False, False])
+    above = np.array([False, False, True, True, False])
+    low, high = accepted_bins(grid, column, below), accepted_bins(grid, column, above)
+    assert (low ^ high)[:6].all()
+    assert not (low | high)[6:].any()  # unknown and missing ones
 
 
 def test_cost_of_numbers_by_hand():

@@ -11,7 +11,7 @@ from defragtrees.search.moves import best_condition
 gains = st.floats(-5, 5).map(lambda x: float(np.round(x, 2)))
 
 
-def all_conditions(sums, missing, price, name_price=None):
+def all_conditions(sums, missing, price, name_price=None, most_named=None):
     """Value of every condition on one feature, by brute force."""
     n_codes = len(sums)
     yield sum(sums) + missing, (True,) * (n_codes + 1)
@@ -23,8 +23,10 @@ def all_conditions(sums, missing, price, name_price=None):
                 inside = sum(s for s, m in zip(sums, mask, strict=True) if m)
                 if not any(mask) and not (accepts_missing and missing):
                     continue
-                n_further = max(min(sum(mask), n_codes - sum(mask)) - 1, 0)
-                paid = price + name_price * n_further
+                n_named = min(sum(mask), n_codes - sum(mask))
+                if most_named is not None and n_named > most_named:
+                    continue
+                paid = price + name_price * max(n_named - 1, 0)
                 yield inside + extra - paid, (*mask, accepts_missing)
             continue
         if accepts_missing and missing != 0:
@@ -37,15 +39,19 @@ def all_conditions(sums, missing, price, name_price=None):
                 yield value, (*mask, accepts_missing)
 
 
+@pytest.mark.parametrize("most_named", [None, 1, 2])
 @pytest.mark.parametrize("name_price", [None, 0.0, 0.7, 2.5])
 @given(
     sums=st.lists(gains, min_size=1, max_size=7),
     missing=gains,
     price=st.sampled_from([0.0, 0.5, 2.0]),
 )
-def test_scan_finds_the_best_of_all_conditions(name_price, sums, missing, price):
-    value, accepted = best_condition(np.array(sums), missing, price, name_price)
-    conditions = list(all_conditions(sums, missing, price, name_price))
+def test_scan_finds_the_best_of_all_conditions(
+    name_price, most_named, sums, missing, price
+):
+    given = missing, price, name_price, most_named
+    value, accepted = best_condition(np.array(sums), *given)
+    conditions = list(all_conditions(sums, *given))
     best = max(value for value, _ in conditions)
     assert value == pytest.approx(best, abs=1e-9)
     # The accepted codes are worth what the value says.
@@ -56,6 +62,7 @@ def test_scan_finds_the_best_of_all_conditions(name_price, sums, missing, price)
 KERNELS = [kernels.plain_condition_values, kernels.condition_values]
 
 
+@pytest.mark.parametrize("most_named", [1, 2, 9])
 @pytest.mark.parametrize("condition_values", KERNELS)
 @given(
     lists=st.lists(st.lists(gains, min_size=1, max_size=6), min_size=1, max_size=4),
@@ -63,7 +70,7 @@ KERNELS = [kernels.plain_condition_values, kernels.condition_values]
     kinds=st.lists(st.booleans(), min_size=4, max_size=4),
 )
 def test_all_features_at_once_agree_with_one_at_a_time(
-    condition_values, lists, missing, kinds
+    condition_values, most_named, lists, missing, kinds
 ):
     n_codes = np.array([len(sums) for sums in lists])
     sums = np.zeros((len(lists), n_codes.max() + 1))
@@ -73,10 +80,11 @@ def test_all_features_at_once_agree_with_one_at_a_time(
     prices = np.linspace(0.1, 1.0, len(lists))
     is_set = np.array(kinds[: len(lists)])
     name_prices = np.linspace(0.0, 2.0, len(lists))
-    values = condition_values(sums, n_codes, prices, name_prices, is_set)
+    values = condition_values(sums, n_codes, prices, name_prices, is_set, most_named)
     for j, gained in enumerate(lists):
         name_price = name_prices[j] if is_set[j] else None
-        expected, _ = best_condition(np.array(gained), missing, prices[j], name_price)
+        priced = missing, prices[j], name_price, most_named
+        expected, _ = best_condition(np.array(gained), *priced)
         assert values[j] == pytest.approx(expected, abs=1e-9)
 
 
@@ -95,7 +103,7 @@ def test_compiled_kernels_agree_to_the_last_bit(seed, n_rows, n_columns):
     n_codes = np.full(n_columns, 6)
     prices, is_set = rng.uniform(0, 2, n_columns), rng.random(n_columns) < 0.5
     name_prices = rng.uniform(0, 2, n_columns)
-    arguments = (sums, n_codes, prices, name_prices, is_set)
+    arguments = (sums, n_codes, prices, name_prices, is_set, 1 + seed % 4)
     values = kernels.plain_condition_values(*arguments)
     np.testing.assert_array_equal(kernels.condition_values(*arguments), values)
 

@@ -84,6 +84,7 @@ class _SideNames:
         ]
         codes = problem.binned.codes
         self.has_missing = (codes == self.grid.n_bins - 1).any(axis=0)
+        self.has_unknown = (codes == self.grid.n_bins - 2).any(axis=0)
         self.numbers = {}
         self.features = []
         self.accepts = []
@@ -116,9 +117,19 @@ class _SideNames:
         else:
             left[: split + 1] = True
         right = ~left
+        if self._is_pair(feature):
+            left[-2] = right[-2] = False
         left[-1] = missing_left
         right[-1] = self.has_missing[feature] and not missing_left
         return left, right
+
+    def _is_pair(self, feature):
+        """Whether a feature has two categories, and in training no unknown ones.
+
+        Each side then accepts one of the two, and is printed with its name.
+        """
+        is_pair = self.grid.is_categorical(feature) and self.grid.n_bins[feature] == 4
+        return is_pair and not self.has_unknown[feature]
 
 
 # Small trees, and their leaves as rules.

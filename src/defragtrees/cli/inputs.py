@@ -39,7 +39,7 @@ from defragtrees.ensembles.forest import Forest
 from defragtrees.ensembles.readers import file_kind, load_object, read_forest
 from defragtrees.errors import ModelFileError, UnsupportedEnsembleError
 from defragtrees.estimators.inputs import is_renamed, open_model
-from defragtrees.rules.labels import KINDS
+from defragtrees.rules.labels import BOOLEAN, KINDS
 from defragtrees.rules.model import RuleModel
 from defragtrees.rules.schema import FORMAT
 
@@ -135,11 +135,18 @@ def _load_data(inputs, progress):
         some = np.linspace(0, len(X) - 1, min(len(X), COMPARED_ROWS)).astype(np.intp)
         predicted = forest.predict(_as_table(X[some], forest))
         warn_if_swapped(forest.classes, predicted, y[some], f"column {inputs.target!r}")
-    kinds = [read.kinds.get(name) for name in forest.feature_names]
+    known = forest.feature_kinds or (None,) * forest.n_features
+    kinds = [
+        read.kinds.get(name) or kind
+        for name, kind in zip(forest.feature_names, known, strict=True)
+    ]
     for j, kind in enumerate(kinds):
         days = X[:, j]
         if kind == "datetime" and (np.isnan(days) | (days == np.floor(days))).all():
             kinds[j] = "date"
+    for j, name in read.columns.items():
+        if forest.categories[j] is None and str(table.arrow_type(name)) == "bool":
+            kinds[j] = BOOLEAN
     if any(kinds):
         forest = dataclasses.replace(forest, feature_kinds=tuple(kinds))
     return Loaded(forest, _as_table(X, forest), y, weight)

@@ -316,6 +316,7 @@ WRITTEN: dict[str, dict[str, Any]] = {
     "features": {"type": NAMES, "metavar": "A,B,..."},
     "exclude": {"type": NAMES, "metavar": "A,B,..."},
     "must_use": {"type": NAMES, "metavar": "A,B,..."},
+    "prefer": {"type": NAMES, "metavar": "A,B,..."},
     "monotone": {"type": _Text("signs", _signs), "metavar": "A=-1,B=1,..."},
     "groups": {"type": NAMES, "metavar": "A,B,...", "multiple": True},
     "class_weight": {
@@ -345,7 +346,7 @@ SPELLED = {
     "n_jobs": "--jobs",
 }
 NOT_OFFERED = ("augment", "engine", "max_calls", "verbose")
-NAME_FEATURES = ("features", "exclude", "must_use", "monotone", "groups")
+NAME_FEATURES = ("features", "exclude", "must_use", "prefer", "monotone", "groups")
 PAPER = "paper"
 
 
@@ -553,6 +554,7 @@ def method_settings(settings, kind, method, forest):
         "features": list,
         "exclude": list,
         "must_use": list,
+        "prefer": list,
         "class_labels": list,
         "monotone": dict,
         "groups": lambda groups: [list(group) for group in groups],

@@ -28,6 +28,7 @@ from defragtrees.estimators.settings import (
 from defragtrees.metrics.resampling import RuleStability
 from defragtrees.outcomes.decision import make_decision, threshold_of_second
 from defragtrees.outcomes.points import Scoring
+from defragtrees.rules.conditions import MOST_NAMED
 from defragtrees.rules.model import RuleModel
 from defragtrees.rules.profile import WORTH
 from defragtrees.search.choice import (
@@ -46,6 +47,7 @@ from defragtrees.search.driver import (
 )
 from defragtrees.search.limits import (
     read_limits,
+    read_preferred,
     refuse_without_lists,
     rules_for_rows,
     share_of_rows,
@@ -155,6 +157,9 @@ PARAMETERS = """
 LIMITS = """\
     max_total_conditions : int, optional
         Maximum number of conditions in all rules together.
+    max_categories : int or None, default=6
+        Maximum number of categories that one condition names, as those that match or
+        as those that do not. None is no limit.
     min_coverage : float or None, default=None
         Minimum share of the rows that each rule matches, the default rule included.
         None is 0.01, unless `min_rows` is given.
@@ -170,10 +175,15 @@ COLUMNS = """\
         Features that rules may not use.
     must_use : sequence of str or int, optional
         Features that at least one rule must use.
+    prefer : sequence of str or int, optional
+        Features to use where several have nearly the same information, the best first.
+        A condition on another feature is replaced by one on the first of these that
+        raises the loss on the rows of X by at most `brevity`.
     monotone : dict from str or int to {-1, 1}, optional
         Features with which predictions may only rise (1) or only fall (-1), all other
         features being equal. With two classes this applies to the probability of the
-        second.
+        second. A feature has numbers, or categories with an order: an ordered
+        categorical column, or one that an `OrdinalEncoder(categories=...)` encodes.
     groups : dict from str to features, or sequence of features, optional
         Features that may occur together in one rule. Features in no group may occur in
         any rule. `features`, `exclude` and `must_use` also accept names of groups.
@@ -229,8 +239,10 @@ class _Defrag(DefragResults, RuleFinder):
     min_coverage: float | None = setting(None, None, Real(0, 1))
     min_rows: int | None = setting(None, None, Real(above=0))
     max_total_conditions: int | None = setting(None, None, Integer(1))
+    max_categories: int | None = setting(MOST_NAMED, None, Integer(1))
     exclude: Any = None
     must_use: Any = None
+    prefer: Any = None
     monotone: Any = None
     groups: Any = setting(None, None, Several())
     form: str = setting("list", Key(FORMS))
@@ -301,6 +313,8 @@ class _Defrag(DefragResults, RuleFinder):
         settings = SearchSettings(
             limits,
             brevity=float(self.brevity),
+            prefer=self._preferred,
+            max_categories=self.max_categories,
             n_new_rows=n_new_rows,
             criterion=getattr(self, "criterion", "both"),
             decision=decision,
@@ -396,6 +410,8 @@ class _Defrag(DefragResults, RuleFinder):
     def _check_forest(self, forest):
         super()._check_forest(forest)
         self._limits = read_limits(self, forest)
+        allowed = self._limits.features
+        self._preferred = read_preferred(self.prefer, forest.feature_names, allowed)
         if self.points_follow_rates and forest.outcome.n_classes > 2:
             raise ValueError(
                 "points_follow_rates needs regression or two classes; the model has "

@@ -37,7 +37,6 @@ from defragtrees.errors import SettingError, UnsupportedEnsembleError
 from defragtrees.outcomes import make_outcome
 from defragtrees.rules.labels import (
     BOOLEAN,
-    KINDS,
     ORDERED,
     checked_labels,
     make_vocabulary,
@@ -277,8 +276,8 @@ def described_forest(forest, X, feature_labels=None):
     if kinds is not None and len(kinds) != forest.n_features:
         kinds = None
     # Kinds that the reader of the forest found.
-    known = [k if k in KINDS else None for k in forest.feature_kinds or ()]
-    if any(known):
+    known = forest.feature_kinds
+    if known is not None:
         kinds = [k or own for k, own in zip(kinds or known, known, strict=True)]
     labels = checked_labels(feature_labels, names, "feature_labels")
     words = make_vocabulary(names, None, labels, kinds)
@@ -292,7 +291,10 @@ def described_forest(forest, X, feature_labels=None):
     if tuple(categories) != forest.categories:
         forest = with_categories(forest, categories)
     changes |= _declared_labels(forest, X)
-    for j in boolean_columns(X) if n_columns == forest.n_features else ():
+    booleans = [j for j, kind in enumerate(known or ()) if kind == BOOLEAN]
+    if n_columns == forest.n_features:
+        booleans += boolean_columns(X)
+    for j in booleans:
         kinds[j] = BOOLEAN if categories[j] is None else kinds[j]
     kinds = tuple(kinds) if any(kinds) else None
     if kinds != forest.feature_kinds:

@@ -17,6 +17,7 @@ from defragtrees.rules.labels import PLAIN, Scale, Vocabulary
 
 __all__ = ["Condition", "Rule", "exact_bounds", "is_single", "sides_of", "sides_text"]
 
+MOST_NAMED = 6  # categories that the text of a condition names, by default
 FLIPPED = {">": "<", ">=": "<="}
 UNMEASURED: dict[
     str, Any

@@ -49,6 +49,7 @@ from defragtrees.search.moves import (
     promising,
     search,
     tree_sizes,
+    use_preferred,
 )
 from defragtrees.search.points import LogOddsLoss, NumberLoss, PointBoxes
 from defragtrees.search.standalone import StandaloneBoxes, add_rule
@@ -73,6 +74,8 @@ class SearchSettings:
 
     limits: Limits
     brevity: float = 0.0  # penalty per condition, in nats per row
+    prefer: tuple[int, ...] = ()  # features, the best first
+    max_categories: int | None = None  # that a condition names
     n_new_rows: int = 0  # synthetic rows to search in place of the data
     criterion: str = "both"  # one of `CRITERIA`
     decision: Decision | None = None  # how a class is decided from probabilities
@@ -192,6 +195,42 @@ class Strategy:
         starts = (self.make(table, loss, own) for own in boxes)
         return polish(starts, limits, self.polish_rounds, self.gap_rounds)
 
+    def preferring(self, problem, settings, rng):
+        """The Preference of the settings; None if no features are preferred."""
+        if not settings.prefer:
+            return None
+        rows = search_rows(problem, replace(settings, n_new_rows=0), rng)
+        _, loss = self.losses(rows, problem.n_classes, settings.criterion)
+        table = _table(problem, settings, rows, loss)
+        return Preference(partial(self.make, table, loss), problem.grid, settings)
+
+
+@dataclass(frozen=True, eq=False)
+class Preference:
+    """Replace conditions by ones on preferred features, where this costs little.
+
+    The cost is that on the rows of the data: features with the same information there
+    need not have it on synthetic rows.
+    """
+
+    make: Callable  # from boxes to rules over the rows of the data
+    grid: Any
+    settings: SearchSettings
+
+    def __call__(self, rules):
+        """The rules over the rows of the data, on preferred features where possible."""
+        empty = self.make(())
+        columns, weight = empty.table.columns, empty.loss.total_weight
+        boxes = [moved(b, self.grid, rules.table.columns, columns) for b in rules.boxes]
+        own = self.make(boxes)
+        places = {column.feature: j for j, column in enumerate(columns)}
+        order = [places[j] for j in self.settings.prefer if j in places]
+        limits = self.settings.limits.for_search(weight)
+        # Some rules may match too few of these rows already.
+        least = min(limits.least_answered, own.least_answered)
+        limits = replace(limits, least_answered=least, keeps_used=True)
+        return use_preferred(own, limits, order, self.settings.brevity * weight)
+
 
 class ListStrategy(Strategy):
     """The search for lists, with a full descent from promising starts only."""
@@ -244,7 +283,8 @@ def find_lists(problem, settings, rng):
         everywhere = AllRowsSearch(problem, settings, rows, table, last_loss)
         wide = limits.for_search(everywhere.total_weight)
         polished = [everywhere.polished(best, wide) for best in polished]
-    paths = [_paths(problem, best, wide, limits.max_rules) for best in polished]
+    prefer = LISTS.preferring(problem, settings, rng)
+    paths = [_paths(problem, best, wide, limits.max_rules, prefer) for best in polished]
     by_rules, by_conditions = (
         tuple(one for own in part for one in own) for part in zip(*paths, strict=True)
     )
@@ -263,7 +303,9 @@ def find_standalone(problem, settings, rng):
     """Search for standalone rules; returns the best of every number."""
     rows = search_rows(problem, settings, rng)
     best, n_rounds = _find_sets(STANDALONE, problem, settings, rng, rows)
-    return Found(_set_path(problem, settings, best, False), n_rounds, rows=rows)
+    prefer = STANDALONE.preferring(problem, settings, rng)
+    path = _set_path(problem, settings, best, False, prefer)
+    return Found(path, n_rounds, rows=rows)
 
 
 def find_points(problem, settings, rng):
@@ -278,7 +320,9 @@ def find_points(problem, settings, rng):
         settings = replace(settings, limits=limits)
     best, n_rounds = _find_sets(POINTS, problem, settings, rng, rows)
     best = {n: rules.in_reading_order() for n, rules in best.items()}
-    return Found(_set_path(problem, settings, best, True), n_rounds, rows=rows)
+    prefer = POINTS.preferring(problem, settings, rng)
+    path = _set_path(problem, settings, best, True, prefer)
+    return Found(path, n_rounds, rows=rows)
 
 
 def quick_points(problem, settings, rows, n_rules):
@@ -495,6 +539,7 @@ def _table(problem, settings, rows, loss):
         problem.feature_order,
         settings.brevity * loss.total_weight,
         problem.ordered_features,
+        settings.max_categories,
     )
 
 
@@ -539,7 +584,7 @@ def _find_sets(strategy, problem, settings, rng, rows):
     return strategy.polished(boxes, table, last_loss, wide), n_rounds
 
 
-def _paths(problem, best, limits, max_rules):
+def _paths(problem, best, limits, max_rules, prefer=None):
     """Lists of every number of rules, and lists by number of conditions.
 
     The latter are cut from the cheapest list, if that is better.
@@ -548,7 +593,7 @@ def _paths(problem, best, limits, max_rules):
     least = limits.min_coverage * problem.sample_weight.sum()
     # A list may be longer on the rows of the search: rules without rows are dropped.
     for n in sorted(best):
-        found = _list_of_boxes(problem, best[n], coverages, least)
+        found = _list_of_boxes(problem, best[n], coverages, least, prefer)
         if len(found.conditions) < max_rules:
             by_rules.setdefault(len(found.conditions) + 1, found)
     best = {n: rules for n, rules in best.items() if n <= max_rules}
@@ -561,30 +606,29 @@ def _paths(problem, best, limits, max_rules):
     for boxes in sorted(cuts, key=lambda boxes: (boxes.n_conditions, boxes.fit_cost)):
         if boxes.fit_cost < cheapest:
             cheapest = boxes.fit_cost
-            found = _list_of_boxes(problem, boxes, coverages, least)
+            found = _list_of_boxes(problem, boxes, coverages, least, prefer)
             by_conditions.setdefault(found.n_conditions, found)
     return (*by_rules.values(),), (*by_conditions.values(),)
 
 
-def _set_path(problem, settings, best, is_base):
+def _set_path(problem, settings, best, is_base, prefer=None):
     """Unordered rules by their number."""
     by_rules = {}
     for n in sorted(best):
-        found = _set_of_boxes(problem, best[n], is_base)
+        found = _set_of_boxes(problem, best[n], is_base, prefer)
         if len(found.conditions) < settings.limits.max_rules:
             by_rules.setdefault(len(found.conditions) + 1, found)
     return tuple(by_rules.values())
 
 
-def _list_of_boxes(problem, rules, coverages, least=0.0):
+def _list_of_boxes(problem, rules, coverages, least=0.0, prefer=None):
     """Convert the boxes of a list to conditions, without those of too few rows.
 
     `coverages` caches the rows that match, for lists that share conditions.
     """
     left = np.ones(len(problem.target), dtype=bool)
     conditions, answers = [], []
-    for box in rules.boxes:
-        own = _box_conditions(problem, rules.table, box)
+    for own in _conditions(problem, rules, prefer):
         if own not in coverages:
             coverages[own] = problem.covered(own)
         taken = left & coverages[own]
@@ -599,7 +643,7 @@ def _list_of_boxes(problem, rules, coverages, least=0.0):
     return Conjunctions(tuple(conditions), tuple(answers), rules.cost)
 
 
-def _set_of_boxes(problem, rules, is_base):
+def _set_of_boxes(problem, rules, is_base, prefer=None):
     """Convert unordered boxes to conditions.
 
     The default rule has all rows if it is a base, else those that no rule matches.
@@ -607,8 +651,7 @@ def _set_of_boxes(problem, rules, is_base):
     left = np.ones(len(problem.target), dtype=bool)
     every = left.copy()
     conditions, answers, seen = [], [], set()
-    for box in rules.boxes:
-        own = _box_conditions(problem, rules.table, box)
+    for own in _conditions(problem, rules, prefer):
         covered = problem.covered(own)
         # Rules that match the same rows are one rule, written in two ways.
         rows = covered.tobytes()
@@ -621,13 +664,15 @@ def _set_of_boxes(problem, rules, is_base):
     return Conjunctions(tuple(conditions), tuple(answers), rules.cost)
 
 
-def _box_conditions(problem, table, box):
-    """Convert a box over the codes of a table to conditions."""
-    sides = []
-    for j, mask in box.items():
-        column = table.columns[j]
-        sides.append((column.feature, accepted_bins(problem.grid, column, mask)))
-    return problem.grid.conditions(sides)
+def _conditions(problem, rules, prefer):
+    """Convert the boxes of rules to conditions, on preferred features if any are."""
+    rules = rules if prefer is None else prefer(rules)
+    for box in rules.boxes:
+        sides = []
+        for j, mask in box.items():
+            column = rules.table.columns[j]
+            sides.append((column.feature, accepted_bins(problem.grid, column, mask)))
+        yield problem.grid.conditions(sides)
 
 
 def accepted_bins(grid, column, mask):
@@ -639,20 +684,28 @@ def accepted_bins(grid, column, mask):
         # Categories without training rows go with the larger part.
         accepts[:-1] = len(inside) > column.n_codes / 2
         accepts[column.bins] = mask[:-1]
-    elif inside.size and grid.is_categorical(column.feature):
-        # Of ordered categories, unknown ones are beyond the ends.
-        first = column.bins[inside[0]] if inside[0] > 0 else 0
-        is_open = inside[-1] == column.n_codes - 1
-        accepts[
-            first : len(accepts) - 2 if is_open else column.bins[inside[-1]] + 1
-        ] = 1
     elif inside.size:
         is_open = inside[-1] == column.n_codes - 1
         # The middle one of the thresholds between a code and the next.
         middle = (column.bins[:-1] + column.bins[1:] - 1) // 2 + 1
         first = middle[inside[0] - 1] if inside[0] > 0 else 0
-        accepts[first : -1 if is_open else middle[inside[-1]]] = True
+        # Of ordered categories, the bin before that of missing values is unknown ones.
+        end = -2 if grid.is_categorical(column.feature) else -1
+        accepts[first : end if is_open else middle[inside[-1]]] = True
     return accepts
+
+
+def moved(box, grid, columns, others):
+    """Convert a box over the codes of some columns to those of other columns."""
+    places = {column.feature: j for j, column in enumerate(others)}
+    moved = {}
+    for j, mask in box.items():
+        place = places[columns[j].feature]
+        bins = accepted_bins(grid, columns[j], mask)
+        accepted = np.append(bins[others[place].bins], bins[-1])
+        if not others[place].accepts_all(accepted):
+            moved[place] = accepted
+    return moved
 
 
 class AllRowsSearch:
@@ -684,7 +737,8 @@ class AllRowsSearch:
         )
         keeper = _keeper(store.shards.map(numbers.of), settings.engine)
         least_price = settings.brevity * store.total_weight
-        wide = RowTable(columns, np.empty((0, len(columns))), least_price)
+        most = settings.max_categories
+        wide = RowTable(columns, np.empty((0, len(columns))), least_price, most)
         self.rows = AllRows(keeper, wide, loss, numbers, problem.grid.n_bins)
 
     @property
@@ -694,21 +748,11 @@ class AllRowsSearch:
 
     def lists_of(self, lists):
         """Convert lists over the codes of the sample to those of all rows."""
-        return [self.rows.list_of(map(self._moved, own.boxes)) for own in lists]
-
-    def _moved(self, box):
-        """Convert a box over the codes of the sample to those of all rows."""
-        columns = {own.feature: j for j, own in enumerate(self.rows.table.columns)}
-        moved = {}
-        for j, mask in box.items():
-            sample = self.sample_columns[j]
-            place = columns[sample.feature]
-            bins = accepted_bins(self.grid, sample, mask)
-            column = self.rows.table.columns[place]
-            accepted = np.append(bins[column.bins], bins[-1])
-            if not column.accepts_all(accepted):
-                moved[place] = accepted
-        return moved
+        columns = self.grid, self.sample_columns, self.rows.table.columns
+        return [
+            self.rows.list_of(moved(box, *columns) for box in own.boxes)
+            for own in lists
+        ]
 
     def polished(self, best, limits):
         """Polish lists of the sample on all rows; returns lists by number of rules."""

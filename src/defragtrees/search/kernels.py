@@ -24,12 +24,12 @@ from defragtrees.data.shards import BOXES_A_WORD
 LOW_WORD_BITS = 26  # of an integer; sums of these, and of the rest, are exact
 
 
-def plain_condition_values(sums, n_codes, prices, name_prices, is_set):
+def plain_condition_values(sums, n_codes, prices, name_prices, is_set, most_named):
     """Gain of the best condition on every column, less its price.
 
     `sums` are those of `gain_sums`, with missing values at `n_codes`. A price is
     that of each finite side of an interval, and of a set with its first category; a
-    name price is that of every further category.
+    name price is that of every further category, up to `most_named`.
     """
     n_columns, width = sums.shape
     rows, place = np.arange(n_columns), np.arange(width)[None, :]
@@ -61,17 +61,18 @@ def plain_condition_values(sums, n_codes, prices, name_prices, is_set):
         value[inner] = np.maximum(value[inner], between)
     if is_set.any():
         present = np.where(place < n_codes[:, None], sums, 0.0)[is_set]
-        chosen = _set_values(present, name_prices[is_set], n_codes[is_set])
+        named = name_prices[is_set], n_codes[is_set], most_named
+        chosen = _set_values(present, *named)
         chosen = chosen + bonus[is_set] - prices[is_set]
         options = chosen, whole[is_set], only_missing[is_set]
         value[is_set] = np.maximum.reduce(options)
     return value
 
 
-def _set_values(sums, name_price, n_codes):
+def _set_values(sums, name_price, n_codes, most_named):
     """Gain of the best set of every column, less the price of names after the first.
 
-    The first name is free; a set must not be empty.
+    The first name is free; a set must not be empty, and not have too many names.
     """
     is_code = np.arange(sums.shape[1])[None, :] < n_codes[:, None]
     rows = np.arange(len(sums))
@@ -81,6 +82,10 @@ def _set_values(sums, name_price, n_codes):
     lowest = np.where(is_code, sums, np.inf).argmin(axis=1)
     outside[rows, lowest] |= sums[rows, lowest] < 0
     inside[rows, highest], outside[rows, highest] = True, False
+    for named, gain in ((inside, sums), (outside, -sums)):
+        n_named = np.count_nonzero(named, axis=1)
+        for j in np.flatnonzero(np.minimum(n_named, n_codes - n_named) > most_named):
+            named[j] = largest(gain[j], named[j], most_named)
     values = []
     for named in (inside, is_code & ~outside):
         gained = np.cumsum(np.where(named, sums, 0.0), axis=1)[:, -1]
@@ -88,6 +93,18 @@ def _set_values(sums, name_price, n_codes):
         n_named = np.minimum(n_inside, n_codes - n_inside)
         values.append(gained - name_price * np.maximum(n_named - 1, 0))
     return np.maximum(*values)
+
+
+def largest(values, among, n):
+    """Mask of the n largest of some values, the first ones of equals.
+
+    Examples
+    --------
+    >>> largest(np.array([1, 3, 2, 3]), np.array([True, True, True, False]), 2).tolist()
+    [False, True, True, False]
+    """
+    order = np.argsort(np.where(among, -values, np.inf), kind="stable")
+    return np.isin(np.arange(len(values)), order[:n])
 
 
 def plain_best_cuts(sums, n_codes, prices):

@@ -193,7 +193,24 @@ def gain_sums(codes, gain, n_rejecting, rejecting, width):
 
 
 @njit(cache=True, nogil=True)
-def _set_value(sums, name_price):
+def _largest_sum(sums, sign, n):
+    """Sum of the n largest numbers; with a negative sign, of all but the n smallest."""
+    taken = np.zeros(len(sums), dtype=np.bool_)
+    for _ in range(n):
+        best = -1
+        for c in range(len(sums)):
+            if not taken[c] and (best < 0 or sign * sums[c] > sign * sums[best]):
+                best = c
+        taken[best] = True
+    total = 0.0
+    for c in range(len(sums)):
+        if taken[c] == (sign > 0):
+            total += sums[c]
+    return total
+
+
+@njit(cache=True, nogil=True)
+def _set_value(sums, name_price, most_named):
     """See `kernels._set_values`."""
     n, highest, lowest = len(sums), 0, 0
     for c in range(n):
@@ -211,13 +228,18 @@ def _set_value(sums, name_price):
         if not is_left_out or c == highest:
             kept += gained
             n_kept += 1
-    inside -= name_price * max(min(n_inside, n - n_inside) - 1, 0)
-    kept -= name_price * max(min(n_kept, n - n_kept) - 1, 0)
+    n_inside, n_kept = min(n_inside, n - n_inside), min(n_kept, n - n_kept)
+    if n_inside > most_named:
+        inside, n_inside = _largest_sum(sums, 1.0, most_named), most_named
+    if n_kept > most_named:
+        kept, n_kept = _largest_sum(sums, -1.0, most_named), most_named
+    inside -= name_price * max(n_inside - 1, 0)
+    kept -= name_price * max(n_kept - 1, 0)
     return max(inside, kept)
 
 
 @njit(cache=True, nogil=True)
-def condition_values(sums, n_codes, prices, name_prices, is_set):
+def condition_values(sums, n_codes, prices, name_prices, is_set, most_named):
     """See `kernels.plain_condition_values`."""
     n_columns = sums.shape[0]
     value = np.empty(n_columns)
@@ -237,7 +259,7 @@ def condition_values(sums, n_codes, prices, name_prices, is_set):
         if missing != 0:
             best = max(best, missing - price)
         if is_set[j]:
-            chosen = _set_value(sums[j, :n], name_prices[j])
+            chosen = _set_value(sums[j, :n], name_prices[j], most_named)
             value[j] = max(chosen + bonus - price, best)
             continue
         best = max(best, total - lowest + bonus - price)

@@ -8,6 +8,7 @@ import numpy as np
 from defragtrees._utils.values import shown
 from defragtrees.data.tables import feature_index, listed
 from defragtrees.errors import SettingError
+from defragtrees.rules.labels import ORDERED
 from defragtrees.search.lists import (
     breaks_order,
     n_conditions,
@@ -69,9 +70,11 @@ class Limits:
         )
 
     def allows_box(self, table, box):
-        """Whether a box has few enough conditions, on features of one group."""
+        """Whether a box has few and short conditions, on features of one group."""
         most = self.max_conditions
         if most is not None and n_conditions(table, box) > most:
+            return False
+        if any(table.n_named(j, mask) > table.most_named for j, mask in box.items()):
             return False
         if not self.groups:
             return True
@@ -248,6 +251,30 @@ def read_limits(given, forest):
     )
 
 
+def read_preferred(prefer, names, allowed=None):
+    """Indices of the preferred features, the best first.
+
+    Examples
+    --------
+    >>> read_preferred(["weight", "height"], ("height", "width", "weight"))
+    (2, 0)
+    """
+    if prefer is None:
+        return ()
+    given = feature_list(prefer, "prefer")
+    numbers = tuple(feature_index(which, names, "prefer") for which in given)
+    if not numbers or len(set(numbers)) < len(numbers):
+        raise ValueError(
+            f"prefer must name features, each once, the best first; got {shown(given)}."
+        )
+    for j in numbers:
+        if allowed is not None and j not in allowed:
+            raise ValueError(
+                f"prefer names {names[j]!r}, which rules may not use. Leave it out."
+            )
+    return numbers
+
+
 def share_of_rows(min_rows, total_weight):
     """Convert the minimum number of rows per rule to a share of all rows."""
     share = float(min_rows) / total_weight
@@ -355,10 +382,12 @@ def _read_monotone(monotone, forest, allowed, pos_label):
                 f"monotone must be -1 or 1 for {names[j]!r}; got {sign!r}. Leave out "
                 "features without a constraint."
             )
-        if forest.categories[j] is not None:
+        is_ordered = (forest.feature_kinds or {j: None})[j] == ORDERED
+        if forest.categories[j] is not None and not is_ordered:
             raise ValueError(
-                f"monotone names {names[j]!r}, which has unordered categories. Leave "
-                "it out."
+                f"monotone names {names[j]!r}, which has categories without an order. "
+                "Leave it out, or give them an order: an ordered categorical column "
+                "of pandas, or OrdinalEncoder(categories=...) in a pipeline."
             )
         if allowed is not None and j not in allowed:
             raise ValueError(
@@ -419,18 +448,19 @@ def rule_pairs(rules, feature):
                 ends[condition.feature] |= set(condition.bounds)
     if feature not in ends:
         return set()
-    # A value of each cell, then one that is missing.
+    # A value of each cell, then an unknown category, then one that is missing.
     cells = {
         j: np.array([*sorted(e for e in known if e > -np.inf), np.inf, np.nan])
         if rules.categories[j] is None
         else np.array([*range(len(rules.categories[j]) + 1), np.nan])
         for j, known in ends.items()
     }
+    n_outside = 1 if rules.categories[feature] is None else 2
     boxes = [
         {c.feature: c.covers(cells[c.feature]).astype(bool) for c in rule.conditions}
         for rule in rules.rules
     ]
-    return ordered_pairs(boxes, feature, len(cells[feature]) - 1)
+    return ordered_pairs(boxes, feature, len(cells[feature]) - n_outside)
 
 
 def answers_of(rules):
@@ -459,8 +489,11 @@ class MonotoneAnswers:
         for k, rule in enumerate(rules.rules):
             for condition in rule.conditions:
                 sign = self.signs.get(condition.feature)
-                if sign is not None and condition.lower < condition.upper:
-                    signs[k] = sign if condition.lower > -np.inf else -sign
+                known = condition.categories
+                if sign is None or known == () or condition.lower >= condition.upper:
+                    continue
+                is_low = 0 in known if known else condition.lower == -np.inf
+                signs[k] = -sign if is_low else sign
         return signs
 
     def __call__(self, rules, answers, weights):

@@ -304,8 +304,7 @@ def condition_price(table, j, accepted):
     column = table.columns[j]
     if not column.is_set:
         return table.prices[j] * n_sides(column, accepted)
-    n_inside = int(np.count_nonzero(accepted[:-1]))
-    n_further = max(min(n_inside, column.n_codes - n_inside) - 1, 0)
+    n_further = max(table.n_named(j, accepted) - 1, 0)
     return table.prices[j] + table.name_prices[j] * n_further
 
 

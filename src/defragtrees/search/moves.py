@@ -129,8 +129,10 @@ def _leaves(table, tree, n_nodes):
     return sorted(boxes, key=len)[:-1]
 
 
-def best_condition(sums, missing, price, name_price=None):
+def best_condition(sums, missing, price, name_price=None, most_named=None):
     """Value and accepted codes of the best condition on one feature, missing last.
+
+    With a name price it is a set that names at most `most_named` codes.
 
     Examples
     --------
@@ -141,7 +143,7 @@ def best_condition(sums, missing, price, name_price=None):
     n_codes = len(sums)
     accepted = np.ones(n_codes + 1, dtype=bool)
     if name_price is not None:
-        return _best_set(sums, missing, price, name_price)
+        return _best_set(sums, missing, price, name_price, most_named or n_codes)
     value, low, high, takes_missing = _best_interval(sums, missing, price)
     accepted[:low] = False
     accepted[high + 1 : n_codes] = False
@@ -149,7 +151,7 @@ def best_condition(sums, missing, price, name_price=None):
     return value, accepted
 
 
-def _best_set(sums, missing, price, name_price):
+def _best_set(sums, missing, price, name_price, most_named):
     """Value and accepted codes of the best set; the smaller side is named."""
     best = (sums.sum() + missing, np.ones(len(sums) + 1, dtype=bool))
     # A condition must accept some codes.
@@ -160,15 +162,24 @@ def _best_set(sums, missing, price, name_price):
         highest, lowest = sums.argmax(), sums.argmin()
         outside[lowest] |= sums[lowest] < 0
         inside[highest], outside[highest] = True, False
+    if _n_named(inside) > most_named:
+        inside = kernels.largest(sums, inside, most_named)
+    if _n_named(outside) > most_named:
+        outside = kernels.largest(-sums, outside, most_named)
     for named, gained in (
         (inside, np.where(inside, sums, 0.0).sum()),
         (~outside, np.where(outside, 0.0, sums).sum()),
     ):
-        n_named = int(min(np.count_nonzero(named), np.count_nonzero(~named)))
-        value = gained + max(missing, 0.0) - price - name_price * max(n_named - 1, 0)
+        n_further = max(_n_named(named) - 1, 0)
+        value = gained + max(missing, 0.0) - price - name_price * n_further
         if value > best[0]:
             best = (value, np.append(named, missing > 0))
     return best
+
+
+def _n_named(named):
+    """Number of codes on the smaller side, which the text names."""
+    return int(min(np.count_nonzero(named), np.count_nonzero(~named)))
 
 
 def _best_interval(sums, missing, price):
@@ -255,7 +266,12 @@ def changes_by_sums(table, box, sums, inside, limits, price=None):
     The gain is in nats, less the price of the conditions.
     """
     value = kernels.condition_values(
-        sums, table.n_codes, table.prices, table.name_prices, table.is_set
+        sums,
+        table.n_codes,
+        table.prices,
+        table.name_prices,
+        table.is_set,
+        table.most_named,
     )
     price = box_price(table, box) if price is None else price
     value -= price
@@ -284,7 +300,7 @@ def _with_condition(table, box, j, sums):
     n_codes = column.n_codes
     name_price = table.name_prices[j] if column.is_set else None
     _, accepted = best_condition(
-        sums[:n_codes], sums[n_codes], table.prices[j], name_price
+        sums[:n_codes], sums[n_codes], table.prices[j], name_price, table.most_named
     )
     changed = {i: mask for i, mask in box.items() if i != j}
     if not column.accepts_all(accepted):
@@ -303,6 +319,35 @@ def improve_order(rules, limits):
         if swapped.cost < rules.cost - LEAST_GAIN and limits.allows(swapped):
             rules = swapped
     return rules
+
+
+def use_preferred(rules, limits, order, price):
+    """Replace conditions by ones on preferred columns, if that costs little.
+
+    `order` has the preferred columns, the best first. A condition on another column, or
+    on one behind, is replaced by one on the first of them for which the cost rises by
+    at most `price` nats.
+    """
+    for k, box in enumerate(rules.boxes):
+        for j in box:
+            for better in order[: order.index(j) if j in order else None]:
+                changed = _replaced(rules, k, j, better, limits)
+                if changed is not None and changed.cost <= rules.cost + price:
+                    rules = changed
+                    break
+    return rules
+
+
+def _replaced(rules, k, j, better, limits):
+    """The rules with the best condition of rule k on one column instead of another."""
+    table = rules.table
+    rest = {i: mask for i, mask in rules.boxes[k].items() if i not in (j, better)}
+    sums, _ = code_gains(table, rest, rules.row_gains(k))
+    box = _with_condition(table, rest, better, sums[better])
+    if box is None or not limits.allows_box(table, box):
+        return None
+    changed = rules.with_box(k, box)
+    return changed if limits.allows(changed) else None
 
 
 def remove_rule(rules):
@@ -488,7 +533,7 @@ class Slopes:
         places = np.arange(table.width)[None, :]
         is_code = places < table.n_codes[:, None]
         reached = np.cumsum(np.where(is_code, sums, 0.0), axis=2)
-        is_cut = places < (table.n_codes - 1)[:, None]
+        is_cut = table.is_short & (places < (table.n_codes - 1)[:, None])
         missing = sums[:, np.arange(len(table.columns)), table.n_codes][:, :, None]
         best = []
         for side in (-1, 1):

@@ -35,14 +35,16 @@ class RowTable:
     """Training rows by code; missing values have the code `n_codes` of their column.
 
     `least_price` is the penalty in nats for any condition, and for every further
-    category that a set names.
+    category that a set names. A set may name `most_named` categories, inside or
+    outside.
     """
 
-    def __init__(self, columns, codes, least_price=0.0):
+    def __init__(self, columns, codes, least_price=0.0, most_named=None):
         self.columns = columns
         self.least_price = least_price
         self.n_codes = np.array([c.n_codes for c in columns], dtype=np.intp)
         self.width = int(self.n_codes.max(initial=0)) + 1
+        self.most_named = self.width if most_named is None else most_named
         dtype = np.uint8 if self.width <= 256 else np.uint16
         self.codes = np.ascontiguousarray(codes, dtype=dtype)
         self.n_rows = len(codes)
@@ -64,10 +66,26 @@ class RowTable:
 
         One line per column; the first entry is for one code.
         """
+        n_further = np.maximum(self._n_cut - 1, 0)
+        prices = self.prices[:, None] + self.name_prices[:, None] * n_further
+        return np.where(self.is_short, prices, np.inf)
+
+    @cached_property
+    def is_short(self):
+        """Whether such a condition is an interval, or names few enough categories."""
+        return ~self.is_set[:, None] | (self._n_cut <= self.most_named)
+
+    @cached_property
+    def _n_cut(self):
+        """Number of codes on the smaller side of such a condition."""
         n_inside = np.arange(1, self.width + 1)[None, :]
-        n_named = np.minimum(n_inside, self.n_codes[:, None] - n_inside)
-        n_further = np.maximum(n_named - 1, 0)
-        return self.prices[:, None] + self.name_prices[:, None] * n_further
+        return np.minimum(n_inside, self.n_codes[:, None] - n_inside)
+
+    def n_named(self, j, accepted):
+        """Number of categories that the text of a condition names; 0 of an interval."""
+        column = self.columns[j]
+        n_inside = int(np.count_nonzero(accepted[:-1]))
+        return min(n_inside, column.n_codes - n_inside) if column.is_set else 0
 
     def packed(self, box):
         """The columns of a box, and the codes that it accepts of each, as arrays."""
@@ -97,10 +115,13 @@ class RowTable:
         matrix = np.array(codes, dtype=np.intp).reshape(len(columns), len(rows))
         # The penalty is in proportion to the rows.
         least_price = self.least_price * len(rows) / max(self.n_rows, 1)
-        return RowTable(tuple(columns), matrix.T, least_price), groups
+        table = RowTable(tuple(columns), matrix.T, least_price, self.most_named)
+        return table, groups
 
 
-def make_table(grid, bins, allowed=None, order=None, least_price=0.0, ordered=()):
+def make_table(
+    grid, bins, allowed=None, order=None, least_price=0.0, ordered=(), most_named=None
+):
     """The table for binned training rows."""
     counts = [
         np.bincount(bins[:, j], minlength=grid.n_bins[j])
@@ -109,7 +130,7 @@ def make_table(grid, bins, allowed=None, order=None, least_price=0.0, ordered=()
     columns = make_columns(grid, counts, allowed, order, ordered)
     codes = [np.searchsorted(own.bins, bins[:, own.feature]) for own in columns]
     matrix = np.array(codes, dtype=np.intp).reshape(len(columns), len(bins))
-    return RowTable(columns, matrix.T, least_price)
+    return RowTable(columns, matrix.T, least_price, most_named)
 
 
 def make_columns(grid, counts, allowed=None, order=None, ordered=()):

@@ -14,14 +14,13 @@ from functools import cached_property
 import numpy as np
 
 from defragtrees.data.grid import integer_range, round_between
-from defragtrees.rules.conditions import Condition
+from defragtrees.rules.conditions import MOST_NAMED, Condition
 from defragtrees.rules.labels import ORDERED
 
 COARSE, FINE = 8, 64  # bins of a column
 N_STARTS = 12
 MOST_STEPS = 20
 MOST_PAIRED = 100  # columns whose pairs are searched
-MOST_NAMED = 6  # categories that the text of a condition names
 TAIL = 0.02  # share of signed losses at either end that are winsorised
 INTERVALS = [(a, b) for a in range(COARSE) for b in range(a + 1, COARSE + 1)]
 INSIDE = np.array([[float(a <= i < b) for i in range(COARSE)] for a, b in INTERVALS])

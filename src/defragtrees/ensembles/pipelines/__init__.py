@@ -16,7 +16,11 @@ from defragtrees.ensembles.pipelines.maps import (
     Derived,
     Monotone,
 )
-from defragtrees.ensembles.pipelines.rewriting import find_categories, rewrite
+from defragtrees.ensembles.pipelines.rewriting import (
+    find_categories,
+    rewrite,
+    uses_of,
+)
 from defragtrees.ensembles.pipelines.transformers import derive, sparse_output
 from defragtrees.errors import UnsupportedEnsembleError
 
@@ -43,8 +47,8 @@ def read_pipeline(pipeline, read_forest):
         columns = derive(step, columns)
     if _zeros_are_missing(steps):
         columns = [c.then(Monotone(np.positive, WITHOUT_ZERO)) for c in columns]
-    categories = find_categories(columns, forest.categories, names)
-    forest = rewrite(forest, columns, names, categories)
+    categories, kinds = find_categories(uses_of(columns, forest), names)
+    forest = rewrite(forest, columns, names, categories, kinds)
     used = sorted({column.source for column in columns})
     if has_names:
         return _with_columns(forest, used)
@@ -80,6 +84,7 @@ def _with_columns(forest, used):
     """The forest with only these features."""
     place = np.full(forest.n_features + 1, -1)
     place[used] = np.arange(len(used))
+    kinds = forest.feature_kinds
     trees = tuple(
         dataclasses.replace(tree, feature=place[tree.feature]) for tree in forest.trees
     )
@@ -88,6 +93,7 @@ def _with_columns(forest, used):
         trees=trees,
         feature_names=tuple(forest.feature_names[j] for j in used),
         categories=tuple(forest.categories[j] for j in used),
+        feature_kinds=kinds and tuple(kinds[j] for j in used),
         other_names=tuple(
             name for j, name in enumerate(forest.feature_names) if j not in used
         ),

@@ -234,6 +234,7 @@ class LabelTable(NumberMap):
     values: np.ndarray
     unknown: float
     missing: float
+    is_ordered: bool = False  # whether the user gave the labels in their order
 
     def apply(self, values):
         """The numbers of labels, or of numbers that are labels."""

@@ -6,6 +6,7 @@ with the same two children, one on categories becomes a set.
 
 import dataclasses
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,10 +22,11 @@ from defragtrees.ensembles.pipelines.maps import (
     numbers_of,
 )
 from defragtrees.errors import UnsupportedEnsembleError
+from defragtrees.rules.labels import ORDERED
 
 
-def rewrite(forest, columns, names, categories):
-    """The forest on the user's columns, which have these names and categories.
+def rewrite(forest, columns, names, categories, kinds=None):
+    """The forest on the user's columns, with these names, categories and kinds.
 
     `columns` are the Derived columns that the forest has as features.
     """
@@ -48,13 +50,15 @@ def rewrite(forest, columns, names, categories):
         trees=tuple(trees),
         feature_names=tuple(names),
         categories=tuple(categories),
+        feature_kinds=kinds,
     )
 
 
 def with_categories(forest, categories):
     """The same forest with longer lists of categories."""
     columns = [Derived(j) for j in range(forest.n_features)]
-    return rewrite(forest, columns, forest.feature_names, categories)
+    kinds = forest.feature_kinds
+    return rewrite(forest, columns, forest.feature_names, categories, kinds)
 
 
 def align(forests, names=None):
@@ -64,55 +68,73 @@ def align(forests, names=None):
     names = [name for name in order if name in used]
     place = {name: j for j, name in enumerate(names)}
     columns = [[Derived(place[n]) for n in forest.feature_names] for forest in forests]
-    categories = find_categories(
-        [column for own in columns for column in own],
-        [known for forest in forests for known in forest.categories],
-        names,
-    )
+    uses = [
+        use for own, f in zip(columns, forests, strict=True) for use in uses_of(own, f)
+    ]
+    categories, kinds = find_categories(uses, names)
     if all(f.feature_names == tuple(names) for f in forests) and all(
-        f.categories == categories for f in forests
+        (f.categories, f.feature_kinds) == (categories, kinds) for f in forests
     ):
         return forests
     return [
-        rewrite(forest, own, names, categories)
+        rewrite(forest, own, names, categories, kinds)
         for forest, own in zip(forests, columns, strict=True)
     ]
 
 
-def find_categories(columns, categories, names):
-    """The categories of each of the user's columns, by name; None for numbers.
-
-    `categories` are those of the Derived `columns`, as the forest has them.
-    """
-    labels = [{} for _ in names]
-    is_number = [False] * len(names)
-    for column, own in zip(columns, categories, strict=True):
-        kind = _first_use(column.maps, own)
-        if kind is None:
-            is_number[column.source] = True
-        else:
-            labels[column.source].update(dict.fromkeys(kind))
-    decided = []
-    for name, known, used_as_number in zip(names, labels, is_number, strict=True):
-        if known and used_as_number and numbers_of(tuple(known)) is None:
-            raise UnsupportedEnsembleError(
-                f"Cannot read a pipeline that uses {name!r} as numbers and as "
-                f"categories such as {next(iter(known))!r}."
-            )
-        decided.append(tuple(known) if known and not used_as_number else None)
-    return tuple(decided)
+def uses_of(columns, forest):
+    """How a forest uses Derived columns: pairs of a user's column and a Use."""
+    kinds = forest.feature_kinds or (None,) * forest.n_features
+    for column, known, kind in zip(columns, forest.categories, kinds, strict=True):
+        yield column.source, _first_use(column.maps, known, kind == ORDERED)
 
 
-def _first_use(maps, categories):
-    """The categories that a column is read with; none if only gaps matter."""
+class Use(NamedTuple):
+    """What a column is read as: categories, in an order or not, or numbers (None)."""
+
+    categories: tuple[Any, ...] | None
+    is_ordered: bool = False
+
+
+def _first_use(maps, categories, is_ordered):
+    """What a column is read as; no categories if only gaps matter."""
     for step in maps:
         if isinstance(step, LabelTable):
-            return step.labels
+            return Use(step.labels, step.is_ordered)
         if isinstance(step, Indicator):
-            return ()
+            return Use(())
         if not isinstance(step, Fill):
-            return None
-    return categories
+            return Use(None)
+    return Use(categories, is_ordered)
+
+
+def find_categories(uses, names):
+    """Categories and kinds of the user's columns; categories are None for numbers.
+
+    The kind of a column is "ordered" if all that give its categories an order agree.
+    """
+    labels = [{} for _ in names]
+    orders = [set() for _ in names]
+    is_number = [False] * len(names)
+    # Those with an order first, as others may list them in another one.
+    for source, use in sorted(uses, key=lambda pair: not pair[1].is_ordered):
+        if use.categories is None:
+            is_number[source] = True
+        else:
+            labels[source].update(dict.fromkeys(use.categories))
+        if use.is_ordered:
+            orders[source].add(use.categories)
+    categories, kinds = [], []
+    for j, name in enumerate(names):
+        known = tuple(labels[j])
+        if known and is_number[j] and numbers_of(known) is None:
+            raise UnsupportedEnsembleError(
+                f"Cannot read a pipeline that uses {name!r} as numbers and as "
+                f"categories such as {known[0]!r}."
+            )
+        categories.append(known if known and not is_number[j] else None)
+        kinds.append(ORDERED if orders[j] == {categories[j]} else None)
+    return tuple(categories), tuple(kinds) if any(kinds) else None
 
 
 @dataclass(frozen=True, eq=False)

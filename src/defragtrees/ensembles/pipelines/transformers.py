@@ -275,8 +275,11 @@ def _is_in_bin(inner, number, values):
 def _read_encoder(encoder, columns):
     """The output columns of an encoder, which is called with each category.
 
-    Unknown categories give NaN if the encoder raises for them.
+    Unknown categories give NaN if the encoder raises for them. An OrdinalEncoder sorts
+    categories by itself, so they have an order only if the user gave them.
     """
+    is_given = not isinstance(encoder.categories, str)
+    is_ordered = is_given and isinstance(encoder, OrdinalEncoder)
     encoder, known = _without_names(encoder), encoder.categories_
     # Rows in which every column has its first, second, ... category.
     rows = np.empty((max(map(len, known), default=0), len(known)), dtype=object)
@@ -292,7 +295,8 @@ def _read_encoder(encoder, columns):
     for column, labels, width in zip(columns, known, widths, strict=True):
         for output in range(end, end + width):
             values = encoded[: len(labels), output]
-            made.append(column.then(_table(labels.tolist(), values, unknown[output])))
+            table = _table(labels.tolist(), values, unknown[output], is_ordered)
+            made.append(column.then(table))
         end += width
     return made
 
@@ -336,7 +340,7 @@ def _widths(encoder, n_outputs):
     return widths.tolist()
 
 
-def _table(labels, values, unknown):
+def _table(labels, values, unknown, is_ordered):
     """The map of one output; a missing value not listed is an unknown category."""
     gaps = [is_missing(label) for label in labels]
     if sum(gaps) > 1:
@@ -346,9 +350,8 @@ def _table(labels, values, unknown):
         )
     missing = values[gaps.index(True)] if any(gaps) else unknown
     kept = np.flatnonzero(~np.array(gaps, dtype=bool))
-    return LabelTable(
-        tuple(labels[k] for k in kept), values[kept], float(unknown), float(missing)
-    )
+    known = tuple(labels[k] for k in kept)
+    return LabelTable(known, values[kept], float(unknown), float(missing), is_ordered)
 
 
 TRANSFORMERS = (

@@ -326,6 +326,7 @@ def _side_by_side(wrapper, forests, link):
         weights=np.concatenate([forest.weights for forest in forests]),
         link=link,
         categories=forests[0].categories,
+        feature_kinds=forests[0].feature_kinds,
         other_names=tuple(
             dict.fromkeys(name for forest in forests for name in forest.other_names)
         ),

@@ -556,3 +556,26 @@ def test_explain_by_suffix(call, card, data, tmp_path):
         (tmp_path / "out.json").read_text()
     )
     assert len(pd.read_csv(tmp_path / "out.csv")) == 2
+
+
+def test_booleans_of_parquet_are_booleans_in_a_database(call, tmp_path):
+    lightgbm = pytest.importorskip("lightgbm")
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"member": rng.random(600) < 0.5, "age": rng.normal(size=600)})
+    table["pays"] = np.where(table["member"] ^ (rng.random(600) < 0.1), "yes", "no")
+    settings = {"objective": "binary", "verbose": -1, "num_threads": 1}
+    rows = lightgbm.Dataset(
+        table[["member", "age"]].astype(float), table["pays"] == "yes"
+    )
+    lightgbm.train(settings, rows, 20).save_model(tmp_path / "model.txt")
+    table.to_parquet(tmp_path / "table.parquet")
+    model, data, rules = (
+        tmp_path / name for name in ("model.txt", "table.parquet", "rules.json")
+    )
+    call("simplify", model, data, "--target", "pays", "--classes", "no,yes",
+         "--max-rules", 3, "--out", rules)  # fmt: skip
+    done = call("export", rules, "--format", "sql", "--dialect", "duckdb", "--table",
+                "table")  # fmt: skip
+    found = duckdb.sql(done.out).df()
+    assert "IN (FALSE)" in done.out or "IN (TRUE)" in done.out
+    assert found["prediction"].tolist() == RuleList.load(rules).predict(table).tolist()

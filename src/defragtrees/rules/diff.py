@@ -324,7 +324,8 @@ def _in_rows(
         if rules.costs is not None or rules.threshold is not None:
             true, costs = outcome.encode_any(y), cost_matrix(rules)
             known = outcome.is_known(true)
-            for name, predicted in (("before", first), ("after", second)):
+            pairs = (("before", first), ("after", second)) if known.any() else ()
+            for name, predicted in pairs:
                 codes = outcome.encode(predicted[known])
                 measures[f"cost_{name}"] = float(costs[true[known], codes].mean())
     return measures, is_changed, moves

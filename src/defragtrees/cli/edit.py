@@ -166,10 +166,8 @@ def _decided(rules, changes):
     if changes["scale"] is None:
         return rules
     of = changes["odds_of"]
-    if rules.combination != "sum":
-        raise click.UsageError("--scale is for scorecards; these rules have no points.")
-    if of is not None:
-        of = _named_class(of, rules.classes or (), "--odds-of")
+    if of is not None and rules.classes:
+        of = _named_class(of, rules.classes, "--odds-of")
     return rules.scaled(*changes["scale"], of=of)
 
 

@@ -690,7 +690,8 @@ class RuleModel(ByValue, ABC):
 
     @property
     def _score_names(self) -> list[str]:
-        raise ValueError(self._no_scorecard("A total of points needs"))
+        """Names of columns of totals: those of a scorecard."""
+        return []
 
     @property
     def _reported_classes(self) -> tuple[Any, ...]:
@@ -1130,6 +1131,11 @@ class RuleModel(ByValue, ABC):
                 {"rule": k + 1, "weight": every[k].weight} for k in explanation.averaged
             ]
         }
+
+    @property
+    def _explanation_names(self) -> list[str]:
+        """What explains a prediction, as columns of a table with one line per row."""
+        return ["rule", "if", "values", "failed"]
 
     def _condition_values(self, row: Floats, k: int) -> list[tuple[str, str]]:
         """The conditions of a rule, each with the value of the row."""

@@ -378,8 +378,8 @@ def test_a_bundled_table_of_a_country_with_decimal_commas(call, tmp_path):
             ["--decimal", ","],
             "row 1 has '1.500'. With --decimal ',' a number is written as 1,5.",
         ),
-        ("income\n1\n", ["--sep", ";;"], "';;' must be one sign"),
-        ("income\n1\n", ["--sep", '"'], "must be one sign"),
+        ("income\n1\n", ["--sep", ";;"], "';;' must be one character"),
+        ("income\n1\n", ["--sep", '"'], "must be one character"),
         ("income\n1\n", ["--decimal", "'"], "is not one of '.', ','"),
     ],
 )

@@ -54,7 +54,7 @@ def _pair_option(name, second, text, argument=None):
 @_pair_option(
     "insert",
     "TEXT",
-    "Insert a rule, such as 1 'if age <= 40 then yes', before the one of this number.",
+    "Insert a rule before the rule of this number: 1 'if age <= 40 then yes'.",
 )
 @click.option(
     "--drop",

@@ -204,8 +204,8 @@ TYPES = {
 def to_python(rules: RuleModel, *, best: str = "high") -> str:
     """Source of `predict(row)` and, where rules have them, `predict_proba(row)`.
 
-    That of a scorecard also has `totals(row)` and, if there is one total, `score(row)`
-    and `reasons(row, n=3)`.
+    A scorecard also has `totals(row)` and, if there is one total, `score(row)` and
+    `reasons(row, n=3)`.
 
     Parameters
     ----------

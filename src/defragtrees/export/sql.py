@@ -34,7 +34,7 @@ def to_sql(
     """An SQL expression that predicts a row, or a SELECT over a table.
 
     A SELECT has all columns of the table and those of `RuleModel.predict_frame`, except
-    the number of the rule. So that of a scorecard has the total, `score`, with two
+    the number of the rule. For a scorecard these are the total, `score`, with two
     classes a probability, such as `probability yes`, and with `reasons` the reason
     codes `reason 1`, `reason 2`, ...: the rules that cost a row most points, NULL where
     no further rule costs any. A name that a feature has gets an underscore.

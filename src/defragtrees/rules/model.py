@@ -628,7 +628,7 @@ class RuleModel(ByValue, ABC):
         reasons: int = 0,
         best: str = "high",
     ) -> Any:
-        """Predictions, with what goes with them, as columns of a pandas data frame.
+        """Predictions with rule or score, probabilities and reasons, as a data frame.
 
         The command line and SQL write the same columns: `prediction`; `rule`, the
         number of the rule that predicts, or `score`, the total of a scorecard;
@@ -695,7 +695,7 @@ class RuleModel(ByValue, ABC):
 
     @property
     def _reported_classes(self) -> tuple[Any, ...]:
-        """The classes whose probability is a column even if nobody asks for it."""
+        """The classes whose probability is a column by default."""
         return ()
 
     def _totals(self, held: Flags) -> Floats:
@@ -1377,7 +1377,7 @@ class RuleModel(ByValue, ABC):
         Parameters
         ----------
         rule : int
-            Number of the new rule, from 1; the rule that has it now comes behind.
+            Number of the new rule, from 1; the rule that has it now follows it.
         text : str
             Conditions as rules print them, and what the rule predicts, such as
             "if age <= 40 and city is Rome then yes"; for a scorecard, its points.

@@ -216,7 +216,7 @@ def test_a_card_gets_the_scale_of_a_bank(call, folder):
         (["--threshold", "0.3", "--cost", "bad:good=2"], "--threshold or --cost, not"),
         (["--cost", "bed:good=2"], "--cost names the class 'bed'"),
         (["--class-weight", "bed=2"], "--class-weight names the class 'bed'"),
-        (["--scale", "20"], "--scale is for scorecards"),
+        (["--scale", "20"], "A scale of points needs a scorecard"),
         (["--scale", "20,600"], "'20,600' must be points that double the odds"),
         (["--scale", "0,600,50"], "must be points that double the odds"),
         (["--odds-of", "bad"], "--odds-of needs --scale"),

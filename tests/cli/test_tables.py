@@ -1,10 +1,10 @@
 """Tables in and out: standard input, how CSV is written, JSON lines, Parquet."""
 
-import contextlib
 import datetime as dt
 import gzip
 import io
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -17,6 +17,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from defragtrees import Condition, Rule, RuleList, Scorecard
+from defragtrees.cli._interrupts import Terminated
+from defragtrees.cli.data import _parts
 from defragtrees.datasets import load_table
 from defragtrees.export import FORMATS
 from tests.cli.conftest import ENVIRONMENT, PATIENCE
@@ -233,7 +235,7 @@ def test_every_command_reads_standard_input(call, files, typed, tmp_path):
     assert "standard input" in out.read_text()
 
 
-def test_what_is_wrong_with_standard_input(refused, card, typed):
+def test_what_is_wrong_with_standard_input(refused, card, typed, monkeypatch):
     for content, words in (
         (b"", "'standard input' is empty"),
         (b"income,region\n1,north\n", "names 'tenure', but the data has no such"),
@@ -241,6 +243,8 @@ def test_what_is_wrong_with_standard_input(refused, card, typed):
     ):
         typed(content)
         assert words in refused("predict", card, "-")
+    monkeypatch.setattr(sys, "stdin", None)
+    assert "Standard input is closed" in refused("predict", card, "-")
 
 
 @pytest.mark.parametrize(("sign", "code"), [("SIGINT", 130), ("SIGTERM", 143)])
@@ -256,14 +260,26 @@ def test_signals_leave_nothing_of_standard_input(start, card, tmp_path, sign, co
     end = time.monotonic() + PATIENCE
     while not list(tmp_path.glob("*/standard input")) and time.monotonic() < end:
         time.sleep(0.05)
-    while process.poll() is None and time.monotonic() < end:
-        process.send_signal(signal.Signals[sign])
-        # One that comes just before a read begins is seen only after it.
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(30)
-    assert process.returncode == code
+    process.send_signal(signal.Signals[sign])
+    assert process.wait(PATIENCE) == code
     process.stdin.close()
     assert [path.name for path in tmp_path.iterdir()] == ["card.json"]
+
+
+def test_a_signal_just_before_a_read_is_not_missed(monkeypatch):
+    waits = []
+
+    def wait(streams, *others):
+        waits.append(streams)
+        if len(waits) == 2:  # the handler of the signal that the first wait missed
+            raise Terminated
+        return [], [], []
+
+    monkeypatch.setattr("select.select", wait)
+    reader, writer = os.pipe()
+    os.close(writer)
+    with open(reader, "rb") as stream, pytest.raises(Terminated):
+        list(_parts(stream))
 
 
 # Separators and decimal commas
@@ -362,8 +378,8 @@ def test_a_bundled_table_of_a_country_with_decimal_commas(call, tmp_path):
             ["--decimal", ","],
             "row 1 has '1.500'. With --decimal ',' a number is written as 1,5.",
         ),
-        ("income\n1\n", ["--sep", ";;"], "';;' must be one sign"),
-        ("income\n1\n", ["--sep", '"'], "must be one sign"),
+        ("income\n1\n", ["--sep", ";;"], "';;' must be one character"),
+        ("income\n1\n", ["--sep", '"'], "must be one character"),
         ("income\n1\n", ["--decimal", "'"], "is not one of '.', ','"),
     ],
 )

@@ -108,6 +108,10 @@ def test_a_black_box_is_queried(call, refused, iris, rules, tmp_path):
     path.write_bytes(pickle.dumps(Rounded("012")))
     for data, *more in ((iris,), (few,), (few, "--classes", SPECIES)):
         assert agreement(call(*line, data, *more, "--json"))["now"] > 0.9
+    # A batch of one class, of which the model predicts none.
+    pd.read_csv(iris)[:50].assign(species="virginica").to_csv(few, index=False)
+    done = call(*line, few, "--target", "species", "--json")
+    assert (done.code, done.err) == (1, "")
 
 
 def test_the_history_has_a_line_for_each_check(call, iris, rules, tmp_path):

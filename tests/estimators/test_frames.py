@@ -206,3 +206,14 @@ def test_a_forest_that_knows_categories_in_another_order():
     simple = DefragClassifier(model, random_state=0).fit(frame, y)
     assert (simple.forest_.predict(frame) == model.predict(frame)).all()
     assert simple.forest_.categories[1] == tuple(GRADES)
+
+
+def test_booleans_as_objects_are_known_in_any_order_of_rows():
+    rng = np.random.default_rng(0)
+    is_open = np.array(rng.random(400) < 0.5, dtype=object)
+    y = np.where(is_open ^ (rng.random(400) < 0.1), "yes", "no")
+    is_open[:150] = None
+    frame = pd.DataFrame({"open": pd.Series(is_open, dtype=object)})
+    for k in (1, -1):
+        model = DefragClassifier(max_rules=2, random_state=0).fit(frame[::k], y[::k])
+        assert model.rules_.feature_kinds == ("boolean",)

@@ -180,6 +180,7 @@ def test_a_list_has_no_score():
         lambda: rules.predict_frame([[1.0]], reasons=2),
         lambda: export(rules, "sql", table="t", reasons=2),
         lambda: export(rules, "onnx", reasons=2),
+        lambda: export(rules, "pmml", reasons=2),
     ):
         with pytest.raises(ValueError, match=r"Reason codes need a scorecard; got"):
             call()
@@ -204,6 +205,23 @@ def test_columns_need_a_table():
             export(make_card(), "sql", **option)
     with pytest.raises(ValueError, match="Give probability_of or score, not both"):
         export(make_card(), "sql", score=True, probability_of="bad")
+
+
+def test_the_prediction_has_a_name_of_its_own():
+    for column in ("score", "SCORE", "probability good", "reason 2"):
+        with pytest.raises(ValueError, match="column must differ from the other col"):
+            export(make_card(), "sql", table="t", column=column, reasons=2)
+    # Without reasons or beside nothing else, the name is free.
+    assert 'AS "reason 2"' in export(make_card(), "sql", table="t", column="reason 2")
+    scored = export(make_card(), "sql", table="t", column="score", score=True)
+    assert scored.endswith('AS "score"\nFROM "t"\n')
+
+
+def test_a_card_without_rules_has_no_reasons():
+    base = Rule((), "b", (0.5, 0.5), points=(1.0,))
+    card = Scorecard((), base, ("x",), "classification", ("a", "b"))
+    text = export(card, "sql", table="t", reasons=1, dialect="sqlserver")
+    assert "NULL AS [reason 1]" in text
 
 
 def test_columns_keep_their_names():

@@ -119,7 +119,7 @@ def test_the_top_rows_bring_their_part_of_a_step():
     assert found.at(4) == found[1]
     assert found.at(1)["captured"] == 0.25
     assert found.best is found[2]
-    for wrong in (0, 8.5, -1):
+    for wrong in (0, 8.5, -1, "all"):
         with pytest.raises(ValueError, match="above 0 and up to 8, or a share up to 1"):
             found.at(wrong)
     with pytest.raises(ValueError, match="n_rows or share, one of the two"):

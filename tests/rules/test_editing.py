@@ -630,3 +630,5 @@ def test_diff_tells_what_an_edit_costs():
     for name, predicted in (("before", first), ("after", costly.predict(X))):
         wrong = np.where(y == "bad", 5.0, 1.0) * (predicted != y)
         assert found[f"cost_{name}"] == pytest.approx(wrong.mean())
+    # Of rows of other classes there is nothing to tell.
+    assert "cost_after" not in diff(before, costly, X, ["?"] * len(y)).measures

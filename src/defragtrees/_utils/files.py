@@ -26,7 +26,7 @@ def first_bytes(path):
     if not path.is_file():
         raise ValueError(
             f"{str(path)!r} is no regular file, and a pipe cannot be read twice. "
-            "Save it to a file first, or give data as - on standard input."
+            "Save it to a file first, or pass data as - on standard input."
         )
     with open(path, "rb") as file:
         return file.read(4096)

@@ -15,7 +15,7 @@ import itertools
 import json
 import os
 import re
-import shutil
+import select
 import struct
 import sys
 import tempfile
@@ -98,11 +98,13 @@ class DataFile:
         """The path of a file that can be read twice."""
         if self.path != Path("-"):
             return self.path
+        if sys.stdin is None:
+            raise ValueError("Standard input is closed; pipe data to it.")
         context = click.get_current_context()
         folder = context.with_resource(tempfile.TemporaryDirectory())
         stored = Path(folder, STANDARD_INPUT)
         with open(stored, "wb") as file:
-            shutil.copyfileobj(sys.stdin.buffer, file)
+            file.writelines(_parts(sys.stdin.buffer))
         return stored
 
     def open(self):
@@ -117,6 +119,23 @@ class DataFile:
         texts = kinds.index[kinds.isin(["object", "str"])]
         # As read_csv of older versions gives it, which models have seen in training.
         return frame.astype(dict.fromkeys(texts, object)).replace({None: np.nan})
+
+
+def _parts(stream):
+    """The bytes of a stream, in parts as they come.
+
+    A signal that comes just before a read blocks is seen only after the read, which may
+    never end. So wait for bytes first, a second at a time: Python looks for signals
+    after each of them.
+    """
+    can_wait = os.name == "posix" and isinstance(stream, io.BufferedReader)
+    while True:
+        while can_wait and not select.select([stream], [], [], 1.0)[0]:
+            pass
+        part = stream.read1(2**16)
+        if not part:
+            return
+        yield part
 
 
 def open_table(path, sep=None, decimal="."):
@@ -769,8 +788,9 @@ def _number(value, words, decimal):
     if text.lower() in TRUTH:
         return TRUTH[text.lower()]
     if decimal != "." and isinstance(value, str):
-        # A point may separate thousands there.
-        text = "_" if "." in text else text.replace(decimal, ".")
+        if "." in text:  # it may separate thousands there
+            return None
+        text = text.replace(decimal, ".")
     try:
         # Python would read 1_000 as a number; nobody else does.
         return None if "_" in text else float(text)

@@ -54,7 +54,7 @@ def _pair_option(name, second, text, argument=None):
 @_pair_option(
     "insert",
     "TEXT",
-    "Insert a rule, such as 1 'if age <= 40 then yes', before the one of this number.",
+    "Insert a rule before the rule of this number: 1 'if age <= 40 then yes'.",
 )
 @click.option(
     "--drop",
@@ -166,10 +166,8 @@ def _decided(rules, changes):
     if changes["scale"] is None:
         return rules
     of = changes["odds_of"]
-    if rules.combination != "sum":
-        raise click.UsageError("--scale is for scorecards; these rules have no points.")
-    if of is not None:
-        of = _named_class(of, rules.classes or (), "--odds-of")
+    if of is not None and rules.classes:
+        of = _named_class(of, rules.classes, "--odds-of")
     return rules.scaled(*changes["scale"], of=of)
 
 

@@ -97,9 +97,11 @@ def command(rules, data, ranges, form, exact, labels, out, as_json):
             write_json_lines(file, reasons)
         elif form == "csv":
             write = cell_writer(file, exact)
-            write(_header(rule_set))
+            header = ["row", "prediction", *rule_set._explanation_names, "basis"]
+            write(header)
             for reason in reasons:
-                write(_csv_line(reason, rule_set))
+                cells = _csv_cells(reason, rule_set)
+                write([cells[name] for name in header])
         else:
             for n, text in enumerate(reasons):
                 # By click, which knows whether colours are seen; no text has others.
@@ -144,13 +146,11 @@ def _reason(batch, i, explanation):
     names, words = rules.feature_names, rules.vocabulary
     holding = [every[k] for k in explanation.averaged or (explanation.rule,)]
     features = [c.feature for rule in holding for c in rule.conditions]
-    # Of rules that add up none predicts alone.
-    own = {"rule": explanation.rule + 1, "if": every[explanation.rule].text(*words)}
-    if rules.combination == "sum":
-        own = {}
-    reason = {
-        "prediction": explanation.answer,
-        **own,
+    reason = {"prediction": explanation.answer}
+    if "rule" in rules._explanation_names:
+        reason["rule"] = explanation.rule + 1
+        reason["if"] = every[explanation.rule].text(*words)
+    reason |= {
         "values": {names[j]: batch.value(j, i) for j in features},
         "failed": [
             {
@@ -192,33 +192,29 @@ def _pairs(rules, values):
     return [_pair(rules, name, value) for name, value in values.items()]
 
 
-def _header(rules):
-    """The columns of CSV; where points add up, the total and what it is made of."""
-    if rules.combination == "sum":
-        return ["row", "prediction", *rules._score_names, "points", "values", "basis"]
-    return ["row", "prediction", "rule", "if", "values", "failed", "basis"]
-
-
-def _csv_line(reason, rules):
-    refused = [
+def _csv_cells(reason, rules):
+    """Cells of a line of CSV, by the names of their columns."""
+    failed = [
         f"{entry['rule']}: {_pair(rules, entry['feature'], entry['value'])}"
         for entry in reason["failed"]
     ]
     answer = reason["prediction"]
     if rules.class_labels:
         answer = rules.outcome.answer_text(answer)
-    values = "; ".join(_pairs(rules, reason["values"]))
-    basis = reason.get("basis", "")
-    if rules.combination == "sum":
-        texts = [*(rule.text() for rule in rules.rules), "base"]
-        points = [
-            f"{texts[one['rule'] - 1]}: {', '.join(map(render.number, one['points']))}"
-            for one in reason["added"]
-        ]
-        total = reason["total"]
-        return [reason["row"], answer, *total, "; ".join(points), values, basis]
-    own = [reason[name] for name in ("rule", "if")]
-    return [reason["row"], answer, *own, values, "; ".join(refused), basis]
+    texts = [*(rule.text() for rule in rules.rules), "base"]
+    points = [
+        f"{texts[one['rule'] - 1]}: {', '.join(map(render.number, one['points']))}"
+        for one in reason.get("added", ())
+    ]
+    totals = zip(rules._score_names, reason.get("total", ()), strict=True)
+    return reason | {
+        "prediction": answer,
+        **dict(totals),
+        "points": "; ".join(points),
+        "values": "; ".join(_pairs(rules, reason["values"])),
+        "failed": "; ".join(failed),
+        "basis": reason.get("basis", ""),
+    }
 
 
 def _text(rules, number, row, explanation):

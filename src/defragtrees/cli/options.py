@@ -187,11 +187,11 @@ def _gather(kind, argument, options):
 
 
 def _sep(text):
-    """One sign; a tab may be spelled."""
-    sign = {"\\t": "\t", "tab": "\t"}.get(text, text)
-    if len(sign) != 1 or sign in '"\r\n':
-        raise ValueError(f"{text!r} must be one sign, such as ; or \\t")
-    return sign
+    """One character; a tab may be spelled."""
+    char = {"\\t": "\t", "tab": "\t"}.get(text, text)
+    if len(char) != 1 or char in '"\r\n':
+        raise ValueError(f"{text!r} must be one character, such as ; or \\t")
+    return char
 
 
 def data_options(required=True):
@@ -207,7 +207,7 @@ def data_options(required=True):
             "sep": click.option(
                 "--sep",
                 type=_Text("separator", _sep),
-                metavar="SIGN",
+                metavar="CHAR",
                 help="What separates the columns of CSV, such as ';' or '\\t'. "
                 "[default: a comma; if the first line has none, a semicolon or tab]",
             ),
@@ -215,7 +215,7 @@ def data_options(required=True):
                 "--decimal",
                 type=click.Choice([".", ","]),
                 default=".",
-                help="The decimal sign of CSV. [default: .]",
+                help="The decimal separator of CSV. [default: .]",
             ),
         },
     )

@@ -203,7 +203,7 @@ def output_format(path, asked, by_suffix, default):
     form = by_suffix[names[0]]
     if asked not in (None, form):
         raise click.UsageError(
-            f"--out names {path.name!r}, which is not {asked}. Let both say the same."
+            f"--out names {path.name!r}, which is not {asked}. Use one format."
         )
     if form == "parquet":
         require("pyarrow.parquet", "Writing Parquet")

@@ -80,19 +80,19 @@ def command(rules, data, ids, probabilities, reasons, best, exact, out, as_json)
     if best and not reasons:
         raise click.UsageError("--best needs --reasons.")
     options = probabilities or None, reasons or 0, best or "high"
-    # Of no row: the names and types of our columns, and what is wrong with the options.
-    none = np.empty((0, rule_set.n_rules), dtype=bool)
-    ours = rule_set._output_columns(none, *options)
+    # Zero rows show names and types of the added columns, and raise for bad options.
+    no_rows = np.empty((0, rule_set.n_rules), dtype=bool)
+    added = rule_set._output_columns(no_rows, *options)
     ids = ids or ()
     rows = RuleRows(rule_set, data, progress_kind(is_streamed=out is None), ids)
-    header = _header(ids, ours)
+    header = _header(ids, added)
     parts = (
         (batch, rule_set._output_columns(rule_set._covers(batch.matrix), *options))
         for batch in rows
     )
     if form == "parquet":
         types = [rows.arrow_type(name) for name in ids]
-        types += [_arrow_type(values) for values in ours.values()]
+        types += [_arrow_type(values) for values in added.values()]
         write_parquet(
             out, header, types, (_arrays(ids, types, *part) for part in parts)
         )
@@ -112,10 +112,10 @@ def command(rules, data, ids, probabilities, reasons, best, exact, out, as_json)
         say(f"The predictions are in {out}.")
 
 
-def _header(ids, ours):
-    """Columns copied, then ours; where one has our name, ours gets an underscore."""
+def _header(ids, added):
+    """Copied columns, then added ones, with an underscore if the name is taken."""
     header = list(ids)
-    for name in ours:
+    for name in added:
         while name in header:
             name += "_"
         header.append(name)

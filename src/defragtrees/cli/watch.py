@@ -128,10 +128,13 @@ def command(
         read = read_model(behind, rule_set, X, len(X), classes)
         predicted, _, match = read.matched(X)
     y = None if y is None else rule_set.outcome.check(y)
-    if match is not None and (classes or match.is_by_position):
-        told = rule_set._predict(rule_set._covers(matrix)) if y is None else y
-        what = "the rules" if y is None else f"column {target!r}"
-        warn_if_swapped(match.labels, predicted, told, what)
+    # An order of all classes; a black box may have predicted only some of them.
+    is_order = match is not None and len(match.labels) == len(rule_set.classes)
+    if is_order and (classes or match.is_by_position):
+        expected, what = y, f"column {target!r}"
+        if y is None:
+            expected, what = rule_set._predict(rule_set._covers(matrix)), "the rules"
+        warn_if_swapped(match.labels, predicted, expected, what)
     notes = missing_columns(rule_set, names)
     found = check_encoded(rule_set, matrix, y, predicted, match, level, notes)
     if html is not None:

@@ -773,8 +773,8 @@ class Pandas:
         """Whether the column has booleans, also as objects beside missing values."""
         if column.dtype.kind != "O":
             return column.dtype.kind == "b"
-        types = {type(value) for value in column.head(100) if not is_missing(value)}
-        return bool(types) and types <= {bool, np.bool_}
+        pandas = require("pandas", "A data frame")
+        return pandas.api.types.infer_dtype(column, skipna=True) == "boolean"
 
     @staticmethod
     def with_days(X, places):

@@ -91,7 +91,7 @@ def _new_lead(rules, searched):
     the mean, and so is the lead.
     """
     outcome = rules.outcome
-    new, true = searched.new[:JUDGED_ROWS], searched.told[:JUDGED_ROWS]
+    new, true = searched.new[:JUDGED_ROWS], searched.new_outputs[:JUDGED_ROWS]
     predicted = rules._predict_proba(rules._covers(new))
     return outcome.expected_auc(true, true) - outcome.expected_auc(true, predicted)
 

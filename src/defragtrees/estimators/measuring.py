@@ -91,16 +91,16 @@ class ModelPredictions:
     def matched(self, X):
         """What a call returns, and the ClassMatch; None for numbers."""
         if self.forest is None:
-            codes, shares, own = self._asked(X)
+            codes, shares, theirs = self._asked(X)
         else:
             raw = self.forest.predict_raw(X)
-            codes, own = self.forest.target_from_raw(raw), self.forest.classes
+            codes, theirs = self.forest.target_from_raw(raw), self.forest.classes
             shares = self.forest.outcome.probabilities_of(self.forest, raw)
         labels = self.rules.outcome.labels
         if labels is None:
             return codes, None, None
         is_complete = not isinstance(self.query, LabelQuery)
-        match = match_classes(own, labels, self.classes, is_complete)
+        match = match_classes(theirs, labels, self.classes, is_complete)
         if shares is not None:
             column = {label: shares[:, j] for j, label in enumerate(match.labels)}
             none = np.zeros(len(shares))
@@ -112,8 +112,8 @@ class ModelPredictions:
         if isinstance(query, NumberQuery):
             return raw[:, 0], None, None
         if isinstance(query, LabelQuery):
-            own, codes = np.unique(raw, return_inverse=True)
-            return codes, None, own.tolist()
+            theirs, codes = np.unique(raw, return_inverse=True)
+            return codes, None, theirs.tolist()
         shares = None if query.predict_proba is None else raw[:, :-1]
         return raw[:, -1].astype(np.intp), shares, query.classes
 
@@ -133,17 +133,17 @@ class LabelQuery:
 class ClassMatch(NamedTuple):
     """Which class of a model is which class of rules."""
 
-    own: tuple[Any, ...]  # of the model
-    labels: tuple[Any, ...]  # of the rules, one for each
+    model_labels: tuple[Any, ...]
+    labels: tuple[Any, ...]  # of the rules, one for each of the model's
     is_by_position: bool = False  # the model numbers its classes, and nobody named them
 
 
-def match_classes(own, known, given=None, is_complete=True):
-    """Match the classes of a model with the known ones of rules.
+def match_classes(theirs, known, given=None, is_complete=True):
+    """Match the classes of a model, `theirs`, with the known ones of rules.
 
     Labels that read the same are the same. A model that numbers its classes from 0 or
     1 numbers those of the rules in their order, unless `given` has them in another.
-    Where `own` is not complete, it has those labels that were predicted.
+    Where `theirs` is not complete, it has the labels that were predicted.
 
     Examples
     --------
@@ -154,31 +154,31 @@ def match_classes(own, known, given=None, is_complete=True):
     >>> match_classes((0, 1), ("paid", "unpaid"), given=("unpaid", "paid")).labels
     ('unpaid', 'paid')
     """
-    own, same = tuple(own), find_positions(own, known)
+    theirs, same = tuple(theirs), find_positions(theirs, known)
     if given is None and None not in same:
-        return ClassMatch(own, tuple(known[j] for j in same))
+        return ClassMatch(theirs, tuple(known[j] for j in same))
     order = known if given is None else _checked_order(given, known)
     n_classes = len(order)
     for first in (0, 1):
-        places = find_positions(own, range(first, first + n_classes))
-        if None not in places and (len(own) == n_classes or not is_complete):
-            return ClassMatch(own, tuple(order[j] for j in places), given is None)
-    if given is not None and len(own) == n_classes:
-        return ClassMatch(own, order)
+        places = find_positions(theirs, range(first, first + n_classes))
+        if None not in places and (len(theirs) == n_classes or not is_complete):
+            return ClassMatch(theirs, tuple(order[j] for j in places), given is None)
+    if given is not None and len(theirs) == n_classes:
+        return ClassMatch(theirs, order)
     if given is not None:
         raise ValueError(
             f"classes must name a class of the rules for each of the model's, "
-            f"{list(own)[:5]!r}; got {list(given)[:5]!r}."
+            f"{list(theirs)[:5]!r}; got {list(given)[:5]!r}."
         )
-    if not set(known) <= set(own):
+    if not set(known) <= set(theirs):
         raise ValueError(
             f"model must predict the classes of the rules, such as "
-            f"{list(known)[:5]!r}; it predicts {list(own)[:5]!r}. Pass the model that "
-            "the rules imitate, or say which class is which: check takes classes "
+            f"{list(known)[:5]!r}; it predicts {list(theirs)[:5]!r}. Pass the model "
+            "that the rules imitate, or say which class is which: check takes classes "
             "(watch --classes), in the order of the model's."
         )
     # The model has more classes, which the rules never predict.
-    return ClassMatch(own, own)
+    return ClassMatch(theirs, theirs)
 
 
 def _checked_order(given, known):

@@ -38,8 +38,8 @@ def to_onnx(
     feature: doubles, in which NaN is missing, or texts, in which the empty text is
     missing. Numeric and boolean categories are doubles. Dates and times are numbers of
     days, as documented in the input. Its outputs are `label` and, if the rules have
-    them, `probabilities` as doubles; or `prediction`. That of a scorecard also has
-    `score`, the total or, of more than two classes, a column for each. If a feature has
+    them, `probabilities` as doubles; or `prediction`. A scorecard also has the output
+    `score`: the total or, of more than two classes, a column for each. If a feature has
     the same name, an underscore is appended to the output.
 
     Parameters

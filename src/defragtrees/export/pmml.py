@@ -12,6 +12,7 @@ match, unless `isMissing` is tested too.
 
 import math
 import re
+from functools import partial
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from defragtrees._utils.files import HIDDEN
@@ -46,7 +47,11 @@ OPERATORS = {
 
 
 def to_pmml(
-    rules: RuleModel, *, name: str | None = None, reasons: int = 3, best: str = "high"
+    rules: RuleModel,
+    *,
+    name: str | None = None,
+    reasons: int | None = None,
+    best: str = "high",
 ) -> str:
     """A PMML document: a RuleSetModel of rules in order, or a Scorecard of points.
 
@@ -64,13 +69,19 @@ def to_pmml(
         classes.
     name : str, optional
         Name of the model.
-    reasons : int, default=3
-        Number of reason codes of a scorecard, 0 for none; see `RuleModel.reasons`.
+    reasons : int, optional
+        Number of reason codes of a scorecard, by default 3, 0 for none; see
+        `RuleModel.reasons`.
     best : {"high", "low"}, default="high"
         Which totals are desired, for reason codes.
     """
     add_model = _model_of(rules)
-    options = (reasons, best) if add_model is _add_scorecard else ()
+    if add_model is _add_scorecard:
+        add_model = partial(
+            add_model, reasons=3 if reasons is None else reasons, best=best
+        )
+    elif reasons:
+        rules._reason_codes(reasons, best)  # raises, as a list has none
     text = rules._combination_text() or "The first rule that matches predicts."
     document = Element("PMML", version="4.4", xmlns=NAMESPACE)
     header = SubElement(document, "Header", description=text)
@@ -79,7 +90,7 @@ def to_pmml(
     types = {j: _data_type(rules, j) for j in portable.used_features(rules)}
     for feature, data_type in types.items():
         _add_field(fields, rules, feature, data_type)
-    add_model(document, fields, rules, types, name, *options)
+    add_model(document, fields, rules, types, name)
     fields.set("numberOfFields", str(len(fields)))
     indent(document)
     text = tostring(document, encoding="unicode")

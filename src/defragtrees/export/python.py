@@ -1,6 +1,8 @@
 """Rules as the source of a Python module without dependencies."""
 
 import math
+from functools import partial
+from typing import Any
 
 from defragtrees._utils import formatting as render
 from defragtrees.export import portable
@@ -202,8 +204,8 @@ TYPES = {
 def to_python(rules: RuleModel, *, best: str = "high") -> str:
     """Source of `predict(row)` and, where rules have them, `predict_proba(row)`.
 
-    That of a scorecard also has `totals(row)` and, if there is one total, `score(row)`
-    and `reasons(row, n=3)`.
+    A scorecard also has `totals(row)` and, if there is one total, `score(row)` and
+    `reasons(row, n=3)`.
 
     Parameters
     ----------
@@ -212,11 +214,9 @@ def to_python(rules: RuleModel, *, best: str = "high") -> str:
         Which totals of a scorecard are desired, for reason codes; see
         `RuleModel.reasons`.
     """
-    if rules.combination == "sum":
-        constants, *functions = _adding(rules, best)
-    else:
-        write = {"first": _ordered, "mean": _averaging}[rules.combination]
-        constants, *functions = write(rules)
+    adding = partial(_adding, best=best)
+    write: dict[str, Any] = {"first": _ordered, "mean": _averaging, "sum": adding}
+    constants, *functions = write[rules.combination](rules)
     readers = _readers(rules)
     imports = "import datetime\n" if DAYS in readers else ""
     if any("math." in function for function in functions):

@@ -34,7 +34,7 @@ def to_sql(
     """An SQL expression that predicts a row, or a SELECT over a table.
 
     A SELECT has all columns of the table and those of `RuleModel.predict_frame`, except
-    the number of the rule. So that of a scorecard has the total, `score`, with two
+    the number of the rule. For a scorecard these are the total, `score`, with two
     classes a probability, such as `probability yes`, and with `reasons` the reason
     codes `reason 1`, `reason 2`, ...: the rules that cost a row most points, NULL where
     no further rule costs any. A name that a feature has gets an underscore.
@@ -78,27 +78,32 @@ def to_sql(
     _check_outputs(table, probabilities, probability_of, score, reasons)
     write = _Writer(rules, chosen)
     if probability_of is not None:
-        columns = {column: write.probability(probability_of)}
+        text = write.probability(probability_of)
     elif score:
-        columns = {column: write.score()}
+        text = write.score()
     else:
-        columns = {column: write.prediction()}
-        if table is not None:
-            columns |= write.beside(probabilities)
-    for k, text in enumerate(write.reasons(reasons, best), start=1):
-        columns[f"reason {k}"] = text
+        text = write.prediction()
+    is_alone = table is None or score or probability_of is not None
+    beside = {} if is_alone else write.beside(probabilities)
+    for k, reason in enumerate(write.reasons(reasons, best), start=1):
+        beside[f"reason {k}"] = reason
     has_words = rules.feature_labels or rules.class_labels or rules.feature_kinds
     words = ""
     if comments or (comments is None and has_words):
         # The lines have no line breaks, which would end the comment.
         words = "".join(f"-- {line}\n" for line in rule_lines(rules))
     if table is None:
-        return f"{words}{columns[column]}\n"
+        return f"{words}{text}\n"
+    if column.lower() in map(str.lower, beside):
+        raise ValueError(
+            f"column must differ from the other columns {list(beside)!r}; got "
+            f"{column!r}."
+        )
     parts = [table] if isinstance(table, str) else list(table)
     source = ".".join(chosen.name(part) for part in parts)
     named = [
         f"{text} AS {chosen.name(portable.free_name(name, rules))}"
-        for name, text in columns.items()
+        for name, text in {column: text, **beside}.items()
     ]
     return f"{words}SELECT *, {', '.join(named)}\nFROM {source}\n"
 
@@ -156,20 +161,20 @@ class _Writer:
 
     def score(self, column=None):
         """The total of points; of several, one per class, a column of them."""
-        names = self.rules._score_names  # raises if there are no points
-        if column is None and len(names) > 1:
+        n_totals = len(self.rules._score_names)
+        if not n_totals:
+            raise ValueError(self.rules._no_scorecard("A total of points needs"))
+        if column is None and n_totals > 1:
             raise ValueError(
-                f"score=True needs one total; this scorecard has {len(names)}, one per "
+                f"score=True needs one total; this scorecard has {n_totals}, one per "
                 "class. Pass table instead."
             )
         return _total(self.rules, self.matches, self.dialect, column or 0)
 
     def beside(self, probabilities):
         """Totals and probabilities, by the names of their columns."""
-        rules, columns = self.rules, {}
-        if rules.combination == "sum":
-            for k, name in enumerate(rules._score_names):
-                columns[name] = self.score(k)
+        rules = self.rules
+        columns = {name: self.score(k) for k, name in enumerate(rules._score_names)}
         for label in _classes(rules) if probabilities else rules._reported_classes:
             columns[f"probability {label}"] = self.probability(label)
         return columns
@@ -195,10 +200,12 @@ class _Writer:
                 for j, code in enumerate(codes)
                 if j >= rank
             ]
-            value = f"CASE {' '.join(choices)} END" if choices else "NULL"
+            if not choices:
+                yield "NULL"
+                continue
             yield (
-                f"(\nSELECT {value}\nFROM (SELECT\n  {_lines(columns or ['1'])}\n"
-                f") AS {name('held')}\n)"
+                f"(\nSELECT CASE {' '.join(choices)} END\nFROM (SELECT\n"
+                f"  {_lines(columns)}\n) AS {name('held')}\n)"
             )
 
 

@@ -80,11 +80,13 @@ class Gains(render.Tabular):
         last = self.steps[-1]
         if (n_rows is None) == (share is None):
             raise ValueError("at needs n_rows or share, one of the two.")
-        wanted = float(n_rows or 0.0 if share is None else share * last["n_rows"])
+        given: Any = n_rows if share is None else share
+        wanted = float(given) if is_finite(given) else 0.0
+        wanted *= 1.0 if share is None else last["n_rows"]
         if not 0 < wanted <= last["n_rows"] * (1 + 1e-12):
             raise ValueError(
                 f"at needs a number of rows above 0 and up to {last['n_rows']:,.6g}, "
-                f"or a share up to 1; got {n_rows if share is None else share!r}."
+                f"or a share up to 1; got {given!r}."
             )
         place = next(
             i for i, step in enumerate(self.steps) if step["n_rows"] >= wanted - 1e-9

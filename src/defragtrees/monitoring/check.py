@@ -493,15 +493,15 @@ class _Comparison:
 
     def class_notes(self, match, findings):
         """How the classes of a model with other labels were understood."""
-        outcome, own = self.rules.outcome, ", ".join(map(str, match.own))
+        outcome, theirs = self.rules.outcome, ", ".join(map(str, match.model_labels))
         if match.is_by_position:
             labels = ", ".join(map(outcome.label_text, match.labels))
-            yield f"the model's classes {own} are taken to be {labels}"
+            yield f"the model's classes {theirs} are taken to be {labels}"
         more = [str(label) for label in match.labels if label not in outcome.labels]
         if more:
             yield f"the rules never predict these classes of the model: {_few(more)}"
         found = next((one for one in findings if one.kind == "agreement"), None)
-        if match.own == match.labels or found is None or not found.is_moved:
+        if match.model_labels == match.labels or found is None or not found.is_moved:
             return
         pair = map(outcome.encode_any, (self.model_predictions, self.predicted))
         counts = np.zeros((outcome.n_classes, outcome.n_classes))
@@ -512,7 +512,7 @@ class _Comparison:
             places = order[outcome.encode(match.labels)]
             labels = ", ".join(outcome.label_text(outcome.labels[k]) for k in places)
             yield (
-                f"with the model's classes {own} as {labels}, they would agree on "
+                f"with the model's classes {theirs} as {labels}, they would agree on "
                 f"{render.share(agrees)} of the rows; name them in this order "
                 "(classes, watch --classes)"
             )

@@ -609,7 +609,7 @@ class Classes(Outcome):
         return dataclasses.replace(rule, prediction=label, error=math.nan)
 
     def with_probability(self, rule, probability):
-        """A rule that gives its class this probability, and others their part."""
+        """A rule with this probability of its class; the others share the rest."""
         if not (is_finite(probability) and 0 <= probability <= 1):
             raise ValueError(
                 f"probability must be a number from 0 to 1; got {probability!r}."

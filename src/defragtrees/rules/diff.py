@@ -318,13 +318,14 @@ def _in_rows(
     if y is not None:
         measures["error_before"] = outcome.error(y, first)
         measures["error_after"] = outcome.error(y, second)
-        # Both by the costs of today or, where there are none, by those of before.
+        # Both are judged by the costs of `after`, or of `before` if it has none.
         has_costs = after.costs is not None or after.threshold is not None
         rules = after if has_costs else before
         if rules.costs is not None or rules.threshold is not None:
             true, costs = outcome.encode_any(y), cost_matrix(rules)
             known = outcome.is_known(true)
-            for name, predicted in (("before", first), ("after", second)):
+            pairs = (("before", first), ("after", second)) if known.any() else ()
+            for name, predicted in pairs:
                 codes = outcome.encode(predicted[known])
                 measures[f"cost_{name}"] = float(costs[true[known], codes].mean())
     return measures, is_changed, moves

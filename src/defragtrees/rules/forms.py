@@ -764,6 +764,10 @@ class Scorecard(RuleModel):
         ]
         return {"added": added, "total": self._shown_total(row)}
 
+    @property
+    def _explanation_names(self) -> list[str]:
+        return [*self._score_names, "points", "values"]
+
     def _shown_total(self, row: Floats) -> list[float]:
         [total] = self._totals(self._covers(row[None]))
         return [render.round_to(value, 9) for value in total]

@@ -628,7 +628,7 @@ class RuleModel(ByValue, ABC):
         reasons: int = 0,
         best: str = "high",
     ) -> Any:
-        """Predictions, with what goes with them, as columns of a pandas data frame.
+        """Predictions with rule or score, probabilities and reasons, as a data frame.
 
         The command line and SQL write the same columns: `prediction`; `rule`, the
         number of the rule that predicts, or `score`, the total of a scorecard;
@@ -690,11 +690,12 @@ class RuleModel(ByValue, ABC):
 
     @property
     def _score_names(self) -> list[str]:
-        raise ValueError(self._no_scorecard("A total of points needs"))
+        """Names of columns of totals: those of a scorecard."""
+        return []
 
     @property
     def _reported_classes(self) -> tuple[Any, ...]:
-        """The classes whose probability is a column even if nobody asks for it."""
+        """The classes whose probability is a column by default."""
         return ()
 
     def _totals(self, held: Flags) -> Floats:
@@ -1131,6 +1132,11 @@ class RuleModel(ByValue, ABC):
             ]
         }
 
+    @property
+    def _explanation_names(self) -> list[str]:
+        """What explains a prediction, as columns of a table with one line per row."""
+        return ["rule", "if", "values", "failed"]
+
     def _condition_values(self, row: Floats, k: int) -> list[tuple[str, str]]:
         """The conditions of a rule, each with the value of the row."""
         if k == len(self.rules):
@@ -1371,7 +1377,7 @@ class RuleModel(ByValue, ABC):
         Parameters
         ----------
         rule : int
-            Number of the new rule, from 1; the rule that has it now comes behind.
+            Number of the new rule, from 1; the rule that has it now follows it.
         text : str
             Conditions as rules print them, and what the rule predicts, such as
             "if age <= 40 and city is Rome then yes"; for a scorecard, its points.

@@ -413,7 +413,7 @@ def _with_agreement(rules, rows):
     predicted = rules._predict_codes(rules._covers(rows.new))
     # However many were drawn, they are near this many rows.
     n_rows = WORTH["training"] * min(len(rows.new), rows.n_near)
-    loss = round_significant(outcome.losses(rows.answers, predicted).mean())
+    loss = round_significant(outcome.losses(rows.new_target, predicted).mean())
     agreement = Agreement("synthetic", loss, round_significant(n_rows))
     training = replace(rules.training, agreement=agreement)
     return replace(rules, training=training)
@@ -481,8 +481,8 @@ class SearchRows:
     weight: np.ndarray
     outputs: np.ndarray | None  # probabilities, unscaled
     new: np.ndarray | None = None  # synthetic rows, if they were drawn
-    told: np.ndarray | None = None  # outputs of the ensemble for these
-    answers: np.ndarray | None = None  # its predictions, encoded
+    new_outputs: np.ndarray | None = None  # of the ensemble for these
+    new_target: np.ndarray | None = None  # its predictions for these, encoded
     n_near: int = 0  # rows of the data near which they were drawn
 
 
@@ -497,8 +497,8 @@ def search_rows(problem, settings, rng, most=MOST_ROWS):
         outputs = outcome.outputs_of(problem.forest, raw)
         synthetic = {
             "new": new,
-            "told": outputs,
-            "answers": outcome.target_of(problem.forest, raw),
+            "new_outputs": outputs,
+            "new_target": outcome.target_of(problem.forest, raw),
             "n_near": len(problem.target),
         }
         weight = np.full(len(new), problem.sample_weight.sum() / len(new))
@@ -698,14 +698,14 @@ def accepted_bins(grid, column, mask):
 def moved(box, grid, columns, others):
     """Convert a box over the codes of some columns to those of other columns."""
     places = {column.feature: j for j, column in enumerate(others)}
-    moved = {}
+    made = {}
     for j, mask in box.items():
         place = places[columns[j].feature]
         bins = accepted_bins(grid, columns[j], mask)
         accepted = np.append(bins[others[place].bins], bins[-1])
         if not others[place].accepts_all(accepted):
-            moved[place] = accepted
-    return moved
+            made[place] = accepted
+    return made
 
 
 class AllRowsSearch:

@@ -356,6 +356,14 @@ def test_preferred_columns_replace_those_with_the_same_information(form):
     assert {"length", "width"} <= set(used.features)
 
 
+def test_a_preferred_column_that_the_model_never_splits_on_is_a_warning():
+    forest, X, y = fish()
+    forest.fit(X.assign(width=1.0), y)
+    with pytest.warns(UserWarning, match="'width', on which the model never splits"):
+        simple = simplify(forest, X, y, prefer=["width", "length"], max_rules=4)
+    assert "length" in simple.rules_.features
+
+
 def test_every_pattern_of_rules_is_looked_at():
     """`ordered_pairs` against all rows of a small grid."""
     from defragtrees.search.lists import ordered_pairs

@@ -178,7 +178,8 @@ COLUMNS = """\
     prefer : sequence of str or int, optional
         Features to use where several have nearly the same information, the best first.
         A condition on another feature is replaced by one on the first of these that
-        raises the loss on the rows of X by at most `brevity`.
+        raises the loss on the rows of X by at most `brevity`. Features that the model
+        never splits on cannot be used.
     monotone : dict from str or int to {-1, 1}, optional
         Features with which predictions may only rise (1) or only fall (-1), all other
         features being equal. With two classes this applies to the probability of the
@@ -410,8 +411,7 @@ class _Defrag(DefragResults, RuleFinder):
     def _check_forest(self, forest):
         super()._check_forest(forest)
         self._limits = read_limits(self, forest)
-        allowed = self._limits.features
-        self._preferred = read_preferred(self.prefer, forest.feature_names, allowed)
+        self._preferred = read_preferred(self.prefer, forest, self._limits.features)
         if self.points_follow_rates and forest.outcome.n_classes > 2:
             raise ValueError(
                 "points_follow_rates needs regression or two classes; the model has "

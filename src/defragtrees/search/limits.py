@@ -6,6 +6,7 @@ from dataclasses import KW_ONLY, dataclass, field, fields, replace
 import numpy as np
 
 from defragtrees._utils.values import shown
+from defragtrees._utils.warnings import warn
 from defragtrees.data.tables import feature_index, listed
 from defragtrees.errors import SettingError
 from defragtrees.rules.labels import ORDERED
@@ -251,16 +252,15 @@ def read_limits(given, forest):
     )
 
 
-def read_preferred(prefer, names, allowed=None):
+def read_preferred(prefer, forest, allowed=None):
     """Indices of the preferred features, the best first.
 
-    Examples
-    --------
-    >>> read_preferred(["weight", "height"], ("height", "width", "weight"))
-    (2, 0)
+    Conditions have the thresholds of the ensemble, so a feature that it never splits on
+    cannot be used.
     """
     if prefer is None:
         return ()
+    names = forest.feature_names
     given = feature_list(prefer, "prefer")
     numbers = tuple(feature_index(which, names, "prefer") for which in given)
     if not numbers or len(set(numbers)) < len(numbers):
@@ -272,6 +272,14 @@ def read_preferred(prefer, names, allowed=None):
             raise ValueError(
                 f"prefer names {names[j]!r}, which rules may not use. Leave it out."
             )
+    splits = forest.splits()
+    idle = [names[j] for j in numbers if not len(splits[j])]
+    if idle:
+        warn(
+            f"prefer names {listed(idle)}, on which the model never splits, so rules "
+            "have no thresholds there. Train the model without the columns that "
+            "replace it, or leave it out."
+        )
     return numbers
 
 

@@ -61,16 +61,16 @@ def card_of(points, labels=("no", "yes")):
     [
         (
             RuleList((), Rule((), 2.0), ("a",), "regression"),
-            "decision='first' for numbers",
+            "a RuleList for numbers",
         ),
-        (card_of((1.0, 2.0, 3.0), tuple("abc")), "decision='points' for 3 classes"),
+        (card_of((1.0, 2.0, 3.0), tuple("abc")), "a Scorecard for 3 classes"),
         (card_of((1.25,)), "points such as 1.25"),
     ],
 )
 def test_other_rules_are_rejected_and_nothing_is_written(
     tmp_path, capsys, rules, found
 ):
-    sentence = f"PMML needs a rule list for classes, .*; got {found}. Fit with"
+    sentence = f"PMML needs a rule list for classes, .*; got {found}. Fit one"
     path = tmp_path / "rules.pmml"
     with pytest.raises(ValueError, match=sentence):
         export(rules, "pmml", path)

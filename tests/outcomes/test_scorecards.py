@@ -1,12 +1,14 @@
 """Whole points: they cost little, a total says how likely, and PMML says the same."""
 
 import math
+import re
 from xml.etree import ElementTree
 
 import matplotlib as mpl
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.special import softmax
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.metrics import roc_auc_score
 
@@ -36,6 +38,23 @@ def fitted(n_classes=2, **settings):
 
 def all_points(rules):
     return [value for rule in rules for value in rule.points]
+
+
+def test_the_text_of_a_card_for_three_classes_gives_the_probabilities():
+    rules, X = fitted(3)[0].rules_, fitted(3)[1]
+    unit = float(re.search(r"multiplied by ([\d.]+) to give the log", str(rules))[1])
+    expected = rules.predict_proba(X)
+    assert softmax(unit * rules.totals(X), axis=1) == pytest.approx(expected, abs=0.01)
+    exact = fitted(3, points="exact")[0].rules_
+    assert "the total is the logarithm of a" in " ".join(str(exact).split())
+
+
+@pytest.mark.parametrize("n_classes", [0, 2, 3])
+def test_no_line_of_a_summary_is_wider_than_a_page(n_classes):
+    simple, X, y = fitted(n_classes)
+    edited = simple.rules_.drop(1).refit(X, y)
+    for text in (simple.summary(), edited.summary(X, y)):
+        assert max(map(len, text.splitlines())) <= 80
 
 
 @pytest.mark.parametrize("n_classes", [0, 2, 3])
@@ -254,7 +273,7 @@ def test_pmml_adds_up_to_the_same_totals(labels):
 def test_pmml_needs_whole_points():
     base = Rule((), 2.5, points=(2.5,))
     rules = Scorecard((), base, ("a",), "regression")
-    with pytest.raises(ValueError, match="a scorecard with whole points for numbers"):
+    with pytest.raises(ValueError, match="a scorecard with whole points"):
         export(rules, "pmml")
 
 

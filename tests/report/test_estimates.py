@@ -4,7 +4,8 @@ import dataclasses
 import re
 from html import unescape
 
-from defragtrees.report.summary import summarize
+from defragtrees.report.summary import condition_parts, summarize
+from defragtrees.rules import RuleList
 from defragtrees.rules.conditions import Condition, Rule
 from tests.report.cases import cells, loans, numbers, weather, written
 
@@ -77,6 +78,8 @@ def test_the_card_on_paper_has_questions_points_and_risks():
     page = "".join(written("scorecard", summarize(simple, X, y)))
     questions, _, totals = page.split("From total to risk")
     assert questions.count('<span class="box"></span>') == 3
+    assert "late ≥ 2 and (" in plain(questions)
+    assert "> 0.5 or missing)" in plain(questions)
     assert "+1.25" in questions
     assert "−0.75" in questions
     assert [plain(c) for c in re.findall("<th scope=.col.*?</th>", totals)] == [
@@ -234,3 +237,19 @@ def test_the_precision_of_a_class_that_is_never_found_is_unknown():
     measured = written("measures", summarize(never, X, y))[1]
     lines = {line[0]: line[1] for line in cells(measured)}
     assert (lines["Precision"], lines["Recall"]) == ("–", "0.000")
+
+
+def test_signs_beside_ordered_categories_are_those_of_print():
+    sizes = ("<= 1", "2", ">= 3", "huge")
+    rules = RuleList(
+        (), Rule((), 2.0), ("size",), "regression", None, (sizes,),
+        feature_kinds=("ordered",),
+    )  # fmt: skip
+    for places, text in (
+        ((0, 1), "size ≤ 2"),
+        ((2, 3), "size ≥ '>= 3'"),
+        ((1, 2), "2 ≤ size ≤ '>= 3'"),
+        ((0,), "size is '<= 1'"),
+    ):
+        parts = condition_parts(Condition(0, categories=places), rules)
+        assert "".join(parts).replace('"', "'") == text

@@ -482,6 +482,16 @@ def test_diff_says_in_words_what_changed():
     assert [change.kind for change in moved.changes] == ["moved", "moved"]
     new = diff(dataclasses.replace(before, rules=before.rules[:1]), before)
     assert [(c.kind, c.after) for c in new.changes] == [("new", 2), ("new", 3)]
+    costly = before.with_costs({("bad", "good"): 5})
+    assert diff(costly, before.with_threshold(0.6)).changes[-1].text == (
+        "predicts good if P(good) >= 0.6; before: costs: good predicted for bad 5, bad "
+        "predicted for good 1"
+    )
+    assert (
+        diff(before, costly)
+        .changes[-1]
+        .text.endswith("; before: predicts the most probable class")
+    )
 
 
 def test_diff_counts_rows_that_are_answered_otherwise():

@@ -71,7 +71,7 @@ def command(
     simple = fit(choices, train)
     seconds = time.perf_counter() - begin
     # The scores to show, and the rows that they are from.
-    scores, where = simple.training_, f"{len(train)} training rows"
+    scores, where = simple.training_, f"{len(train):,} training rows"
     if test is not None:
         scores = simple.evaluate(*test.rows)
         kind = "rows" if validation is None else "validation rows"
@@ -96,7 +96,7 @@ def command(
     say(_scores_text(simple.rules_, scores, where, details, is_new))
     advice = getattr(simple, "advice_", ())
     if advice:
-        where = f"\nOn the {len(train)} training rows:"
+        where = f"\nOn the {len(train):,} training rows:"
         if is_new:
             where = "\nOn the rows that rates are from:"
         say(wrapped("\n".join([where if test is not None else "", *advice])))

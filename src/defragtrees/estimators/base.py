@@ -63,7 +63,7 @@ from defragtrees.outcomes import make_outcome
 from defragtrees.rules.labels import KINDS, checked_labels, checked_pos_label
 from defragtrees.rules.model import RuleModel
 from defragtrees.rules.profile import WORTH, Agreement
-from defragtrees.rules.text import calibration_text, scores_text
+from defragtrees.rules.text import calibration_text, scores_text, wrap_notes
 from defragtrees.search.limits import MOST_RULES
 
 if TYPE_CHECKING:
@@ -202,9 +202,9 @@ class FittedRules(BaseEstimator):
         parts = [str(rules), scores_text(rules, scores, where, is_new=is_new)]
         advice = getattr(self, "advice_", ())
         if advice and X is None:
-            parts.append("\n".join(advice))
+            parts.append(wrap_notes(advice, render.page_width()))
         if self.forest_.origin:
-            parts.append(self.forest_.origin)
+            parts.append(wrap_notes([self.forest_.origin], render.page_width()))
         if calibration is not None:
             parts.append(calibration_text(rules, calibration.rows(rules), where))
         stability = getattr(self, "stability_", None)

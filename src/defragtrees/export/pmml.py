@@ -109,16 +109,16 @@ def _model_of(rules):
     if rules.is_exclusive and has_classes:
         return _add_rule_set
     of_what = f"{rules.outcome.n_classes} classes" if has_classes else "numbers"
-    found = f"decision={rules.decision!r} for {of_what}"
+    found = f"a {type(rules).__name__} for {of_what}"
     if rules.combination == "sum" and rules.outcome.n_points == 1:
         odd = [one for [one] in portable.points(rules) if not one.is_integer()]
         if not odd:
             return _add_scorecard
         found = f"points such as {odd[0]:g}"
     raise ValueError(
-        "PMML needs a rule list for classes, or a scorecard with whole points for "
-        f"numbers or two classes; got {found}. Fit with form='points' and "
-        "points='integer', or choose another format."
+        "PMML needs a rule list for classes, or a scorecard with whole points "
+        f"(points='integer' or scaled) for numbers or two classes; got {found}. Fit "
+        "one of these, or choose another format."
     )
 
 

@@ -13,6 +13,7 @@ from defragtrees.data.tables import check_length, check_weight, one_column
 
 __all__ = ["Gains", "best_threshold", "gains"]
 
+LEAST_DIGITS = 3  # of a threshold that costs imply: 0.833, not 0.8
 DIGITS = 12  # probabilities that are equal to so many digits are one step
 
 
@@ -87,6 +88,11 @@ class Gains(render.Tabular):
             raise ValueError(
                 f"at needs a number of rows above 0 and up to {last['n_rows']:,.6g}, "
                 f"or a share up to 1; got {given!r}."
+            )
+        if share is None and wanted < 1 < last["n_rows"]:
+            raise ValueError(
+                f"at needs a number of rows, from 1 on; got {n_rows!r}. For a share, "
+                f"write at(share={n_rows!r})."
             )
         place = next(
             i for i, step in enumerate(self.steps) if step["n_rows"] >= wanted - 1e-9
@@ -251,8 +257,9 @@ def best_threshold(
     """The threshold that costs least on these rows, for `RuleModel.with_threshold`.
 
     Rules predict few distinct probabilities, so many thresholds cost the same. Of these
-    it is the one that the costs imply for exact probabilities, if it is among them,
-    else a short number between the two probabilities that it separates.
+    it is the one that the costs imply for exact probabilities, rounded to three digits
+    or as many as needed, if it is among them, else a short number between the two
+    probabilities that it separates.
 
     Parameters
     ----------
@@ -305,11 +312,12 @@ def best_threshold(
     # A threshold lies between two probabilities; all of these predict the same.
     for place in cheapest:
         if ends[place] < implied < ends[place + 1]:
-            return implied
+            return _short_between(ends[place], ends[place + 1], implied, LEAST_DIGITS)
     nearest = cheapest[
         np.argmin(np.abs((ends[:-1] + ends[1:])[cheapest] / 2 - implied))
     ]
-    return _short_between(ends[nearest], ends[nearest + 1])
+    low, high = ends[nearest], ends[nearest + 1]
+    return _short_between(low, high, (low + high) / 2)
 
 
 def _positive_place(rules, pos_label):
@@ -344,17 +352,16 @@ def _ranked_rows(rules, X, y, sample_weight, k):
     return held, rules._predict_proba(held)[:, k], true[kept] == k, weight[kept]
 
 
-def _short_between(low, high):
-    """A number above `low` and below `high` with few digits, near their middle.
+def _short_between(low, high, wanted, least_digits=1):
+    """A number above `low` and below `high` with few digits, near `wanted`.
 
     Examples
     --------
-    >>> _short_between(0.1, 0.8), _short_between(0.1234, 0.1236)
+    >>> _short_between(0.1, 0.8, 0.45), _short_between(0.1234, 0.1236, 0.1235)
     (0.5, 0.1235)
     """
-    middle = float(low + high) / 2
-    for digits in range(1, DIGITS):
-        short = round(middle, digits)
+    for digits in range(least_digits, DIGITS):
+        short = round(float(wanted), digits)
         if low < short < high:
             return short
-    return middle
+    return float(wanted)

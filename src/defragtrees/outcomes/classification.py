@@ -957,7 +957,9 @@ class Classes(Outcome):
     def sum_text(self, unit, origin):
         """What a sum of points stands for."""
         if not self.is_binary:
-            return "the logarithm of a probability, up to a constant for all classes"
+            text = "the logarithm of a probability, up to a constant for all classes"
+            factor = f"multiplied by {render.rounded(unit)} to give "
+            return text if unit == 1.0 else factor + text
         whose = self.label_text(self.labels[int(unit > 0)])
         if abs(unit) == 1.0 and origin == 0.0:
             return f"the log-odds of {whose}"

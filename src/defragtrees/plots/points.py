@@ -144,6 +144,6 @@ def score_risk(
 def _check(rules):
     if not isinstance(rules, Scorecard):
         raise ValueError(
-            "This plot needs a scorecard; got rules with "
-            f"decision={rules.decision!r}. Fit with form='points'."
+            f"This plot needs a scorecard; got a {type(rules).__name__}. Fit with "
+            "form='points'."
         )

@@ -6,6 +6,7 @@ section are cached properties.
 """
 
 import math
+import re
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -646,6 +647,9 @@ def condition_parts(condition, rules):
             _number_text(part.replace("<=", "≤").replace(">=", "≥"))
             for part in (before, after)
         )
+    else:  # only the sign beside the name: a category may contain one
+        before = re.sub(r"<= $", "≤ ", before)
+        after = re.sub(r"^ >= ", " ≥ ", re.sub(r"^ <= ", " ≤ ", after))
     return before, name, cut(after, LONGEST_CONDITION)
 
 

@@ -358,6 +358,18 @@ class _Numbered:
         return f"x[{feature}]"
 
 
+def join_conditions(texts: Sequence[str]) -> str:
+    """Texts of conditions that must all be true, as one text.
+
+    Examples
+    --------
+    >>> join_conditions(["age > 40 or missing", "debt <= 8"])
+    '(age > 40 or missing) and debt <= 8'
+    """
+    texts = [f"({one})" if " or " in one and len(texts) > 1 else one for one in texts]
+    return " and ".join(texts) if texts else "otherwise"
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Rule(ByValue):
     """Conditions, and the prediction for rows that meet all of them.
@@ -484,11 +496,7 @@ class Rule(ByValue):
         """
         words = Vocabulary(names, categories, scales)
         words = self._vocabulary if names is None else words
-        parts = [c.text(*words) for c in self.conditions]
-        parts = [
-            f"({part})" if " or " in part and len(parts) > 1 else part for part in parts
-        ]
-        return " and ".join(parts) if parts else "otherwise"
+        return join_conditions([c.text(*words) for c in self.conditions])
 
     def __repr__(self) -> str:
         answer = self.prediction

@@ -12,6 +12,7 @@ from defragtrees._utils.types import Column, Flags, Rows, Values
 from defragtrees.outcomes.decision import cost_matrix
 from defragtrees.rules.conditions import Rule
 from defragtrees.rules.model import RuleModel
+from defragtrees.rules.text import decision_phrase
 
 __all__ = ["Change", "Difference", "diff", "diff_answers"]
 
@@ -283,13 +284,14 @@ def _setting_changes(before: RuleModel, after: RuleModel) -> Iterator[Change]:
     (old_unit, old_origin), (unit, origin) = before._scale, after._scale
     for words, old, new in (
         ("how rules combine", before.decision, after.decision),
-        ("the threshold", before.threshold, after.threshold),
-        ("the costs", before.costs, after.costs),
         ("what a point stands for", old_unit, unit),
         ("the total that stands for 0", old_origin, origin),
     ):
         if old != new:
             yield Change("setting", f"{words} is {new!r}, was {old!r}")
+    if (before.threshold, before.costs) != (after.threshold, after.costs):
+        now, then = decision_phrase(after), decision_phrase(before)
+        yield Change("setting", f"{now}; before: {then}")
     added = after.edits[len(before.edits) :]
     if after.edits[: len(before.edits)] == before.edits:
         for edit in added:

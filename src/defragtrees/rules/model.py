@@ -53,6 +53,7 @@ from defragtrees.rules.text import (
     Cells,
     Explanation,
     condition_text,
+    decision_phrase,
     decision_text,
     detail_notes,
     left_columns,
@@ -714,8 +715,7 @@ class RuleModel(ByValue, ABC):
 
     def _no_scorecard(self, what: str) -> str:
         return (
-            f"{what} a scorecard; got rules with decision={self.decision!r}. Fit with "
-            "form='points'."
+            f"{what} a scorecard; got a {type(self).__name__}. Fit with form='points'."
         )
 
     def _covers(self, matrix: Floats) -> Flags:
@@ -1631,9 +1631,7 @@ class RuleModel(ByValue, ABC):
             costs=decision.stated_costs,
             training=training,
         )
-        text = decision_text(changed) or "Predicts the most probable class."
-        text = text.removeprefix("Predicts the class with the lowest expected cost. ")
-        edit = Edit(action, f"{text[0].lower()}{text[1:].rstrip('.')}")
+        edit = Edit(action, decision_phrase(changed))
         return dataclasses.replace(changed, edits=(*self.edits, edit))
 
     def move(self, rule: int, to: int) -> Self:
@@ -1882,7 +1880,7 @@ class RuleModel(ByValue, ABC):
 
         Examples
         --------
-        >>> rules.summary([[21.0, 3.0], [19.0, 3.0]]).splitlines()[-1][:32]
+        >>> rules.summary([[21.0, 3.0], [19.0, 3.0]]).splitlines()[-2][:32]
         '3 rules with 1.5 conditions each'
         """
         from defragtrees.estimators.measuring import summarize_rules

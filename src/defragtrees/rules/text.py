@@ -205,7 +205,15 @@ def detail_notes(rules: "RuleModel") -> list[str]:
 
 def wrap_notes(notes: Sequence[str], width: int) -> str:
     """Notes as lines that are at most so many columns wide."""
-    return "\n".join(textwrap.fill(n, width, break_on_hyphens=False) for n in notes)
+    return "\n".join(
+        textwrap.fill(
+            note,
+            width,
+            subsequent_indent="  " if note.startswith("- ") else "",
+            break_on_hyphens=False,
+        )
+        for note in notes
+    )
 
 
 def rule_lines(rules: "RuleModel") -> list[str]:
@@ -264,6 +272,20 @@ def decision_text(rules: "RuleModel") -> str:
     )
 
 
+def decision_phrase(rules: "RuleModel") -> str:
+    """`decision_text` inside another sentence; never empty.
+
+    Examples
+    --------
+    >>> decision_phrase(rules), decision_phrase(rules.with_costs({("yes", "no"): 5}))
+    ('predicts the most probable class', \
+'costs: yes predicted for no 1, no predicted for yes 5')
+    """
+    text = decision_text(rules) or "Predicts the most probable class."
+    text = text.removeprefix("Predicts the class with the lowest expected cost. ")
+    return f"{text[0].lower()}{text[1:].rstrip('.')}"
+
+
 SOURCES = (("rules", ""), ("posterior", "posterior_"), ("ensemble", "ensemble_"))
 MAYBE_TRAINED = "may be trained on these rows"  # an ensemble, and then looks too good
 
@@ -285,9 +307,10 @@ def scores_text(
     header[0] = f"on {where}"
     if "ensemble_error" in scores and not is_new:
         header[-1] += f" ({MAYBE_TRAINED})"
-    parts = [rules._size_text(scores, is_short)]
+    width = render.page_width()
+    parts = [wrap_notes([rules._size_text(scores, is_short)], width)]
     parts += [render.text_table(header, lines)] if lines else []
-    parts.append(" ".join(score_notes(rules, scores)))
+    parts.append(wrap_notes([" ".join(score_notes(rules, scores))], width))
     return "\n\n".join(filter(None, parts))
 
 

@@ -19,6 +19,7 @@ from defragtrees.report.text import (
     rate_text,
     true_minus,
 )
+from defragtrees.rules.conditions import join_conditions
 from defragtrees.rules.text import decision_text, rule_cells
 
 SPACE = "\N{NO-BREAK SPACE}"
@@ -84,7 +85,7 @@ def _rule(summary, k, cells, charts):
 
 
 def _conditions_text(conditions, rules):
-    return " and ".join("".join(condition_parts(c, rules)) for c in conditions)
+    return join_conditions(["".join(condition_parts(c, rules)) for c in conditions])
 
 
 def _total_text(low, high):

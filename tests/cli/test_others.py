@@ -155,6 +155,22 @@ def test_report(call, inputs, tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["report.html"]
 
 
+def test_a_report_on_edited_rules(call, refused, inputs, rules, tmp_path):
+    data, edited = inputs[1], tmp_path / "edited.json"
+    assert call("edit", rules, "--drop", 1, "--out", edited).code == 0
+    out = tmp_path / "edited.html"
+    done = call("report", edited, data, "--target", "class", "--out", out)
+    assert (done.code, done.err) == (0, "")
+    page = " ".join(out.read_text(encoding="utf-8").split())
+    assert "These rules were edited after the fit" in page
+    assert data.name in page
+    given = "report", edited, data, "--out", tmp_path / "other.html"
+    assert "needs --target" in refused(*given)
+    line = refused(*given, "--target", "class", "--max-rules", 3)
+    assert "--max-rules is for a model; 'edited.json' is a file of rules" in line
+    assert not (tmp_path / "other.html").exists()
+
+
 def test_a_report_names_model_target_and_groups(call, inputs, tmp_path):
     out = tmp_path / "report.html"
     data = inputs[1]

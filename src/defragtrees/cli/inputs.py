@@ -175,7 +175,7 @@ def _reading_of(forest, table):
 
 
 def _read_model(inputs):
-    if _is_rules_file(inputs.model):
+    if is_rules_file(inputs.model):
         raise ModelFileError(
             f"{inputs.model.name!r} is a file of rules. Give the model that the rules "
             "were made from."
@@ -548,7 +548,7 @@ def _advice(values, expected):
 # RULES and DATA
 
 
-def _is_rules_file(path):
+def is_rules_file(path):
     """Whether `simplify --out` saved this file, whole or not."""
     if path.is_dir() or not first_bytes(path).lstrip().startswith(b"{"):
         return False
@@ -557,7 +557,7 @@ def _is_rules_file(path):
 
 def read_rules(path):
     """The RuleModel that `simplify --out` saved."""
-    if _is_rules_file(path):
+    if is_rules_file(path):
         return RuleModel.load(path)
     kind = file_kind(path)
     advice = " Make rules from it first: defragtrees simplify."
@@ -591,6 +591,12 @@ def read_rule_rows(rules, data, progress, target=None, weights=None):
     classes = rules.classes or None
     rows = reading.all_rows(data.name, progress, target, weights, classes)
     return *rows, tuple(table.names)
+
+
+def load_rule_rows(rules, data, progress, target, weights):
+    """All rows of a file as `Loaded`, for methods of rules that take a table."""
+    X, y, weight, _ = read_rule_rows(rules, data, progress, target, weights)
+    return Loaded(rules, _as_table(X, rules), y, weight)
 
 
 @dataclass(frozen=True, eq=False)

@@ -319,6 +319,7 @@ WRITTEN: dict[str, dict[str, Any]] = {
     "prefer": {"type": NAMES, "metavar": "A,B,..."},
     "monotone": {"type": _Text("signs", _signs), "metavar": "A=-1,B=1,..."},
     "groups": {"type": NAMES, "metavar": "A,B,...", "multiple": True},
+    "points_follow_rates": {"is_flag": True},
     "class_weight": {
         "type": _Text("class weight", _class_weight),
         "metavar": "balanced|A=2,B=1",
@@ -471,7 +472,7 @@ def _option(name, variable, method, text):
     written = WRITTEN.get(name) or _written(field.metadata.get("allowed", ()))
     if written is None or name in NOT_OFFERED:
         return None
-    default = written.get("default", field.default)
+    default = None if "is_flag" in written else written.get("default", field.default)
     words = _help(text, default, _settings(method))
     if written.get("multiple"):
         words += " May be given more than once."

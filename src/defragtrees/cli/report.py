@@ -8,11 +8,18 @@ from typing import Any
 
 import click
 import numpy as np
+from click.core import ParameterSource
 
 from defragtrees._utils import formatting as render
 from defragtrees.cli.compare import compared
 from defragtrees.cli.group import Command, State
-from defragtrees.cli.inputs import find_column, load
+from defragtrees.cli.inputs import (
+    find_column,
+    is_rules_file,
+    load,
+    load_rule_rows,
+    read_rules,
+)
 from defragtrees.cli.options import (
     fit,
     held_out_option,
@@ -24,8 +31,14 @@ from defragtrees.cli.options import (
 from defragtrees.cli.output import check_outputs, progress_kind, say
 from defragtrees.ensembles.readers import file_kind
 from defragtrees.report.page import write_report
+from defragtrees.rules.model import RuleModel
 from defragtrees.search.limits import MOST_RULES
 
+# What a report on a file of rules takes; all else is about a fit.
+FOR_RULES = {
+    *("model", "path", "sep", "decimal", "target", "weights"),
+    *("out", "title", "by_group", "quiet", "debug"),
+}
 SIMPLE = (bool, int, float, str, Decimal)
 EXAMPLE = "defragtrees report model.json data.csv --target y --out report.html"
 
@@ -51,12 +64,16 @@ def command(
 ):
     """Write an HTML report on the rules of a model.
 
-    MODEL and DATA are as for simplify. The report is one file that needs no network
-    and can be printed.
+    MODEL and DATA are as for simplify. MODEL may also be a file of rules, such as
+    edited ones, which are then measured on DATA as they are. The report is one file
+    that needs no network and can be printed.
     """
     check_outputs(
         {"--out": out}, (inputs.data.path, inputs.model, validation), out=".html"
     )
+    if is_rules_file(inputs.model):
+        _report_on_rules(out, inputs, title, by_group)
+        return
     if with_comparison and inputs.target is None:
         raise click.UsageError("--with-comparison needs --target.")
     loaded = load(inputs, progress_kind(), validation)
@@ -77,6 +94,28 @@ def command(
     if by_group is not None:
         options["groups"] = _Groups(by_group, rows.groups)
     report_on(out, simple, rows, inputs, validation, title=title, **options)
+    say(f"The report is in {out}.")
+
+
+def _report_on_rules(out, inputs, title, by_group):
+    """Write the report of saved rules, measured on all rows of DATA."""
+    context = click.get_current_context()
+    for option in context.command.params:
+        source = context.get_parameter_source(option.name)
+        if source is ParameterSource.COMMANDLINE and option.name not in FOR_RULES:
+            raise click.UsageError(
+                f"{option.opts[0]} is for a model; {inputs.model.name!r} is a file of "
+                "rules."
+            )
+    if inputs.target is None:
+        raise click.UsageError("A report on a file of rules needs --target.")
+    rules = read_rules(inputs.model)
+    names = inputs.target, inputs.weights
+    rows = load_rule_rows(rules, inputs.data, progress_kind(), *names)
+    options = {}
+    if by_group is not None:
+        options["groups"] = _Groups(by_group, _read_groups(inputs.data, by_group))
+    report_on(out, rules, rows, inputs, title=title, **options)
     say(f"The report is in {out}.")
 
 
@@ -128,7 +167,9 @@ def report_on(path, simple, rows, inputs, validation=None, **options):
         "command": command,
         "target_name": inputs.target,
         "data_name": render.plain((validation or inputs.data).name),
-        "model_name": _model_name(inputs.model),
+        "model_name": None
+        if isinstance(simple, RuleModel)
+        else _model_name(inputs.model),
         "is_new": True if validation is not None else None,
     }
     write_report(path, simple, *rows.rows, **options)

@@ -253,7 +253,7 @@ def test_signals_leave_nothing_of_standard_input(start, card, tmp_path, sign, co
         *("predict", card, "-"),
         stdin=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        env=ENVIRONMENT | {"TMPDIR": str(tmp_path)},
+        env=ENVIRONMENT | {"TMPDIR": str(tmp_path), "PYTHONFAULTHANDLER": "1"},
     )
     process.stdin.write(b"income,tenure,region\n" * 100_000)
     process.stdin.flush()
@@ -261,9 +261,22 @@ def test_signals_leave_nothing_of_standard_input(start, card, tmp_path, sign, co
     while not list(tmp_path.glob("*/standard input")) and time.monotonic() < end:
         time.sleep(0.05)
     process.send_signal(signal.Signals[sign])
-    assert process.wait(PATIENCE) == code
+    try:
+        assert process.wait(60) == code
+    except subprocess.TimeoutExpired:
+        process.send_signal(signal.SIGABRT)  # faulthandler shows where it hangs
+        pytest.fail(process.communicate(timeout=PATIENCE)[1].decode())
     process.stdin.close()
     assert [path.name for path in tmp_path.iterdir()] == ["card.json"]
+
+
+def test_a_signal_whose_exception_was_lost_is_not_missed(monkeypatch):
+    monkeypatch.setattr("select.select", lambda *streams: ([], [], []))
+    monkeypatch.setattr("defragtrees.cli._interrupts._received", [Terminated])
+    reader, writer = os.pipe()
+    os.close(writer)
+    with open(reader, "rb") as stream, pytest.raises(Terminated):
+        list(_parts(stream))
 
 
 def test_a_signal_just_before_a_read_is_not_missed(monkeypatch):

@@ -122,7 +122,9 @@ def test_the_ensemble_is_measured_with_the_decision_of_the_rules(binary, setting
         # Agreement is with what the ensemble itself predicts.
         same = np.mean(simple.predict(X) == ensemble.predict(X))
         assert scores["fidelity"] == pytest.approx(same)
-    assert "The ensemble is measured with the same decision." in simple.summary()
+    assert "The ensemble is measured with the same decision." in " ".join(
+        simple.summary().split()
+    )
 
 
 def test_costs_and_balanced_weights_find_more_of_the_rare_class(binary):

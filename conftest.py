@@ -1,6 +1,15 @@
-"""Names that examples in docstrings may use without making them."""
+"""Names that examples in docstrings may use; figures are closed after each test."""
+
+import sys
 
 import pytest
+
+
+@pytest.fixture(autouse=True)
+def _closed_figures():
+    yield
+    if "matplotlib.pyplot" in sys.modules:
+        sys.modules["matplotlib.pyplot"].close("all")
 
 
 @pytest.fixture(autouse=True, scope="session")

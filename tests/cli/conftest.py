@@ -95,6 +95,11 @@ def command():
     return command
 
 
+def default_signals():
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_DFL)
+
+
 @pytest.fixture
 def start():
     """Start the command in a process of its own, able to be interrupted."""
@@ -104,8 +109,9 @@ def start():
         line = [sys.executable, "-m", "defragtrees", *map(str, arguments)]
         process = subprocess.Popen(
             line,
-            # A job in the background may have been told to ignore Ctrl-C.
-            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+            # A job in the background may have been told to ignore Ctrl-C, and a
+            # command that ended in this process ignores SIGTERM, too.
+            preexec_fn=default_signals,
             **{"env": ENVIRONMENT, **options},
         )
         started.append(process)

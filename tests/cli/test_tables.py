@@ -270,15 +270,6 @@ def test_signals_leave_nothing_of_standard_input(start, card, tmp_path, sign, co
     assert [path.name for path in tmp_path.iterdir()] == ["card.json"]
 
 
-def test_a_signal_whose_exception_was_lost_is_not_missed(monkeypatch):
-    monkeypatch.setattr("select.select", lambda *streams: ([], [], []))
-    monkeypatch.setattr("defragtrees.cli._interrupts._received", [Terminated])
-    reader, writer = os.pipe()
-    os.close(writer)
-    with open(reader, "rb") as stream, pytest.raises(Terminated):
-        list(_parts(stream))
-
-
 def test_a_signal_just_before_a_read_is_not_missed(monkeypatch):
     waits = []
 

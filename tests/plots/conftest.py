@@ -1,4 +1,4 @@
-"""Rule sets to draw, made by hand, and figures that are closed again."""
+"""Rule sets to draw, made by hand."""
 
 import matplotlib as mpl
 import numpy as np
@@ -10,14 +10,6 @@ mpl.use("Agg")
 
 NAMES = ("price_$ per <script>", "city", "a very long feature name in_many_words")
 CITIES = ("Lima", "Oslo, old", "Rome")
-
-
-@pytest.fixture(autouse=True)
-def _closed_figures():
-    from matplotlib import pyplot
-
-    yield
-    pyplot.close("all")
 
 
 def make_classes():

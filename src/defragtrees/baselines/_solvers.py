@@ -16,7 +16,7 @@ import numpy as np
 from joblib.externals.loky import ProcessPoolExecutor
 
 LONGEST = 1e9  # seconds; with more than 2**31 - 1 a solver ends its process
-N_TRIES = 2
+N_TRIES = 3
 IDLE = 300  # seconds after which the process ends
 
 

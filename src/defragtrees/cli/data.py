@@ -30,7 +30,6 @@ import numpy as np
 from defragtrees._utils.files import first_bytes
 from defragtrees._utils.optional import require
 from defragtrees.cli import unpacking
-from defragtrees.cli._interrupts import received
 from defragtrees.data.sources import ParquetSource, Part
 from defragtrees.data.tables import (
     DATE_KINDS,
@@ -127,15 +126,12 @@ def _parts(stream):
 
     A signal that comes just before a read blocks is seen only after the read, which may
     never end. So wait for bytes first, a second at a time: Python looks for signals
-    after each of them. What a handler raises inside a finaliser is lost, so it is
-    looked up too.
+    after each of them.
     """
     can_wait = os.name == "posix" and isinstance(stream, io.BufferedReader)
     while True:
         while can_wait and not select.select([stream], [], [], 1.0)[0]:
-            lost = received()
-            if lost is not None:
-                raise lost
+            pass
         part = stream.read1(2**16)
         if not part:
             return

@@ -23,7 +23,6 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from defragtrees._utils import formatting as render
-from defragtrees.data.tables import as_dense
 from defragtrees.estimators.measuring import read_model
 from defragtrees.monitoring.page import page
 from defragtrees.monitoring.two_samples import (
@@ -38,6 +37,7 @@ from defragtrees.monitoring.two_samples import (
 from defragtrees.rules import schema
 from defragtrees.rules.model import RuleModel
 from defragtrees.rules.profile import WORTH
+from defragtrees.tables import as_dense
 
 LEVEL = 0.05
 WIDTH = 80  # of the printed check

@@ -22,7 +22,6 @@ from defragtrees._utils.files import read_json, to_json, write_atomic
 from defragtrees._utils.optional import require
 from defragtrees._utils.types import Column, Flags, Floats, Places, Rows, Values
 from defragtrees._utils.values import ByValue, is_finite, shown
-from defragtrees.data.tables import read_matrix
 from defragtrees.errors import ModelFileError
 from defragtrees.outcomes import OUTCOMES, make_outcome
 from defragtrees.outcomes.base import Outcome
@@ -62,6 +61,7 @@ from defragtrees.rules.text import (
     table_text,
     wrap_notes,
 )
+from defragtrees.tables import read_matrix
 
 __all__ = ["RuleModel"]
 

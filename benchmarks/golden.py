@@ -369,9 +369,8 @@ def write_baselines(folder):
     """The other methods, for classes and for numbers."""
     import defragtrees
 
-    kinds = ("DistilledTree", "OptimalTree", "BornAgainTree", "InTrees", "NodeHarvest")
-    few = {"OptimalTree": {"max_rules": 4, "n_cuts": 10}}
-    few |= {"BornAgainTree": {"max_rules": 5, "n_smeared": 10, "n_folds": 3}}
+    kinds = ("DistilledTree", "BornAgainTree", "InTrees", "NodeHarvest")
+    few = {"BornAgainTree": {"max_rules": 5, "n_smeared": 10, "n_folds": 3}}
     few |= {"NodeHarvest": {"n_nodes": 200}, "InTrees": {"max_rules": 8}}
     for name in ("heart", "energy"):
         X, y, model = table_and_model(name, n_trees=15, n_rows=400)

@@ -7,7 +7,6 @@ import numpy as np
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from defragtrees.baselines._trees import (
-    LeafRates,
     cross_validate,
     leaf_rules,
     make_columns,
@@ -121,7 +120,7 @@ class _DistilledTree(Simplifier):
         return self._tree_kind, problem.target
 
 
-class DistilledTreeClassifier(LeafRates, RuleClassifier, _DistilledTree):
+class DistilledTreeClassifier(RuleClassifier, _DistilledTree):
     __doc__ = f"""A small tree trained on the predictions of a classification ensemble.
 {PARAMETERS}
     Examples
@@ -144,6 +143,13 @@ class DistilledTreeClassifier(LeafRates, RuleClassifier, _DistilledTree):
         if self.target == "labels":
             return super()._learned(problem)
         return DecisionTreeRegressor, problem.probabilities
+
+    def _count_rows(self, store, is_sample):
+        if self.target == "labels":
+            return super()._count_rows(store, is_sample)
+        # Rates of the ensemble's classes would nearly always be 0 or 1.
+        decision = self.rules_.outcome.decision()
+        [self.rules_] = store.recount([self.rules_], "recount", decision)
 
 
 class DistilledTreeRegressor(RuleRegressor, _DistilledTree):

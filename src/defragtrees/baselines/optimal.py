@@ -32,7 +32,6 @@ from defragtrees.estimators.base import (
     RuleClassifier,
     RuleRegressor,
     Simplifier,
-    with_shared,
 )
 from defragtrees.estimators.settings import Conflict, Integer, Real, setting
 
@@ -43,62 +42,6 @@ N_GUESSES = 12  # trees whose cuts are guessed to be enough
 ONE_LEAF = SimpleNamespace(node_count=1, children_left=(-1,))
 MOST_COPIES = 20  # rows that stand for one row with a weight, on average
 
-PARAMETERS = with_shared("""
-    Finds the tree with the smallest training error, or squared error in regression,
-    among all trees with at most `max_rules` leaves on the candidate cuts. The leaves
-    are the rules: exactly one matches each row and, in classification, reports the
-    rates of y in its rows.
-
-    Needs pystreed, and pycontree for `solver="contree"`; the extra `optimal` installs
-    both. Solvers run in a separate process: if one crashes, RuntimeError is raised.
-
-    Parameters
-    ----------
-    {ensemble}
-    max_rules : int, default=8
-        Maximum number of leaves.
-    max_depth : int or None, default=None
-        Maximum depth of the tree. None is the depth that `max_rules` leaves need, at
-        most four.
-    min_samples_leaf : int, default=1
-        Minimum number of rows in a leaf.
-    n_cuts : int, default=40
-        Number of candidate cuts: those with the largest gain in greedy trees.
-    {solver}
-    time_limit : float, default=60
-        Time limit of the solver in seconds. If the tree is not proven optimal by then,
-        a warning is issued.
-    target : {"ensemble", "labels"}, default="ensemble"
-        Fit the predictions of the ensemble, or y.
-    {shared}
-    random_state : int, RandomState, Generator or None, default=None
-        Seed of the greedy trees.
-    n_jobs : int or None, default=None
-        Number of threads for greedy trees, and for an ensemble that is fitted here.
-
-    Attributes
-    ----------
-    rules_ : RuleModel
-        The leaves; the one with the most conditions is the default rule.
-    is_optimal_ : bool
-        Whether the tree is proven optimal for this size and these cuts.
-    {fitted}
-
-    Notes
-    -----
-    Sample weights are represented by repeated rows: exactly if all weights are small
-    multiples of the smallest one, else approximately. Missing values go left, except
-    in a split that tests for missing values.
-
-    References
-    ----------
-    .. [1] van der Linden, J. G. M., de Weerdt, M. M. and Demirović, E. (2023).
-       Necessary and Sufficient Conditions for Optimal Decision Trees using Dynamic
-       Programming. NeurIPS.
-    .. [2] Brita, C. E., van der Linden, J. G. M. and Demirović, E. (2025). Optimal
-       Classification Trees for Continuous Feature Data Using Dynamic Programming with
-       Branch-and-Bound. AAAI.
-""")
 
 SOLVER = """\
     solver : {"streed", "contree"}, default="streed"
@@ -176,8 +119,95 @@ class _OptimalTree(Simplifier):
 
 @dataclass(repr=False, eq=False)
 class OptimalTreeClassifier(LeafRates, RuleClassifier, _OptimalTree):
-    __doc__ = f"""The small tree that agrees best with a classification ensemble.
-{PARAMETERS.replace("    {solver}" + chr(10), SOLVER)}
+    """The small tree that agrees best with a classification ensemble.
+
+    Finds the tree with the smallest training error, or squared error in regression,
+    among all trees with at most `max_rules` leaves on the candidate cuts. The leaves
+    are the rules: exactly one matches each row and, in classification, reports the
+    rates of y in its rows.
+
+    Needs pystreed, and pycontree for `solver="contree"`; the extra `optimal` installs
+    both. Solvers run in a separate process: if one crashes, RuntimeError is raised.
+
+    Parameters
+    ----------
+    ensemble : fitted or unfitted ensemble, path, Forest or None, default=None
+        The model to simplify. A fitted ensemble, or the file it was saved to, is used
+        as it is; an unfitted one is cloned and fitted on X and y; None fits a random
+        forest (gradient boosting if X has categories). Any other model, or a function
+        that predicts, is queried as a black box. `clone`, which grid search calls, also
+        resets a fitted ensemble: wrap it in `sklearn.frozen.FrozenEstimator` to keep
+        the fit.
+    max_rules : int, default=8
+        Maximum number of leaves.
+    max_depth : int or None, default=None
+        Maximum depth of the tree. None is the depth that `max_rules` leaves need, at
+        most four.
+    min_samples_leaf : int, default=1
+        Minimum number of rows in a leaf.
+    n_cuts : int, default=40
+        Number of candidate cuts: those with the largest gain in greedy trees.
+    solver : {"streed", "contree"}, default="streed"
+        "contree" searches all cuts. It rounds `max_rules` down to a power of two, and
+        does not support missing values.
+    time_limit : float, default=60
+        Time limit of the solver in seconds. If the tree is not proven optimal by then,
+        a warning is issued.
+    target : {"ensemble", "labels"}, default="ensemble"
+        Fit the predictions of the ensemble, or y.
+    shorten_thresholds : bool, default=True
+        Round thresholds where this moves no training row to the other side.
+    feature_labels : dict from name to str, or sequence of str, optional
+        Names of features in printed output. A unit may follow in brackets, as in
+        "Duration [months]"; "[date]" prints days since 1970-01-01 as dates.
+    class_labels : dict from class to str, or sequence of str, optional
+        Names of classes in printed output. Classification only.
+    pos_label : object, optional
+        The class, of two, whose rate, precision and recall are reported and to which a
+        threshold applies; the second by default. Classification only.
+    max_calls : int or None, default=None
+        Maximum number of rows for which a black box is queried, those of `validation`
+        included. At most half of the others are rows of X (a sample, if X has more);
+        the rest are synthetic rows for the search.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed of the greedy trees.
+    n_jobs : int or None, default=None
+        Number of threads for greedy trees, and for an ensemble that is fitted here.
+
+    Attributes
+    ----------
+    rules_ : RuleModel
+        The leaves; the one with the most conditions is the default rule.
+    is_optimal_ : bool
+        Whether the tree is proven optimal for this size and these cuts.
+    ensemble_ : the ensemble that was simplified
+    forest_ : Forest
+        The ensemble as plain arrays.
+    training_ : dict
+        Result of `evaluate` on the training rows.
+    validation_ : dict
+        Result of `evaluate` on the validation rows. Only if `fit` got `validation`.
+    n_calls_ : int
+        Number of rows for which a black box was queried.
+    n_features_in_ : int
+    feature_names_in_ : array of shape (n_features,)
+        Only if X had names.
+
+    Notes
+    -----
+    Sample weights are represented by repeated rows: exactly if all weights are small
+    multiples of the smallest one, else approximately. Missing values go left, except
+    in a split that tests for missing values.
+
+    References
+    ----------
+    .. [1] van der Linden, J. G. M., de Weerdt, M. M. and Demirović, E. (2023).
+       Necessary and Sufficient Conditions for Optimal Decision Trees using Dynamic
+       Programming. NeurIPS.
+    .. [2] Brita, C. E., van der Linden, J. G. M. and Demirović, E. (2025). Optimal
+       Classification Trees for Continuous Feature Data Using Dynamic Programming with
+       Branch-and-Bound. AAAI.
+
     Examples
     --------
     >>> from sklearn.datasets import load_iris
@@ -228,8 +258,92 @@ class OptimalTreeClassifier(LeafRates, RuleClassifier, _OptimalTree):
 
 
 class OptimalTreeRegressor(RuleRegressor, _OptimalTree):
-    __doc__ = f"""The small tree that agrees best with a regression ensemble.
-{PARAMETERS.replace("    {solver}" + chr(10), "")}
+    """The small tree that agrees best with a regression ensemble.
+
+    Finds the tree with the smallest training error, or squared error in regression,
+    among all trees with at most `max_rules` leaves on the candidate cuts. The leaves
+    are the rules: exactly one matches each row and, in classification, reports the
+    rates of y in its rows.
+
+    Needs pystreed, and pycontree for `solver="contree"`; the extra `optimal` installs
+    both. Solvers run in a separate process: if one crashes, RuntimeError is raised.
+
+    Parameters
+    ----------
+    ensemble : fitted or unfitted ensemble, path, Forest or None, default=None
+        The model to simplify. A fitted ensemble, or the file it was saved to, is used
+        as it is; an unfitted one is cloned and fitted on X and y; None fits a random
+        forest (gradient boosting if X has categories). Any other model, or a function
+        that predicts, is queried as a black box. `clone`, which grid search calls, also
+        resets a fitted ensemble: wrap it in `sklearn.frozen.FrozenEstimator` to keep
+        the fit.
+    max_rules : int, default=8
+        Maximum number of leaves.
+    max_depth : int or None, default=None
+        Maximum depth of the tree. None is the depth that `max_rules` leaves need, at
+        most four.
+    min_samples_leaf : int, default=1
+        Minimum number of rows in a leaf.
+    n_cuts : int, default=40
+        Number of candidate cuts: those with the largest gain in greedy trees.
+    time_limit : float, default=60
+        Time limit of the solver in seconds. If the tree is not proven optimal by then,
+        a warning is issued.
+    target : {"ensemble", "labels"}, default="ensemble"
+        Fit the predictions of the ensemble, or y.
+    shorten_thresholds : bool, default=True
+        Round thresholds where this moves no training row to the other side.
+    feature_labels : dict from name to str, or sequence of str, optional
+        Names of features in printed output. A unit may follow in brackets, as in
+        "Duration [months]"; "[date]" prints days since 1970-01-01 as dates.
+    class_labels : dict from class to str, or sequence of str, optional
+        Names of classes in printed output. Classification only.
+    pos_label : object, optional
+        The class, of two, whose rate, precision and recall are reported and to which a
+        threshold applies; the second by default. Classification only.
+    max_calls : int or None, default=None
+        Maximum number of rows for which a black box is queried, those of `validation`
+        included. At most half of the others are rows of X (a sample, if X has more);
+        the rest are synthetic rows for the search.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed of the greedy trees.
+    n_jobs : int or None, default=None
+        Number of threads for greedy trees, and for an ensemble that is fitted here.
+
+    Attributes
+    ----------
+    rules_ : RuleModel
+        The leaves; the one with the most conditions is the default rule.
+    is_optimal_ : bool
+        Whether the tree is proven optimal for this size and these cuts.
+    ensemble_ : the ensemble that was simplified
+    forest_ : Forest
+        The ensemble as plain arrays.
+    training_ : dict
+        Result of `evaluate` on the training rows.
+    validation_ : dict
+        Result of `evaluate` on the validation rows. Only if `fit` got `validation`.
+    n_calls_ : int
+        Number of rows for which a black box was queried.
+    n_features_in_ : int
+    feature_names_in_ : array of shape (n_features,)
+        Only if X had names.
+
+    Notes
+    -----
+    Sample weights are represented by repeated rows: exactly if all weights are small
+    multiples of the smallest one, else approximately. Missing values go left, except
+    in a split that tests for missing values.
+
+    References
+    ----------
+    .. [1] van der Linden, J. G. M., de Weerdt, M. M. and Demirović, E. (2023).
+       Necessary and Sufficient Conditions for Optimal Decision Trees using Dynamic
+       Programming. NeurIPS.
+    .. [2] Brita, C. E., van der Linden, J. G. M. and Demirović, E. (2025). Optimal
+       Classification Trees for Continuous Feature Data Using Dynamic Programming with
+       Branch-and-Bound. AAAI.
+
     Examples
     --------
     >>> from sklearn.datasets import load_diabetes

@@ -22,18 +22,10 @@ from sklearn.model_selection import train_test_split
 
 from defragtrees._utils import formatting as render
 from defragtrees._utils.files import first_bytes
+from defragtrees._utils.formatting import listed, nearest
 from defragtrees._utils.optional import require
 from defragtrees._utils.warnings import warn
 from defragtrees.cli.data import ANY, Batch, as_arrow
-from defragtrees.data.tables import (
-    ZONED,
-    as_positions,
-    find_positions,
-    lightgbm_names,
-    listed,
-    nearest,
-    take_rows,
-)
 from defragtrees.ensembles.black_box import AskedForest
 from defragtrees.ensembles.forest import Forest
 from defragtrees.ensembles.readers import file_kind, load_object, read_forest
@@ -42,6 +34,13 @@ from defragtrees.estimators.inputs import is_renamed, open_model
 from defragtrees.rules.labels import BOOLEAN, KINDS
 from defragtrees.rules.model import RuleModel
 from defragtrees.rules.schema import FORMAT
+from defragtrees.tables import (
+    ZONED,
+    as_positions,
+    find_positions,
+    lightgbm_names,
+    take_rows,
+)
 
 COMPARED_ROWS = 10_000  # to see whether classes are swapped
 MUCH_BETTER = 0.2  # share of rows, and mean share per class

@@ -105,14 +105,6 @@ class Residuals:
             0.0 if extremes[1] <= 0 else None,
         )
 
-    @classmethod
-    def of_scores(cls, scores: tuple[float, ...], spreads: Floats, by_rule: bool):
-        """What was kept until 0.2: distances in spreads of the rules, without bands."""
-        pooled = (*(-score for score in reversed(scores)), *scores)
-        spreads = spreads if by_rule else np.ones(1)
-        bands = ((),) * len(spreads)
-        return cls(bands, _rounded(spreads), pooled, None if by_rule else ())
-
     def check_coverage(self, coverage: float) -> None:
         """Raise ValueError if there are too few rows for it."""
         n_needed = math.ceil(2 / (1 - coverage) - 1e-6) - 1
@@ -315,16 +307,6 @@ def _ends(values, coverage):
     below = int(np.searchsorted(values, lowest))
     place = below + 1 + math.ceil((n + 1) * coverage - 1e-9)
     return lowest, values[min(place, n) - 1]
-
-
-def rule_scales(n_rows: Floats, spreads: Floats) -> Floats:
-    """Spreads of rules, shrunk towards that of all; all 1 where one is unknown."""
-    squares = np.where(n_rows > 0, np.square(spreads), 0.0)
-    if not np.isfinite(n_rows + squares).all():
-        return np.ones(len(n_rows))
-    every = n_rows @ squares / n_rows.sum() if n_rows.any() else 0.0
-    scales = np.sqrt((n_rows * squares + PRIOR_ROWS * every) / (n_rows + PRIOR_ROWS))
-    return scales if every > 0 else np.ones(len(n_rows))
 
 
 def wilson_interval(rate, n_rows):

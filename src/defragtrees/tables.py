@@ -18,7 +18,6 @@ import numpy as np
 from scipy import sparse
 
 from defragtrees._utils.formatting import listed, near_name, number
-from defragtrees._utils.formatting import nearest as nearest
 from defragtrees._utils.optional import require
 
 NUMBER_KINDS = "biuf"

@@ -12,7 +12,7 @@ from sklearn.ensemble import RandomForestClassifier
 
 from defragtrees import Condition, Rule, RuleList, RuleModel, simplify
 from defragtrees.cli.output import json_text
-from defragtrees.data.tables import as_days
+from defragtrees.tables import as_days
 
 FEATURES = ["opened", "size"]
 FORMATS = ["csv", "parquet", "feather"]

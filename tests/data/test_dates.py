@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from defragtrees import DefragClassifier, RuleModel, simplify
-from defragtrees.data.tables import as_days, column_kinds, dates_as_days
+from defragtrees.tables import as_days, column_kinds, dates_as_days
 
 pd = pytest.importorskip("pandas")
 START = np.datetime64("2020-01-01")

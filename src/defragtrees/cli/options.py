@@ -16,12 +16,13 @@ from typing import Any
 
 import click
 
+from defragtrees._utils.formatting import nearest
 from defragtrees.cli.data import DataFile
 from defragtrees.cli.output import working
-from defragtrees.data.tables import find_positions, nearest
 from defragtrees.estimators import METHODS, estimator_for
 from defragtrees.estimators.settings import Integer, Jobs, Key, Real
 from defragtrees.outcomes import OUTCOMES, make_outcome
+from defragtrees.tables import find_positions
 
 SIGNS = {"-1": -1, "-": -1, "falls": -1, "1": 1, "+1": 1, "+": 1, "rises": 1}
 BALANCED = "balanced"

@@ -27,13 +27,6 @@ from defragtrees.data.evaluation import (
 )
 from defragtrees.data.sources import TableSource, open_source
 from defragtrees.data.store import read_store, read_store_like
-from defragtrees.data.tables import (
-    as_dense,
-    check_finite,
-    one_column,
-    select_columns,
-    take_rows,
-)
 from defragtrees.ensembles.black_box import AskedForest, ask_model, rows_by_content
 from defragtrees.ensembles.forest import Forest, for_many_rows, is_compiled
 from defragtrees.estimators.inputs import (
@@ -65,6 +58,13 @@ from defragtrees.rules.model import RuleModel
 from defragtrees.rules.profile import WORTH, Agreement
 from defragtrees.rules.text import calibration_text, scores_text, wrap_notes
 from defragtrees.search.limits import MOST_RULES
+from defragtrees.tables import (
+    as_dense,
+    check_finite,
+    one_column,
+    select_columns,
+    take_rows,
+)
 
 if TYPE_CHECKING:
 

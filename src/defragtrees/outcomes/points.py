@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import expit, softmax
+import scipy  # whose modules are imported on first use
 
 # Prior rows that shrink the points of a rule towards zero. For classes z² of a 95 %
 # interval, as for the rates of a list; for numbers one, as the residuals vary at most
@@ -114,7 +114,7 @@ def fit_log_odds(held, weight, sums, prior, start=None):
 
     cost = cost_of(points)
     for _ in range(MOST_STEPS):
-        likely = expit(held @ points)
+        likely = scipy.special.expit(held @ points)
         slope = held.T @ (events - weight * likely) - prior * points
         curve = weight * likely * (1 - likely)
         step = np.linalg.solve(
@@ -147,7 +147,8 @@ def fit_shares(held, weight, sums, prior):
     points = np.zeros(n_rules * n_classes)
     cost = cost_of(points)
     for _ in range(MOST_STEPS):
-        likely = softmax(held @ points.reshape(n_rules, n_classes), axis=1)
+        totals = held @ points.reshape(n_rules, n_classes)
+        likely = scipy.special.softmax(totals, axis=1)
         apart = sums - weight[:, None] * likely
         slope = (held.T @ apart).ravel() - penalty * points
         matrix = _with_prior(_share_curvature(held, weight, likely), penalty)

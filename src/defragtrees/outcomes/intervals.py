@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from scipy.special import expit, logit
+import scipy  # whose modules are imported on first use
 
 from defragtrees._utils.types import Floats, Places
 
@@ -235,6 +235,7 @@ class RateBands:
         low, high = ends[band].T
         if self.means is not None:
             shift = _log_odds(probabilities) - _log_odds(np.array(self.means))[band]
+            logit, expit = scipy.special.logit, scipy.special.expit
             low, high = expit(logit(low) + shift), expit(logit(high) + shift)
         low, high = np.minimum(low, probabilities), np.maximum(high, probabilities)
         return np.column_stack([low, high])
@@ -250,7 +251,7 @@ class RateBands:
 
 
 def _log_odds(probabilities):
-    return logit(np.clip(probabilities, 1e-6, 1 - 1e-6))
+    return scipy.special.logit(np.clip(probabilities, 1e-6, 1 - 1e-6))
 
 
 def band_edges(values: Floats, weight: Floats, most: int = MOST_BANDS) -> Floats:

@@ -177,7 +177,7 @@ def test_the_wheel_alone_fits_reports_and_exports(wheel, tmp_path):
         capture_output=True,
         text=True,
         cwd=tmp_path,
-        env=os.environ | {"PYTHONPATH": str(place), "OMP_NUM_THREADS": "1"},
+        env=os.environ | {"PYTHONPATH": str(place)},
     )
     assert (done.returncode, done.stdout) == (0, "3\n"), done.stderr
     # Where its folder is new, or not there, matplotlib says what it does about fonts.

@@ -14,7 +14,6 @@ EXTRAS = {
     "pyarrow": "parquet",
     "pycontree": "optimal",
     "pystreed": "optimal",
-    "torch": "gpu",
 }
 
 

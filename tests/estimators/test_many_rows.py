@@ -215,7 +215,7 @@ def test_lists_are_judged_by_rows_that_were_not_searched(
     monkeypatch.setattr("defragtrees.estimators.defrag.count_found", count)
     simple = simplified(boosted_amounts, frame, form=form)
     searched, judging = seen["found"].rows, seen["rows"].problem
-    # All three hundred ages and more are numbers of their own: rows have names.
+    # Codes name most rows.
     names = [set(map(bytes, own)) for own in (searched.codes, judging.binned.codes)]
     assert len(searched.codes) + len(judging.target) == sources.MANY_ROWS
     assert len(searched.codes) == sources.MANY_ROWS * SEARCHED_SHARE

@@ -49,10 +49,11 @@ from defragtrees.search.table import make_table
 
 NEW_ROWS = 10_000  # synthetic rows near the data, for the search only
 MOST_ROWS = 100_000  # with more rows, the search uses a sample
-SEARCHED_SHARE = 0.5  # of a sample; the other rows judge what is found
+SEARCHED_SHARE = 0.25  # of a sample; the other rows judge what is found
 SEARCH_ROWS = 3_000  # rows per search; the result is polished on all
 SEARCH_CODES = 64  # codes per feature in a search
 N_SEARCHES = 4  # for a list, each on other rows
+N_SAMPLE_SEARCHES = 6  # the same for many rows
 SLACK = 0.5  # in a list on few rows a rule may have so much less than it must have
 EMPHASIS = 1.0  # nats for classes count so many times those for probabilities
 FEW_CONDITIONS = 2  # of a rule, in the sets that the search starts from
@@ -85,6 +86,7 @@ class Conjunctions:
     # default rule; None for classes
     answers: tuple[Any, ...]
     cost: float  # description length in nats
+    loss: float = 0.0  # of a list on the rows of a sample that were not searched
 
     @property
     def n_conditions(self):
@@ -245,9 +247,10 @@ def find_lists(problem, settings, rng):
     limits, every = settings.limits, np.arange(table.n_rows)
     wide = limits.for_search(loss.total_weight)
     # Each search uses other rows, to find other lists.
+    n_searches = N_SAMPLE_SEARCHES if problem.is_sample else N_SEARCHES
     searches = [
         LISTS.searched(limits, rng, table, loss, every)
-        for _ in parts(range(N_SEARCHES), 0.2, 0.6)
+        for _ in parts(range(n_searches), 0.2, 0.6)
     ]
     n_rounds = sum(n for _, n in searches)
     starts = [lists for lists, _ in searches]
@@ -265,11 +268,35 @@ def find_lists(problem, settings, rng):
         for own in best.values()
     )
     prefer = LISTS.preferring(problem, settings, rng)
-    paths = [_paths(problem, best, wide, limits.max_rules, prefer) for best in polished]
+    judge = _judge(problem, settings, rng)
+    paths = [
+        _paths(problem, best, wide, limits.max_rules, prefer, judge)
+        for best in polished
+    ]
     by_rules, by_conditions = (
         tuple(one for own in part for one in own) for part in zip(*paths, strict=True)
     )
+    if judge is not None:  # all rows count only the best lists
+        by_rules = _best_of_each(by_rules, _loss, lambda one: len(one.conditions))
+        by_conditions = _best_of_each(by_conditions, _loss, attrgetter("n_conditions"))
+        by_rules, by_conditions = (*by_rules.values(),), (*by_conditions.values(),)
     return Found(by_rules, n_rounds, by_conditions, boxes, rows)
+
+
+_loss = attrgetter("loss")
+
+
+def _judge(problem, settings, rng):
+    """The loss of a list on the rows of a sample that were not searched, or None.
+
+    A function of the place of the rule that predicts each row, and of their number.
+    """
+    if not problem.is_sample or problem.searched is None:
+        return None
+    others = replace(problem, searched=~problem.searched)
+    rows = search_rows(others, settings, rng)
+    _, loss = LISTS.losses(rows, problem.n_classes, settings.criterion)
+    return lambda place, n: loss.cost(loss.counts(place[others.searched], n))
 
 
 def _lists_by_feature(settings, table, loss):
@@ -565,7 +592,7 @@ def _find_sets(strategy, problem, settings, rng, rows):
     return strategy.polished(boxes, table, last_loss, wide), n_rounds
 
 
-def _paths(problem, best, limits, max_rules, prefer=None):
+def _paths(problem, best, limits, max_rules, prefer=None, judge=None):
     """Lists of every number of rules, and lists by number of conditions.
 
     The latter are cut from the cheapest list, if that is better.
@@ -574,7 +601,7 @@ def _paths(problem, best, limits, max_rules, prefer=None):
     least = limits.min_coverage * problem.sample_weight.sum()
     # A list may be longer on the rows of the search: rules without rows are dropped.
     for n in sorted(best):
-        found = _list_of_boxes(problem, best[n], coverages, least, prefer)
+        found = _list_of_boxes(problem, best[n], coverages, least, prefer, judge)
         if len(found.conditions) < max_rules:
             by_rules.setdefault(len(found.conditions) + 1, found)
     best = {n: rules for n, rules in best.items() if n <= max_rules}
@@ -587,7 +614,7 @@ def _paths(problem, best, limits, max_rules, prefer=None):
     for boxes in sorted(cuts, key=lambda boxes: (boxes.n_conditions, boxes.fit_cost)):
         if boxes.fit_cost < cheapest:
             cheapest = boxes.fit_cost
-            found = _list_of_boxes(problem, boxes, coverages, least, prefer)
+            found = _list_of_boxes(problem, boxes, coverages, least, prefer, judge)
             by_conditions.setdefault(found.n_conditions, found)
     return (*by_rules.values(),), (*by_conditions.values(),)
 
@@ -602,12 +629,13 @@ def _set_path(problem, settings, best, is_base, prefer=None):
     return tuple(by_rules.values())
 
 
-def _list_of_boxes(problem, rules, coverages, least=0.0, prefer=None):
+def _list_of_boxes(problem, rules, coverages, least=0.0, prefer=None, judge=None):
     """Convert the boxes of a list to conditions, without those of too few rows.
 
     `coverages` caches the rows that match, for lists that share conditions.
     """
     left = np.ones(len(problem.target), dtype=bool)
+    place = np.zeros(len(left), dtype=np.intp)  # of the rule that predicts each row
     conditions, answers = [], []
     for own in _conditions(problem, rules, prefer):
         if own not in coverages:
@@ -620,8 +648,10 @@ def _list_of_boxes(problem, rules, coverages, least=0.0, prefer=None):
             conditions.append(own)
             answers.append(problem.number_near(taken))
             left &= ~taken
+            place += left
     answers.append(problem.number_near(left))
-    return Conjunctions(tuple(conditions), tuple(answers), rules.cost)
+    loss = 0.0 if judge is None else judge(place, len(answers))
+    return Conjunctions(tuple(conditions), tuple(answers), rules.cost, loss)
 
 
 def _set_of_boxes(problem, rules, is_base, prefer=None):

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields
 from typing import Any, Literal, TypeVar
 
+from defragtrees._utils.files import read_json
 from defragtrees._utils.types import Column, Rows
 from defragtrees.data.tables import as_dense, nearest
 from defragtrees.ensembles.black_box import model_task
@@ -292,4 +293,4 @@ def load(path: str | os.PathLike[str]) -> RuleModel:
     ...     load(f"{folder}/rules.json")
     <RuleList: 3 rules, 2 features, 1.5 conditions per rule>
     """
-    return RuleModel.load(path)
+    return RuleModel.from_dict(read_json(path))

@@ -143,7 +143,7 @@ def _reason(batch, i, explanation):
     """The prediction, its rule, and why, with the values of the file."""
     rules = batch.rules
     every = list(rules)
-    names, words = rules.feature_names, rules.vocabulary
+    names, words = rules.feature_names, rules._vocabulary
     holding = [every[k] for k in explanation.averaged or (explanation.rule,)]
     features = [c.feature for rule in holding for c in rule.conditions]
     reason = {"prediction": explanation.answer}
@@ -183,7 +183,7 @@ def _value_text(value):
 def _pair(rules, name, value):
     """A feature and its value, in the words that the rules are said in."""
     j = rules.feature_names.index(name)
-    label, scale = rules.shown_names[j], rules.vocabulary.scales[j]
+    label, scale = rules._vocabulary.names[j], rules._vocabulary.scales[j]
     text = scale.text(value) if isinstance(value, float) else _value_text(value)
     return f"{render.plain(label)} = {text}"
 

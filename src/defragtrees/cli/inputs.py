@@ -21,7 +21,7 @@ from sklearn.metrics import confusion_matrix
 from sklearn.model_selection import train_test_split
 
 from defragtrees._utils import formatting as render
-from defragtrees._utils.files import first_bytes
+from defragtrees._utils.files import first_bytes, read_json
 from defragtrees._utils.optional import require
 from defragtrees._utils.warnings import warn
 from defragtrees.cli.data import ANY, Batch, as_arrow
@@ -558,7 +558,7 @@ def is_rules_file(path):
 def read_rules(path):
     """The RuleModel that `simplify --out` saved."""
     if is_rules_file(path):
-        return RuleModel.load(path)
+        return RuleModel.from_dict(read_json(path))
     kind = file_kind(path)
     advice = " Make rules from it first: defragtrees simplify."
     raise ModelFileError(
@@ -571,7 +571,7 @@ def _reading_for(rules, table):
     """The columns of a table that the conditions of rules are on."""
     used = [rules.feature_names.index(name) for name in rules.features]
     names = {j: find_column(rules.feature_names[j], table, "A rule") for j in used}
-    kinds = [s.kind if s.kind in KINDS else None for s in rules.vocabulary.scales]
+    kinds = [s.kind if s.kind in KINDS else None for s in rules._vocabulary.scales]
     return _Reading(table, names, rules.categories, kinds)
 
 

@@ -93,7 +93,7 @@ def command(
                     "chosen_by": path.chosen_by,
                     "ensemble_error": path.ensemble_error,
                     "ensemble_measures": path.ensemble_measures,
-                    "rules": path.rules.rows(),
+                    "rules": path.rules._rows(),
                 }
             )
         )

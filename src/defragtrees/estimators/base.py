@@ -668,8 +668,23 @@ class RuleClassifier(ClassifierMixin, FittedRules):
         check_is_fitted(self, "rules_")
         return self._predictions(X, self.rules_._rate_interval, np.float64, 2)
 
-    @like_rules
     def decision_function(self, X: Rows) -> Floats:
+        """Scores of classes, by which rows can be ranked.
+
+        Two classes: the log-odds of the second less those from which on it is
+        predicted, so that it is predicted above 0; shape (n_samples,). More: the
+        expected cost of predicting each class, negated, so that the largest is
+        predicted; shape (n_samples, n_classes). Without costs that is its probability
+        less one.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples,) or (n_samples, n_classes)
+        """
         check_is_fitted(self, "rules_")
         rules, n_classes = self.rules_, self.rules_.outcome.n_classes
         n_outputs = n_classes if n_classes != 2 else None
@@ -825,10 +840,10 @@ def read_unseen(simplifier, source, store):
 
 def warn_of_unpredicted(rules, store):
     """Warn of classes that occur in the rows and that no rule predicts."""
-    if rules.n_rules == 1 or not rules.unpredicted_classes:
+    if rules.n_rules == 1 or not rules._unpredicted_classes:
         return
     rates = dict(zip(rules.classes, store.class_shares(), strict=True))
-    missing = [label for label in rules.unpredicted_classes if rates[label] > 0]
+    missing = [label for label in rules._unpredicted_classes if rates[label] > 0]
     if missing:
         shown = [
             rules.outcome.answer_text(c) if rules.class_labels else c for c in missing
@@ -842,7 +857,7 @@ def warn_of_unpredicted(rules, store):
 
 
 def _encoded(rules, X):
-    matrix = rules.encode(X)
+    matrix = rules._encode(X)
     check_finite(matrix, rules.feature_names)
     return matrix
 

@@ -39,9 +39,9 @@ from defragtrees.search.choice import (
 )
 from defragtrees.search.driver import (
     CRITERIA,
-    FORMS,
     MOST_ROWS,
     NEW_ROWS,
+    SEARCHES,
     SearchSettings,
     count_found,
 )
@@ -230,7 +230,6 @@ def _parameters(for_classes="", doubling="\n"):
 
 
 SEED = 0  # of the search
-DECISIONS = {"list": "first", "standalone": "standalone", "points": "points"}
 
 
 @dataclass(repr=False, eq=False)
@@ -246,7 +245,7 @@ class _Defrag(DefragResults, RuleFinder):
     prefer: Any = None
     monotone: Any = None
     groups: Any = setting(None, None, Several())
-    form: str = setting("list", Key(FORMS))
+    form: str = setting("list", Key(SEARCHES))
     points: str = setting("exact", "exact", "integer")
     points_follow_rates: bool = setting(False, *FLAG)
     brevity: float = setting(0.01, Real(0))
@@ -290,7 +289,7 @@ class _Defrag(DefragResults, RuleFinder):
                 form=form,
                 **{name: value},
             )
-            for form in FORMS
+            for form in SEARCHES
             if form != "points"
             for name, value in (("points", "integer"), ("points_follow_rates", True))
         ),
@@ -346,8 +345,8 @@ class _Defrag(DefragResults, RuleFinder):
     def _path(self, problem, settings, counting, rows):
         """Search once, and count the best rule model of every size."""
         # A fixed seed, so that two fits on the same rows do not differ by chance.
-        found = FORMS[self.form](problem, settings, np.random.default_rng(SEED))
-        blank, scoring = problem.blank(DECISIONS[self.form]), self._scoring()
+        found = SEARCHES[self.form](problem, settings, np.random.default_rng(SEED))
+        blank, scoring = problem.blank(self.form), self._scoring()
         limits, decision = settings.limits, settings.decision
         return count_found(found, blank, counting, limits, decision, scoring, rows)
 

@@ -42,8 +42,7 @@ test: lint types
 		--dist worksteal -m 'not cluster'
 
 # The lowest versions that pyproject.toml allows, on Python 3.11, for which they all have
-# wheels. Left out: `optimal`, as its solvers bring a scikit-survival that is made for one
-# version of scikit-learn; browsers, types and printed pages, which are those of today.
+# wheels. Left out: browsers, types and printed pages, which are those of today.
 OLDEST ?= .venv-oldest
 test-oldest:
 	$(PYTHON) -m venv $(OLDEST)

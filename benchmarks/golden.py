@@ -292,7 +292,7 @@ def write_settings(folder):
             folder, f"number-{form}", rows, numbers, X, spent, form=form, max_rules=5
         ).rules_
         fresh, _, spent_there = visits(500, seed=4)
-        calibrated = rules.calibrated(fresh, spent_there)
+        calibrated = rules._calibrated(fresh, spent_there)
         calibrated.save(folder / f"number-{form}-calibrated.json")
         intervals = calibrated.predict_interval(fresh[:20]).tolist()
         write(folder / f"number-{form}-intervals.txt", f"{intervals}\n")
@@ -369,9 +369,8 @@ def write_baselines(folder):
     """The other methods, for classes and for numbers."""
     import defragtrees
 
-    kinds = ("DistilledTree", "OptimalTree", "BornAgainTree", "InTrees", "NodeHarvest")
-    few = {"OptimalTree": {"max_rules": 4, "n_cuts": 10}}
-    few |= {"BornAgainTree": {"max_rules": 5, "n_smeared": 10, "n_folds": 3}}
+    kinds = ("DistilledTree", "BornAgainTree", "InTrees", "NodeHarvest")
+    few = {"BornAgainTree": {"max_rules": 5, "n_smeared": 10, "n_folds": 3}}
     few |= {"NodeHarvest": {"n_nodes": 200}, "InTrees": {"max_rules": 8}}
     for name in ("heart", "energy"):
         X, y, model = table_and_model(name, n_trees=15, n_rows=400)

@@ -45,7 +45,9 @@ def judged(rules, X, y):
     """For each rule its estimate, and the rate in new rows with its standard error."""
     covers, applied = rules.covers(X), rules.apply(X)
     for k, rule in enumerate(rules):
-        is_own = covers[:, k] if rules.is_standalone and rule.conditions else None
+        is_own = (
+            covers[:, k] if rules.form == "standalone" and rule.conditions else None
+        )
         rows = applied == k if is_own is None else is_own
         if rows.sum() < LEAST_ROWS or rule.interval is None:
             continue

@@ -9,7 +9,7 @@ import pandas as pd
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
 from defragtrees import simplify
-from defragtrees.data.tables import column_kinds, dates_as_days
+from defragtrees.tables import column_kinds, dates_as_days
 
 N_ROWS = 1200
 

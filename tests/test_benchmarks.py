@@ -101,7 +101,7 @@ def test_a_thinned_set_has_three_percent_of_its_second_class(tmp_path):
 
 
 def test_every_method_runs_and_gives_its_measures():
-    rows = pd.DataFrame(run_one(FOLDER, "spambase_sample", "boosted", 0, 300, False))
+    rows = pd.DataFrame(run_one(FOLDER, "spambase_sample", "boosted", 0, 300))
     assert (rows.seed == 0).all()
     table = rows.set_index(["method", "budget"])
     assert table.loc[("ensemble", 0), "auc"].item() > 0.95

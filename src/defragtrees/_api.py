@@ -8,8 +8,8 @@ from dataclasses import fields
 from typing import Any, Literal, TypeVar
 
 from defragtrees._utils.files import read_json
+from defragtrees._utils.formatting import nearest
 from defragtrees._utils.types import Column, Rows
-from defragtrees.data.tables import as_dense, nearest
 from defragtrees.ensembles.black_box import model_task
 from defragtrees.ensembles.readers import read_forest
 from defragtrees.errors import SettingError
@@ -19,6 +19,7 @@ from defragtrees.estimators.inputs import Unreadable, fitted_forest
 from defragtrees.outcomes import make_outcome
 from defragtrees.paper.estimator import FABRulesClassifier, FABRulesRegressor
 from defragtrees.rules.model import RuleModel
+from defragtrees.tables import as_dense
 
 __all__ = ["check_names", "load", "simplify"]
 

@@ -25,7 +25,6 @@ from defragtrees._utils import formatting as render
 from defragtrees._utils.optional import require
 from defragtrees._utils.progress import Progress, part, parts, watch
 from defragtrees._utils.types import Column, Rows
-from defragtrees.data.tables import check_weight, one_column, take_rows
 from defragtrees.estimators import METHODS, compared_methods, estimator_for
 from defragtrees.estimators.base import Simplifier
 from defragtrees.estimators.inputs import one_seed, open_model
@@ -33,6 +32,7 @@ from defragtrees.metrics.resampling import rule_stability
 from defragtrees.outcomes import make_outcome
 from defragtrees.outcomes.decision import Decision, make_decision, threshold_costs
 from defragtrees.rules.text import MAYBE_TRAINED
+from defragtrees.tables import check_weight, one_column, take_rows
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

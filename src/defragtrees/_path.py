@@ -16,7 +16,6 @@ from defragtrees._utils import formatting as render
 from defragtrees._utils.progress import part
 from defragtrees._utils.types import Column, Floats, Rows
 from defragtrees.data.evaluation import Predictions, decided_alike, rule_scores
-from defragtrees.data.tables import check_finite, one_column, take_rows
 from defragtrees.estimators.base import open_validation
 from defragtrees.estimators.defrag import DefragClassifier
 from defragtrees.estimators.inputs import one_seed, open_model
@@ -25,6 +24,7 @@ from defragtrees.outcomes import MEASURES
 from defragtrees.outcomes.decision import cost_matrix
 from defragtrees.rules.model import RuleModel
 from defragtrees.rules.text import MAYBE_TRAINED
+from defragtrees.tables import check_finite, one_column, take_rows
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from sklearn.ensemble import RandomForestClassifier
 
+import defragtrees
 from defragtrees import RuleModel, compare, read_forest, simplify, simplify_path
 from defragtrees.cli.options import _named_costs
 
@@ -89,10 +90,10 @@ def test_each_option_is_the_setting_of_the_library(
     settings = {"max_rules": 4, "random_state": 0, **settings}
     done = call("path", *inputs, "--max-rules", 4, *options, "--out", out)
     assert done.code == 0, done.err
-    assert RuleModel.load(out) == simplify_path(model, *rows, **settings).rules
+    assert defragtrees.load(out) == simplify_path(model, *rows, **settings).rules
     more = ["--test-size", 0, "--out", out]
     assert call("simplify", *inputs, "--max-rules", 4, *options, *more).code == 0
-    assert RuleModel.load(out) == simplify(model, *rows, **settings).rules_
+    assert defragtrees.load(out) == simplify(model, *rows, **settings).rules_
 
 
 def test_compare_gives_them_to_the_default_method(call, credit, inputs):

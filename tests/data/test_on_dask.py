@@ -23,7 +23,7 @@ from defragtrees.data import sources
 from defragtrees.data.dask import DaskShards, DaskSource, blocks
 from defragtrees.data.grid import ThresholdGrid
 from defragtrees.data.shards import LocalShards, Shard
-from defragtrees.data.tables import read_matrix
+from defragtrees.tables import read_matrix
 from tests.paper.settings import SEEDED
 
 pytestmark = pytest.mark.cluster

@@ -13,7 +13,7 @@ from defragtrees import (
     metrics,
 )
 from defragtrees.data import sources
-from defragtrees.data.tables import relative_weight
+from defragtrees.tables import relative_weight
 
 SCALES = (1000.0, 1e-3, 7 / 3, 1e300, 1e-300)
 N_ROWS = 300

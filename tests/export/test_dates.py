@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from defragtrees import Condition, DefragClassifier, Rule, RuleList
-from defragtrees.data.tables import as_days
 from defragtrees.export import export
 from defragtrees.export.sql import DIALECTS
+from defragtrees.tables import as_days
 from tests.export import test_onnx
 
 pd = pytest.importorskip("pandas")

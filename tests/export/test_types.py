@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 from defragtrees import DefragClassifier, Rule
-from defragtrees.data.tables import object_as_days
 from defragtrees.export import export
 from defragtrees.export.sql import DIALECTS
 from defragtrees.rules.forms import FORMS
+from defragtrees.tables import object_as_days
 from tests.export import test_onnx
 from tests.export.test_pmml import jpmml as jpmml
 from tests.export.test_pmml import pmml4s as pmml4s

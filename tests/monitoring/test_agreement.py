@@ -8,6 +8,7 @@ import pytest
 from sklearn.datasets import load_iris
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
+import defragtrees
 from defragtrees import DistilledTreeClassifier, RuleModel, read_forest, simplify
 from defragtrees.estimators.measuring import match_classes
 from tests.monitoring.test_check import by_kind, fitted, rows
@@ -241,22 +242,11 @@ def test_validation_rows_are_preferred():
     assert kept.loss == pytest.approx((apart**2).mean())
 
 
-def test_other_methods_and_older_files_are_compared_on_training_rows(tmp_path):
+def test_other_methods_are_compared_on_training_rows():
     rules, model = fitted()
-    data = rules.to_dict()
-    del data["training"]["agreement"]
-    for rule in (*data["rules"], data["default"]):
-        del rule["n_effective"]
-    del data["evidence"]
-    old = RuleModel.from_dict(data)
-    found, finding = agreement(old, model)
-    wrong = sum(rule.error * rule.n_rows for rule in rules)
-    assert finding.then == pytest.approx(1 - wrong / 1500)
-    assert "rows that the model was trained on" in found.notes[0]
     assert not rules.check(*NEW, ensemble=model).notes
-    assert not old.check(*NEW, ensemble=model).has_moved
-    # Forms without a rate of agreement per rule say that there is nothing to test.
-    data = fitted("points")[0].to_dict()
+    # Without an agreement in the file there is nothing to test.
+    data = rules.to_dict()
     del data["training"]["agreement"]
     found, finding = agreement(RuleModel.from_dict(data), model)
     assert finding is None
@@ -267,6 +257,9 @@ def test_other_methods_and_older_files_are_compared_on_training_rows(tmp_path):
     kept = tree.rules_.training.agreement
     assert (kept.source, kept.n_rows) == ("training", 400)
     assert kept.loss == pytest.approx(1 - tree.training_["fidelity"])
+    found, finding = agreement(tree.rules_, forest, X)
+    assert finding.then == pytest.approx(tree.training_["fidelity"])
+    assert "rows that the model was trained on" in found.notes[0]
     data = rules.to_dict()
     data["training"]["agreement"]["source"] = "somewhere"
     with pytest.raises(ValueError, match=r"agreement\.source must be one of"):
@@ -288,7 +281,7 @@ def test_edited_and_refitted_rules_say_what_was_tested(tmp_path):
     # Rules that predict what they did agree as often as they did.
     counted = rules.refit(*rows(1500, np.random.default_rng(4)))
     counted.save(tmp_path / "rules.json")
-    found, finding = agreement(RuleModel.load(tmp_path / "rules.json"), model)
+    found, finding = agreement(defragtrees.load(tmp_path / "rules.json"), model)
     assert (finding.then, found.notes) == (1 - rules.training.agreement.loss, ())
     higher = rules.with_threshold(0.9)
     assert agreement(higher, model)[1] is None

@@ -81,7 +81,7 @@ def test_points_double_the_odds_as_often_as_asked_for():
     told = model.predict_proba(X)[:, 1]
     odds = told / (1 - told)
     assert np.log2(odds) * 20 == pytest.approx(totals)
-    assert "20 more points double the odds" in model.rules_.to_text()
+    assert "20 more points double the odds" in model.rules_.export("text")
 
 
 def test_rounding_is_no_worse_than_any_neighbour():
@@ -423,7 +423,7 @@ def test_points_may_be_made_to_follow_the_rates(n_classes):
     number = np.where(y == "pays", 1.0, 0.0) if n_classes else y
 
     def contradict(rules):
-        means = [number[rule.covers(rules.encode(X))].mean() for rule in rules.rules]
+        means = [number[rule.covers(rules._encode(X))].mean() for rule in rules.rules]
         apart = np.array(means) - number.mean()
         return apart * [rule.points[0] for rule in rules.rules] < 0
 

@@ -31,7 +31,8 @@ from defragtrees._utils.files import first_bytes
 from defragtrees._utils.optional import require
 from defragtrees.cli import unpacking
 from defragtrees.data.sources import ParquetSource, Part
-from defragtrees.data.tables import (
+from defragtrees.rules.parsing import read_value
+from defragtrees.tables import (
     DATE_KINDS,
     MICROSECONDS,
     TRUTH,
@@ -41,7 +42,6 @@ from defragtrees.data.tables import (
     object_as_days,
     read_matrix,
 )
-from defragtrees.rules.parsing import read_value
 
 BATCH_ROWS = 65_536  # fewer of a wide table
 BUFFER_BYTES = 2**18  # for each column of a Parquet file

@@ -1,4 +1,4 @@
-"""Tables, sources of rows, and the row store with all rows of a fit as small codes.
+"""Sources of rows, and the row store with all rows of a fit as small codes.
 
 `sources` reads rows in parts; `encoding` turns each part into a shard: bin numbers,
 predictions of the ensemble, labels and weights. A `RowStore` holds the shards. Sums

@@ -23,8 +23,8 @@ from defragtrees._utils.warnings import warn
 from defragtrees.data import sources
 from defragtrees.data.shards import Shard, joined
 from defragtrees.data.sources import Part, Source, TableSource
-from defragtrees.data.tables import check_length
 from defragtrees.errors import MissingPackageError
+from defragtrees.tables import check_length
 
 dask = require("dask", "A Dask collection")
 da = require("dask.array", "A Dask collection")

@@ -12,8 +12,8 @@ import numpy as np
 
 from defragtrees.data.grid import ThresholdGrid, integer_range
 from defragtrees.data.shards import Shard
-from defragtrees.data.tables import check_finite, one_column
 from defragtrees.ensembles.forest import Forest
+from defragtrees.tables import check_finite, one_column
 
 TILE_ROWS = 4096
 

@@ -8,11 +8,11 @@ import numpy as np
 
 from defragtrees.data.encoding import checked_columns
 from defragtrees.data.shards import class_sums
-from defragtrees.data.tables import check_finite
 from defragtrees.outcomes.classification import grouped
 from defragtrees.outcomes.decision import cost_matrix
 from defragtrees.outcomes.measures import CalibrationSums, Moments, calibrate
 from defragtrees.rules.model import RuleModel
+from defragtrees.tables import check_finite
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,9 +15,9 @@ import numpy as np
 
 from defragtrees._utils.types import Flags, Floats, Places, Rows
 from defragtrees._utils.values import ByValue, freeze
-from defragtrees.data.tables import MICROSECONDS
 from defragtrees.rules.conditions import Condition
 from defragtrees.rules.labels import KINDS
+from defragtrees.tables import MICROSECONDS
 
 # How far a threshold may move, as a share of its gap, to a multiple of ten or of five.
 MOST_SHIFT = {1: 0.4, 5: 0.15}

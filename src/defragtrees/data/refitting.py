@@ -9,10 +9,10 @@ from defragtrees._utils.formatting import plural
 from defragtrees._utils.values import all_rounded, round_significant
 from defragtrees.data.shards import Shard
 from defragtrees.data.statistics import RuleSums, recounted
-from defragtrees.data.tables import check_length, check_weight, one_column
 from defragtrees.rules.edits import Edit
 from defragtrees.rules.model import RuleModel
 from defragtrees.rules.profile import Evidence, TrainingRows, count_rows
+from defragtrees.tables import check_length, check_weight, one_column
 
 Model = TypeVar("Model", bound=RuleModel)
 

@@ -17,7 +17,8 @@ import numpy as np
 
 from defragtrees._utils.optional import require
 from defragtrees.data.shards import LocalShards, in_order, joined
-from defragtrees.data.tables import (
+from defragtrees.errors import TableFileError
+from defragtrees.tables import (
     as_dense,
     check_length,
     n_rows_of,
@@ -27,7 +28,6 @@ from defragtrees.data.tables import (
     slice_rows,
     stacked,
 )
-from defragtrees.errors import TableFileError
 
 MANY_ROWS = 100_000  # with more rows, only codes are kept
 PART_ROWS = 2**16  # rows per part, if the source can choose

@@ -27,13 +27,13 @@ from defragtrees.data.statistics import (
     counted,
     packed_list,
 )
-from defragtrees.data.tables import count_odd_weights, in_weight_unit
 from defragtrees.rules.profile import (
     WORTH,
     Evidence,
     TrainingRows,
     training_column,
 )
+from defragtrees.tables import count_odd_weights, in_weight_unit
 
 
 @dataclass(frozen=True)

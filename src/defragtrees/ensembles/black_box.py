@@ -17,16 +17,16 @@ from sklearn.ensemble import HistGradientBoostingRegressor
 from defragtrees._utils import formatting as render
 from defragtrees._utils.progress import Progress
 from defragtrees.data.sampling import draw_rows, hash_rows, name_order, ranks
-from defragtrees.data.tables import (
+from defragtrees.ensembles.forest import Forest, Tree
+from defragtrees.ensembles.readers import read_forest
+from defragtrees.outcomes import make_outcome
+from defragtrees.tables import (
     TableForm,
     check_finite,
     column_names,
     select_columns,
     take_rows,
 )
-from defragtrees.ensembles.forest import Forest, Tree
-from defragtrees.ensembles.readers import read_forest
-from defragtrees.outcomes import make_outcome
 
 BATCH_ROWS = 10_000
 PROBE_ROWS = 20  # queried to find out what a model predicts

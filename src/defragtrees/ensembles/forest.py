@@ -11,10 +11,10 @@ from scipy import special
 
 from defragtrees._utils.types import Floats, Rows, Values
 from defragtrees._utils.values import ByValue, freeze
-from defragtrees.data.tables import read_matrix
 from defragtrees.errors import UnsupportedEnsembleError
 from defragtrees.outcomes import make_outcome
 from defragtrees.outcomes.base import Outcome
+from defragtrees.tables import read_matrix
 
 MOST_CLASSES = 10_000  # a decision has a cost for each pair of classes
 COMBINATIONS = ("mean", "sum", "median")

@@ -7,12 +7,12 @@ from typing import Any, TypeVar
 import numpy as np
 
 from defragtrees.data.refitting import checked_rows, recount_rows
-from defragtrees.data.tables import select_columns, take_rows
 from defragtrees.estimators.defrag import DefragClassifier, DefragRegressor
 from defragtrees.rules.conditions import Condition, Rule
 from defragtrees.rules.edits import Edit
 from defragtrees.rules.model import RuleModel
 from defragtrees.search.driver import SEARCHES
+from defragtrees.tables import select_columns, take_rows
 
 Model = TypeVar("Model", bound=RuleModel)
 FEWEST_ROWS = 20  # needed to search for rules

@@ -16,20 +16,9 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from defragtrees._utils.formatting import listed
 from defragtrees._utils.values import shown
 from defragtrees._utils.warnings import warn
-from defragtrees.data.tables import (
-    boolean_columns,
-    category_lists,
-    column_kinds,
-    column_names,
-    dates_as_days,
-    declared_categories,
-    lightgbm_names,
-    listed,
-    ordered_categories,
-    text_as_categories,
-)
 from defragtrees.ensembles.black_box import ask_model, can_be_queried
 from defragtrees.ensembles.pipelines.rewriting import with_categories
 from defragtrees.ensembles.readers import read_forest, read_on_table
@@ -40,6 +29,17 @@ from defragtrees.rules.labels import (
     ORDERED,
     checked_labels,
     make_vocabulary,
+)
+from defragtrees.tables import (
+    boolean_columns,
+    category_lists,
+    column_kinds,
+    column_names,
+    dates_as_days,
+    declared_categories,
+    lightgbm_names,
+    ordered_categories,
+    text_as_categories,
 )
 
 MADE_UP_NAMES = ("x{1}", "x{0}", "f{0}", "{0}", "Column_{0}")

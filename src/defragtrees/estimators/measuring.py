@@ -11,7 +11,6 @@ from defragtrees._utils import formatting as render
 from defragtrees.data import sources
 from defragtrees.data.evaluation import PartEvaluator
 from defragtrees.data.sources import open_source
-from defragtrees.data.tables import find_positions, take_rows
 from defragtrees.ensembles.black_box import (
     PROBE_ROWS,
     ClassQuery,
@@ -23,6 +22,7 @@ from defragtrees.ensembles.forest import Forest, for_many_rows
 from defragtrees.estimators.inputs import Unreadable, described_forest, fitted_forest
 from defragtrees.rules.model import RuleModel
 from defragtrees.rules.text import calibration_text, scores_text
+from defragtrees.tables import find_positions, take_rows
 
 
 def evaluate(rules, X, y=None, sample_weight=None, *, model=None):

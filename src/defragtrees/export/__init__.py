@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import Any, Literal, NamedTuple, overload
 
 from defragtrees._utils.files import write_atomic
-from defragtrees.data.tables import near_name
+from defragtrees._utils.formatting import near_name
 from defragtrees.export.tables import schema, to_frame
 from defragtrees.rules.model import RuleModel
 

@@ -4,8 +4,8 @@ import math
 
 import numpy as np
 
+from defragtrees._utils.formatting import listed
 from defragtrees._utils.optional import require
-from defragtrees.data.tables import listed
 from defragtrees.export import portable
 from defragtrees.export.tables import to_text
 from defragtrees.rules.model import RuleModel

@@ -13,8 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from defragtrees.data.tables import MICROSECONDS, listed
+from defragtrees._utils.formatting import listed
 from defragtrees.rules.labels import BOOLEAN, KINDS
+from defragtrees.tables import MICROSECONDS
 
 __all__ = [
     "DAYS",

@@ -384,7 +384,7 @@ def _markdown(text: str) -> str:
 
 
 def to_json(rules: RuleModel, *, indent: int | None = 1) -> str:
-    """The rules as JSON; `RuleModel.from_dict` and `RuleModel.load` read it back.
+    """The rules as JSON; `RuleModel.from_dict` and `defragtrees.load` read it back.
 
     Parameters
     ----------

@@ -11,8 +11,8 @@ import numpy as np
 from sklearn import tree
 from sklearn.tree._tree import Tree
 
+from defragtrees._utils.formatting import listed
 from defragtrees._utils.warnings import warn
-from defragtrees.data.tables import listed
 from defragtrees.export import portable
 from defragtrees.rules.model import RuleModel
 

@@ -9,7 +9,7 @@ import numpy as np
 from defragtrees._utils import formatting as render
 from defragtrees._utils.types import Column, Rows
 from defragtrees._utils.values import is_finite
-from defragtrees.data.tables import check_length, check_weight, one_column
+from defragtrees.tables import check_length, check_weight, one_column
 
 __all__ = ["Gains", "best_threshold", "gains"]
 

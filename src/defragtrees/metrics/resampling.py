@@ -11,8 +11,8 @@ from sklearn.utils import check_random_state
 from defragtrees._utils import formatting as render
 from defragtrees._utils.progress import parts
 from defragtrees._utils.types import Column, Rows
-from defragtrees.data.tables import take_rows
 from defragtrees.metrics.rulesets import members, similarity
+from defragtrees.tables import take_rows
 
 __all__ = ["RuleStability", "rule_stability", "stability"]
 

@@ -9,13 +9,13 @@ from sklearn.metrics import confusion_matrix
 from sklearn.utils.validation import check_consistent_length
 
 from defragtrees._utils.types import Column, Rows
-from defragtrees.data.tables import check_weight, one_column
 from defragtrees.outcomes import make_outcome
 from defragtrees.outcomes.decision import make_decision
 from defragtrees.outcomes.measures import bands_of, calibrate
 from defragtrees.outcomes.points import reachable_totals
 from defragtrees.rules.forms import Scorecard
 from defragtrees.rules.model import RuleModel
+from defragtrees.tables import check_weight, one_column
 
 __all__ = [
     "calibration",

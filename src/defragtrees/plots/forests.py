@@ -8,7 +8,6 @@ import numpy as np
 
 from defragtrees._utils import formatting as render
 from defragtrees._utils.types import Column, Rows
-from defragtrees.data.tables import column_names, feature_index
 from defragtrees.ensembles.readers import read_forest
 from defragtrees.plots import style
 from defragtrees.plots.picture import encoded
@@ -22,6 +21,7 @@ from defragtrees.plots.two_features import (
     runs,
     two_features,
 )
+from defragtrees.tables import column_names, feature_index
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -15,8 +15,8 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils.validation import check_consistent_length
 
-from defragtrees.data.tables import check_finite
 from defragtrees.plots import style
+from defragtrees.tables import check_finite
 
 LETTER = (
     "[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc"

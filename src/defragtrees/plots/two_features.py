@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from defragtrees._utils import formatting as render
+from defragtrees._utils.formatting import listed
 from defragtrees._utils.types import Column, Rows, Values
-from defragtrees.data.tables import feature_index, listed
 from defragtrees.plots import style
 from defragtrees.plots.picture import encoded, some_rows, spread
 from defragtrees.rules.labels import PLAIN, Scale
 from defragtrees.rules.model import RuleModel
+from defragtrees.tables import feature_index
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

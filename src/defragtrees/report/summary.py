@@ -18,7 +18,6 @@ from defragtrees._path import PathPoint, measure_path
 from defragtrees._utils import formatting as render
 from defragtrees._utils.formatting import plural
 from defragtrees.data.evaluation import evaluate_encoded
-from defragtrees.data.tables import as_dense, check_finite, check_length, check_weight
 from defragtrees.estimators.base import Simplifier
 from defragtrees.estimators.measuring import read_model
 from defragtrees.metrics.rulesets import calibration_rows, table_of_totals
@@ -35,6 +34,7 @@ from defragtrees.report.text import (
     true_minus,
 )
 from defragtrees.rules.model import RuleModel
+from defragtrees.tables import as_dense, check_finite, check_length, check_weight
 
 UNNAMED = ("class", "value")  # what is predicted if y has no name
 MARK = "\0"  # does not occur in names of features

@@ -22,7 +22,6 @@ from defragtrees._utils.files import to_json, write_atomic
 from defragtrees._utils.optional import require
 from defragtrees._utils.types import Column, Flags, Floats, Places, Rows, Values
 from defragtrees._utils.values import ByValue, is_finite, shown
-from defragtrees.data.tables import read_matrix
 from defragtrees.errors import ModelFileError
 from defragtrees.outcomes import OUTCOMES, make_outcome
 from defragtrees.outcomes.base import Outcome
@@ -32,7 +31,6 @@ from defragtrees.outcomes.intervals import (
     RateBands,
     Residuals,
     band_edges,
-    rule_scales,
 )
 from defragtrees.rules import schema
 from defragtrees.rules.conditions import UNMEASURED, Condition, Rule
@@ -61,6 +59,7 @@ from defragtrees.rules.text import (
     table_text,
     wrap_notes,
 )
+from defragtrees.tables import read_matrix
 
 __all__ = ["RuleModel"]
 
@@ -210,8 +209,9 @@ class RuleModel(ByValue, ABC):
                 points = rule.points or ()
                 if len(points) != self._n_points or not all(map(is_finite, points)):
                     raise ValueError(
-                        f"A rule of form={self.form!r} has {self._n_points} points, "
-                        f"each a finite number; got {rule.points!r}."
+                        "Each rule must have points where they add up, and none "
+                        f"elsewhere, each a finite number; got points={rule.points!r} "
+                        f"with form={self.form!r}."
                     )
             except ValueError as error:
                 place = f"rules[{k}]" if k < len(self.rules) else "default"
@@ -1832,7 +1832,7 @@ class RuleModel(ByValue, ABC):
                 Edit.from_dict(edit, f"edits[{i}]")
                 for i, edit in enumerate(fields.get("edits") or ())
             )
-            _read_intervals(fields, form)
+            _read_intervals(fields)
             if fields.get("training") is not None:
                 fields["training"] = TrainingRows.from_dict(fields["training"])
             if fields.get("evidence") is not None:
@@ -1887,23 +1887,9 @@ def _check_format(data: Any) -> None:
         )
 
 
-def _read_intervals(fields: dict[str, Any], form: str) -> None:
+def _read_intervals(fields: dict[str, Any]) -> None:
     """Make objects of the fields for intervals that were read from a rule file."""
-    scores = fields.pop("interval_scores", None)
-    if scores is not None and fields["classes"]:
-        raise ValueError("interval_scores are for numbers; these rules predict classes")
-    if scores is not None and fields.get("residuals") is not None:
-        raise ValueError("residuals and interval_scores must not both be there")
-    if scores is not None:
-        if list(scores) != sorted(scores):
-            raise ValueError("interval_scores must be in ascending order")
-        rules = [*fields["rules"], fields["default"]]
-        n_rows = np.array([rule.n_rows for rule in rules])
-        spreads = [math.nan if r.spread is None else r.spread for r in rules]
-        scales = rule_scales(n_rows, np.array(spreads))
-        by_rule = form in ("list", "tree")
-        fields["residuals"] = Residuals.of_scores(scores, scales, by_rule)
-    elif fields.get("residuals") is not None:
+    if fields.get("residuals") is not None:
         needed = ("bands", "spreads", "pooled")
         found = schema.read_fields(fields["residuals"], _RESIDUALS, needed, "residuals")
         fields["residuals"] = Residuals(**found)
@@ -1946,7 +1932,6 @@ _FIELDS = {
     "categories": schema.list_of(schema.NULL | schema.list_of(schema.LABEL)),
     "rules": schema.list_of(schema.ANYTHING),
     "default": schema.ANYTHING,
-    "interval_scores": schema.list_of(schema.number(0, 1e100), 0, 1000) | schema.NULL,
     "residuals": schema.ANYTHING,
     "rate_bands": schema.ANYTHING,
     "threshold": schema.number(0, 1, is_open=True) | schema.NULL,

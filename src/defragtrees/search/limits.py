@@ -5,9 +5,9 @@ from dataclasses import KW_ONLY, dataclass, field, fields, replace
 
 import numpy as np
 
+from defragtrees._utils.formatting import listed
 from defragtrees._utils.values import shown
 from defragtrees._utils.warnings import warn
-from defragtrees.data.tables import feature_index, listed
 from defragtrees.errors import SettingError
 from defragtrees.rules.labels import ORDERED
 from defragtrees.search.lists import (
@@ -17,6 +17,7 @@ from defragtrees.search.lists import (
     rows_in,
 )
 from defragtrees.search.moves import descend, remove_rule
+from defragtrees.tables import feature_index
 
 MOST_RULES = 10  # if the fit chooses their number
 SEARCH_RULES = 10  # a short list is better cut from a longer one

@@ -21,7 +21,13 @@ from defragtrees._utils.files import write_atomic
 from defragtrees._utils.types import Column, Flags, Places, Rows
 from defragtrees.data.sampling import hash_rows, name_order
 from defragtrees.data.sources import open_source
-from defragtrees.data.tables import (
+from defragtrees.outcomes.intervals import QUANTILE, wilson_interval
+from defragtrees.rules.conditions import Condition, Rule
+from defragtrees.rules.forms import RuleList
+from defragtrees.rules.labels import BOOLEAN, ORDERED
+from defragtrees.rules.model import RuleModel
+from defragtrees.segments.boxes import BoxSearch, family_of, make_column, make_losses
+from defragtrees.tables import (
     TableForm,
     boolean_columns,
     check_finite,
@@ -30,12 +36,6 @@ from defragtrees.data.tables import (
     is_missing,
     ordered_categories,
 )
-from defragtrees.outcomes.intervals import QUANTILE, wilson_interval
-from defragtrees.rules.conditions import Condition, Rule
-from defragtrees.rules.forms import RuleList
-from defragtrees.rules.labels import BOOLEAN, ORDERED
-from defragtrees.rules.model import RuleModel
-from defragtrees.segments.boxes import BoxSearch, family_of, make_column, make_losses
 
 SEARCHED = 2 / 3  # share of the rows that search
 MOST_SEARCHED = 30_000

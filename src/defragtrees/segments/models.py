@@ -14,7 +14,6 @@ from sklearn.base import is_classifier
 from defragtrees._utils import formatting as render
 from defragtrees._utils.files import write_atomic
 from defragtrees._utils.types import Column, Rows
-from defragtrees.data.tables import is_missing, select_columns
 from defragtrees.segments.found import (
     Segments,
     check_losses,
@@ -22,6 +21,7 @@ from defragtrees.segments.found import (
     read_rows,
     search_rows,
 )
+from defragtrees.tables import is_missing, select_columns
 
 LEAST_PROBABILITY = 1e-6  # a probability of 0 has a finite log loss
 # Losses by the name of scikit-learn's scorer, and how they are called in tables.

@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from defragtrees.data.tables import is_missing
 from defragtrees.errors import UnsupportedEnsembleError
+from defragtrees.tables import is_missing
 
 LARGEST = float(np.finfo(np.float64).max)
 SMALLEST = float(np.nextafter(0.0, 1.0))

@@ -32,7 +32,6 @@ from sklearn.preprocessing import (
     TargetEncoder,
 )
 
-from defragtrees.data.tables import is_missing
 from defragtrees.ensembles.pipelines.maps import (
     ALL_NUMBERS,
     LARGEST,
@@ -45,6 +44,7 @@ from defragtrees.ensembles.pipelines.maps import (
     numbers_before,
 )
 from defragtrees.errors import UnsupportedEnsembleError
+from defragtrees.tables import is_missing
 
 SCALERS = {
     StandardScaler: ("mean_", "var_", "scale_"),

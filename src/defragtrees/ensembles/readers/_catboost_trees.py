@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from defragtrees.data.tables import listed
+from defragtrees._utils.formatting import listed
 from defragtrees.ensembles.forest import Tree, exact_threshold
 from defragtrees.errors import ModelFileError, UnsupportedEnsembleError
 

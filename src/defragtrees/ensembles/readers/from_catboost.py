@@ -13,7 +13,6 @@ import numpy as np
 from sklearn.exceptions import NotFittedError
 
 from defragtrees._utils.optional import require
-from defragtrees.data.tables import is_missing, select_columns, take_rows
 from defragtrees.ensembles.forest import Forest
 from defragtrees.ensembles.readers._catboost_trees import (
     damaged,
@@ -26,6 +25,7 @@ from defragtrees.ensembles.readers._catboost_trees import (
 from defragtrees.ensembles.readers._cbm import parse_cbm
 from defragtrees.ensembles.readers._files import report_damage
 from defragtrees.errors import ModelFileError, UnsupportedEnsembleError
+from defragtrees.tables import is_missing, select_columns, take_rows
 
 NAME, KIND = "CatBoost", "a CatBoost model"
 SUFFIXES = (".cbm", ".json")

@@ -10,13 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from defragtrees.data.tables import (
+from defragtrees._utils.formatting import listed
+from defragtrees.tables import (
     category_lists,
     check_finite,
     column_kinds,
     column_names,
     feature_index,
-    listed,
     read_matrix,
     select_columns,
 )

@@ -38,7 +38,7 @@ def test_labels_and_units_are_in_the_text():
         "2  otherwise              good    10 %",
     ]
     assert rules.export("text") == (
-        "1. if Duration <= 12 months and x > 0.5 then bad\n2. otherwise good"
+        "1. if Duration <= 12 months and x > 0.5 then bad\n2. otherwise good\n"
     )
     assert rules.explain([3.0, 1.0]).splitlines() == [
         "Prediction: bad; P(bad) = 80 %",
@@ -57,7 +57,7 @@ def test_labels_and_kinds_survive_saving():
     again = RuleModel.from_dict(json.loads(json.dumps(rules.to_dict())))
     assert again == rules
     assert again.export("text") == (
-        "1. if dur <= 1970-01-13 and x > 0.5 then bad\n2. otherwise 0"
+        "1. if dur <= 1970-01-13 and x > 0.5 then bad\n2. otherwise 0\n"
     )
 
 

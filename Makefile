@@ -65,15 +65,8 @@ wheel: $(VENV)/pip.stamp
 	$(BIN)/python .ci/check_wheel.py dist/*.whl
 
 bench: $(VENV)/test.stamp
-	DEFRAGTREES_DATA=$(DATA) $(BIN)/python -m benchmarks.inference
-	$(BIN)/python -m benchmarks.scaling
-	DEFRAGTREES_DATA=$(DATA) $(BIN)/python -m benchmarks.label_say
-	DEFRAGTREES_DATA=$(DATA) $(BIN)/python -m benchmarks.recovery
 	$(BIN)/python -m benchmarks.default_cost --data $(DATA)
 	$(BIN)/python -m benchmarks.default_cost --data $(DATA) --plain
-	$(BIN)/python -m benchmarks.e_step --data $(DATA)
-	$(BIN)/python -m benchmarks.mixture_starts --data $(DATA)
-	DEFRAGTREES_DATA=$(DATA) $(BIN)/python -m benchmarks.harvest_solvers
 	$(BIN)/python -m benchmarks.rivals --data $(DATA)
 
 # Pages of names that are no longer public would stay there, and nothing lists them; the

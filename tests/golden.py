@@ -1,6 +1,6 @@
 """What the library writes, as plain files to compare before and after a change.
 
-Run as `python benchmarks/golden.py SRC OUT [--only GROUP,...]` on the `src` folder of
+Run as `python -m tests.golden SRC OUT [--only GROUP,...]` on the `src` folder of
 two checkouts, and compare the two folders with `diff -r`. Every file is the same in
 each run, so that a difference comes from the change. The groups are:
 
@@ -15,11 +15,11 @@ each run, so that a difference comes from the change. The groups are:
 
 import os
 
-for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ[variable] = "1"
-
-os.environ["COLUMNS"] = "100"  # how wide the screen is
-os.environ["MPLBACKEND"] = "agg"
+if __name__ == "__main__":  # before numpy is imported
+    for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+        os.environ[variable] = "1"
+    os.environ["COLUMNS"] = "100"  # how wide the screen is
+    os.environ["MPLBACKEND"] = "agg"
 
 import argparse
 import csv

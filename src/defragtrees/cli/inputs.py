@@ -28,9 +28,10 @@ from defragtrees._utils.warnings import warn
 from defragtrees.cli.data import ANY, Batch, as_arrow
 from defragtrees.ensembles.black_box import AskedForest
 from defragtrees.ensembles.forest import Forest
+from defragtrees.ensembles.opening import is_renamed
 from defragtrees.ensembles.readers import file_kind, load_object, read_forest
 from defragtrees.errors import ModelFileError, UnsupportedEnsembleError
-from defragtrees.estimators.inputs import is_renamed, open_model
+from defragtrees.estimators.inputs import open_model
 from defragtrees.rules.labels import BOOLEAN, KINDS
 from defragtrees.rules.model import RuleModel
 from defragtrees.rules.schema import FORMAT

@@ -42,8 +42,7 @@ test: lint types
 		--dist worksteal -m 'not cluster'
 
 # The lowest versions that pyproject.toml allows, on Python 3.11, for which they all have
-# wheels. Left out: `optimal`, as its solvers bring a scikit-survival that is made for one
-# version of scikit-learn; browsers, types and printed pages, which are those of today.
+# wheels. Left out: browsers, types and printed pages, which are those of today.
 OLDEST ?= .venv-oldest
 test-oldest:
 	$(PYTHON) -m venv $(OLDEST)
@@ -66,15 +65,8 @@ wheel: $(VENV)/pip.stamp
 	$(BIN)/python .ci/check_wheel.py dist/*.whl
 
 bench: $(VENV)/test.stamp
-	DEFRAGTREES_DATA=$(DATA) $(BIN)/python -m benchmarks.inference
-	$(BIN)/python -m benchmarks.scaling
-	DEFRAGTREES_DATA=$(DATA) $(BIN)/python -m benchmarks.label_say
-	DEFRAGTREES_DATA=$(DATA) $(BIN)/python -m benchmarks.recovery
 	$(BIN)/python -m benchmarks.default_cost --data $(DATA)
 	$(BIN)/python -m benchmarks.default_cost --data $(DATA) --plain
-	$(BIN)/python -m benchmarks.e_step --data $(DATA)
-	$(BIN)/python -m benchmarks.mixture_starts --data $(DATA)
-	DEFRAGTREES_DATA=$(DATA) $(BIN)/python -m benchmarks.harvest_solvers
 	$(BIN)/python -m benchmarks.rivals --data $(DATA)
 
 # Pages of names that are no longer public would stay there, and nothing lists them; the

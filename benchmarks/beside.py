@@ -1,7 +1,7 @@
 """Ten rules by every method, on data that comes with the packages.
 
 Run as `python -m benchmarks.beside --out beside.csv`. RuleFit and FIGS need imodels,
-TE2Rules needs te2rules, optimal trees need `defragtrees[optimal]`; of what is not
+TE2Rules needs te2rules, optimal trees need pystreed; of what is not
 installed the rows that the file has are kept, and that is printed. Four real sets of
 two classes are split in halves at random; a forest of 100 trees is trained, and every
 method gets the same columns (words as 0 and 1, gaps filled) and at most ten rules;
@@ -28,6 +28,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import train_test_split
 
+from benchmarks.optimal_trees import OptimalTree, has_streed
 from benchmarks.quality_trees import leaf_depths, small_tree
 from defragtrees import (
     BornAgainTreeClassifier,
@@ -35,7 +36,6 @@ from defragtrees import (
     DistilledTreeClassifier,
     InTreesClassifier,
     NodeHarvestClassifier,
-    OptimalTreeClassifier,
 )
 from defragtrees.datasets import load_table
 
@@ -48,7 +48,6 @@ OURS = {
     "Node Harvest": (NodeHarvestClassifier, {"random_state": 0}),
     "Born-Again tree": (BornAgainTreeClassifier, {"random_state": 0}),
     "distilled tree": (DistilledTreeClassifier, {"random_state": 0}),
-    "optimal tree": (OptimalTreeClassifier, {"time_limit": 10, "random_state": 0}),
 }
 
 
@@ -74,6 +73,13 @@ def from_this_package(name, forest, X, y):
 def from_scikit_learn(name, forest, X, y):
     """Fit a small tree to y."""
     tree = small_tree(MOST_RULES, "roc_auc").fit(X, y).best_estimator_
+    depths = leaf_depths(tree)
+    return tree.predict, tree.predict_proba, len(depths), depths.sum()
+
+
+def from_streed(name, forest, X, y):
+    """Fit an optimal tree to the forest's predictions."""
+    tree = OptimalTree(MOST_RULES, time_limit=10.0).fit(X, forest.predict(X), y)
     depths = leaf_depths(tree)
     return tree.predict, tree.predict_proba, len(depths), depths.sum()
 
@@ -123,8 +129,8 @@ def methods():
     """Each method with the function that fits it, if it is installed."""
     found = {name: from_this_package for name in OURS}
     found["small tree"] = from_scikit_learn
-    if find_spec("pystreed") is None:
-        del found["optimal tree"]
+    if has_streed():
+        found["optimal tree"] = from_streed
     if find_spec("imodels") is not None:
         found |= {"FIGS": from_imodels, "RuleFit": from_imodels}
     if find_spec("te2rules") is not None:

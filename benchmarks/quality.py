@@ -20,6 +20,7 @@ from pathlib import Path
 import pandas as pd
 from joblib import Parallel, delayed
 
+from benchmarks.optimal_trees import has_streed
 from benchmarks.quality_bars import print_bars
 from benchmarks.quality_data import RARE, REGRESSION, make_split
 from benchmarks.quality_halves import run_halves
@@ -38,16 +39,20 @@ MEASURES = ("auc", "log_loss", "calibration", "error", "n_rules", "mean_conditio
 N_INTERVAL_SPLITS = 10
 
 
-def run_one(folder, name, kind, seed, n_train, with_paper):
-    """All methods on one split; a list of rows for the CSV."""
+def run_one(folder, name, kind, seed, n_train, also=()):
+    """All methods on one split; a list of rows for the CSV.
+
+    `also` may name "optimal" and "paper".
+    """
     warnings.simplefilter("ignore")
     scores = Scores(make_split(folder, name, kind, seed, n_train))
     add_bounds(scores)
     add_rules(scores)
     add_trees(scores)
     add_figs(scores)
-    add_optimal(scores)
-    if with_paper:
+    if "optimal" in also:
+        add_optimal(scores)
+    if "paper" in also:
         add_paper(scores)
     return scores.rows
 
@@ -169,8 +174,9 @@ def run_all(options, folder):
     names = sorted(p.name.removesuffix(".csv.gz") for p in folder.glob("*.csv.gz"))
     names += [name for name in RARE if name.removesuffix("_rare") in names]
     names = options.only.split(",") if options.only else names
+    also = ["optimal"] * has_streed() + ["paper"] * options.paper
     jobs = [
-        delayed(run_one)(folder, name, kind, seed, options.rows, options.paper)
+        delayed(run_one)(folder, name, kind, seed, options.rows, also)
         for name in names
         for kind in options.ensembles.split(",")
         for seed in range(options.seeds)
@@ -204,6 +210,8 @@ def main():
     print(by_method(results).to_string())
     if not has_figs():
         print("\nNo FIGS: imodels is not installed.")
+    if not has_streed():
+        print("\nNo optimal trees: pystreed is not installed.")
     earlier = pd.read_csv(RESULTS / "quality_0_1.csv")
     bars = print_bars(results, earlier)
     write_markdown(results, bars, Path(options.out).with_suffix(".md"))

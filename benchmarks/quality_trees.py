@@ -1,7 +1,8 @@
 """The methods that `benchmarks.quality` compares our rules to: small trees and FIGS.
 
-Trees are those of scikit-learn and optimal ones (`defragtrees[optimal]`), each on y, on
-the ensemble's answers, and on its answers for the rows and three new ones near each.
+Trees are those of scikit-learn and, where pystreed is installed, optimal ones, each on
+y, on the ensemble's answers, and on its answers for the rows and three new ones near
+each.
 The tree of scikit-learn on y has the size of its leaves chosen by cross-validation.
 FIGS (of imodels, if it is installed) is its regressor, on zeros and ones for two
 classes: the classifier squeezes its sums into the middle, so that they are no
@@ -9,7 +10,6 @@ probabilities.
 """
 
 import time
-import warnings
 from importlib.util import find_spec
 
 import numpy as np
@@ -17,12 +17,10 @@ import pandas as pd
 from sklearn.model_selection import GridSearchCV
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from benchmarks.quality_methods import BUDGETS, add_list, add_list_as_short
-from defragtrees import OptimalTreeClassifier, OptimalTreeRegressor
+from benchmarks.optimal_trees import OptimalTree
+from benchmarks.quality_methods import BUDGETS, add_list_as_short
 from defragtrees.data.sampling import draw_rows
-from defragtrees.estimators import installed_methods
 
-OPTIMAL_SECONDS = 20.0  # for the proof of one optimal tree
 NEW_ROWS = 3  # for each row
 LEAF_SIZES = (1, 2, 3, 5, 7, 10, 15, 20, 30)  # least rows in a leaf, to choose from
 
@@ -117,36 +115,20 @@ def leaf_depths(tree):
 
 def add_optimal(scores):
     """Optimal trees with as many leaves on y, on answers, and with new rows."""
-    if "optimal" not in installed_methods():
-        return
     split = scores.split
-    train = split.X.iloc[split.train]
-    _, table, answers = _with_new_rows(split)
-    for method, target, X, y in (
-        ("optimal tree on y", "labels", train, scores.y_train),
-        ("optimal tree", "ensemble", train, scores.y_train),
-        ("optimal tree, new rows", "labels", table, answers),
+    train, y = split.numbers.iloc[split.train], scores.y_train
+    told = split.ensemble.predict(split.X.iloc[split.train])
+    more, _, answers = _with_new_rows(split)
+    for method, X, target, counted in (
+        ("optimal tree on y", train, y, y),
+        ("optimal tree", train, told, told if split.is_number else y),
+        ("optimal tree, new rows", more, answers, answers),
     ):
         for budget in BUDGETS:
-            tree = _optimal_tree(split, budget, target)
+            tree = OptimalTree(budget, split.is_number)
             begin = time.perf_counter()
-            with warnings.catch_warnings():
-                # Not proven in time; it is the best that was found.
-                warnings.simplefilter("ignore", UserWarning)
-                tree.fit(X, y)
-            seconds = time.perf_counter() - begin
-            add_list(scores, method, budget, tree.rules_, seconds)
-
-
-def _optimal_tree(split, budget, target):
-    kind = OptimalTreeRegressor if split.is_number else OptimalTreeClassifier
-    return kind(
-        split.ensemble,
-        max_rules=budget,
-        target=target,
-        time_limit=OPTIMAL_SECONDS,
-        random_state=0,
-    )
+            tree.fit(X, target, counted)
+            _add_tree(scores, method, budget, tree, time.perf_counter() - begin)
 
 
 def has_figs():

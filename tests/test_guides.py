@@ -26,7 +26,6 @@ NEEDED = {
     "large-data": ("dask.dataframe", "pyarrow"),
     "mlflow": ("mlflow",),
     "probabilities": ("click", "xgboost"),
-    "rivals": ("pystreed",),
     "watching": ("click", "pyarrow", "xgboost"),
 }
 

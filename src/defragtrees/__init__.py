@@ -25,10 +25,6 @@ if TYPE_CHECKING:
         NodeHarvestClassifier,
         NodeHarvestRegressor,
     )
-    from defragtrees.baselines.optimal import (
-        OptimalTreeClassifier,
-        OptimalTreeRegressor,
-    )
     from defragtrees.ensembles.forest import Forest, Tree
     from defragtrees.ensembles.readers import read_forest
     from defragtrees.errors import (
@@ -65,8 +61,6 @@ __all__ = [
     "ModelFileError",
     "NodeHarvestClassifier",
     "NodeHarvestRegressor",
-    "OptimalTreeClassifier",
-    "OptimalTreeRegressor",
     "Rule",
     "RuleEnsemble",
     "RuleList",
@@ -98,7 +92,6 @@ NAMES = {
     "baselines.born_again": ("BornAgainTreeClassifier", "BornAgainTreeRegressor"),
     "estimators.defrag": ("DefragClassifier", "DefragRegressor"),
     "baselines.distilled": ("DistilledTreeClassifier", "DistilledTreeRegressor"),
-    "baselines.optimal": ("OptimalTreeClassifier", "OptimalTreeRegressor"),
     "baselines.intrees": ("InTreesClassifier", "InTreesRegressor"),
     "baselines.node_harvest": ("NodeHarvestClassifier", "NodeHarvestRegressor"),
     "paper.estimator": ("FABRulesClassifier", "FABRulesRegressor"),

@@ -10,12 +10,12 @@ The classes `Pandas` and `Polars` below have what differs between the libraries.
 
 import contextlib
 import datetime as dt
+import sys
 from dataclasses import dataclass
 from functools import partial
 from numbers import Integral
 
 import numpy as np
-from scipy import sparse
 
 from defragtrees._utils.formatting import listed, near_name, number
 from defragtrees._utils.optional import require
@@ -292,7 +292,8 @@ def as_dense(X):
     if isinstance(X, np.ma.MaskedArray):
         numbers = X.dtype.kind in NUMBER_KINDS
         return X.astype(np.float64 if numbers else object).filled(np.nan)
-    if not sparse.issparse(X):
+    sparse = sys.modules.get("scipy.sparse")  # a sparse X has imported it
+    if sparse is None or not sparse.issparse(X):
         return X
     if X.shape[0] * X.shape[1] > MOST_CELLS:
         raise ValueError(

@@ -20,7 +20,7 @@ from defragtrees import (
     simplify,
 )
 from defragtrees.data import sources
-from defragtrees.estimators import estimator_for, installed_methods
+from defragtrees.estimators import METHODS, estimator_for
 from defragtrees.rules.profile import WORTH
 from defragtrees.search import driver
 
@@ -153,7 +153,7 @@ def test_rules_are_watched_by_the_rows_that_count(boosted):
     assert not simple.rules_.check(X_NEW, Y_NEW).has_moved
 
 
-@pytest.mark.parametrize("method", installed_methods())
+@pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("is_number", [False, True])
 def test_every_method_counts_rows_at_their_worth(method, is_number):
     y, y_new = (AMOUNTS, AMOUNTS_NEW) if is_number else (Y, Y_NEW)

@@ -6,7 +6,7 @@ import warnings
 import numpy as np
 
 from defragtrees.ensembles.readers import read_forest
-from defragtrees.estimators import estimator_for, installed_methods
+from defragtrees.estimators import METHODS, estimator_for
 from defragtrees.outcomes import make_outcome
 from tests.fuzz.cases import SEEDS
 
@@ -27,10 +27,10 @@ LEFT_OUT = ("ensemble",)
 
 
 def setting_names():
-    """Each method that is installed, its task and one of its settings."""
+    """Each method, its task and one of its settings."""
     return [
         (method, task, field.name)
-        for method in installed_methods()
+        for method in METHODS
         for task in ("classification", "regression")
         for field in dataclasses.fields(estimator_for(method, make_outcome(task)))
         if field.name not in LEFT_OUT

@@ -242,22 +242,11 @@ def test_validation_rows_are_preferred():
     assert kept.loss == pytest.approx((apart**2).mean())
 
 
-def test_other_methods_and_older_files_are_compared_on_training_rows(tmp_path):
+def test_other_methods_are_compared_on_training_rows():
     rules, model = fitted()
-    data = rules.to_dict()
-    del data["training"]["agreement"]
-    for rule in (*data["rules"], data["default"]):
-        del rule["n_effective"]
-    del data["evidence"]
-    old = RuleModel.from_dict(data)
-    found, finding = agreement(old, model)
-    wrong = sum(rule.error * rule.n_rows for rule in rules)
-    assert finding.then == pytest.approx(1 - wrong / 1500)
-    assert "rows that the model was trained on" in found.notes[0]
     assert not rules.check(*NEW, ensemble=model).notes
-    assert not old.check(*NEW, ensemble=model).has_moved
-    # Forms without a rate of agreement per rule say that there is nothing to test.
-    data = fitted("points")[0].to_dict()
+    # Without an agreement in the file there is nothing to test.
+    data = rules.to_dict()
     del data["training"]["agreement"]
     found, finding = agreement(RuleModel.from_dict(data), model)
     assert finding is None
@@ -268,6 +257,9 @@ def test_other_methods_and_older_files_are_compared_on_training_rows(tmp_path):
     kept = tree.rules_.training.agreement
     assert (kept.source, kept.n_rows) == ("training", 400)
     assert kept.loss == pytest.approx(1 - tree.training_["fidelity"])
+    found, finding = agreement(tree.rules_, forest, X)
+    assert finding.then == pytest.approx(tree.training_["fidelity"])
+    assert "rows that the model was trained on" in found.notes[0]
     data = rules.to_dict()
     data["training"]["agreement"]["source"] = "somewhere"
     with pytest.raises(ValueError, match=r"agreement\.source must be one of"):

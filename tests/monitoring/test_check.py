@@ -348,7 +348,7 @@ def test_tests_of_one_side():
     assert np.mean(np.array(p) < 0.05) < 0.06
 
 
-def test_rules_of_older_files_are_checked_by_their_counts():
+def test_rules_without_a_profile_are_checked_by_their_counts():
     rules = dataclasses.replace(fitted()[0], training=None)
     X, y = rows(1000, np.random.default_rng(3))
     found = rules.check(X, y)

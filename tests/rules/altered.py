@@ -129,7 +129,6 @@ def _with_categories(document):
         {"feature": 3, "counts": [1.0, 2.0, 3.0, 0.0], "missing": 1.0}
     ]
     made["residuals"] = None
-    made["interval_scores"] = [0.1, 0.5, 2.0]
     made["edits"] = [{"action": "drop", "rule": 3, "text": "dropped rule 3"}]
     return made
 

@@ -35,7 +35,6 @@ TOGETHER = (
     "pos_label",
     "feature_kinds",
     "categories",
-    "interval_scores are for numbers",
     "Rules for a",
     "The default of standalone rules",
     "unit must be",

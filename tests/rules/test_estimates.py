@@ -345,7 +345,7 @@ def test_threshold_and_costs_are_saved_and_come_back(stored, tmp_path):
     assert json.loads(export(rules, "json")) == rules.to_dict()
 
 
-def test_a_file_from_before_still_loads():
+def test_counts_and_decisions_may_be_missing_from_a_file():
     data = two_classes().to_dict()
     for name in ("threshold", "costs"):
         del data[name]
@@ -358,18 +358,6 @@ def test_a_file_from_before_still_loads():
     assert rules.to_text().splitlines()[0] == (
         "1. if degrees > 30 then sell  [25 % of rows, 88 % agreement with the model]"
     )
-
-
-def test_a_file_with_the_names_of_version_02_still_loads():
-    data = dataclasses.replace(two_classes(), threshold=None).to_dict()
-    for rule in (*data["rules"], data["default"]):
-        rule["answered"] = rule.pop("share")
-    text = "rule 1 answers sell, not wait: if degrees > 30"
-    data["edits"] = [{"action": "answer", "rule": 1, "text": text}]
-    rules = RuleModel.from_dict(data)
-    assert [rule.share for rule in rules] == [0.25, 0.75]
-    assert rules.edits[0].action == "prediction"
-    assert dataclasses.replace(rules, edits=()) == two_classes()
 
 
 @pytest.mark.parametrize(

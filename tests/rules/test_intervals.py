@@ -18,12 +18,7 @@ from defragtrees import (
     simplify,
 )
 from defragtrees.data import sources
-from defragtrees.outcomes.intervals import (
-    RateBands,
-    Residuals,
-    kept_values,
-    rule_scales,
-)
+from defragtrees.outcomes.intervals import RateBands, Residuals, kept_values
 
 COVERAGES = (0.5, 0.8, 0.9)
 
@@ -129,24 +124,6 @@ def test_few_residuals_cover_no_less_than_all(n_values):
 def test_a_weight_of_two_is_a_residual_given_twice():
     values, weight = np.array([3.0, 1.0, 2.0]), np.array([1.0, 2.0, 3.0])
     assert kept_values(values, weight, 10) == (1.0, 1.0, 2.0, 2.0, 2.0, 3.0)
-
-
-def test_files_of_earlier_versions_have_the_intervals_that_they_had(tmp_path):
-    rules = two_rules(n_rows=50.0, spread=2.0)
-    scores = [0.1 * k for k in range(1, 100)]
-    data = rules.to_dict() | {"interval_scores": scores}
-    del data["residuals"]
-    old = RuleModel.from_dict(data)
-    # The 90th of 99 scores on each side, in spreads, or the next one.
-    assert old.predict_interval([[25.0]]) == pytest.approx(np.array([[-9.2, 27.0]]))
-    old.save(tmp_path / "rules.json")
-    assert RuleModel.load(tmp_path / "rules.json") == old
-    spreads = np.array([2.0, 4.0])
-    every = (50 * 4 + 0.16 * 16) / 50.16
-    drawn = (0.16 * 16 + 3.84 * every) / 4
-    found = rule_scales(np.array([50.0, 0.16]), spreads)
-    assert found[1] == pytest.approx(np.sqrt(drawn))
-    assert rule_scales(np.array([50.0, np.nan]), spreads).tolist() == [1.0, 1.0]
 
 
 @pytest.mark.parametrize("make_case", [friedman, diabetes])

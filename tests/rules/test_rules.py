@@ -315,22 +315,6 @@ def test_saved_rules_that_say_what_they_cannot_do_are_refused(change, message):
         RuleModel.from_dict(data)
 
 
-@pytest.mark.parametrize(
-    ("task", "scores", "message"),
-    [
-        ("classification", [1.0], "for numbers; these rules predict classes"),
-        ("regression", [2.0, 1.0], "ascending order"),
-        ("regression", [-1.0], r"interval_scores\[0\] must be from 0; got -1.0"),
-        ("regression", [float("nan")], r"interval_scores\[0\] must be a finite number"),
-        ("regression", "a", "not saved rules"),
-    ],
-)
-def test_scores_that_make_no_interval_are_refused(task, scores, message):
-    data = averaged(task).to_dict() | {"interval_scores": scores}
-    with pytest.raises(ModelFileError, match=message):
-        RuleModel.from_dict(data)
-
-
 RESIDUALS = {"bands": [[-1.0, 2.0], []], "spreads": [1.0, 1.0], "pooled": [-1.0, 2.0]}
 RATE_BANDS = {"edges": [0.5], "rates": [0.1, 0.8], "n_effective": [9.0, 5.0]}
 

@@ -105,7 +105,7 @@ def test_classes_are_fitted_as_by_logistic_regression(n_classes):
         assert shares == pytest.approx(other.predict_proba(held), abs=1e-4)
 
 
-@pytest.mark.parametrize("n_rules", [0, 3, 14])
+@pytest.mark.parametrize("n_rules", [0, 3, 14, 64, 65, 130])
 def test_patterns_say_which_rules_hold_together(n_rules):
     held = np.random.default_rng(0).random((n_rules, 50)) < 0.5
     patterns, place = additive.find_patterns(held)

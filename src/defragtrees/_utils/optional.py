@@ -12,8 +12,6 @@ EXTRAS = {
     "matplotlib": "plot",
     "openpyxl": "excel",
     "pyarrow": "parquet",
-    "pycontree": "optimal",
-    "pystreed": "optimal",
     "torch": "gpu",
 }
 

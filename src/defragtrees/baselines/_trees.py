@@ -203,19 +203,6 @@ def leaf_rules(problem, tree, shorten=False):
     return problem.rule_set(rules, decision="partition")
 
 
-class LeafRates:
-    """Mixin of tree classifiers: probabilities of leaves are rates of y.
-
-    Rates of the ensemble's classes would nearly always be 0 or 1.
-    """
-
-    def _count_rows(self, store, is_sample):
-        if self.target == "labels":
-            return super()._count_rows(store, is_sample)
-        decision = self.rules_.outcome.decision()
-        [self.rules_] = store.recount([self.rules_], "recount", decision)
-
-
 def cross_validate(problem, trees_from, n_folds, rng, n_jobs=None, finished=None):
     """Cross-validated mean error of each setting; None if two folds are impossible.
 

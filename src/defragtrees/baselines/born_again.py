@@ -14,7 +14,6 @@ from defragtrees.estimators.base import (
     RuleClassifier,
     RuleRegressor,
     Simplifier,
-    with_shared,
 )
 from defragtrees.estimators.settings import (
     FLAG,
@@ -32,82 +31,6 @@ DEPTHS = (2, 3, 4, 6, 8, 10)
 BLOCK_CELLS = 4_000_000  # synthetic values made at once, to limit memory
 NOISE = 1e-12  # of the largest number: smaller differences are rounding errors
 TIED = 1e-9  # of the node's loss: smaller differences are ties
-
-DESCRIPTION = """
-    In each node synthetic rows are made from the values of the training rows, the
-    ensemble predicts them, and the split that fits its predictions best is chosen. The
-    idea is by Breiman and Shang [1]_; the algorithm, with a depth chosen by
-    cross-validation in place of pruning, is that of Hara and Hayashi's comparison [2]_.
-    The leaves are the rules: exactly one matches a row.
-"""
-
-PARAMETERS = with_shared("""
-    Parameters
-    ----------
-    {ensemble}
-    max_depth : int, sequence of int or None, default=None
-        Maximum depth. Of several, the one with the smallest error in cross-validation
-        is chosen, the smallest at a tie; None is 2, 3, 4, 6, 8 and 10. The ensemble is
-        not fitted again, so it was trained on the held-out rows.
-    max_rules : int or None, default=None
-        Maximum number of leaves. A larger tree is pruned to the subtree with the
-        smallest training error; None is no limit.
-    n_folds : int, default=5
-        Number of folds of the cross-validation.
-    min_samples_split : float, default=10
-        A node with training rows of at most this weight is a leaf.
-    n_smeared : int, default=100
-        Number of synthetic rows per node.
-    replace_share : float, default=0.5
-        Share of the values of a synthetic row that are drawn independently; the others
-        are those of one training row.
-    max_thresholds : int or None, default=100
-        Maximum number of random splits per feature to try in a node; None tries all.
-    min_values : int, default=2
-        Minimum number of values of a feature in a node where it is split; 3 excludes
-        binary features, as in [2]_.
-    min_gain : float or None, default=0.0
-        Minimum relative decrease of impurity of a split, exclusive; None splits even if
-        all predictions of the ensemble are equal, as in [2]_.
-    soft : bool, default=False
-        Use the ensemble's probabilities, not its classes, to choose splits.
-    thresholds : {"data", "ensemble"}, default="data"
-        Split midway between values of the training rows, or at the thresholds of the
-        ensemble. Categories are always split like in the ensemble.
-    target : {"labels", "ensemble"}, default="labels"
-        Target of the leaves and of the choice of depth: y, or the predictions of the
-        ensemble. Splits are always chosen by the predictions.
-    {shared}
-    random_state : int, RandomState, Generator or None, default=None
-        Seed; the same seed gives the same rules for any `n_jobs`.
-    n_jobs : int or None, default=None
-        Number of threads for folds, and for an ensemble that is fitted here.
-    verbose : int, default=0
-        1 shows a progress bar.
-
-    Attributes
-    ----------
-    rules_ : RuleModel
-        The leaves; the one with the most conditions is the default rule.
-    depth_ : int
-        The depth that was chosen or given.
-    depth_errors_ : dict from int to float
-        Cross-validated error of each depth; empty without cross-validation.
-    {fitted}
-
-    Notes
-    -----
-    The algorithm of [2]_ is ``min_values=3, min_gain=None, shorten_thresholds=False``.
-    Here a synthetic row is never equal to the lower threshold of its node, which the
-    original allows; and a node without possible splits is a leaf.
-
-    References
-    ----------
-    .. [1] Breiman, L. and Shang, N. (1996). Born again trees. Technical report,
-       University of California, Berkeley.
-    .. [2] Hara, S. and Hayashi, K. (2018). Making Tree Ensembles Interpretable: A
-       Bayesian Model Selection Approach. AISTATS.
-""")
 
 
 @dataclass(repr=False, eq=False)
@@ -182,8 +105,110 @@ class _BornAgainTree(Simplifier):
 
 
 class BornAgainTreeClassifier(RuleClassifier, _BornAgainTree):
-    __doc__ = f"""A tree grown on synthetic rows labelled by a classification ensemble.
-{DESCRIPTION}{PARAMETERS}
+    """A tree grown on synthetic rows labelled by a classification ensemble.
+
+    In each node synthetic rows are made from the values of the training rows, the
+    ensemble predicts them, and the split that fits its predictions best is chosen. The
+    idea is by Breiman and Shang [1]_; the algorithm, with a depth chosen by
+    cross-validation in place of pruning, is that of Hara and Hayashi's comparison [2]_.
+    The leaves are the rules: exactly one matches a row.
+
+    Parameters
+    ----------
+    ensemble : fitted or unfitted ensemble, path, Forest or None, default=None
+        The model to simplify. A fitted ensemble, or the file it was saved to, is used
+        as it is; an unfitted one is cloned and fitted on X and y; None fits a random
+        forest (gradient boosting if X has categories). Any other model, or a function
+        that predicts, is queried as a black box. `clone`, which grid search calls, also
+        resets a fitted ensemble: wrap it in `sklearn.frozen.FrozenEstimator` to keep
+        the fit.
+    max_depth : int, sequence of int or None, default=None
+        Maximum depth. Of several, the one with the smallest error in cross-validation
+        is chosen, the smallest at a tie; None is 2, 3, 4, 6, 8 and 10. The ensemble is
+        not fitted again, so it was trained on the held-out rows.
+    max_rules : int or None, default=None
+        Maximum number of leaves. A larger tree is pruned to the subtree with the
+        smallest training error; None is no limit.
+    n_folds : int, default=5
+        Number of folds of the cross-validation.
+    min_samples_split : float, default=10
+        A node with training rows of at most this weight is a leaf.
+    n_smeared : int, default=100
+        Number of synthetic rows per node.
+    replace_share : float, default=0.5
+        Share of the values of a synthetic row that are drawn independently; the others
+        are those of one training row.
+    max_thresholds : int or None, default=100
+        Maximum number of random splits per feature to try in a node; None tries all.
+    min_values : int, default=2
+        Minimum number of values of a feature in a node where it is split; 3 excludes
+        binary features, as in [2]_.
+    min_gain : float or None, default=0.0
+        Minimum relative decrease of impurity of a split, exclusive; None splits even if
+        all predictions of the ensemble are equal, as in [2]_.
+    soft : bool, default=False
+        Use the ensemble's probabilities, not its classes, to choose splits.
+    thresholds : {"data", "ensemble"}, default="data"
+        Split midway between values of the training rows, or at the thresholds of the
+        ensemble. Categories are always split like in the ensemble.
+    target : {"labels", "ensemble"}, default="labels"
+        Target of the leaves and of the choice of depth: y, or the predictions of the
+        ensemble. Splits are always chosen by the predictions.
+    shorten_thresholds : bool, default=True
+        Round thresholds where this moves no training row to the other side.
+    feature_labels : dict from name to str, or sequence of str, optional
+        Names of features in printed output. A unit may follow in brackets, as in
+        "Duration [months]"; "[date]" prints days since 1970-01-01 as dates.
+    class_labels : dict from class to str, or sequence of str, optional
+        Names of classes in printed output. Classification only.
+    pos_label : object, optional
+        The class, of two, whose rate, precision and recall are reported and to which a
+        threshold applies; the second by default. Classification only.
+    max_calls : int or None, default=None
+        Maximum number of rows for which a black box is queried, those of `validation`
+        included. At most half of the others are rows of X (a sample, if X has more);
+        the rest are synthetic rows for the search.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed; the same seed gives the same rules for any `n_jobs`.
+    n_jobs : int or None, default=None
+        Number of threads for folds, and for an ensemble that is fitted here.
+    verbose : int, default=0
+        1 shows a progress bar.
+
+    Attributes
+    ----------
+    rules_ : RuleModel
+        The leaves; the one with the most conditions is the default rule.
+    depth_ : int
+        The depth that was chosen or given.
+    depth_errors_ : dict from int to float
+        Cross-validated error of each depth; empty without cross-validation.
+    ensemble_ : the ensemble that was simplified
+    forest_ : Forest
+        The ensemble as plain arrays.
+    training_ : dict
+        Result of `evaluate` on the training rows.
+    validation_ : dict
+        Result of `evaluate` on the validation rows. Only if `fit` got `validation`.
+    n_calls_ : int
+        Number of rows for which a black box was queried.
+    n_features_in_ : int
+    feature_names_in_ : array of shape (n_features,)
+        Only if X had names.
+
+    Notes
+    -----
+    The algorithm of [2]_ is ``min_values=3, min_gain=None, shorten_thresholds=False``.
+    Here a synthetic row is never equal to the lower threshold of its node, which the
+    original allows; and a node without possible splits is a leaf.
+
+    References
+    ----------
+    .. [1] Breiman, L. and Shang, N. (1996). Born again trees. Technical report,
+       University of California, Berkeley.
+    .. [2] Hara, S. and Hayashi, K. (2018). Making Tree Ensembles Interpretable: A
+       Bayesian Model Selection Approach. AISTATS.
+
     Examples
     --------
     >>> from sklearn.datasets import load_iris
@@ -198,8 +223,110 @@ class BornAgainTreeClassifier(RuleClassifier, _BornAgainTree):
 
 
 class BornAgainTreeRegressor(RuleRegressor, _BornAgainTree):
-    __doc__ = f"""A tree grown on synthetic rows labelled by a regression ensemble.
-{DESCRIPTION}{PARAMETERS}
+    """A tree grown on synthetic rows labelled by a regression ensemble.
+
+    In each node synthetic rows are made from the values of the training rows, the
+    ensemble predicts them, and the split that fits its predictions best is chosen. The
+    idea is by Breiman and Shang [1]_; the algorithm, with a depth chosen by
+    cross-validation in place of pruning, is that of Hara and Hayashi's comparison [2]_.
+    The leaves are the rules: exactly one matches a row.
+
+    Parameters
+    ----------
+    ensemble : fitted or unfitted ensemble, path, Forest or None, default=None
+        The model to simplify. A fitted ensemble, or the file it was saved to, is used
+        as it is; an unfitted one is cloned and fitted on X and y; None fits a random
+        forest (gradient boosting if X has categories). Any other model, or a function
+        that predicts, is queried as a black box. `clone`, which grid search calls, also
+        resets a fitted ensemble: wrap it in `sklearn.frozen.FrozenEstimator` to keep
+        the fit.
+    max_depth : int, sequence of int or None, default=None
+        Maximum depth. Of several, the one with the smallest error in cross-validation
+        is chosen, the smallest at a tie; None is 2, 3, 4, 6, 8 and 10. The ensemble is
+        not fitted again, so it was trained on the held-out rows.
+    max_rules : int or None, default=None
+        Maximum number of leaves. A larger tree is pruned to the subtree with the
+        smallest training error; None is no limit.
+    n_folds : int, default=5
+        Number of folds of the cross-validation.
+    min_samples_split : float, default=10
+        A node with training rows of at most this weight is a leaf.
+    n_smeared : int, default=100
+        Number of synthetic rows per node.
+    replace_share : float, default=0.5
+        Share of the values of a synthetic row that are drawn independently; the others
+        are those of one training row.
+    max_thresholds : int or None, default=100
+        Maximum number of random splits per feature to try in a node; None tries all.
+    min_values : int, default=2
+        Minimum number of values of a feature in a node where it is split; 3 excludes
+        binary features, as in [2]_.
+    min_gain : float or None, default=0.0
+        Minimum relative decrease of impurity of a split, exclusive; None splits even if
+        all predictions of the ensemble are equal, as in [2]_.
+    soft : bool, default=False
+        Use the ensemble's probabilities, not its classes, to choose splits.
+    thresholds : {"data", "ensemble"}, default="data"
+        Split midway between values of the training rows, or at the thresholds of the
+        ensemble. Categories are always split like in the ensemble.
+    target : {"labels", "ensemble"}, default="labels"
+        Target of the leaves and of the choice of depth: y, or the predictions of the
+        ensemble. Splits are always chosen by the predictions.
+    shorten_thresholds : bool, default=True
+        Round thresholds where this moves no training row to the other side.
+    feature_labels : dict from name to str, or sequence of str, optional
+        Names of features in printed output. A unit may follow in brackets, as in
+        "Duration [months]"; "[date]" prints days since 1970-01-01 as dates.
+    class_labels : dict from class to str, or sequence of str, optional
+        Names of classes in printed output. Classification only.
+    pos_label : object, optional
+        The class, of two, whose rate, precision and recall are reported and to which a
+        threshold applies; the second by default. Classification only.
+    max_calls : int or None, default=None
+        Maximum number of rows for which a black box is queried, those of `validation`
+        included. At most half of the others are rows of X (a sample, if X has more);
+        the rest are synthetic rows for the search.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed; the same seed gives the same rules for any `n_jobs`.
+    n_jobs : int or None, default=None
+        Number of threads for folds, and for an ensemble that is fitted here.
+    verbose : int, default=0
+        1 shows a progress bar.
+
+    Attributes
+    ----------
+    rules_ : RuleModel
+        The leaves; the one with the most conditions is the default rule.
+    depth_ : int
+        The depth that was chosen or given.
+    depth_errors_ : dict from int to float
+        Cross-validated error of each depth; empty without cross-validation.
+    ensemble_ : the ensemble that was simplified
+    forest_ : Forest
+        The ensemble as plain arrays.
+    training_ : dict
+        Result of `evaluate` on the training rows.
+    validation_ : dict
+        Result of `evaluate` on the validation rows. Only if `fit` got `validation`.
+    n_calls_ : int
+        Number of rows for which a black box was queried.
+    n_features_in_ : int
+    feature_names_in_ : array of shape (n_features,)
+        Only if X had names.
+
+    Notes
+    -----
+    The algorithm of [2]_ is ``min_values=3, min_gain=None, shorten_thresholds=False``.
+    Here a synthetic row is never equal to the lower threshold of its node, which the
+    original allows; and a node without possible splits is a leaf.
+
+    References
+    ----------
+    .. [1] Breiman, L. and Shang, N. (1996). Born again trees. Technical report,
+       University of California, Berkeley.
+    .. [2] Hara, S. and Hayashi, K. (2018). Making Tree Ensembles Interpretable: A
+       Bayesian Model Selection Approach. AISTATS.
+
     Examples
     --------
     >>> from sklearn.datasets import load_diabetes

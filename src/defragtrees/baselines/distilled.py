@@ -7,7 +7,6 @@ import numpy as np
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from defragtrees.baselines._trees import (
-    LeafRates,
     cross_validate,
     leaf_rules,
     make_columns,
@@ -18,7 +17,6 @@ from defragtrees.estimators.base import (
     RuleClassifier,
     RuleRegressor,
     Simplifier,
-    with_shared,
 )
 from defragtrees.estimators.settings import Each, Integer, Real, as_list, setting
 
@@ -26,52 +24,6 @@ __all__ = ["DistilledTreeClassifier", "DistilledTreeRegressor"]
 
 N_FOLDS = 5
 SLACK = 1e-9  # tolerance of the minimum weight, for rounding errors
-
-PARAMETERS = with_shared("""
-    The simplest method: train a small tree on the predictions of the ensemble, in
-    classification on its probabilities. The leaves are the rules: exactly one matches
-    each row, and in classification it reports the rates of y in its rows.
-
-    Parameters
-    ----------
-    {ensemble}
-    max_rules : int or None, default=8
-        Maximum number of leaves; None is no limit. With a limit the tree is grown best
-        first.
-    max_depth : int or None, default=None
-        Maximum depth of the tree; None is no limit.
-    min_samples_leaf : float or sequence of float, default=1
-        Minimum weight of the training rows in a leaf. If several are given, the one
-        with the smallest error in 5-fold cross-validation is chosen; ties go to the
-        largest.
-    target : {"ensemble", "labels"}, default="ensemble"
-        Train on the predictions of the ensemble, or on y.
-    {shared}
-    random_state : int, RandomState, Generator or None, default=None
-        Seed for ties between features and for the cross-validation folds.
-    n_jobs : int or None, default=None
-        Number of threads for cross-validation, and for an ensemble that is fitted here.
-
-    Attributes
-    ----------
-    rules_ : RuleModel
-        The leaves; the one with the most conditions is the default rule.
-    min_samples_leaf_ : float
-        The minimum weight of a leaf, as given or as chosen by cross-validation.
-    {fitted}
-
-    Notes
-    -----
-    "DTree2" in Hara and Hayashi's comparison [1]_, which does not use the ensemble, is
-    ``max_depth=2, max_rules=None, min_samples_leaf=(5, 10, 20, 30), target="labels"``.
-
-    A split on a categorical feature separates one category from the others.
-
-    References
-    ----------
-    .. [1] Hara, S. and Hayashi, K. (2018). Making Tree Ensembles Interpretable: A
-       Bayesian Model Selection Approach. AISTATS.
-""")
 
 
 @dataclass(repr=False, eq=False)
@@ -121,9 +73,83 @@ class _DistilledTree(Simplifier):
         return self._tree_kind, problem.target
 
 
-class DistilledTreeClassifier(LeafRates, RuleClassifier, _DistilledTree):
-    __doc__ = f"""A small tree trained on the predictions of a classification ensemble.
-{PARAMETERS}
+class DistilledTreeClassifier(RuleClassifier, _DistilledTree):
+    """A small tree trained on the predictions of a classification ensemble.
+
+    The simplest method: train a small tree on the predictions of the ensemble, in
+    classification on its probabilities. The leaves are the rules: exactly one matches
+    each row, and in classification it reports the rates of y in its rows.
+
+    Parameters
+    ----------
+    ensemble : fitted or unfitted ensemble, path, Forest or None, default=None
+        The model to simplify. A fitted ensemble, or the file it was saved to, is used
+        as it is; an unfitted one is cloned and fitted on X and y; None fits a random
+        forest (gradient boosting if X has categories). Any other model, or a function
+        that predicts, is queried as a black box. `clone`, which grid search calls, also
+        resets a fitted ensemble: wrap it in `sklearn.frozen.FrozenEstimator` to keep
+        the fit.
+    max_rules : int or None, default=8
+        Maximum number of leaves; None is no limit. With a limit the tree is grown best
+        first.
+    max_depth : int or None, default=None
+        Maximum depth of the tree; None is no limit.
+    min_samples_leaf : float or sequence of float, default=1
+        Minimum weight of the training rows in a leaf. If several are given, the one
+        with the smallest error in 5-fold cross-validation is chosen; ties go to the
+        largest.
+    target : {"ensemble", "labels"}, default="ensemble"
+        Train on the predictions of the ensemble, or on y.
+    shorten_thresholds : bool, default=True
+        Round thresholds where this moves no training row to the other side.
+    feature_labels : dict from name to str, or sequence of str, optional
+        Names of features in printed output. A unit may follow in brackets, as in
+        "Duration [months]"; "[date]" prints days since 1970-01-01 as dates.
+    class_labels : dict from class to str, or sequence of str, optional
+        Names of classes in printed output. Classification only.
+    pos_label : object, optional
+        The class, of two, whose rate, precision and recall are reported and to which a
+        threshold applies; the second by default. Classification only.
+    max_calls : int or None, default=None
+        Maximum number of rows for which a black box is queried, those of `validation`
+        included. At most half of the others are rows of X (a sample, if X has more);
+        the rest are synthetic rows for the search.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed for ties between features and for the cross-validation folds.
+    n_jobs : int or None, default=None
+        Number of threads for cross-validation, and for an ensemble that is fitted here.
+
+    Attributes
+    ----------
+    rules_ : RuleModel
+        The leaves; the one with the most conditions is the default rule.
+    min_samples_leaf_ : float
+        The minimum weight of a leaf, as given or as chosen by cross-validation.
+    ensemble_ : the ensemble that was simplified
+    forest_ : Forest
+        The ensemble as plain arrays.
+    training_ : dict
+        Result of `evaluate` on the training rows.
+    validation_ : dict
+        Result of `evaluate` on the validation rows. Only if `fit` got `validation`.
+    n_calls_ : int
+        Number of rows for which a black box was queried.
+    n_features_in_ : int
+    feature_names_in_ : array of shape (n_features,)
+        Only if X had names.
+
+    Notes
+    -----
+    "DTree2" in Hara and Hayashi's comparison [1]_, which does not use the ensemble, is
+    ``max_depth=2, max_rules=None, min_samples_leaf=(5, 10, 20, 30), target="labels"``.
+
+    A split on a categorical feature separates one category from the others.
+
+    References
+    ----------
+    .. [1] Hara, S. and Hayashi, K. (2018). Making Tree Ensembles Interpretable: A
+       Bayesian Model Selection Approach. AISTATS.
+
     Examples
     --------
     >>> from sklearn.datasets import load_iris
@@ -145,10 +171,91 @@ class DistilledTreeClassifier(LeafRates, RuleClassifier, _DistilledTree):
             return super()._learned(problem)
         return DecisionTreeRegressor, problem.probabilities
 
+    def _count_rows(self, store, is_sample):
+        if self.target == "labels":
+            return super()._count_rows(store, is_sample)
+        # Rates of the ensemble's classes would nearly always be 0 or 1.
+        decision = self.rules_.outcome.decision()
+        [self.rules_] = store.recount([self.rules_], "recount", decision)
+
 
 class DistilledTreeRegressor(RuleRegressor, _DistilledTree):
-    __doc__ = f"""A small tree trained on the predictions of a regression ensemble.
-{PARAMETERS}
+    """A small tree trained on the predictions of a regression ensemble.
+
+    The simplest method: train a small tree on the predictions of the ensemble, in
+    classification on its probabilities. The leaves are the rules: exactly one matches
+    each row, and in classification it reports the rates of y in its rows.
+
+    Parameters
+    ----------
+    ensemble : fitted or unfitted ensemble, path, Forest or None, default=None
+        The model to simplify. A fitted ensemble, or the file it was saved to, is used
+        as it is; an unfitted one is cloned and fitted on X and y; None fits a random
+        forest (gradient boosting if X has categories). Any other model, or a function
+        that predicts, is queried as a black box. `clone`, which grid search calls, also
+        resets a fitted ensemble: wrap it in `sklearn.frozen.FrozenEstimator` to keep
+        the fit.
+    max_rules : int or None, default=8
+        Maximum number of leaves; None is no limit. With a limit the tree is grown best
+        first.
+    max_depth : int or None, default=None
+        Maximum depth of the tree; None is no limit.
+    min_samples_leaf : float or sequence of float, default=1
+        Minimum weight of the training rows in a leaf. If several are given, the one
+        with the smallest error in 5-fold cross-validation is chosen; ties go to the
+        largest.
+    target : {"ensemble", "labels"}, default="ensemble"
+        Train on the predictions of the ensemble, or on y.
+    shorten_thresholds : bool, default=True
+        Round thresholds where this moves no training row to the other side.
+    feature_labels : dict from name to str, or sequence of str, optional
+        Names of features in printed output. A unit may follow in brackets, as in
+        "Duration [months]"; "[date]" prints days since 1970-01-01 as dates.
+    class_labels : dict from class to str, or sequence of str, optional
+        Names of classes in printed output. Classification only.
+    pos_label : object, optional
+        The class, of two, whose rate, precision and recall are reported and to which a
+        threshold applies; the second by default. Classification only.
+    max_calls : int or None, default=None
+        Maximum number of rows for which a black box is queried, those of `validation`
+        included. At most half of the others are rows of X (a sample, if X has more);
+        the rest are synthetic rows for the search.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed for ties between features and for the cross-validation folds.
+    n_jobs : int or None, default=None
+        Number of threads for cross-validation, and for an ensemble that is fitted here.
+
+    Attributes
+    ----------
+    rules_ : RuleModel
+        The leaves; the one with the most conditions is the default rule.
+    min_samples_leaf_ : float
+        The minimum weight of a leaf, as given or as chosen by cross-validation.
+    ensemble_ : the ensemble that was simplified
+    forest_ : Forest
+        The ensemble as plain arrays.
+    training_ : dict
+        Result of `evaluate` on the training rows.
+    validation_ : dict
+        Result of `evaluate` on the validation rows. Only if `fit` got `validation`.
+    n_calls_ : int
+        Number of rows for which a black box was queried.
+    n_features_in_ : int
+    feature_names_in_ : array of shape (n_features,)
+        Only if X had names.
+
+    Notes
+    -----
+    "DTree2" in Hara and Hayashi's comparison [1]_, which does not use the ensemble, is
+    ``max_depth=2, max_rules=None, min_samples_leaf=(5, 10, 20, 30), target="labels"``.
+
+    A split on a categorical feature separates one category from the others.
+
+    References
+    ----------
+    .. [1] Hara, S. and Hayashi, K. (2018). Making Tree Ensembles Interpretable: A
+       Bayesian Model Selection Approach. AISTATS.
+
     Examples
     --------
     >>> from sklearn.datasets import load_diabetes

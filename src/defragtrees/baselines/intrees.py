@@ -12,7 +12,6 @@ from defragtrees.estimators.base import (
     RuleClassifier,
     RuleRegressor,
     Simplifier,
-    with_shared,
 )
 from defragtrees.estimators.problem import predicting_rule
 from defragtrees.estimators.settings import FLAG, Integer, Real, setting
@@ -32,63 +31,6 @@ NOISE = 1e-12
 MOST_KINDS = 24  # distinct rows up to which bits are counted; else rows are unpacked
 CELLS_AT_ONCE = 4_000_000  # rules x rows unpacked together
 PAPER_PERCENTILES = {3: (17.0, 50.0, 83.0)}
-
-METHOD = """
-    Every path in a tree is a candidate rule. Conditions that hardly change the error of
-    a rule are pruned. Then a list is built greedily: the next rule is the one with the
-    smallest error on the remaining rows. The list ends when no rule is better than a
-    single prediction for all remaining rows.
-"""
-
-PARAMETERS = with_shared("""
-    Parameters
-    ----------
-    {ensemble}
-    n_trees : int or None, default=100
-        Number of trees to extract rules from, starting with the first; None is all.
-    max_depth : int, default=6
-        Maximum length of a path, in splits.
-    max_decay : float, default=0.05
-        Maximum increase in the error of a rule due to pruning.
-    decay : {"absolute", "relative"}, default="absolute"
-        Whether `max_decay` is a difference or a share of the error before pruning.
-        In regression a difference is in units of the variance of the target.
-    min_freq : float, default=0.01
-        Minimum share of all rows that a rule of the list predicts.
-    smoothing : float, default={smoothing}
-        Number of pseudo-rows, as a share of all rows, that are added to each rule when
-        rules are compared. They have the mean error of the remaining rows. Without
-        them, tiny rules that make no errors by chance come first; 0.02 about halves the
-        number of rules.
-    select : bool, default=False
-        Select rules by a regularised forest before the list is built.
-    max_rules : int or None, default=None
-        Maximum number of rules, including the default rule; None is no limit.
-    target : {"ensemble", "labels"}, default="labels"
-        Fit y, or the predictions of the ensemble.
-    {shared}
-    random_state : int, RandomState, Generator or None, default=None
-        Seed for `select`, and for an ensemble that is fitted here.
-    n_jobs : int or None, default=None
-        Number of threads for an ensemble that is fitted here.
-    verbose : int, default=0
-        1 shows a progress bar.
-""")
-
-ATTRIBUTES = with_shared("""
-    Attributes
-    ----------
-    rules_ : RuleModel
-    {fitted}
-
-    References
-    ----------
-    H. Deng (2019). Interpreting tree ensembles with inTrees. International Journal of
-    Data Science and Analytics 7, 277-287. First as arXiv:1408.5456 (2014).
-
-    H. Deng and G. Runger (2013). Gene selection with guided regularized random forest.
-    Pattern Recognition 46, 3483-3489. For `select`.
-""")
 
 
 @dataclass(repr=False, eq=False)
@@ -131,8 +73,89 @@ class _InTrees(Simplifier):
 
 
 class InTreesClassifier(RuleClassifier, _InTrees):
-    __doc__ = f"""inTrees: an ordered list of rules from a classification ensemble.
-{METHOD}{PARAMETERS.replace("{smoothing}", "0.0")}{ATTRIBUTES}
+    """inTrees: an ordered list of rules from a classification ensemble.
+
+    Every path in a tree is a candidate rule. Conditions that hardly change the error of
+    a rule are pruned. Then a list is built greedily: the next rule is the one with the
+    smallest error on the remaining rows. The list ends when no rule is better than a
+    single prediction for all remaining rows.
+
+    Parameters
+    ----------
+    ensemble : fitted or unfitted ensemble, path, Forest or None, default=None
+        The model to simplify. A fitted ensemble, or the file it was saved to, is used
+        as it is; an unfitted one is cloned and fitted on X and y; None fits a random
+        forest (gradient boosting if X has categories). Any other model, or a function
+        that predicts, is queried as a black box. `clone`, which grid search calls, also
+        resets a fitted ensemble: wrap it in `sklearn.frozen.FrozenEstimator` to keep
+        the fit.
+    n_trees : int or None, default=100
+        Number of trees to extract rules from, starting with the first; None is all.
+    max_depth : int, default=6
+        Maximum length of a path, in splits.
+    max_decay : float, default=0.05
+        Maximum increase in the error of a rule due to pruning.
+    decay : {"absolute", "relative"}, default="absolute"
+        Whether `max_decay` is a difference or a share of the error before pruning.
+        In regression a difference is in units of the variance of the target.
+    min_freq : float, default=0.01
+        Minimum share of all rows that a rule of the list predicts.
+    smoothing : float, default=0.0
+        Number of pseudo-rows, as a share of all rows, that are added to each rule when
+        rules are compared. They have the mean error of the remaining rows. Without
+        them, tiny rules that make no errors by chance come first; 0.02 about halves the
+        number of rules.
+    select : bool, default=False
+        Select rules by a regularised forest before the list is built.
+    max_rules : int or None, default=None
+        Maximum number of rules, including the default rule; None is no limit.
+    target : {"ensemble", "labels"}, default="labels"
+        Fit y, or the predictions of the ensemble.
+    shorten_thresholds : bool, default=True
+        Round thresholds where this moves no training row to the other side.
+    feature_labels : dict from name to str, or sequence of str, optional
+        Names of features in printed output. A unit may follow in brackets, as in
+        "Duration [months]"; "[date]" prints days since 1970-01-01 as dates.
+    class_labels : dict from class to str, or sequence of str, optional
+        Names of classes in printed output. Classification only.
+    pos_label : object, optional
+        The class, of two, whose rate, precision and recall are reported and to which a
+        threshold applies; the second by default. Classification only.
+    max_calls : int or None, default=None
+        Maximum number of rows for which a black box is queried, those of `validation`
+        included. At most half of the others are rows of X (a sample, if X has more);
+        the rest are synthetic rows for the search.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed for `select`, and for an ensemble that is fitted here.
+    n_jobs : int or None, default=None
+        Number of threads for an ensemble that is fitted here.
+    verbose : int, default=0
+        1 shows a progress bar.
+
+    Attributes
+    ----------
+    rules_ : RuleModel
+    ensemble_ : the ensemble that was simplified
+    forest_ : Forest
+        The ensemble as plain arrays.
+    training_ : dict
+        Result of `evaluate` on the training rows.
+    validation_ : dict
+        Result of `evaluate` on the validation rows. Only if `fit` got `validation`.
+    n_calls_ : int
+        Number of rows for which a black box was queried.
+    n_features_in_ : int
+    feature_names_in_ : array of shape (n_features,)
+        Only if X had names.
+
+    References
+    ----------
+    H. Deng (2019). Interpreting tree ensembles with inTrees. International Journal of
+    Data Science and Analytics 7, 277-287. First as arXiv:1408.5456 (2014).
+
+    H. Deng and G. Runger (2013). Gene selection with guided regularized random forest.
+    Pattern Recognition 46, 3483-3489. For `select`.
+
     Examples
     --------
     >>> from sklearn.datasets import load_iris
@@ -152,17 +175,97 @@ class InTreesClassifier(RuleClassifier, _InTrees):
 
 @dataclass(repr=False, eq=False)
 class InTreesRegressor(RuleRegressor, _InTrees):
-    __doc__ = f"""inTrees: an ordered list of rules from a regression ensemble.
-{METHOD}
+    """inTrees: an ordered list of rules from a regression ensemble.
+
+    Every path in a tree is a candidate rule. Conditions that hardly change the error of
+    a rule are pruned. Then a list is built greedily: the next rule is the one with the
+    smallest error on the remaining rows. The list ends when no rule is better than a
+    single prediction for all remaining rows.
+
     By default a rule predicts the mean of the target in its rows, and its error is the
     variance. The original method divides the target into levels and treats them as
     classes: `levels=3, smoothing=0`.
-{PARAMETERS.replace("{smoothing}", "0.02")}\
+
+    Parameters
+    ----------
+    ensemble : fitted or unfitted ensemble, path, Forest or None, default=None
+        The model to simplify. A fitted ensemble, or the file it was saved to, is used
+        as it is; an unfitted one is cloned and fitted on X and y; None fits a random
+        forest (gradient boosting if X has categories). Any other model, or a function
+        that predicts, is queried as a black box. `clone`, which grid search calls, also
+        resets a fitted ensemble: wrap it in `sklearn.frozen.FrozenEstimator` to keep
+        the fit.
+    n_trees : int or None, default=100
+        Number of trees to extract rules from, starting with the first; None is all.
+    max_depth : int, default=6
+        Maximum length of a path, in splits.
+    max_decay : float, default=0.05
+        Maximum increase in the error of a rule due to pruning.
+    decay : {"absolute", "relative"}, default="absolute"
+        Whether `max_decay` is a difference or a share of the error before pruning.
+        In regression a difference is in units of the variance of the target.
+    min_freq : float, default=0.01
+        Minimum share of all rows that a rule of the list predicts.
+    smoothing : float, default=0.02
+        Number of pseudo-rows, as a share of all rows, that are added to each rule when
+        rules are compared. They have the mean error of the remaining rows. Without
+        them, tiny rules that make no errors by chance come first; 0.02 about halves the
+        number of rules.
+    select : bool, default=False
+        Select rules by a regularised forest before the list is built.
+    max_rules : int or None, default=None
+        Maximum number of rules, including the default rule; None is no limit.
+    target : {"ensemble", "labels"}, default="labels"
+        Fit y, or the predictions of the ensemble.
+    shorten_thresholds : bool, default=True
+        Round thresholds where this moves no training row to the other side.
+    feature_labels : dict from name to str, or sequence of str, optional
+        Names of features in printed output. A unit may follow in brackets, as in
+        "Duration [months]"; "[date]" prints days since 1970-01-01 as dates.
+    class_labels : dict from class to str, or sequence of str, optional
+        Names of classes in printed output. Classification only.
+    pos_label : object, optional
+        The class, of two, whose rate, precision and recall are reported and to which a
+        threshold applies; the second by default. Classification only.
+    max_calls : int or None, default=None
+        Maximum number of rows for which a black box is queried, those of `validation`
+        included. At most half of the others are rows of X (a sample, if X has more);
+        the rest are synthetic rows for the search.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed for `select`, and for an ensemble that is fitted here.
+    n_jobs : int or None, default=None
+        Number of threads for an ensemble that is fitted here.
+    verbose : int, default=0
+        1 shows a progress bar.
     levels : int or None, default=None
         Number of levels, of about equal weight, that are treated as classes. Each
         level predicts its middle percentile (with three levels the 17th, 50th and
         83rd). None uses the numbers directly.
-{ATTRIBUTES}
+
+    Attributes
+    ----------
+    rules_ : RuleModel
+    ensemble_ : the ensemble that was simplified
+    forest_ : Forest
+        The ensemble as plain arrays.
+    training_ : dict
+        Result of `evaluate` on the training rows.
+    validation_ : dict
+        Result of `evaluate` on the validation rows. Only if `fit` got `validation`.
+    n_calls_ : int
+        Number of rows for which a black box was queried.
+    n_features_in_ : int
+    feature_names_in_ : array of shape (n_features,)
+        Only if X had names.
+
+    References
+    ----------
+    H. Deng (2019). Interpreting tree ensembles with inTrees. International Journal of
+    Data Science and Analytics 7, 277-287. First as arXiv:1408.5456 (2014).
+
+    H. Deng and G. Runger (2013). Gene selection with guided regularized random forest.
+    Pattern Recognition 46, 3483-3489. For `select`.
+
     Examples
     --------
     >>> from sklearn.datasets import load_diabetes

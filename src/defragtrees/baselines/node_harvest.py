@@ -23,7 +23,6 @@ from defragtrees.estimators.base import (
     RuleClassifier,
     RuleRegressor,
     Simplifier,
-    with_shared,
 )
 from defragtrees.estimators.settings import Conflict, Integer, Real, setting
 from defragtrees.rules.conditions import Rule
@@ -44,72 +43,6 @@ MOST_RISE = 1e4  # of the penalty; each factor of 10 costs a digit of the soluti
 MOST_ROUNDS = 200  # of the multipliers; ten to thirty are usual
 MOST_ENTERING = 20  # weights that may become positive at once
 BLOCK_ROWS = 4096  # rows converted at once, to limit memory
-
-ABOUT = with_shared("""
-    Candidates are nodes near the roots of trees, each predicting the mean of its
-    training rows. Weights, most of them zero, are chosen to minimise the squared error;
-    they sum to one over the nodes of each training row (Meinshausen 2010). The
-    prediction for a row is the weighted mean of all rules that match and of the default
-    rule.
-
-    Parameters
-    ----------
-    {ensemble}
-    source : {"ensemble", "own"}, default="ensemble"
-        Use the nodes of the ensemble, tree by tree; or grow trees as in the original,
-        which split categories one against the others, and use the ensemble for
-        comparison only.
-    n_nodes : int, default=1000
-        Number of candidates after which no further tree is used.
-    min_samples : int, default=10
-        Minimum weight of the training rows in a node, and of those outside it.
-    max_depth : int, default=2
-        Maximum depth of a node, and so maximum number of conditions per rule.
-    max_weight : float or None, default=None
-        Maximum sum of all weights, at least 1, which leaves only the default rule. A
-        smaller sum means larger nodes: its inverse is their mean share of the rows.
-    mode : {"mean", "outbag"}, default="mean"
-        Prediction of a node while weights are fitted: the mean of its rows or, for each
-        row, the mean of the other rows.
-    max_rules : int or None, default=None
-        Maximum number of rules, including the default rule. Rules are chosen greedily
-        by the gain in squared error; weights are not changed.
-    min_weight : float, default=0.01
-        Rules with less than this share of the largest weight are dropped.
-    root_weight : float, default=0.01
-        Minimum weight of the default rule, which predicts rows that no rule matches.
-    ridge : float, default=1e-7
-        Penalty of a squared change of the weights, as a share of the target's variance.
-        It decides between weights with equal predictions.
-    target : {"labels", "ensemble"}, default="labels"
-        Fit y, or the ensemble's probabilities or numbers.
-    digits : int or None, default=4
-        Number of digits of weights, of class shares after the point, and of numbers
-        relative to their spread. The rounded numbers predict. None keeps all digits.
-    round_digits : int or None, default=None
-        Round thresholds to this number of significant digits before nodes are made,
-        even if this moves rows to the other side. The original rounds to 3.
-    {shared}
-    random_state : int, RandomState, Generator or None, default=None
-        Seed for `source="own"`, and for an ensemble that is fitted here.
-    n_jobs : int or None, default=None
-        Number of threads for an ensemble that is fitted here.
-
-    Attributes
-    ----------
-    rules_ : RuleModel
-    n_nodes_ : int
-        Number of distinct candidates, including the root.
-    {fitted}
-
-    Notes
-    -----
-    The R package nodeHarvest corresponds to `source="own"`, `round_digits=3`,
-    `shorten_thresholds=False`, `digits=None`, a ridge of 1e-5 over the sum of squares
-    of the centred y, and `root_weight=0` if `max_weight` is given. It also merges all
-    nodes whose mean is exactly 0; here only nodes with the same rows are merged. It
-    has no multi-class form; here all classes share the weight of a node.
-""")
 
 
 @dataclass(repr=False, eq=False)
@@ -213,8 +146,102 @@ def _warn_of_one_rule(reason):
 
 
 class NodeHarvestClassifier(RuleClassifier, _NodeHarvest):
-    __doc__ = f"""Node Harvest: a weighted mean of rules of a classification ensemble.
-{ABOUT}
+    """Node Harvest: a weighted mean of rules of a classification ensemble.
+
+    Candidates are nodes near the roots of trees, each predicting the mean of its
+    training rows. Weights, most of them zero, are chosen to minimise the squared error;
+    they sum to one over the nodes of each training row (Meinshausen 2010). The
+    prediction for a row is the weighted mean of all rules that match and of the default
+    rule.
+
+    Parameters
+    ----------
+    ensemble : fitted or unfitted ensemble, path, Forest or None, default=None
+        The model to simplify. A fitted ensemble, or the file it was saved to, is used
+        as it is; an unfitted one is cloned and fitted on X and y; None fits a random
+        forest (gradient boosting if X has categories). Any other model, or a function
+        that predicts, is queried as a black box. `clone`, which grid search calls, also
+        resets a fitted ensemble: wrap it in `sklearn.frozen.FrozenEstimator` to keep
+        the fit.
+    source : {"ensemble", "own"}, default="ensemble"
+        Use the nodes of the ensemble, tree by tree; or grow trees as in the original,
+        which split categories one against the others, and use the ensemble for
+        comparison only.
+    n_nodes : int, default=1000
+        Number of candidates after which no further tree is used.
+    min_samples : int, default=10
+        Minimum weight of the training rows in a node, and of those outside it.
+    max_depth : int, default=2
+        Maximum depth of a node, and so maximum number of conditions per rule.
+    max_weight : float or None, default=None
+        Maximum sum of all weights, at least 1, which leaves only the default rule. A
+        smaller sum means larger nodes: its inverse is their mean share of the rows.
+    mode : {"mean", "outbag"}, default="mean"
+        Prediction of a node while weights are fitted: the mean of its rows or, for each
+        row, the mean of the other rows.
+    max_rules : int or None, default=None
+        Maximum number of rules, including the default rule. Rules are chosen greedily
+        by the gain in squared error; weights are not changed.
+    min_weight : float, default=0.01
+        Rules with less than this share of the largest weight are dropped.
+    root_weight : float, default=0.01
+        Minimum weight of the default rule, which predicts rows that no rule matches.
+    ridge : float, default=1e-7
+        Penalty of a squared change of the weights, as a share of the target's variance.
+        It decides between weights with equal predictions.
+    target : {"labels", "ensemble"}, default="labels"
+        Fit y, or the ensemble's probabilities or numbers.
+    digits : int or None, default=4
+        Number of digits of weights, of class shares after the point, and of numbers
+        relative to their spread. The rounded numbers predict. None keeps all digits.
+    round_digits : int or None, default=None
+        Round thresholds to this number of significant digits before nodes are made,
+        even if this moves rows to the other side. The original rounds to 3.
+    shorten_thresholds : bool, default=True
+        Round thresholds where this moves no training row to the other side.
+    feature_labels : dict from name to str, or sequence of str, optional
+        Names of features in printed output. A unit may follow in brackets, as in
+        "Duration [months]"; "[date]" prints days since 1970-01-01 as dates.
+    class_labels : dict from class to str, or sequence of str, optional
+        Names of classes in printed output. Classification only.
+    pos_label : object, optional
+        The class, of two, whose rate, precision and recall are reported and to which a
+        threshold applies; the second by default. Classification only.
+    max_calls : int or None, default=None
+        Maximum number of rows for which a black box is queried, those of `validation`
+        included. At most half of the others are rows of X (a sample, if X has more);
+        the rest are synthetic rows for the search.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed for `source="own"`, and for an ensemble that is fitted here.
+    n_jobs : int or None, default=None
+        Number of threads for an ensemble that is fitted here.
+
+    Attributes
+    ----------
+    rules_ : RuleModel
+    n_nodes_ : int
+        Number of distinct candidates, including the root.
+    ensemble_ : the ensemble that was simplified
+    forest_ : Forest
+        The ensemble as plain arrays.
+    training_ : dict
+        Result of `evaluate` on the training rows.
+    validation_ : dict
+        Result of `evaluate` on the validation rows. Only if `fit` got `validation`.
+    n_calls_ : int
+        Number of rows for which a black box was queried.
+    n_features_in_ : int
+    feature_names_in_ : array of shape (n_features,)
+        Only if X had names.
+
+    Notes
+    -----
+    The R package nodeHarvest corresponds to `source="own"`, `round_digits=3`,
+    `shorten_thresholds=False`, `digits=None`, a ridge of 1e-5 over the sum of squares
+    of the centred y, and `root_weight=0` if `max_weight` is given. It also merges all
+    nodes whose mean is exactly 0; here only nodes with the same rows are merged. It
+    has no multi-class form; here all classes share the weight of a node.
+
     Examples
     --------
     >>> from sklearn.datasets import load_iris
@@ -231,8 +258,102 @@ class NodeHarvestClassifier(RuleClassifier, _NodeHarvest):
 
 
 class NodeHarvestRegressor(RuleRegressor, _NodeHarvest):
-    __doc__ = f"""Node Harvest: a weighted mean of rules of a regression ensemble.
-{ABOUT}
+    """Node Harvest: a weighted mean of rules of a regression ensemble.
+
+    Candidates are nodes near the roots of trees, each predicting the mean of its
+    training rows. Weights, most of them zero, are chosen to minimise the squared error;
+    they sum to one over the nodes of each training row (Meinshausen 2010). The
+    prediction for a row is the weighted mean of all rules that match and of the default
+    rule.
+
+    Parameters
+    ----------
+    ensemble : fitted or unfitted ensemble, path, Forest or None, default=None
+        The model to simplify. A fitted ensemble, or the file it was saved to, is used
+        as it is; an unfitted one is cloned and fitted on X and y; None fits a random
+        forest (gradient boosting if X has categories). Any other model, or a function
+        that predicts, is queried as a black box. `clone`, which grid search calls, also
+        resets a fitted ensemble: wrap it in `sklearn.frozen.FrozenEstimator` to keep
+        the fit.
+    source : {"ensemble", "own"}, default="ensemble"
+        Use the nodes of the ensemble, tree by tree; or grow trees as in the original,
+        which split categories one against the others, and use the ensemble for
+        comparison only.
+    n_nodes : int, default=1000
+        Number of candidates after which no further tree is used.
+    min_samples : int, default=10
+        Minimum weight of the training rows in a node, and of those outside it.
+    max_depth : int, default=2
+        Maximum depth of a node, and so maximum number of conditions per rule.
+    max_weight : float or None, default=None
+        Maximum sum of all weights, at least 1, which leaves only the default rule. A
+        smaller sum means larger nodes: its inverse is their mean share of the rows.
+    mode : {"mean", "outbag"}, default="mean"
+        Prediction of a node while weights are fitted: the mean of its rows or, for each
+        row, the mean of the other rows.
+    max_rules : int or None, default=None
+        Maximum number of rules, including the default rule. Rules are chosen greedily
+        by the gain in squared error; weights are not changed.
+    min_weight : float, default=0.01
+        Rules with less than this share of the largest weight are dropped.
+    root_weight : float, default=0.01
+        Minimum weight of the default rule, which predicts rows that no rule matches.
+    ridge : float, default=1e-7
+        Penalty of a squared change of the weights, as a share of the target's variance.
+        It decides between weights with equal predictions.
+    target : {"labels", "ensemble"}, default="labels"
+        Fit y, or the ensemble's probabilities or numbers.
+    digits : int or None, default=4
+        Number of digits of weights, of class shares after the point, and of numbers
+        relative to their spread. The rounded numbers predict. None keeps all digits.
+    round_digits : int or None, default=None
+        Round thresholds to this number of significant digits before nodes are made,
+        even if this moves rows to the other side. The original rounds to 3.
+    shorten_thresholds : bool, default=True
+        Round thresholds where this moves no training row to the other side.
+    feature_labels : dict from name to str, or sequence of str, optional
+        Names of features in printed output. A unit may follow in brackets, as in
+        "Duration [months]"; "[date]" prints days since 1970-01-01 as dates.
+    class_labels : dict from class to str, or sequence of str, optional
+        Names of classes in printed output. Classification only.
+    pos_label : object, optional
+        The class, of two, whose rate, precision and recall are reported and to which a
+        threshold applies; the second by default. Classification only.
+    max_calls : int or None, default=None
+        Maximum number of rows for which a black box is queried, those of `validation`
+        included. At most half of the others are rows of X (a sample, if X has more);
+        the rest are synthetic rows for the search.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed for `source="own"`, and for an ensemble that is fitted here.
+    n_jobs : int or None, default=None
+        Number of threads for an ensemble that is fitted here.
+
+    Attributes
+    ----------
+    rules_ : RuleModel
+    n_nodes_ : int
+        Number of distinct candidates, including the root.
+    ensemble_ : the ensemble that was simplified
+    forest_ : Forest
+        The ensemble as plain arrays.
+    training_ : dict
+        Result of `evaluate` on the training rows.
+    validation_ : dict
+        Result of `evaluate` on the validation rows. Only if `fit` got `validation`.
+    n_calls_ : int
+        Number of rows for which a black box was queried.
+    n_features_in_ : int
+    feature_names_in_ : array of shape (n_features,)
+        Only if X had names.
+
+    Notes
+    -----
+    The R package nodeHarvest corresponds to `source="own"`, `round_digits=3`,
+    `shorten_thresholds=False`, `digits=None`, a ridge of 1e-5 over the sum of squares
+    of the centred y, and `root_weight=0` if `max_weight` is given. It also merges all
+    nodes whose mean is exactly 0; here only nodes with the same rows are merged. It
+    has no multi-class form; here all classes share the weight of a node.
+
     Examples
     --------
     >>> from sklearn.datasets import load_diabetes

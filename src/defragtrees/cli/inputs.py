@@ -12,13 +12,10 @@ import importlib.util
 import re
 import shlex
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 import numpy as np
-from scipy.optimize import linear_sum_assignment
-from sklearn.metrics import confusion_matrix
-from sklearn.model_selection import train_test_split
 
 from defragtrees._utils import formatting as render
 from defragtrees._utils.files import first_bytes
@@ -26,12 +23,7 @@ from defragtrees._utils.formatting import listed, nearest
 from defragtrees._utils.optional import require
 from defragtrees._utils.warnings import warn
 from defragtrees.cli.data import ANY, Batch, as_arrow
-from defragtrees.ensembles.black_box import AskedForest
-from defragtrees.ensembles.forest import Forest
-from defragtrees.ensembles.opening import is_renamed
-from defragtrees.ensembles.readers import file_kind, load_object, read_forest
 from defragtrees.errors import ModelFileError, UnsupportedEnsembleError
-from defragtrees.estimators.inputs import open_model
 from defragtrees.rules.labels import BOOLEAN, KINDS
 from defragtrees.rules.model import RuleModel
 from defragtrees.rules.schema import FORMAT
@@ -42,6 +34,11 @@ from defragtrees.tables import (
     lightgbm_names,
     take_rows,
 )
+
+# What reads models needs scikit-learn, whose import takes longer than most commands on
+# saved rules, so functions import it.
+if TYPE_CHECKING:
+    from defragtrees.ensembles.forest import Forest
 
 COMPARED_ROWS = 10_000  # to see whether classes are swapped
 MUCH_BETTER = 0.2  # share of rows, and mean share per class
@@ -56,7 +53,7 @@ INDEX_NAME = re.compile(r"|Unnamed: \d+|__index_level_\d+__")
 class Loaded:
     """A model under the names of the file, and rows as it takes them."""
 
-    forest: Forest
+    forest: "Forest"
     X: Any
     y: np.ndarray | None = None
     sample_weight: np.ndarray | None = None
@@ -87,6 +84,8 @@ class Loaded:
                 "The data has 1 row only, and none can be held out. Add --test-size 0 "
                 "to use it for the rules."
             )
+        from sklearn.model_selection import train_test_split
+
         parts = train_test_split(
             np.arange(len(self)), test_size=test_size, random_state=seed
         )
@@ -154,6 +153,8 @@ def _load_data(inputs, progress):
 
 def _more_rows(loaded, inputs, data, progress):
     """The rows of another file with the columns of DATA."""
+    from defragtrees.ensembles.black_box import AskedForest
+
     table, forest = data.open(), loaded.forest
     for name in (*forest.feature_names, inputs.target, inputs.weights):
         if name is not None:
@@ -175,6 +176,8 @@ def _reading_of(forest, table):
 
 
 def _read_model(inputs):
+    from defragtrees.ensembles.readers import read_forest
+
     if is_rules_file(inputs.model):
         raise ModelFileError(
             f"{inputs.model.name!r} is a file of rules. Give the model that the rules "
@@ -196,6 +199,8 @@ def load_to_predict(inputs, rules, progress):
     A model without names for its features has those of the rules, which were made from
     it.
     """
+    from defragtrees.ensembles.opening import is_renamed
+
     table = inputs.data.open()
     with_names = dataclasses.replace(inputs, columns=rules.feature_names)
     try:
@@ -220,6 +225,8 @@ def _load_black_box(inputs, why):
 
     If it does not predict, `why` it cannot be read is raised again.
     """
+    from defragtrees.ensembles.readers import load_object
+
     model = load_object(inputs.model, inputs.trust_pickle, inputs.trusted_types)
     if not hasattr(model, "predict"):
         raise why
@@ -228,6 +235,8 @@ def _load_black_box(inputs, why):
 
 def _ask_model(inputs, table, why):
     """A model that cannot be read as trees: it is queried, on the table as it is."""
+    from defragtrees.estimators.inputs import open_model
+
     model = _load_black_box(inputs, why)
     names = inputs.columns or _model_names(model)
     if names is None:
@@ -292,6 +301,9 @@ def _with_classes(forest, labels):
 
 def warn_if_swapped(classes, predicted, observed, what):
     """Warn if another order of the model's classes would agree much better."""
+    from scipy.optimize import linear_sum_assignment
+    from sklearn.metrics import confusion_matrix
+
     counts = confusion_matrix(observed, predicted, labels=list(classes))
     # By class, as a rare one is predicted wrong by a model that is right overall.
     shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
@@ -384,6 +396,8 @@ def _match_columns(forest, table, reserved, chosen=None):
 
 def _under_other_names(forest, table, reserved):
     """The columns whose names the library changed, or never saw."""
+    from defragtrees.ensembles.opening import is_renamed
+
     wanted, names = forest.feature_names, table.names
     # LightGBM writes an underscore for each space.
     spaced = dict(zip(lightgbm_names(names), names, strict=True))
@@ -559,6 +573,8 @@ def read_rules(path):
     """The RuleModel that `simplify --out` saved."""
     if is_rules_file(path):
         return RuleModel.load(path)
+    from defragtrees.ensembles.readers import file_kind
+
     kind = file_kind(path)
     advice = " Make rules from it first: defragtrees simplify."
     raise ModelFileError(

@@ -1,15 +1,13 @@
 """Options of the commands; those of a method are made from its settings.
 
-The field of a setting defines its values, and the docstring of the estimator its help
-text. This module defines how a setting is written on a command line.
+The field of a setting has its values and its help text. This module defines how a
+setting is written on a command line.
 """
 
 import csv
 import dataclasses
 import functools
-import inspect
 import json
-import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -418,33 +416,6 @@ def _for_classes():
     }
 
 
-def _documented(method):
-    """What the docstrings of a method's estimators say of each setting, in order."""
-    texts = {}
-    for kind in _estimators(method):
-        section = inspect.cleandoc(kind.__doc__ or "").partition("Parameters\n")[2]
-        section = section.partition("Attributes\n")[0]
-        for name, text in re.findall(
-            r"^(\w+) : .*\n((?: {4}.*\n?)*)", section, flags=re.MULTILINE
-        ):
-            texts.setdefault(name, " ".join(text.split()))
-    settings = _settings(method)
-    known = {name: text for name, text in texts.items() if name in settings}
-    return known | {name: "" for name in settings if name not in texts}
-
-
-def _help(text, default, settings):
-    """The first sentence, with the names of options, and the default."""
-    text = re.sub(
-        r"`(\w+)`", lambda m: _spelled(m[1]) if m[1] in settings else m[1], text
-    )
-    sentences = re.split(r"(?<=\.) ", text)
-    if default is None:
-        said = [s.removeprefix("None is ") for s in sentences if s[:8] == "None is "]
-        default = said[0].split(";")[0].rstrip(".") if said else None
-    return sentences[0] + ("" if default is None else f" [default: {default}]")
-
-
 def _written(allowed):
     """How a setting is written that may be this; None if it is not on a command line.
 
@@ -467,14 +438,14 @@ def _written(allowed):
     return None
 
 
-def _option(name, variable, method, text):
+def _option(name, variable, method, field):
     """The option of a setting, or None if it has none."""
-    field = _settings(method)[name]
     written = WRITTEN.get(name) or _written(field.metadata.get("allowed", ()))
     if written is None or name in NOT_OFFERED:
         return None
     default = None if "is_flag" in written else written.get("default", field.default)
-    words = _help(text, default, _settings(method))
+    words = field.metadata.get("help", "")
+    words += "" if default is None else f" [default: {default}]"
     if written.get("multiple"):
         words += " May be given more than once."
     if method == PAPER:
@@ -497,10 +468,10 @@ def method_options(*without):
     }
     theirs = of_paper()
     for method in ("defrag", PAPER):
-        for name, text in _documented(method).items():
+        for name, field in _settings(method).items():
             if (name in theirs) == (method == PAPER):
                 variable = "target_is" if name == "target" else name
-                options[variable] = _option(name, variable, method, text)
+                options[variable] = _option(name, variable, method, field)
     if "method" in without:
         without = (*without, *theirs)
     return _gather(

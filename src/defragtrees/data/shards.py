@@ -7,7 +7,6 @@ from functools import cache, partial
 from importlib import import_module
 
 import numpy as np
-from joblib import effective_n_jobs
 
 from defragtrees.data.grid import rows_covered
 
@@ -246,6 +245,8 @@ def in_order(function, items, n_jobs=None):
 
     At most one item per thread is in memory.
     """
+    from joblib import effective_n_jobs  # not needed to predict
+
     n_threads = effective_n_jobs(n_jobs)
     waiting = deque()
     with ThreadPoolExecutor(n_threads) as pool:

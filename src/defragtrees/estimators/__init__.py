@@ -6,12 +6,11 @@ and "Regressor".
 """
 
 from importlib import import_module
-from importlib.util import find_spec
 
 from defragtrees.estimators.base import Simplifier
 from defragtrees.outcomes.base import Outcome
 
-__all__ = ["METHODS", "compared_methods", "estimator_for", "installed_methods"]
+__all__ = ["METHODS", "compared_methods", "estimator_for"]
 
 METHODS = {
     "defrag": "defragtrees.estimators.defrag",
@@ -19,22 +18,13 @@ METHODS = {
     "intrees": "defragtrees.baselines.intrees",
     "node_harvest": "defragtrees.baselines.node_harvest",
     "distilled": "defragtrees.baselines.distilled",
-    "optimal": "defragtrees.baselines.optimal",
     "paper": "defragtrees.paper.estimator",
 }
-NEEDED = {"optimal": "pystreed"}  # packages that methods require
-
-
-def installed_methods() -> tuple[str, ...]:
-    """The keys of `METHODS` whose packages are installed."""
-    return tuple(
-        name for name in METHODS if name not in NEEDED or find_spec(NEEDED[name])
-    )
 
 
 def compared_methods() -> tuple[str, ...]:
-    """The default methods of `compare`: all installed ones but the paper's."""
-    return tuple(name for name in installed_methods() if name != "paper")
+    """The default methods of `compare`: all but the paper's."""
+    return tuple(name for name in METHODS if name != "paper")
 
 
 def estimator_for(method: str, outcome: Outcome) -> type[Simplifier]:

@@ -1,14 +1,12 @@
 """Simplifier: the base class of all estimators, with validation and prediction."""
 
-import inspect
 import os
-import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
 from numbers import Real
-from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -94,21 +92,6 @@ else:
 PATHS = ("path_", "path_by_conditions_")  # attributes with rule models by size
 
 
-Method = TypeVar("Method", bound=Callable[..., Any])
-
-
-def like_rules(method: Method) -> Method:
-    """Give an estimator's method the docstring of the same method of RuleModel.
-
-    A parameter that only rule models have, `model`, is left out.
-    """
-    text = getattr(RuleModel, method.__name__).__doc__
-    if "model" not in inspect.signature(method).parameters:
-        text = re.sub(r"\n        model : .*(\n {12}.*)*", "", text)
-    method.__doc__ = text
-    return method
-
-
 class FittedRules(BaseEstimator):
     """Methods of a fitted estimator, which use its `rules_`."""
 
@@ -122,38 +105,106 @@ class FittedRules(BaseEstimator):
     feature_names_in_: Values
     n_jobs: int | None
 
-    @like_rules
     def predict(self, X: Rows) -> Values:
+        """Predict class labels, or numbers.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples,)
+        """
         check_is_fitted(self, "rules_")
         rules = self.rules_
         return self._predictions(X, rules._predict, rules.outcome.dtype)
 
-    @like_rules
     def apply(self, X: Rows) -> Places:
+        """Index of the rule that predicts each row; the last is the default.
+
+        See `RuleModel.apply`.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        int array of shape (n_samples,)
+        """
         check_is_fitted(self, "rules_")
         return self._predictions(X, self.rules_._apply, np.intp)
 
-    @like_rules
     def explain(self, X: Rows | Mapping[str, Any]) -> str | list[str]:
+        """Explain predictions: the rules that match, and the values of the row.
+
+        See `RuleModel.explain`.
+
+        Parameters
+        ----------
+        X : one row, or array-like or data frame of shape (n_samples, n_features)
+            A row may be a mapping or a pandas Series by name, or a flat sequence.
+
+        Returns
+        -------
+        str, or list of str for more than one row
+        """
         check_is_fitted(self, "rules_")
         return self.rules_.explain(X)
 
-    @like_rules
     def export(
         self, format: str, path: str | os.PathLike[str] | None = None, **options: Any
     ) -> Any:
+        """Return the rules in another format; with a path, also write them to a file.
+
+        Parameters
+        ----------
+        format : str
+            See `defragtrees.export.export`.
+        path : path, optional
+        **options
+            Options of the format.
+        """
         check_is_fitted(self, "rules_")
         return self.rules_.export(format, path, **options)
 
-    @like_rules
     def save(self, path: str | os.PathLike[str], *, profile: bool = True) -> None:
+        """Write the rules to a JSON file, which `load` reads.
+
+        See `RuleModel.save`.
+
+        Parameters
+        ----------
+        path : path
+        profile : bool, default=True
+            Include the profile of the training rows that `check` needs.
+        """
         check_is_fitted(self, "rules_")
         self.rules_.save(path, profile=profile)
 
-    @like_rules
     def evaluate(
         self, X: Rows, y: Column | None = None, sample_weight: Column | None = None
     ) -> dict[str, float]:
+        """Measure the rules and the model on these rows.
+
+        The dict is that of `RuleModel.evaluate` beside the model: size, `coverage`,
+        `overlap`, `fidelity` and, with y, the `error` and other measures. Those of the
+        model have the prefix `ensemble_`; they are too good on rows that it was trained
+        on.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            May be anything that `fit` reads, such as the path of a Parquet file.
+        y : array-like of shape (n_samples,), optional
+        sample_weight : array-like of shape (n_samples,), optional
+            Only ratios of weights matter.
+
+        Returns
+        -------
+        dict from str to float
+        """
         return self._evaluation(X, y, sample_weight).scores(self.rules_)
 
     def evaluate_encoded(
@@ -182,8 +233,17 @@ class FittedRules(BaseEstimator):
         evaluation = evaluate_encoded(self.rules_, *rows, posterior, probabilities)
         return evaluation.scores(self.rules_)
 
-    @like_rules
     def summary(self, X: Rows | None = None, y: Column | None = None) -> render.Lines:
+        """Return the rules and their scores as text.
+
+        With X and y, also the estimated and the observed rate of each rule.
+
+        Parameters
+        ----------
+        X, y : rows to measure on, optional
+            Without them, the scores are those on the rows of `validation`, if `fit` had
+            some, else on the training rows.
+        """
         check_is_fitted(self, "rules_")
         rules = self.rules_
         calibration = None
@@ -285,14 +345,34 @@ class Simplifier(FittedRules, ABC):
 
     ensemble: Any = None
     _: KW_ONLY
-    target: str = setting("ensemble", "ensemble", "labels")
-    shorten_thresholds: bool = setting(True, *FLAG)
-    feature_labels: Any = setting(None, None, Several())
-    class_labels: Any = setting(None, None, Several())
-    pos_label: Any = None
-    random_state: Any = None
-    n_jobs: int | None = setting(None, None, Jobs())
-    max_calls: int | None = setting(None, None, Integer(1))
+    target: str = setting(
+        "ensemble",
+        "ensemble",
+        "labels",
+        help="What to learn: the model's predictions, or y.",
+    )
+    shorten_thresholds: bool = setting(
+        True, *FLAG, help="Round thresholds where this moves no row."
+    )
+    feature_labels: Any = setting(
+        None, None, Several(), help="Names of features in printed output."
+    )
+    class_labels: Any = setting(
+        None, None, Several(), help="Names of classes in printed output."
+    )
+    pos_label: Any = setting(
+        None, help="Of two classes, the one whose rate is shown; the second by default."
+    )
+    random_state: Any = setting(None, help="Seed; the same seed gives the same rules.")
+    n_jobs: int | None = setting(
+        None, None, Jobs(), help="Number of threads; -1 for all processors."
+    )
+    max_calls: int | None = setting(
+        None,
+        None,
+        Integer(1),
+        help="Maximum number of rows for which a black box is queried.",
+    )
 
     conflicts: ClassVar[tuple[Conflict, ...]] = ()
     _task: ClassVar[str]
@@ -584,10 +664,20 @@ class RuleFinder(Simplifier):
     """
 
     _: KW_ONLY
-    max_rules: str | int = setting("auto", "auto", Integer(1))
-    features: Any = None
-    verbose: int = setting(0, *FLAG, Integer(0))
-    stability: int = setting(0, 0, Integer(2, 10_000))
+    max_rules: str | int = setting(
+        "auto",
+        "auto",
+        Integer(1),
+        help="Maximum number of rules, including the default rule.",
+    )
+    features: Any = setting(None, help="Features that rules may use; all by default.")
+    verbose: int = setting(0, *FLAG, Integer(0), help="1 shows a progress bar.")
+    stability: int = setting(
+        0,
+        0,
+        Integer(2, 10_000),
+        help="Number of times to repeat the fit on half of the rows.",
+    )
 
     _needs_numbers = False
 
@@ -654,20 +744,54 @@ class RuleClassifier(ClassifierMixin, FittedRules):
     _task = "classification"
     classes_: Values
 
-    @like_rules
     def predict_proba(self, X: Rows) -> Floats:
+        """Predict class probabilities.
+
+        See `RuleModel.predict_proba`.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples, n_classes)
+        """
         check_is_fitted(self, "rules_")
         rules = self.rules_
         n_classes = rules.outcome.n_classes
         return self._predictions(X, rules._predict_proba, np.float64, n_classes)
 
-    @like_rules
     def rate_interval(self, X: Rows) -> Floats:
+        """95 % interval, for each row, of the rate of a class in rows like it.
+
+        See `RuleModel.rate_interval`.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples, 2)
+            Lower and upper ends.
+        """
         check_is_fitted(self, "rules_")
         return self._predictions(X, self.rules_._rate_interval, np.float64, 2)
 
-    @like_rules
     def decision_function(self, X: Rows) -> Floats:
+        """Scores of classes, by which rows can be ranked.
+
+        See `RuleModel.decision_function`.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples,) or (n_samples, n_classes)
+        """
         check_is_fitted(self, "rules_")
         rules, n_classes = self.rules_, self.rules_.outcome.n_classes
         n_outputs = n_classes if n_classes != 2 else None
@@ -741,8 +865,21 @@ class RuleRegressor(RegressorMixin, FittedRules):
                 setattr(self, name, dict(zip(path, calibrated, strict=False)))
         return self
 
-    @like_rules
     def predict_interval(self, X: Rows, coverage: float = 0.9) -> Floats:
+        """Prediction interval of each row: contains y with a probability of `coverage`.
+
+        See `RuleModel.predict_interval` and `calibrate`.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+        coverage : float, default=0.9
+
+        Returns
+        -------
+        array of shape (n_samples, 2)
+            Lower and upper ends.
+        """
         check_is_fitted(self, "rules_")
         rules = self.rules_
         rules._check_coverage(coverage, "calibrate")
@@ -858,59 +995,3 @@ def _known_rows(lists, part):
     matrix = _encoded(lists[0], part.X)
     y = one_column(part.y, warn=True)
     return [[rules._known_rows(rules._covers(matrix), y) for rules in lists]]
-
-
-SHARED = {
-    "{shared}": """\
-{shorten_thresholds}
-    {feature_labels}
-    {class_labels}
-    {max_calls}""",
-    "{ensemble}": """\
-ensemble : fitted or unfitted ensemble, path, Forest or None, default=None
-        The model to simplify. A fitted ensemble, or the file it was saved to, is used
-        as it is; an unfitted one is cloned and fitted on X and y; None fits a random
-        forest (gradient boosting if X has categories). Any other model, or a function
-        that predicts, is queried as a black box. `clone`, which grid search calls, also
-        resets a fitted ensemble: wrap it in `sklearn.frozen.FrozenEstimator` to keep
-        the fit.""",
-    "{max_calls}": """\
-max_calls : int or None, default=None
-        Maximum number of rows for which a black box is queried, those of `validation`
-        included. At most half of the others are rows of X (a sample, if X has more);
-        the rest are synthetic rows for the search.""",
-    "{shorten_thresholds}": """\
-shorten_thresholds : bool, default=True
-        Round thresholds where this moves no training row to the other side.""",
-    "{feature_labels}": """\
-feature_labels : dict from name to str, or sequence of str, optional
-        Names of features in printed output. A unit may follow in brackets, as in
-        "Duration [months]"; "[date]" prints days since 1970-01-01 as dates.""",
-    "{class_labels}": """\
-class_labels : dict from class to str, or sequence of str, optional
-        Names of classes in printed output. Classification only.
-    pos_label : object, optional
-        The class, of two, whose rate, precision and recall are reported and to which a
-        threshold applies; the second by default. Classification only.""",
-    "{fitted}": """\
-ensemble_ : the ensemble that was simplified
-    forest_ : Forest
-        The ensemble as plain arrays.
-    training_ : dict
-        Result of `evaluate` on the training rows.
-    validation_ : dict
-        Result of `evaluate` on the validation rows. Only if `fit` got `validation`.
-    n_calls_ : int
-        Number of rows for which a black box was queried.
-    n_features_in_ : int
-    feature_names_in_ : array of shape (n_features,)
-        Only if X had names.""",
-}
-
-
-def with_shared(text, **others):
-    """Fill in the parts of a docstring, written `{name}`, that methods share."""
-    parts = {f"    {{{name}}}\n": own for name, own in others.items()} | SHARED
-    for name, own in parts.items():
-        text = text.replace(name, own)
-    return text

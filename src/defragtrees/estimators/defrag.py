@@ -12,7 +12,6 @@ from defragtrees.estimators.base import (
     RuleClassifier,
     RuleFinder,
     RuleRegressor,
-    with_shared,
 )
 from defragtrees.estimators.problem import Problem
 from defragtrees.estimators.settings import (
@@ -66,169 +65,6 @@ class DefragResults:
     n_iter_: int
 
 
-PARAMETERS = """
-    Parameters
-    ----------
-    What to imitate
-
-    {ensemble}
-    target : {"ensemble", "labels"}, default="ensemble"
-        Imitate the predictions of the model ("ensemble") or fit y ("labels").
-    augment : "auto" or int, default="auto"
-        Number of synthetic rows, drawn near the data and labelled by the model, on
-        which rules are searched for. "auto" is 10,000 for up to 100,000 rows, and 0 for
-        more rows or `target="labels"`. For a black box it is the number of synthetic
-        rows for which the model was queried. With 0 the search uses the rows of X.
-    {max_calls}
-
-    How short
-
-    form : {"list", "standalone", "points"}, default="list"
-        How rules combine. "list": the first rule that matches predicts. "standalone":
-        each rule can be read alone, and reports the rate in all rows that it matches.
-        "points": a scorecard, whose points add up to a number or to log-odds.
-    max_rules : "auto" or int, default="auto"
-        Maximum number of rules, including the default rule. With a number, the best
-        rule model with up to that many rules is chosen. With "auto", rule models with
-        up to ten rules compete; of those within one standard error of the best, the one
-        with the fewest conditions is chosen.
-    max_conditions : int or None, default=None
-        Maximum number of conditions per rule. Each finite end of an interval counts as
-        one. None is no limit, and 4 for points.
-    {limits}
-    brevity : float, default=0.01
-        Penalty per condition, in nats per row; conditions that gain less are dropped.
-        With 0 only the description length of a condition counts.
-    points : {"exact", "integer"}, default="exact"
-        "integer" makes a scorecard with integer points. `unit` and `origin` of
-        `rules_` convert a total back to log-odds or a number.
-    points_follow_rates : bool, default=False
-        Leave out rules of a scorecard whose points contradict their own rate. Points
-        are fitted together, so a rule may add points although its rows have a rate
-        below that of all rows.
-    {doubling}
-    Which columns
-
-    {columns}
-    {shorten_thresholds}
-    {feature_labels}
-
-    {for_classes}
-    Computation
-
-    engine : {"auto", "numpy", "numba", "cuda"}, default="auto"
-        Library that computes on rows. "auto" is numba for more than 100,000 rows, if
-        installed, else numpy. "cuda" uses a GPU through PyTorch; on a Dask cluster,
-        each worker uses its own.
-    random_state : int, RandomState, Generator or None, default=None
-        Seed; the same seed gives the same rules for any `n_jobs`. It matters only for
-        ensembles fitted here, black boxes and more than 100,000 rows; otherwise every
-        fit uses the same random numbers.
-    n_jobs : int or None, default=None
-        Number of threads for large data and for an ensemble that is fitted here. None
-        is one; with engine="cuda" all processors read and count large data.
-    verbose : int, default=0
-        1 shows a progress bar.
-    stability : int, default=0
-        Number of times to repeat the fit on half of the rows. `stability_` then
-        reports how often each rule is found again. With 0 nothing is repeated.
-
-    Attributes
-    ----------
-    rules_ : RuleModel
-    path_ : dict from int to RuleModel
-        The best rules found for each number of rules.
-    path_by_conditions_ : dict from int to RuleModel
-        The best rules found for each total number of conditions. Totals that are no
-        better than a smaller one are left out.
-    path_costs_ : dict from int to float
-        Description length of each entry of `path_`, in nats; for large data it is
-        measured on a sample.
-    stability_ : RuleStability
-        How often each rule was found again in the repeated fits. Only with `stability`.
-    advice_ : tuple of str
-        Notes printed by `summary`: whether points would do better, and how much of the
-        ensemble's lead remains on new rows.
-    n_iter_ : int
-        Number of rounds of the search.
-    {fitted}
-"""
-
-LIMITS = """\
-    max_total_conditions : int, optional
-        Maximum number of conditions in all rules together.
-    max_categories : int or None, default=6
-        Maximum number of categories that one condition names, as those that match or
-        as those that do not. None is no limit.
-    min_coverage : float or None, default=None
-        Minimum share of the rows that each rule matches, the default rule included.
-        None is 0.01, unless `min_rows` is given.
-    min_rows : int, optional
-        Minimum number of rows, by weight, that each rule matches, in place of
-        `min_coverage`.
-"""
-
-COLUMNS = """\
-    features : sequence of str or int, optional
-        Features that rules may use, by name or index; all by default.
-    exclude : sequence of str or int, optional
-        Features that rules may not use.
-    must_use : sequence of str or int, optional
-        Features that at least one rule must use.
-    prefer : sequence of str or int, optional
-        Features to use where several have nearly the same information, the best first.
-        A condition on another feature is replaced by one on the first of these that
-        raises the loss on the rows of X by at most `brevity`. Features that the model
-        never splits on cannot be used.
-    monotone : dict from str or int to {-1, 1}, optional
-        Features with which predictions may only rise (1) or only fall (-1), all other
-        features being equal. With two classes this applies to the probability of the
-        second. A feature has numbers, or categories with an order: an ordered
-        categorical column, or one that an `OrdinalEncoder(categories=...)` encodes.
-    groups : dict from str to features, or sequence of features, optional
-        Features that may occur together in one rule. Features in no group may occur in
-        any rule. `features`, `exclude` and `must_use` also accept names of groups.
-"""
-
-DOUBLING = """\
-    points_to_double : float, optional
-        Number of points that double the odds, for two classes and integer points; 20
-        is usual in credit scoring. By default points are as small as accuracy allows.
-
-"""
-
-FOR_CLASSES = """\
-    Classes and costs
-
-    criterion : {"both", "probability", "error"}, default="both"
-        Optimise the probabilities, the predicted class ("error"), or both. Points are
-        always fitted to probabilities.
-    class_weight : None, "balanced" or dict from class to float, default=None
-        Cost of an error in each class; None is 1 for all. "balanced" gives all classes
-        the same total cost. It changes the search and the predicted class, not the
-        probabilities; costs of `costs` are multiplied by it.
-    costs : dict from (true class, predicted class) to float, or array, optional
-        Cost of each kind of error; those not given cost 1. An array has one row per
-        true class. The class with the least expected cost is predicted.
-    threshold : float, optional
-        Probability from which the second of two classes, or `pos_label`, is predicted.
-        Not with `class_weight` or `costs`. The default is the threshold of the model,
-        if it has one, else 0.5.
-    {class_labels}
-
-"""
-
-
-def _parameters(for_classes="", doubling="\n"):
-    return with_shared(
-        PARAMETERS,
-        limits=LIMITS,
-        columns=COLUMNS,
-        for_classes=for_classes,
-        doubling=doubling,
-    )
-
-
 SEED = 0  # of the search
 DECISIONS = {"list": "first", "standalone": "standalone", "points": "points"}
 
@@ -236,22 +72,61 @@ DECISIONS = {"list": "first", "standalone": "standalone", "points": "points"}
 @dataclass(repr=False, eq=False)
 class _Defrag(DefragResults, RuleFinder):
     _: KW_ONLY
-    max_conditions: int | None = setting(None, None, Integer(1))
-    min_coverage: float | None = setting(None, None, Real(0, 1))
-    min_rows: int | None = setting(None, None, Real(above=0))
-    max_total_conditions: int | None = setting(None, None, Integer(1))
-    max_categories: int | None = setting(MOST_NAMED, None, Integer(1))
-    exclude: Any = None
-    must_use: Any = None
-    prefer: Any = None
-    monotone: Any = None
-    groups: Any = setting(None, None, Several())
-    form: str = setting("list", Key(FORMS))
-    points: str = setting("exact", "exact", "integer")
-    points_follow_rates: bool = setting(False, *FLAG)
-    brevity: float = setting(0.01, Real(0))
-    augment: str | int = setting("auto", "auto", Integer(0, 10**7))
-    engine: str = setting("auto", Key(ENGINES, "auto"))
+    max_conditions: int | None = setting(
+        None,
+        None,
+        Integer(1),
+        help="Maximum number of conditions per rule; for points 4 by default.",
+    )
+    min_coverage: float | None = setting(
+        None, None, Real(0, 1), help="Minimum share of the rows that each rule matches."
+    )
+    min_rows: int | None = setting(
+        None,
+        None,
+        Real(above=0),
+        help="Minimum number of rows, by weight, that each rule matches.",
+    )
+    max_total_conditions: int | None = setting(
+        None,
+        None,
+        Integer(1),
+        help="Maximum number of conditions in all rules together.",
+    )
+    max_categories: int | None = setting(
+        MOST_NAMED, None, Integer(1), help="Maximum number of categories per condition."
+    )
+    exclude: Any = setting(None, help="Features that rules may not use.")
+    must_use: Any = setting(None, help="Features that at least one rule must use.")
+    prefer: Any = setting(
+        None, help="Features to use where several are equally good, the best first."
+    )
+    monotone: Any = setting(
+        None, help="Features with which predictions only rise (1) or fall (-1)."
+    )
+    groups: Any = setting(
+        None, None, Several(), help="Features that may occur in one rule."
+    )
+    form: str = setting(
+        "list", Key(FORMS), help="A list, rules that can be read alone, or a scorecard."
+    )
+    points: str = setting(
+        "exact", "exact", "integer", help="Whether points of a scorecard are integers."
+    )
+    points_follow_rates: bool = setting(
+        False, *FLAG, help="Leave out rules whose points contradict their rate."
+    )
+    brevity: float = setting(
+        0.01,
+        Real(0),
+        help="Penalty per condition; conditions that gain less are dropped.",
+    )
+    augment: str | int = setting(
+        "auto", "auto", Integer(0, 10**7), help="Number of synthetic rows to search."
+    )
+    engine: str = setting(
+        "auto", Key(ENGINES, "auto"), help="Library that computes on rows."
+    )
 
     conflicts: ClassVar[tuple[Conflict, ...]] = (
         Conflict(
@@ -432,13 +307,174 @@ class _Defrag(DefragResults, RuleFinder):
 
 @dataclass(repr=False, eq=False)
 class DefragClassifier(RuleClassifier, _Defrag):
-    __doc__ = f"""Turn a classification ensemble into a short list of rules.
+    """Turn a classification ensemble into a short list of rules.
 
     `predict_proba` returns the class rates of y in the rows that a rule predicts,
     shrunk towards the overall rates; without y, the mean probabilities of the
     ensemble. The most likely class is predicted, unless `class_weight`, `costs` or
     `threshold` decide otherwise.
-{_parameters(for_classes=FOR_CLASSES, doubling=DOUBLING)}
+
+    Parameters
+    ----------
+    What to imitate
+
+    ensemble : fitted or unfitted ensemble, path, Forest or None, default=None
+        The model to simplify. A fitted ensemble, or the file it was saved to, is used
+        as it is; an unfitted one is cloned and fitted on X and y; None fits a random
+        forest (gradient boosting if X has categories). Any other model, or a function
+        that predicts, is queried as a black box. `clone`, which grid search calls, also
+        resets a fitted ensemble: wrap it in `sklearn.frozen.FrozenEstimator` to keep
+        the fit.
+    target : {"ensemble", "labels"}, default="ensemble"
+        Imitate the predictions of the model ("ensemble") or fit y ("labels").
+    augment : "auto" or int, default="auto"
+        Number of synthetic rows, drawn near the data and labelled by the model, on
+        which rules are searched for. "auto" is 10,000 for up to 100,000 rows, and 0 for
+        more rows or `target="labels"`. For a black box it is the number of synthetic
+        rows for which the model was queried. With 0 the search uses the rows of X.
+    max_calls : int or None, default=None
+        Maximum number of rows for which a black box is queried, those of `validation`
+        included. At most half of the others are rows of X (a sample, if X has more);
+        the rest are synthetic rows for the search.
+
+    How short
+
+    form : {"list", "standalone", "points"}, default="list"
+        How rules combine. "list": the first rule that matches predicts. "standalone":
+        each rule can be read alone, and reports the rate in all rows that it matches.
+        "points": a scorecard, whose points add up to a number or to log-odds.
+    max_rules : "auto" or int, default="auto"
+        Maximum number of rules, including the default rule. With a number, the best
+        rule model with up to that many rules is chosen. With "auto", rule models with
+        up to ten rules compete; of those within one standard error of the best, the one
+        with the fewest conditions is chosen.
+    max_conditions : int or None, default=None
+        Maximum number of conditions per rule. Each finite end of an interval counts as
+        one. None is no limit, and 4 for points.
+    max_total_conditions : int, optional
+        Maximum number of conditions in all rules together.
+    max_categories : int or None, default=6
+        Maximum number of categories that one condition names, as those that match or
+        as those that do not. None is no limit.
+    min_coverage : float or None, default=None
+        Minimum share of the rows that each rule matches, the default rule included.
+        None is 0.01, unless `min_rows` is given.
+    min_rows : int, optional
+        Minimum number of rows, by weight, that each rule matches, in place of
+        `min_coverage`.
+    brevity : float, default=0.01
+        Penalty per condition, in nats per row; conditions that gain less are dropped.
+        With 0 only the description length of a condition counts.
+    points : {"exact", "integer"}, default="exact"
+        "integer" makes a scorecard with integer points. `unit` and `origin` of
+        `rules_` convert a total back to log-odds or a number.
+    points_follow_rates : bool, default=False
+        Leave out rules of a scorecard whose points contradict their own rate. Points
+        are fitted together, so a rule may add points although its rows have a rate
+        below that of all rows.
+    points_to_double : float, optional
+        Number of points that double the odds, for two classes and integer points; 20
+        is usual in credit scoring. By default points are as small as accuracy allows.
+
+    Which columns
+
+    features : sequence of str or int, optional
+        Features that rules may use, by name or index; all by default.
+    exclude : sequence of str or int, optional
+        Features that rules may not use.
+    must_use : sequence of str or int, optional
+        Features that at least one rule must use.
+    prefer : sequence of str or int, optional
+        Features to use where several have nearly the same information, the best first.
+        A condition on another feature is replaced by one on the first of these that
+        raises the loss on the rows of X by at most `brevity`. Features that the model
+        never splits on cannot be used.
+    monotone : dict from str or int to {-1, 1}, optional
+        Features with which predictions may only rise (1) or only fall (-1), all other
+        features being equal. With two classes this applies to the probability of the
+        second. A feature has numbers, or categories with an order: an ordered
+        categorical column, or one that an `OrdinalEncoder(categories=...)` encodes.
+    groups : dict from str to features, or sequence of features, optional
+        Features that may occur together in one rule. Features in no group may occur in
+        any rule. `features`, `exclude` and `must_use` also accept names of groups.
+    shorten_thresholds : bool, default=True
+        Round thresholds where this moves no training row to the other side.
+    feature_labels : dict from name to str, or sequence of str, optional
+        Names of features in printed output. A unit may follow in brackets, as in
+        "Duration [months]"; "[date]" prints days since 1970-01-01 as dates.
+
+    Classes and costs
+
+    criterion : {"both", "probability", "error"}, default="both"
+        Optimise the probabilities, the predicted class ("error"), or both. Points are
+        always fitted to probabilities.
+    class_weight : None, "balanced" or dict from class to float, default=None
+        Cost of an error in each class; None is 1 for all. "balanced" gives all classes
+        the same total cost. It changes the search and the predicted class, not the
+        probabilities; costs of `costs` are multiplied by it.
+    costs : dict from (true class, predicted class) to float, or array, optional
+        Cost of each kind of error; those not given cost 1. An array has one row per
+        true class. The class with the least expected cost is predicted.
+    threshold : float, optional
+        Probability from which the second of two classes, or `pos_label`, is predicted.
+        Not with `class_weight` or `costs`. The default is the threshold of the model,
+        if it has one, else 0.5.
+    class_labels : dict from class to str, or sequence of str, optional
+        Names of classes in printed output. Classification only.
+    pos_label : object, optional
+        The class, of two, whose rate, precision and recall are reported and to which a
+        threshold applies; the second by default. Classification only.
+
+    Computation
+
+    engine : {"auto", "numpy", "numba", "cuda"}, default="auto"
+        Library that computes on rows. "auto" is numba for more than 100,000 rows, if
+        installed, else numpy. "cuda" uses a GPU through PyTorch; on a Dask cluster,
+        each worker uses its own.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed; the same seed gives the same rules for any `n_jobs`. It matters only for
+        ensembles fitted here, black boxes and more than 100,000 rows; otherwise every
+        fit uses the same random numbers.
+    n_jobs : int or None, default=None
+        Number of threads for large data and for an ensemble that is fitted here. None
+        is one; with engine="cuda" all processors read and count large data.
+    verbose : int, default=0
+        1 shows a progress bar.
+    stability : int, default=0
+        Number of times to repeat the fit on half of the rows. `stability_` then
+        reports how often each rule is found again. With 0 nothing is repeated.
+
+    Attributes
+    ----------
+    rules_ : RuleModel
+    path_ : dict from int to RuleModel
+        The best rules found for each number of rules.
+    path_by_conditions_ : dict from int to RuleModel
+        The best rules found for each total number of conditions. Totals that are no
+        better than a smaller one are left out.
+    path_costs_ : dict from int to float
+        Description length of each entry of `path_`, in nats; for large data it is
+        measured on a sample.
+    stability_ : RuleStability
+        How often each rule was found again in the repeated fits. Only with `stability`.
+    advice_ : tuple of str
+        Notes printed by `summary`: whether points would do better, and how much of the
+        ensemble's lead remains on new rows.
+    n_iter_ : int
+        Number of rounds of the search.
+    ensemble_ : the ensemble that was simplified
+    forest_ : Forest
+        The ensemble as plain arrays.
+    training_ : dict
+        Result of `evaluate` on the training rows.
+    validation_ : dict
+        Result of `evaluate` on the validation rows. Only if `fit` got `validation`.
+    n_calls_ : int
+        Number of rows for which a black box was queried.
+    n_features_in_ : int
+    feature_names_in_ : array of shape (n_features,)
+        Only if X had names.
+
     Examples
     --------
     >>> from sklearn.datasets import load_iris
@@ -452,11 +488,24 @@ class DefragClassifier(RuleClassifier, _Defrag):
     """
 
     _: KW_ONLY
-    criterion: str = setting("both", *CRITERIA)
-    class_weight: Any = None
-    costs: Any = None
-    threshold: float | None = setting(None, None, Real(above=0, below=1))
-    points_to_double: float | None = setting(None, None, Real(above=0))
+    criterion: str = setting(
+        "both", *CRITERIA, help="What to optimise: probabilities, the class, or both."
+    )
+    class_weight: Any = setting(
+        None, help="Cost of an error in each class; 1 by default."
+    )
+    costs: Any = setting(
+        None, help="Cost of each kind of error; those not given cost 1."
+    )
+    threshold: float | None = setting(
+        None,
+        None,
+        Real(above=0, below=1),
+        help="Probability from which the positive class is predicted.",
+    )
+    points_to_double: float | None = setting(
+        None, None, Real(above=0), help="Number of points that double the odds."
+    )
 
     conflicts = (
         *_Defrag.conflicts,
@@ -505,8 +554,144 @@ class DefragClassifier(RuleClassifier, _Defrag):
 
 
 class DefragRegressor(RuleRegressor, _Defrag):
-    __doc__ = f"""Turn a regression ensemble into a short list of rules.
-{_parameters()}
+    """Turn a regression ensemble into a short list of rules.
+
+    Parameters
+    ----------
+    What to imitate
+
+    ensemble : fitted or unfitted ensemble, path, Forest or None, default=None
+        The model to simplify. A fitted ensemble, or the file it was saved to, is used
+        as it is; an unfitted one is cloned and fitted on X and y; None fits a random
+        forest (gradient boosting if X has categories). Any other model, or a function
+        that predicts, is queried as a black box. `clone`, which grid search calls, also
+        resets a fitted ensemble: wrap it in `sklearn.frozen.FrozenEstimator` to keep
+        the fit.
+    target : {"ensemble", "labels"}, default="ensemble"
+        Imitate the predictions of the model ("ensemble") or fit y ("labels").
+    augment : "auto" or int, default="auto"
+        Number of synthetic rows, drawn near the data and labelled by the model, on
+        which rules are searched for. "auto" is 10,000 for up to 100,000 rows, and 0 for
+        more rows or `target="labels"`. For a black box it is the number of synthetic
+        rows for which the model was queried. With 0 the search uses the rows of X.
+    max_calls : int or None, default=None
+        Maximum number of rows for which a black box is queried, those of `validation`
+        included. At most half of the others are rows of X (a sample, if X has more);
+        the rest are synthetic rows for the search.
+
+    How short
+
+    form : {"list", "standalone", "points"}, default="list"
+        How rules combine. "list": the first rule that matches predicts. "standalone":
+        each rule can be read alone, and reports the rate in all rows that it matches.
+        "points": a scorecard, whose points add up to a number or to log-odds.
+    max_rules : "auto" or int, default="auto"
+        Maximum number of rules, including the default rule. With a number, the best
+        rule model with up to that many rules is chosen. With "auto", rule models with
+        up to ten rules compete; of those within one standard error of the best, the one
+        with the fewest conditions is chosen.
+    max_conditions : int or None, default=None
+        Maximum number of conditions per rule. Each finite end of an interval counts as
+        one. None is no limit, and 4 for points.
+    max_total_conditions : int, optional
+        Maximum number of conditions in all rules together.
+    max_categories : int or None, default=6
+        Maximum number of categories that one condition names, as those that match or
+        as those that do not. None is no limit.
+    min_coverage : float or None, default=None
+        Minimum share of the rows that each rule matches, the default rule included.
+        None is 0.01, unless `min_rows` is given.
+    min_rows : int, optional
+        Minimum number of rows, by weight, that each rule matches, in place of
+        `min_coverage`.
+    brevity : float, default=0.01
+        Penalty per condition, in nats per row; conditions that gain less are dropped.
+        With 0 only the description length of a condition counts.
+    points : {"exact", "integer"}, default="exact"
+        "integer" makes a scorecard with integer points. `unit` and `origin` of
+        `rules_` convert a total back to log-odds or a number.
+    points_follow_rates : bool, default=False
+        Leave out rules of a scorecard whose points contradict their own rate. Points
+        are fitted together, so a rule may add points although its rows have a rate
+        below that of all rows.
+
+    Which columns
+
+    features : sequence of str or int, optional
+        Features that rules may use, by name or index; all by default.
+    exclude : sequence of str or int, optional
+        Features that rules may not use.
+    must_use : sequence of str or int, optional
+        Features that at least one rule must use.
+    prefer : sequence of str or int, optional
+        Features to use where several have nearly the same information, the best first.
+        A condition on another feature is replaced by one on the first of these that
+        raises the loss on the rows of X by at most `brevity`. Features that the model
+        never splits on cannot be used.
+    monotone : dict from str or int to {-1, 1}, optional
+        Features with which predictions may only rise (1) or only fall (-1), all other
+        features being equal. With two classes this applies to the probability of the
+        second. A feature has numbers, or categories with an order: an ordered
+        categorical column, or one that an `OrdinalEncoder(categories=...)` encodes.
+    groups : dict from str to features, or sequence of features, optional
+        Features that may occur together in one rule. Features in no group may occur in
+        any rule. `features`, `exclude` and `must_use` also accept names of groups.
+    shorten_thresholds : bool, default=True
+        Round thresholds where this moves no training row to the other side.
+    feature_labels : dict from name to str, or sequence of str, optional
+        Names of features in printed output. A unit may follow in brackets, as in
+        "Duration [months]"; "[date]" prints days since 1970-01-01 as dates.
+
+    Computation
+
+    engine : {"auto", "numpy", "numba", "cuda"}, default="auto"
+        Library that computes on rows. "auto" is numba for more than 100,000 rows, if
+        installed, else numpy. "cuda" uses a GPU through PyTorch; on a Dask cluster,
+        each worker uses its own.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed; the same seed gives the same rules for any `n_jobs`. It matters only for
+        ensembles fitted here, black boxes and more than 100,000 rows; otherwise every
+        fit uses the same random numbers.
+    n_jobs : int or None, default=None
+        Number of threads for large data and for an ensemble that is fitted here. None
+        is one; with engine="cuda" all processors read and count large data.
+    verbose : int, default=0
+        1 shows a progress bar.
+    stability : int, default=0
+        Number of times to repeat the fit on half of the rows. `stability_` then
+        reports how often each rule is found again. With 0 nothing is repeated.
+
+    Attributes
+    ----------
+    rules_ : RuleModel
+    path_ : dict from int to RuleModel
+        The best rules found for each number of rules.
+    path_by_conditions_ : dict from int to RuleModel
+        The best rules found for each total number of conditions. Totals that are no
+        better than a smaller one are left out.
+    path_costs_ : dict from int to float
+        Description length of each entry of `path_`, in nats; for large data it is
+        measured on a sample.
+    stability_ : RuleStability
+        How often each rule was found again in the repeated fits. Only with `stability`.
+    advice_ : tuple of str
+        Notes printed by `summary`: whether points would do better, and how much of the
+        ensemble's lead remains on new rows.
+    n_iter_ : int
+        Number of rounds of the search.
+    ensemble_ : the ensemble that was simplified
+    forest_ : Forest
+        The ensemble as plain arrays.
+    training_ : dict
+        Result of `evaluate` on the training rows.
+    validation_ : dict
+        Result of `evaluate` on the validation rows. Only if `fit` got `validation`.
+    n_calls_ : int
+        Number of rows for which a black box was queried.
+    n_features_in_ : int
+    feature_names_in_ : array of shape (n_features,)
+        Only if X had names.
+
     Examples
     --------
     >>> from sklearn.datasets import load_diabetes

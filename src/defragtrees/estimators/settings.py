@@ -134,9 +134,9 @@ class Conflict:
         self.settings = settings
 
 
-def setting(default, *allowed):
-    """A field of an estimator."""
-    return field(default=default, metadata={"allowed": allowed})
+def setting(default, *allowed, help=""):
+    """A field of an estimator; `help` describes its option on the command line."""
+    return field(default=default, metadata={"allowed": allowed, "help": help})
 
 
 def check_settings(estimator):

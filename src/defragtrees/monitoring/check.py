@@ -16,7 +16,6 @@ import math
 import textwrap
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from functools import cached_property
 from numbers import Real
 from typing import Any
 
@@ -37,7 +36,7 @@ from defragtrees.outcomes.tests import (
 )
 from defragtrees.rules import schema
 from defragtrees.rules.model import RuleModel
-from defragtrees.rules.profile import WORTH, Agreement
+from defragtrees.rules.profile import WORTH
 from defragtrees.tables import as_dense
 
 LEVEL = 0.05
@@ -482,8 +481,7 @@ class _Comparison:
         if self.agreement is None:
             yield (
                 "agreement with the model is not tested, as there is none to compare "
-                "with: the rules were edited or refitted, or saved without a profile "
-                "or by an older version"
+                "with: the rules were edited or refitted, or saved without a profile"
             )
         elif self.agreement.source == "training":
             yield (
@@ -517,20 +515,11 @@ class _Comparison:
                 "(classes, watch --classes)"
             )
 
-    @cached_property
+    @property
     def agreement(self):
         """The agreement with the model to compare with; None if it is not known."""
-        rules, training = self.rules, self.rules.training
-        if training is not None and training.agreement is not None:
-            return training.agreement
-        errors = np.array([rule.error * rule.n_rows for rule in rules])
-        # Files of older versions have the agreement of each rule on training rows.
-        is_share = rules.is_exclusive and rules.outcome.error_is_share
-        is_counted = np.isfinite([*errors, self.n_then]).all()
-        if not is_share or rules.edits or not is_counted:
-            return None
-        loss = float(errors.sum() / self.n_then)
-        return Agreement("training", loss, WORTH["searched"] * self.n_then)
+        training = self.rules.training
+        return None if training is None else training.agreement
 
     def predictions(self):
         """Share of rows with each prediction, or mean prediction, then and now."""
@@ -571,11 +560,9 @@ class _Comparison:
 
     def _rate(self, rule, members, about, k):
         y, outcome = self.y[members], self.rules.outcome
-        if not len(y) or not rule.n_rows:
-            return
-        # Files of older versions have no `n_effective`.
         n_then = rule.n_effective
-        n_then = WORTH["searched"] * rule.n_rows if math.isnan(n_then) else n_then
+        if not len(y) or not n_then > 0:  # NaN where it was not counted
+            return
         if outcome.statistic == "rates" and rule.rates is not None:
             counts = self._class_counts(y, len(rule.rates))
             p = same_shares_p([*(n_then * np.array(rule.rates)), 0.0], counts)

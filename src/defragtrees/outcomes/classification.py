@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy.special import softmax
+import scipy  # whose modules are imported on first use
 
 from defragtrees._utils import formatting as render
 from defragtrees._utils.values import all_rounded, is_finite
@@ -972,9 +972,10 @@ class Classes(Outcome):
     def linked(self, values):
         """Probabilities from sums of points, (n_samples, n_points)."""
         if not self.is_binary:
-            return softmax(values, axis=1)
+            return scipy.special.softmax(values, axis=1)
         # The log-odds of the second class, against 0 of the first.
-        second = softmax(np.hstack([np.zeros_like(values), values]), axis=1)[:, 1:]
+        log_odds = np.hstack([np.zeros_like(values), values])
+        second = scipy.special.softmax(log_odds, axis=1)[:, 1:]
         return np.hstack([1.0 - second, second])
 
     def decide_points(self, values, threshold=None, costs=None):

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from scipy.special import expit, logit
+import scipy  # whose modules are imported on first use
 
 from defragtrees._utils.types import Floats, Places
 
@@ -104,14 +104,6 @@ class Residuals:
             0.0 if extremes[0] >= 0 else None,
             0.0 if extremes[1] <= 0 else None,
         )
-
-    @classmethod
-    def of_scores(cls, scores: tuple[float, ...], spreads: Floats, by_rule: bool):
-        """What was kept until 0.2: distances in spreads of the rules, without bands."""
-        pooled = (*(-score for score in reversed(scores)), *scores)
-        spreads = spreads if by_rule else np.ones(1)
-        bands = ((),) * len(spreads)
-        return cls(bands, _rounded(spreads), pooled, None if by_rule else ())
 
     def check_coverage(self, coverage: float) -> None:
         """Raise ValueError if there are too few rows for it."""
@@ -243,6 +235,7 @@ class RateBands:
         low, high = ends[band].T
         if self.means is not None:
             shift = _log_odds(probabilities) - _log_odds(np.array(self.means))[band]
+            logit, expit = scipy.special.logit, scipy.special.expit
             low, high = expit(logit(low) + shift), expit(logit(high) + shift)
         low, high = np.minimum(low, probabilities), np.maximum(high, probabilities)
         return np.column_stack([low, high])
@@ -258,7 +251,7 @@ class RateBands:
 
 
 def _log_odds(probabilities):
-    return logit(np.clip(probabilities, 1e-6, 1 - 1e-6))
+    return scipy.special.logit(np.clip(probabilities, 1e-6, 1 - 1e-6))
 
 
 def band_edges(values: Floats, weight: Floats, most: int = MOST_BANDS) -> Floats:
@@ -315,16 +308,6 @@ def _ends(values, coverage):
     below = int(np.searchsorted(values, lowest))
     place = below + 1 + math.ceil((n + 1) * coverage - 1e-9)
     return lowest, values[min(place, n) - 1]
-
-
-def rule_scales(n_rows: Floats, spreads: Floats) -> Floats:
-    """Spreads of rules, shrunk towards that of all; all 1 where one is unknown."""
-    squares = np.where(n_rows > 0, np.square(spreads), 0.0)
-    if not np.isfinite(n_rows + squares).all():
-        return np.ones(len(n_rows))
-    every = n_rows @ squares / n_rows.sum() if n_rows.any() else 0.0
-    scales = np.sqrt((n_rows * squares + PRIOR_ROWS * every) / (n_rows + PRIOR_ROWS))
-    return scales if every > 0 else np.ones(len(n_rows))
 
 
 def wilson_interval(rate, n_rows):

@@ -10,7 +10,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
-from scipy import special
+import scipy  # whose modules are imported on first use
 
 MOST_SCORES = 100_000  # with more distinct scores, near ones are counted as one
 LARGEST_LOG_ODDS = 37.0  # those of the probability next to 1
@@ -68,7 +68,7 @@ class RankedWeights:
     def _binned(self):
         if self.is_binned:
             return self
-        log_odds = special.logit(np.clip(self.scores, 0.0, 1.0))
+        log_odds = scipy.special.logit(np.clip(self.scores, 0.0, 1.0))
         log_odds = np.clip(log_odds, -LARGEST_LOG_ODDS, LARGEST_LOG_ODDS)
         places = np.floor((log_odds / LARGEST_LOG_ODDS + 1.0) * (N_BINS / 2))
         return _merged(places, self.weights, is_binned=True)

@@ -16,7 +16,6 @@ from defragtrees.estimators.base import (
     RuleClassifier,
     RuleFinder,
     RuleRegressor,
-    with_shared,
 )
 from defragtrees.estimators.settings import (
     FLAG,
@@ -40,78 +39,6 @@ __all__ = ["FABRulesClassifier", "FABRulesRegressor"]
 # zero-one pattern itself.
 TOLERANCES = (1e-6, 1e-3, 0.01, 0.03, 0.1)
 
-PARAMETERS = """
-    Parameters
-    ----------
-    {ensemble}
-    max_rules : "auto" or int, default="auto"
-        Maximum number of components and of rules, including the default rule; the
-        paper's K_max. "auto" is ten.
-    features : sequence of str or int, optional
-        Features that rules may use, by name or index; all by default.
-    target : {"ensemble", "labels"}, default="labels"
-        Fit y ("labels"), as in the paper, or the predictions of the ensemble.
-    n_restarts : int, default=20
-        Number of restarts. The one with the smallest training error is kept.
-    inference : {"fab", "em"}, default="fab"
-        "fab" drops components that do not improve the bound; "em" keeps `max_rules`.
-    statement_weight : "paper" or float, default="paper"
-        Maximum total weight of the thresholds of one feature. "paper" gives each
-        threshold weight 1; then thousands of similar thresholds outweigh the target,
-        and 3.0 is a good value.
-    init : {"random", "seeded"}, default="random"
-        Start from random probabilities, as in the paper, or from rows of the data.
-    e_step : {"original", "converged", "gentle"}, default="original"
-        Number of inner steps of the E-step, on which the number of components depends.
-        "original": two in the first five iterations and up to ten later, as in the code
-        of the paper's authors. "converged": until convergence, as in the paper, which
-        leaves the fewest components. "gentle": one in the first three iterations and up
-        to ten later, which leaves the most. With `init="random"`, "original" and
-        "converged" also draw proportions, precisions and responsibilities, and for
-        regression they draw means near 0 and standard deviations near 1 in the units of
-        y. If y is far from 0 or has a large spread, a single component may remain:
-        standardise y, or change `init` or `e_step`.
-    max_iter : int, default=200
-        Maximum number of iterations per restart.
-    tol : float, default=1e-5
-        A restart has converged when its bound rises by less than this, in nats per row.
-    screening : "auto" or bool, default="auto"
-        Fit all restarts to a sample of the rows first, and drop those with the largest
-        errors. "auto" does so for many rows; False fits every restart to all rows.
-    {shared}
-    random_state : int, RandomState, Generator or None, default=None
-        Seed; the same seed gives the same rules for any `n_jobs`.
-    n_jobs : int or None, default=None
-        Number of threads for large data, for restarts, and for an ensemble that is
-        fitted here. None is one.
-    callback : callable, optional
-        Called with a record of every iteration; returning True stops the fit.
-    verbose : int, default=0
-        1 shows a progress bar.
-    stability : int, default=0
-        Number of times to repeat the fit on half of the rows. `stability_` then
-        reports how often each rule is found again. With 0 nothing is repeated.
-
-    Attributes
-    ----------
-    rules_ : RuleModel
-        The boxes of the components as an ordered list.
-    component_rules_ : tuple of Rule
-        The boxes of the components, unordered, as in the paper; each has the prediction
-        of its component. Several may match a row, or none.
-    posterior_ : Posterior
-        The components.
-    history_ : tuple of Step
-        Bound and number of components at every iteration of every restart.
-    kept_restart_ : int
-        The restart with the smallest training error.
-    n_iter_ : int
-        Number of iterations of the kept restart.
-    stability_ : RuleStability
-        How often rules came back on other rows. Only with `stability`.
-    {fitted}
-"""
-
 
 class _FABResults:
     component_rules_: tuple[Rule, ...]
@@ -125,15 +52,37 @@ class _FABResults:
 @dataclass(repr=False, eq=False)
 class _FABRules(_FABResults, RuleFinder):
     _: KW_ONLY
-    target: str = setting("labels", "ensemble", "labels")
-    n_restarts: int = setting(20, Integer(1))
-    inference: str = setting("fab", "fab", "em")
-    statement_weight: str | float = setting("paper", "paper", Real(above=0))
-    init: str = setting("random", Key(STARTS))
-    e_step: str = setting("original", Key(SCHEDULES))
-    max_iter: int = setting(200, Integer(1))
-    tol: float = setting(1e-5, Real(0))
-    screening: str | bool = setting("auto", "auto", *FLAG)
+    target: str = setting(
+        "labels",
+        "ensemble",
+        "labels",
+        help="What to learn: y, or the model's predictions.",
+    )
+    n_restarts: int = setting(20, Integer(1), help="Number of restarts.")
+    inference: str = setting(
+        "fab", "fab", "em", help="Whether components are dropped (fab) or kept (em)."
+    )
+    statement_weight: str | float = setting(
+        "paper",
+        "paper",
+        Real(above=0),
+        help="Maximum weight of all thresholds of a feature.",
+    )
+    init: str = setting(
+        "random", Key(STARTS), help="Start from random probabilities, or from rows."
+    )
+    e_step: str = setting(
+        "original", Key(SCHEDULES), help="How many inner steps the E-step has."
+    )
+    max_iter: int = setting(
+        200, Integer(1), help="Maximum number of iterations per restart."
+    )
+    tol: float = setting(
+        1e-5, Real(0), help="Rise of the bound, in nats per row, that ends a restart."
+    )
+    screening: str | bool = setting(
+        "auto", "auto", *FLAG, help="Whether a sample of the rows drops poor restarts."
+    )
     callback: Callable | None = setting(None, None, Function())
 
     def _check_forest(self, forest):
@@ -273,12 +222,112 @@ def _warn_of_units(posterior, settings, problem):
 
 
 class FABRulesClassifier(RuleClassifier, _FABRules):
-    __doc__ = f"""Rules from a classification ensemble by the paper's method.
+    """Rules from a classification ensemble by the paper's method.
 
     A mixture is fitted to the splits of the ensemble by factorised asymptotic Bayesian
     (FAB) inference, and its components are read as rules (Hara and Hayashi, 2018).
     `predict_proba` returns the class rates of the target in the rows of a rule.
-{with_shared(PARAMETERS)}
+
+    Parameters
+    ----------
+    ensemble : fitted or unfitted ensemble, path, Forest or None, default=None
+        The model to simplify. A fitted ensemble, or the file it was saved to, is used
+        as it is; an unfitted one is cloned and fitted on X and y; None fits a random
+        forest (gradient boosting if X has categories). Any other model, or a function
+        that predicts, is queried as a black box. `clone`, which grid search calls, also
+        resets a fitted ensemble: wrap it in `sklearn.frozen.FrozenEstimator` to keep
+        the fit.
+    max_rules : "auto" or int, default="auto"
+        Maximum number of components and of rules, including the default rule; the
+        paper's K_max. "auto" is ten.
+    features : sequence of str or int, optional
+        Features that rules may use, by name or index; all by default.
+    target : {"ensemble", "labels"}, default="labels"
+        Fit y ("labels"), as in the paper, or the predictions of the ensemble.
+    n_restarts : int, default=20
+        Number of restarts. The one with the smallest training error is kept.
+    inference : {"fab", "em"}, default="fab"
+        "fab" drops components that do not improve the bound; "em" keeps `max_rules`.
+    statement_weight : "paper" or float, default="paper"
+        Maximum total weight of the thresholds of one feature. "paper" gives each
+        threshold weight 1; then thousands of similar thresholds outweigh the target,
+        and 3.0 is a good value.
+    init : {"random", "seeded"}, default="random"
+        Start from random probabilities, as in the paper, or from rows of the data.
+    e_step : {"original", "converged", "gentle"}, default="original"
+        Number of inner steps of the E-step, on which the number of components depends.
+        "original": two in the first five iterations and up to ten later, as in the code
+        of the paper's authors. "converged": until convergence, as in the paper, which
+        leaves the fewest components. "gentle": one in the first three iterations and up
+        to ten later, which leaves the most. With `init="random"`, "original" and
+        "converged" also draw proportions, precisions and responsibilities, and for
+        regression they draw means near 0 and standard deviations near 1 in the units of
+        y. If y is far from 0 or has a large spread, a single component may remain:
+        standardise y, or change `init` or `e_step`.
+    max_iter : int, default=200
+        Maximum number of iterations per restart.
+    tol : float, default=1e-5
+        A restart has converged when its bound rises by less than this, in nats per row.
+    screening : "auto" or bool, default="auto"
+        Fit all restarts to a sample of the rows first, and drop those with the largest
+        errors. "auto" does so for many rows; False fits every restart to all rows.
+    shorten_thresholds : bool, default=True
+        Round thresholds where this moves no training row to the other side.
+    feature_labels : dict from name to str, or sequence of str, optional
+        Names of features in printed output. A unit may follow in brackets, as in
+        "Duration [months]"; "[date]" prints days since 1970-01-01 as dates.
+    class_labels : dict from class to str, or sequence of str, optional
+        Names of classes in printed output. Classification only.
+    pos_label : object, optional
+        The class, of two, whose rate, precision and recall are reported and to which a
+        threshold applies; the second by default. Classification only.
+    max_calls : int or None, default=None
+        Maximum number of rows for which a black box is queried, those of `validation`
+        included. At most half of the others are rows of X (a sample, if X has more);
+        the rest are synthetic rows for the search.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed; the same seed gives the same rules for any `n_jobs`.
+    n_jobs : int or None, default=None
+        Number of threads for large data, for restarts, and for an ensemble that is
+        fitted here. None is one.
+    callback : callable, optional
+        Called with a record of every iteration; returning True stops the fit.
+    verbose : int, default=0
+        1 shows a progress bar.
+    stability : int, default=0
+        Number of times to repeat the fit on half of the rows. `stability_` then
+        reports how often each rule is found again. With 0 nothing is repeated.
+
+    Attributes
+    ----------
+    rules_ : RuleModel
+        The boxes of the components as an ordered list.
+    component_rules_ : tuple of Rule
+        The boxes of the components, unordered, as in the paper; each has the prediction
+        of its component. Several may match a row, or none.
+    posterior_ : Posterior
+        The components.
+    history_ : tuple of Step
+        Bound and number of components at every iteration of every restart.
+    kept_restart_ : int
+        The restart with the smallest training error.
+    n_iter_ : int
+        Number of iterations of the kept restart.
+    stability_ : RuleStability
+        How often rules came back on other rows. Only with `stability`.
+    ensemble_ : the ensemble that was simplified
+    forest_ : Forest
+        The ensemble as plain arrays.
+    training_ : dict
+        Result of `evaluate` on the training rows.
+    validation_ : dict
+        Result of `evaluate` on the validation rows. Only if `fit` got `validation`.
+    n_calls_ : int
+        Number of rows for which a black box was queried.
+    n_features_in_ : int
+    feature_names_in_ : array of shape (n_features,)
+        Only if X had names.
+
     Examples
     --------
     >>> from sklearn.datasets import load_iris
@@ -293,11 +342,111 @@ class FABRulesClassifier(RuleClassifier, _FABRules):
 
 
 class FABRulesRegressor(RuleRegressor, _FABRules):
-    __doc__ = f"""Rules from a regression ensemble by the paper's method.
+    """Rules from a regression ensemble by the paper's method.
 
     Like FABRulesClassifier, for numbers. Its starts depend on the units of y: see
     `e_step`.
-{with_shared(PARAMETERS)}
+
+    Parameters
+    ----------
+    ensemble : fitted or unfitted ensemble, path, Forest or None, default=None
+        The model to simplify. A fitted ensemble, or the file it was saved to, is used
+        as it is; an unfitted one is cloned and fitted on X and y; None fits a random
+        forest (gradient boosting if X has categories). Any other model, or a function
+        that predicts, is queried as a black box. `clone`, which grid search calls, also
+        resets a fitted ensemble: wrap it in `sklearn.frozen.FrozenEstimator` to keep
+        the fit.
+    max_rules : "auto" or int, default="auto"
+        Maximum number of components and of rules, including the default rule; the
+        paper's K_max. "auto" is ten.
+    features : sequence of str or int, optional
+        Features that rules may use, by name or index; all by default.
+    target : {"ensemble", "labels"}, default="labels"
+        Fit y ("labels"), as in the paper, or the predictions of the ensemble.
+    n_restarts : int, default=20
+        Number of restarts. The one with the smallest training error is kept.
+    inference : {"fab", "em"}, default="fab"
+        "fab" drops components that do not improve the bound; "em" keeps `max_rules`.
+    statement_weight : "paper" or float, default="paper"
+        Maximum total weight of the thresholds of one feature. "paper" gives each
+        threshold weight 1; then thousands of similar thresholds outweigh the target,
+        and 3.0 is a good value.
+    init : {"random", "seeded"}, default="random"
+        Start from random probabilities, as in the paper, or from rows of the data.
+    e_step : {"original", "converged", "gentle"}, default="original"
+        Number of inner steps of the E-step, on which the number of components depends.
+        "original": two in the first five iterations and up to ten later, as in the code
+        of the paper's authors. "converged": until convergence, as in the paper, which
+        leaves the fewest components. "gentle": one in the first three iterations and up
+        to ten later, which leaves the most. With `init="random"`, "original" and
+        "converged" also draw proportions, precisions and responsibilities, and for
+        regression they draw means near 0 and standard deviations near 1 in the units of
+        y. If y is far from 0 or has a large spread, a single component may remain:
+        standardise y, or change `init` or `e_step`.
+    max_iter : int, default=200
+        Maximum number of iterations per restart.
+    tol : float, default=1e-5
+        A restart has converged when its bound rises by less than this, in nats per row.
+    screening : "auto" or bool, default="auto"
+        Fit all restarts to a sample of the rows first, and drop those with the largest
+        errors. "auto" does so for many rows; False fits every restart to all rows.
+    shorten_thresholds : bool, default=True
+        Round thresholds where this moves no training row to the other side.
+    feature_labels : dict from name to str, or sequence of str, optional
+        Names of features in printed output. A unit may follow in brackets, as in
+        "Duration [months]"; "[date]" prints days since 1970-01-01 as dates.
+    class_labels : dict from class to str, or sequence of str, optional
+        Names of classes in printed output. Classification only.
+    pos_label : object, optional
+        The class, of two, whose rate, precision and recall are reported and to which a
+        threshold applies; the second by default. Classification only.
+    max_calls : int or None, default=None
+        Maximum number of rows for which a black box is queried, those of `validation`
+        included. At most half of the others are rows of X (a sample, if X has more);
+        the rest are synthetic rows for the search.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed; the same seed gives the same rules for any `n_jobs`.
+    n_jobs : int or None, default=None
+        Number of threads for large data, for restarts, and for an ensemble that is
+        fitted here. None is one.
+    callback : callable, optional
+        Called with a record of every iteration; returning True stops the fit.
+    verbose : int, default=0
+        1 shows a progress bar.
+    stability : int, default=0
+        Number of times to repeat the fit on half of the rows. `stability_` then
+        reports how often each rule is found again. With 0 nothing is repeated.
+
+    Attributes
+    ----------
+    rules_ : RuleModel
+        The boxes of the components as an ordered list.
+    component_rules_ : tuple of Rule
+        The boxes of the components, unordered, as in the paper; each has the prediction
+        of its component. Several may match a row, or none.
+    posterior_ : Posterior
+        The components.
+    history_ : tuple of Step
+        Bound and number of components at every iteration of every restart.
+    kept_restart_ : int
+        The restart with the smallest training error.
+    n_iter_ : int
+        Number of iterations of the kept restart.
+    stability_ : RuleStability
+        How often rules came back on other rows. Only with `stability`.
+    ensemble_ : the ensemble that was simplified
+    forest_ : Forest
+        The ensemble as plain arrays.
+    training_ : dict
+        Result of `evaluate` on the training rows.
+    validation_ : dict
+        Result of `evaluate` on the validation rows. Only if `fit` got `validation`.
+    n_calls_ : int
+        Number of rows for which a black box was queried.
+    n_features_in_ : int
+    feature_names_in_ : array of shape (n_features,)
+        Only if X had names.
+
     Examples
     --------
     >>> from sklearn.datasets import load_diabetes

@@ -30,7 +30,6 @@ METHODS = {
     "intrees": "inTrees",
     "node_harvest": "node harvest",
     "distilled": "distilled tree",
-    "optimal": "optimal tree",
     "paper": "mixture (FAB)",
 }
 

@@ -528,9 +528,6 @@ class Rule(ByValue):
         prediction: schema.Check = schema.LABEL,
     ) -> Self:
         """The rule that `to_dict` wrote down; errors name its place."""
-        if isinstance(data, Mapping) and "answered" in data:  # the name in version 0.2
-            data = {"share": data["answered"], **data}
-            del data["answered"]
         checks = {
             "conditions": schema.list_of(schema.ANYTHING),
             "prediction": prediction,

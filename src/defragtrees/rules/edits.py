@@ -1,6 +1,6 @@
 """Edit: one change that a person made to rules after the fit."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -61,10 +61,6 @@ class Edit:
     @classmethod
     def from_dict(cls, data: Any, place: str = "") -> Self:
         """The edit that `to_dict` wrote down; errors name its place."""
-        if (
-            isinstance(data, Mapping) and data.get("action") == "answer"
-        ):  # the name in version 0.2
-            data = {**data, "action": "prediction"}
         return cls(**schema.read_fields(data, _FIELDS, ("action", "text"), place))
 
 

@@ -31,7 +31,6 @@ from defragtrees.outcomes.intervals import (
     RateBands,
     Residuals,
     band_edges,
-    rule_scales,
 )
 from defragtrees.rules import schema
 from defragtrees.rules.conditions import UNMEASURED, Condition, Rule
@@ -2146,7 +2145,7 @@ class RuleModel(ByValue, ABC):
                 Edit.from_dict(edit, f"edits[{i}]")
                 for i, edit in enumerate(fields.get("edits") or ())
             )
-            _read_intervals(fields, decision)
+            _read_intervals(fields)
             if fields.get("training") is not None:
                 fields["training"] = TrainingRows.from_dict(fields["training"])
             if fields.get("evidence") is not None:
@@ -2215,23 +2214,9 @@ def _check_format(data: Any) -> None:
         )
 
 
-def _read_intervals(fields: dict[str, Any], decision: str) -> None:
+def _read_intervals(fields: dict[str, Any]) -> None:
     """Make objects of the fields for intervals that were read from a rule file."""
-    scores = fields.pop("interval_scores", None)
-    if scores is not None and fields["classes"]:
-        raise ValueError("interval_scores are for numbers; these rules predict classes")
-    if scores is not None and fields.get("residuals") is not None:
-        raise ValueError("residuals and interval_scores must not both be there")
-    if scores is not None:
-        if list(scores) != sorted(scores):
-            raise ValueError("interval_scores must be in ascending order")
-        rules = [*fields["rules"], fields["default"]]
-        n_rows = np.array([rule.n_rows for rule in rules])
-        spreads = [math.nan if r.spread is None else r.spread for r in rules]
-        scales = rule_scales(n_rows, np.array(spreads))
-        by_rule = decision in ("first", "partition")
-        fields["residuals"] = Residuals.of_scores(scores, scales, by_rule)
-    elif fields.get("residuals") is not None:
+    if fields.get("residuals") is not None:
         needed = ("bands", "spreads", "pooled")
         found = schema.read_fields(fields["residuals"], _RESIDUALS, needed, "residuals")
         fields["residuals"] = Residuals(**found)
@@ -2275,7 +2260,6 @@ _FIELDS = {
     "rules": schema.list_of(schema.ANYTHING),
     "default": schema.ANYTHING,
     "decision": schema.one_of(*schema.DECISIONS),
-    "interval_scores": schema.list_of(schema.number(0, 1e100), 0, 1000) | schema.NULL,
     "residuals": schema.ANYTHING,
     "rate_bands": schema.ANYTHING,
     "threshold": schema.number(0, 1, is_open=True) | schema.NULL,

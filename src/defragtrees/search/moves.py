@@ -488,7 +488,7 @@ class Slopes:
         self.table, self.loss = rules.table, rules.loss
         signs = [(monotone or {}).get(c.feature, 0) for c in self.table.columns]
         self.signs = np.array(signs, dtype=int)
-        slope, bend = rules.loss.slopes(rules.totals())
+        slope, bend = rules.loss.slopes(rules.totals)
         base = np.ones((1, rules.table.n_rows))
         design = np.vstack([rules.held.astype(np.float64), base])
         overlap = design * bend

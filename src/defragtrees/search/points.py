@@ -1,5 +1,7 @@
 """PointBoxes: boxes whose points add up, with their cost on the rows of a table."""
 
+from functools import cached_property
+
 import numpy as np
 from scipy.special import expit
 
@@ -150,23 +152,26 @@ class PointBoxes(Boxes):
         loss = self.loss
         return loss.total_weight / (2 * self.spread * loss.base_deviance)
 
-    def totals(self, without=None):
-        """Sums of points of each row, (n_samples, n_outputs), maybe without one rule.
+    @cached_property
+    def totals(self):
+        """Sums of points of each row, (n_samples, n_outputs).
 
         Rule by rule, so that rounding does not depend on matrix multiplication.
         """
-        shape = (self.table.n_rows, self.points.shape[1])
-        totals = np.tile(self.points[-1], (shape[0], 1))
-        for k, (held, points) in enumerate(zip(self.held, self.points, strict=False)):
-            if k != without:
-                totals += held[:, None] * points
+        totals = np.tile(self.points[-1], (self.table.n_rows, 1))
+        for held, points in zip(self.held, self.points, strict=False):
+            totals += held[:, None] * points
         return totals
+
+    @cached_property
+    def _row_losses(self):
+        return self.loss.row_losses(self.totals)
 
     def row_gains(self, k):
         """Gain for each row if rule k accepts it, with the present points."""
-        loss, rest = self.loss, self.totals(without=k)
-        gain = loss.row_losses(rest) - loss.row_losses(rest + self.points[k])
-        return gain * self.nats_per_loss
+        sign = np.where(self.held[k], -1.0, 1.0)
+        other = self.loss.row_losses(self.totals + sign[:, None] * self.points[k])
+        return sign * (self._row_losses - other) * self.nats_per_loss
 
     def _made(self, boxes, held, prices, start=None):
         return PointBoxes(self.table, self.loss, boxes, held, prices, start)

@@ -1,6 +1,6 @@
 """What the library writes, as plain files to compare before and after a change.
 
-Run as `python benchmarks/golden.py SRC OUT [--only GROUP,...]` on the `src` folder of
+Run as `python -m tests.golden SRC OUT [--only GROUP,...]` on the `src` folder of
 two checkouts, and compare the two folders with `diff -r`. Every file is the same in
 each run, so that a difference comes from the change. The groups are:
 
@@ -15,11 +15,11 @@ each run, so that a difference comes from the change. The groups are:
 
 import os
 
-for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ[variable] = "1"
-
-os.environ["COLUMNS"] = "100"  # how wide the screen is
-os.environ["MPLBACKEND"] = "agg"
+if __name__ == "__main__":  # before numpy is imported
+    for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+        os.environ[variable] = "1"
+    os.environ["COLUMNS"] = "100"  # how wide the screen is
+    os.environ["MPLBACKEND"] = "agg"
 
 import argparse
 import csv
@@ -369,9 +369,8 @@ def write_baselines(folder):
     """The other methods, for classes and for numbers."""
     import defragtrees
 
-    kinds = ("DistilledTree", "OptimalTree", "BornAgainTree", "InTrees", "NodeHarvest")
-    few = {"OptimalTree": {"max_rules": 4, "n_cuts": 10}}
-    few |= {"BornAgainTree": {"max_rules": 5, "n_smeared": 10, "n_folds": 3}}
+    kinds = ("DistilledTree", "BornAgainTree", "InTrees", "NodeHarvest")
+    few = {"BornAgainTree": {"max_rules": 5, "n_smeared": 10, "n_folds": 3}}
     few |= {"NodeHarvest": {"n_nodes": 200}, "InTrees": {"max_rules": 8}}
     for name in ("heart", "energy"):
         X, y, model = table_and_model(name, n_trees=15, n_rows=400)

@@ -157,7 +157,7 @@ def _opened(model, X, task=None, n_rows=0):
     if isinstance(forest, Unreadable):
         return Query(model, declared_task(model) if task is None else task)
     forest = described_forest(forest, X)
-    return for_many_rows(forest, "auto") if n_rows > sources.MANY_ROWS else forest
+    return for_many_rows(forest) if n_rows > sources.MANY_ROWS else forest
 
 
 def read_model(model, rules, X, n_rows=0, classes=None):

@@ -345,7 +345,7 @@ SPELLED = {
     "random_state": "--seed",
     "n_jobs": "--jobs",
 }
-NOT_OFFERED = ("augment", "engine", "max_calls", "verbose")
+NOT_OFFERED = ("augment", "max_calls", "verbose")
 NAME_FEATURES = ("features", "exclude", "must_use", "prefer", "monotone", "groups")
 PAPER = "paper"
 

@@ -127,7 +127,7 @@ class Summary:
     @property
     def stability(self):
         """Stability under resampling, if it was measured."""
-        return getattr(self.simplifier, "stability_", None)
+        return None if self.simplifier is None else self.simplifier.stability_
 
     @property
     def has_costs(self):
@@ -406,7 +406,7 @@ def summarize(
     if model is not None:
         described = describe_model(model, forest, model_name)
     target_name = target_name or getattr(y, "name", None)
-    stability = getattr(simplifier, "stability_", None)
+    stability = None if simplifier is None else simplifier.stability_
     baseline, colours = measure_baseline(rows), prediction_colours(rows)
     posterior = getattr(simplifier, "posterior_", None)
     evaluation = evaluate_encoded(

@@ -6,7 +6,7 @@ import defragtrees
 from defragtrees import RuleModel
 from defragtrees.errors import ModelFileError
 from defragtrees.rules.edits import ACTIONS, Edit
-from tests.rules.test_documents import load, refused
+from tests.rules.test_schema import load, refused
 
 DROPPED = {
     "action": "drop",

@@ -1,19 +1,13 @@
-"""Refined rules: budgets, the text as the model, the path."""
-
-import operator
-import re
+"""Paths have every length, and choose by any measure."""
 
 import numpy as np
 import pytest
 from sklearn.ensemble import (
-    HistGradientBoostingClassifier,
-    HistGradientBoostingRegressor,
     RandomForestClassifier,
     RandomForestRegressor,
 )
 
-from benchmarks.paper.data import draw, fit_forest
-from defragtrees import DefragClassifier, simplify, simplify_path
+from defragtrees import simplify, simplify_path
 from defragtrees.datasets import load_sample
 
 
@@ -24,6 +18,7 @@ def spam():
     return forest.fit(data.X[:800], data.y[:800]), data
 
 
+<<<<<<< HEAD:tests/estimators/test_refine.py
 @pytest.fixture(scope="module")
 def mixed():
     """A frame with numbers, categories and missing values, and two targets."""
@@ -174,6 +169,8 @@ def test_every_row_is_answered(spam):
     assert shares == pytest.approx(1)
 
 
+=======
+>>>>>>> main:tests/test_path.py
 def test_path_goes_from_one_rule_up_and_chooses_by_one_standard_error(spam):
     forest, data = spam
     rows = data.X[:800], data.y[:800]
@@ -361,16 +358,6 @@ def test_path_takes_a_column_of_labels_and_checks_lengths(spam):
         simplify_path(forest, X, y[:-5], **settings)
 
 
-def test_no_rule_rests_on_drawn_rows_alone():
-    rng = np.random.default_rng(9)
-    X = rng.normal(size=(80, 5))
-    forest = RandomForestRegressor(20, random_state=9).fit(X, X[:, 0] * X[:, 1])
-    simple = simplify(forest, X, random_state=0, augment=2000)
-    assert simple.rules_.n_rules > 2
-    for rules in simple.path_.values():
-        assert all(rule.n_rows > 0 for rule in rules.rules)
-
-
 def test_a_smaller_budget_is_a_place_on_the_same_path(spam):
     forest, data = spam
     rows = (data.X[:800], data.y[:800])
@@ -378,10 +365,3 @@ def test_a_smaller_budget_is_a_place_on_the_same_path(spam):
     short = simplify(forest, *rows, max_rules=4, random_state=0)
     assert set(short.path_) == {n for n in long.path_ if n <= 4}
     assert all(short.path_[n] == long.path_[n] for n in short.path_)
-
-
-def test_a_default_list_has_the_conditions_that_are_needed():
-    data = draw("synthetic1", 4)
-    forest = fit_forest(data, node_size=10, n_leaves=16, seed=4)
-    simple = DefragClassifier(forest, random_state=4).fit(data.X, data.y)
-    assert np.mean(simple.predict(data.X_test) != data.y_test) < 0.15

@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from sklearn.ensemble import RandomForestClassifier
 
+import defragtrees
 from defragtrees import (
     DefragClassifier,
     RuleModel,
@@ -99,7 +100,7 @@ def test_each_option_is_the_setting_of_the_library(
     more = ["--test-size", 0, "--out", out]
     assert call("simplify", *inputs, "--max-rules", 4, *options, *more).code == 0
     simple = DefragClassifier(model, **settings).fit(*rows)
-    assert RuleModel.load(out) == simple.rules_
+    assert defragtrees.load(out) == simple.rules_
 
 
 def test_compare_gives_them_to_the_default_method(call, credit, inputs):

@@ -50,7 +50,7 @@ def test_edits_are_saved_with_the_rules(call, folder):
     ]
     assert rules.default.prediction == "good"
     assert [edit.action for edit in rules.edits] == [
-        "refit", "replace", "replace", "prediction", "reorder",
+        "refit", "replace", "replace", "prediction", "move",
     ]  # fmt: skip
     assert "Edited after the fit:" in done.out
     assert "The rules are in" in done.out
@@ -217,7 +217,7 @@ def test_a_card_gets_the_scale_of_a_bank(call, folder):
         (["--threshold", "0.3", "--cost", "bad:good=2"], "--threshold or --cost, not"),
         (["--cost", "bed:good=2"], "--cost names the class 'bed'"),
         (["--class-weight", "bed=2"], "--class-weight names the class 'bed'"),
-        (["--scale", "20"], "A scale of points needs a scorecard"),
+        (["--scale", "20"], "--scale needs a scorecard"),
         (["--scale", "20,600"], "'20,600' must be points that double the odds"),
         (["--scale", "0,600,50"], "must be points that double the odds"),
         (["--odds-of", "bad"], "--odds-of needs --scale"),

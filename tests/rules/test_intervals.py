@@ -315,7 +315,7 @@ def test_each_object_names_its_own_method_to_calibrate():
     tree.rules_ = bare
     with pytest.raises(ValueError, match=r"Call calibrate\(X, y\)"):
         tree.predict_interval(X)
-    assert hasattr(bare, "calibrated")
+    assert hasattr(bare, "refit")
     assert hasattr(tree, "calibrate")
 
 

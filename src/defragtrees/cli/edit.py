@@ -180,6 +180,8 @@ def _decided(rules, changes):
         )
     if changes["scale"] is None:
         return rules
+    if rules.form != "points":
+        raise click.UsageError("--scale needs a scorecard; fit with --form points.")
     of = changes["odds_of"]
     if of is not None and rules.classes:
         of = _named_class(of, rules.classes, "--odds-of")

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from defragtrees._utils.formatting import nearest
 from defragtrees._utils.types import Column, Rows
-from defragtrees.ensembles.black_box import model_task
+from defragtrees.ensembles.opening import Unreadable, fitted_forest
+from defragtrees.ensembles.predictions import model_task
 from defragtrees.ensembles.readers import read_forest
 from defragtrees.errors import SettingError
 from defragtrees.estimators import estimator_for
 from defragtrees.estimators.defrag import DefragClassifier, DefragRegressor
-from defragtrees.estimators.inputs import Unreadable, fitted_forest
 from defragtrees.outcomes import make_outcome
 from defragtrees.rules.model import RuleModel
 from defragtrees.tables import as_dense

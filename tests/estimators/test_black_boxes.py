@@ -163,7 +163,7 @@ def test_neither_order_of_rows_nor_of_columns_changes_rules(limit):
 
 
 def test_calls_go_in_batches(monkeypatch):
-    monkeypatch.setattr("defragtrees.ensembles.black_box.BATCH_ROWS", 100)
+    monkeypatch.setattr("defragtrees.ensembles.predictions.BATCH_ROWS", 100)
     counter = Counter()
     simplify(counter, FRAME, random_state=0)
     assert max(counter.batches) == 100

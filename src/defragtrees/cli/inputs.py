@@ -199,7 +199,7 @@ def load_to_predict(inputs, rules, progress):
     A model without names for its features has those of the rules, which were made from
     it.
     """
-    from defragtrees.estimators.inputs import is_renamed
+    from defragtrees.ensembles.opening import is_renamed
 
     table = inputs.data.open()
     with_names = dataclasses.replace(inputs, columns=rules.feature_names)
@@ -396,7 +396,7 @@ def _match_columns(forest, table, reserved, chosen=None):
 
 def _under_other_names(forest, table, reserved):
     """The columns whose names the library changed, or never saw."""
-    from defragtrees.estimators.inputs import is_renamed
+    from defragtrees.ensembles.opening import is_renamed
 
     wanted, names = forest.feature_names, table.names
     # LightGBM writes an underscore for each space.

@@ -25,13 +25,11 @@ from defragtrees.data.sources import TableSource, open_source
 from defragtrees.data.store import read_store, read_store_like
 from defragtrees.ensembles.black_box import AskedForest, ask_model, rows_by_content
 from defragtrees.ensembles.forest import Forest, for_many_rows, has_numba
+from defragtrees.ensembles.opening import Unreadable, described_forest, fitted_forest
 from defragtrees.estimators.inputs import (
-    Unreadable,
     check_columns,
     check_task,
-    described_forest,
     fit_ensemble,
-    fitted_forest,
     make_generator,
     one_seed,
     warn_of_other_columns,
@@ -544,8 +542,8 @@ class Simplifier(FittedRules, ABC):
         self.__dict__.pop("n_calls_", None)
         if isinstance(self.forest_, AskedForest):
             # `max_calls` limits the fit only.
-            questions = self.forest_.model.questions
-            self.n_calls_, questions.limit = questions.n_rows, None
+            query = self.forest_.model.query
+            self.n_calls_, query.limit = query.n_rows, None
         return self
 
     def _validate_target(self, y: Column | None, n_samples: int) -> Values | None:

@@ -44,10 +44,6 @@ def every_form(make_ensemble):
     ]
 
 
-def name_of(estimator):
-    return f"{type(estimator).__name__}{getattr(estimator, 'form', '')}"
-
-
 def make_forest(i):
     return FORESTS[i](15, random_state=0)
 
@@ -81,12 +77,12 @@ def make_data(task, missing=False, n_rows=240):
 
 @pytest.mark.parametrize("missing", [False, True])
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
-@pytest.mark.parametrize("estimator", ESTIMATORS, ids=name_of)
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=methods.name_of)
 def test_method(estimator, check, missing):
     check(estimator, *make_data(estimator._task, missing))
 
 
-@pytest.mark.parametrize("estimator", ESTIMATORS, ids=name_of)
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=methods.name_of)
 def test_row_order_has_no_say(estimator):
     X, y = make_data(estimator._task)
     forest = estimator.ensemble.fit(X, y)

@@ -555,8 +555,8 @@ def _read_rows(rules, simplifier, X, y, sample_weight, model):
     """The PredictedRows, and the forest of the model; None if there is none."""
     X = as_dense(X)
     if simplifier is not None:
-        matrix = simplifier.validate_rows(X)
-        y = None if y is None else simplifier.validate_target(y, len(matrix))
+        matrix = simplifier._validate_rows(X)
+        y = None if y is None else simplifier._validate_target(y, len(matrix))
     else:
         matrix = rules.encode(X)
         check_finite(matrix, rules.feature_names)

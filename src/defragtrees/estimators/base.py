@@ -258,8 +258,8 @@ class FittedRules(BaseEstimator):
                 scores, where = self.validation_, self._validation_rows
             advice = getattr(self, "advice_", ())
             notes = [wrap_notes(advice, width), *notes] if advice else notes
-            scores = scores_text(rules, scores, where, is_new=is_new)
-            text = "\n\n".join([str(rules), scores, *notes])
+            measured = scores_text(rules, scores, where, is_new=is_new)
+            text = "\n\n".join([str(rules), measured, *notes])
         parts = [text] if self.stability_ is None else [text, str(self.stability_)]
         return render.Lines("\n\n".join(parts))
 

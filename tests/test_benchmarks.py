@@ -6,13 +6,10 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.ensemble import RandomForestClassifier
 
 from benchmarks import (
     black_boxes,
-    e_step,
     forms,
-    mixture_starts,
     quality_bars,
     quality_data,
     quality_methods,
@@ -20,7 +17,6 @@ from benchmarks import (
 )
 from benchmarks.quality import run_one
 from defragtrees.datasets import load_table
-from defragtrees.search import driver
 
 FOLDER = Path(__file__).parent.parent / "src" / "defragtrees" / "datasets"
 
@@ -165,40 +161,6 @@ def test_black_boxes_are_asked_and_compared_with_a_tree(tmp_path):
     for row in (rows[0], rows[2]):
         assert row["fidelity"] > 0.7
         assert row["tree"] > 0.7
-
-
-def test_the_better_of_two_schedules_is_chosen_by_training_error():
-    def of(train, error, kept):
-        return e_step.Outcome(6.0, kept, train, error, 2.0)
-
-    first = {"gentle": of(0.5, 0.5, 9), "original": of(0.1, 0.14, 5)}
-    first["converged"] = of(0.2, 0.1, 4)
-    second = {**first, "original": of(0.3, 0.3, 7)}
-    lines = e_step.lines_of("made", [(first, 0.1, 10.0), (second, 0.1, 30.0)])
-    assert lines[1] == ["made", "original", "6.0", "6.0", "5 7", "0.22", "10.0"]
-    # 0.14 of the first and 0.1 of the second; the forest has 0.1, and 0.04 is far.
-    assert lines[3][5] == "0.12"
-    assert "in 1 of 2" in lines[4][1]
-
-
-def test_a_coarse_code_is_accepted_where_most_of_its_codes_are():
-    box = {3: np.array([True, False, False, True, True, False])}
-    groups = {3: np.array([0, 0, 1, 1, 1, 2])}
-    (accepted,) = mixture_starts._coarse_box(box, groups).values()
-    assert accepted.tolist() == [True, True, False]
-
-
-def test_the_mixture_is_among_the_starts_only_while_it_is_to_be():
-    before = driver.FORMS["list"], driver.ListStrategy.starts
-    with mixture_starts.mixture_among_the_starts(0):
-        assert driver.ListStrategy.starts is not before[1]
-        X = np.random.default_rng(0).random((60, 2))
-        y = (X[:, 0] > 0.5).astype(int)
-        ensemble = RandomForestClassifier(5, random_state=0).fit(X, y)
-        simple, _ = mixture_starts.fitted(ensemble, X, y, 0, 3)
-    assert simple.rules_.n_rules <= 3
-    after = driver.FORMS["list"], driver.ListStrategy.starts
-    assert after == before
 
 
 def test_every_batch_is_checked_alone_and_beside_the_model():

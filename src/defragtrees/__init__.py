@@ -39,8 +39,9 @@ if TYPE_CHECKING:
     from defragtrees.rules.diff import diff
     from defragtrees.rules.forms import RuleEnsemble, RuleList, RuleSet, Scorecard
     from defragtrees.rules.model import RuleModel
-    from defragtrees.segments.found import Segments, find_segments
+    from defragtrees.segments.found import Segments
     from defragtrees.segments.models import compare_models, explain_errors
+    from defragtrees.segments.search import find_segments
 
 __all__ = [
     "BornAgainTreeClassifier",
@@ -100,8 +101,9 @@ NAMES = {
     "rules.conditions": ("Condition", "Rule"),
     "rules.forms": ("RuleEnsemble", "RuleList", "RuleSet", "Scorecard"),
     "rules.model": ("RuleModel",),
-    "segments.found": ("Segments", "find_segments"),
+    "segments.found": ("Segments",),
     "segments.models": ("compare_models", "explain_errors"),
+    "segments.search": ("find_segments",),
     "_api": ("load", "simplify"),
 }
 # Packages with public names.

@@ -8,7 +8,13 @@ import pandas as pd
 import pytest
 from sklearn.ensemble import RandomForestClassifier
 
-from defragtrees import RuleModel, compare, read_forest, simplify, simplify_path
+from defragtrees import (
+    DefragClassifier,
+    RuleModel,
+    compare,
+    read_forest,
+    simplify_path,
+)
 from defragtrees.cli.options import _named_costs
 
 FEATURES = ["a", "b"]
@@ -73,10 +79,10 @@ def test_a_class_that_no_rule_answers_is_said(call, inputs):
         (["--brevity", "0"], {"brevity": 0}),
         (["--form", "standalone"], {"form": "standalone"}),
         (
-            ["--form", "points", "--points", "integer", "--points-to-double", "20"],
-            {"form": "points", "points": "integer", "points_to_double": 20},
+            ["--form", "points", "--points", "integer"],
+            {"form": "points", "points": "integer"},
         ),
-        (["--min-coverage", "0.3"], {"min_coverage": 0.3}),
+        (["--min-rows", "0.3"], {"min_rows": 0.3}),
     ],
 )
 def test_each_option_is_the_setting_of_the_library(
@@ -92,7 +98,8 @@ def test_each_option_is_the_setting_of_the_library(
     assert RuleModel.load(out) == simplify_path(model, *rows, **settings).rules
     more = ["--test-size", 0, "--out", out]
     assert call("simplify", *inputs, "--max-rules", 4, *options, *more).code == 0
-    assert RuleModel.load(out) == simplify(model, *rows, **settings).rules_
+    simple = DefragClassifier(model, **settings).fit(*rows)
+    assert RuleModel.load(out) == simple.rules_
 
 
 def test_compare_gives_them_to_the_default_method(call, credit, inputs):
@@ -209,7 +216,6 @@ def test_limits_are_kept(call, inputs):
         (["--prefer", "speed"], "--prefer names 'speed', which the model does"),
         (["--exclude", "a,b"], "exclude must leave a feature; it names all"),
         (["--group", "a,b"], "groups must not hold all features"),
-        (["--min-rows", "5", "--min-coverage", "0.1"], "min_rows and min_coverage set"),
         (["--min-rows", "5", "--method", "distilled"], "is not for --method distilled"),
     ],
 )

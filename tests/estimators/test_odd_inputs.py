@@ -211,8 +211,3 @@ def test_masked_labels_and_weights_are_rejected():
             call(PLAIN, TRUTH, sample_weight=weight)
     unmasked = np.ma.array(TRUTH.to_numpy(), mask=False)
     assert simple.fit(PLAIN, unmasked).rules_.classes == (False, True)
-
-
-def test_a_huge_number_of_repetitions_is_rejected(ensemble):
-    with pytest.raises(SettingError, match="stability must be 0 or a whole number"):
-        simplify(ensemble, X, Y, stability=10**30)

@@ -26,9 +26,10 @@ from defragtrees.cli.data import (
 from defragtrees.data.sources import table_of
 from defragtrees.ensembles.black_box import AskedForest
 from defragtrees.ensembles.forest import Forest
+from defragtrees.ensembles.opening import described_forest, is_renamed
 from defragtrees.ensembles.readers import load_object, read_forest
 from defragtrees.errors import ModelFileError, UnsupportedEnsembleError
-from defragtrees.estimators.inputs import described_forest, is_renamed, open_model
+from defragtrees.estimators.inputs import open_model
 from defragtrees.tables import lightgbm_names, take_rows
 
 COMPARED_ROWS = 10_000  # to see whether classes are swapped
@@ -303,8 +304,6 @@ def _match_columns(forest, source, reserved, chosen=None):
 
 def _under_other_names(forest, source, reserved):
     """The columns whose names the library changed, or never saw."""
-    from defragtrees.estimators.inputs import is_renamed
-
     wanted, names = forest.feature_names, source.columns
     # LightGBM writes an underscore for each space.
     spaced = dict(zip(lightgbm_names(names), names, strict=True))

@@ -345,7 +345,7 @@ SPELLED = {
     "random_state": "--seed",
     "n_jobs": "--jobs",
 }
-NOT_OFFERED = ("augment", "engine", "max_calls", "verbose")
+NOT_OFFERED = ("augment", "max_calls", "verbose")
 NAME_FEATURES = ("features", "exclude", "must_use", "prefer", "monotone", "groups")
 PAPER = "paper"
 
@@ -472,6 +472,13 @@ def method_options(*without):
             if (name in theirs) == (method == PAPER):
                 variable = "target_is" if name == "target" else name
                 options[variable] = _option(name, variable, method, field)
+    options["stability"] = click.option(
+        "--stability",
+        type=click.IntRange(2, 10_000),
+        metavar="N",
+        help="Fit again to this number of random halves of the rows, and count how "
+        "often each rule comes back.",
+    )
     if "method" in without:
         without = (*without, *theirs)
     return _gather(
@@ -493,7 +500,7 @@ def settings_of(choices, forest, has_target):
     settings = {
         "target" if name == "target_is" else name: value
         for name, value in choices.items()
-        if name != "method" and is_given(value)
+        if name not in ("method", "stability") and is_given(value)
     }
     settings = method_settings(settings, kind, method, forest)
     if kind(**settings).target == "labels" and not has_target:
@@ -551,7 +558,11 @@ def fit(choices, loaded):
     unseen = loaded.validation
     validation = None if unseen is None else unseen.rows
     with working("simplifying"):
-        return kind(loaded.forest, **settings).fit(*loaded.rows, validation=validation)
+        simple = kind(loaded.forest, **settings)
+        simple.fit(*loaded.rows, validation=validation)
+        if choices.get("stability"):
+            simple.stability(*loaded.rows, n=choices["stability"])
+    return simple
 
 
 def _check_features(setting, given, names):

@@ -102,7 +102,7 @@ def command(
         say(wrapped("\n".join([where if test is not None else "", *advice])))
     if simple.forest_.origin:
         say(wrapped(f"\n{simple.forest_.origin}"))
-    stability = getattr(simple, "stability_", None)
+    stability = simple.stability_
     if stability is not None:
         say(f"\n{table(*stability._cells())}\n{wrapped(stability.sentence)}")
     for path, text in ((out, "The rules are in"), (report, "The report is in")):
@@ -124,7 +124,7 @@ def _scores_text(rules, scores, where, details, is_new):
 
 
 def _facts(simple, choices, scores, where, seconds):
-    stability = getattr(simple, "stability_", None)
+    stability = simple.stability_
     return {
         "method": choices["method"],
         "task": simple.rules_.task,

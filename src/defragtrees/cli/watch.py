@@ -29,7 +29,7 @@ from defragtrees.cli.output import (
     say,
 )
 from defragtrees.cli.tables import table, wrapped
-from defragtrees.estimators.measuring import read_model
+from defragtrees.ensembles.predictions import read_model
 from defragtrees.monitoring.check import check_encoded, missing_columns
 from defragtrees.monitoring.history import Record, read_history
 from defragtrees.monitoring.page import prediction_cells
@@ -122,7 +122,7 @@ def command(
         inputs = Inputs(model, data, **trust)
         behind, X = load_to_predict(inputs, rule_set, progress_kind())
         read = read_model(behind, rule_set, X, len(X), classes)
-        predicted, _, match = read.matched(X)
+        predicted, _, _, match = read(X)
     y = None if y is None else rule_set.outcome.check(y)
     # An order of all classes; a black box may have predicted only some of them.
     is_order = match is not None and len(match.labels) == len(rule_set.classes)

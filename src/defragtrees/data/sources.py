@@ -90,14 +90,6 @@ class Source:
         if not others:
             self.select(model.feature_names)
 
-    def workers(self):
-        """None, as the rows are on this machine.
-
-        On a cluster, a function that runs `function(*arguments)` on each worker and
-        returns the results by name of the worker.
-        """
-        return None
-
     def load(self):
         """Load the rows as a table in memory."""
         return table_of(list(self.parts()) or [self.first()])

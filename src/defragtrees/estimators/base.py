@@ -5,7 +5,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
-from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -17,7 +16,6 @@ from defragtrees._utils.types import Column, Floats, Places, Rows, Values
 from defragtrees._utils.values import round_significant
 from defragtrees._utils.warnings import warn
 from defragtrees.data import sources
-from defragtrees.data.devices import check_engine
 from defragtrees.data.evaluation import (
     PartEvaluator,
     evaluate_encoded,
@@ -26,14 +24,12 @@ from defragtrees.data.evaluation import (
 from defragtrees.data.sources import TableSource, open_source
 from defragtrees.data.store import read_store, read_store_like
 from defragtrees.ensembles.black_box import AskedForest, ask_model, rows_by_content
-from defragtrees.ensembles.forest import Forest, for_many_rows, is_compiled
+from defragtrees.ensembles.forest import Forest, for_many_rows, has_numba
+from defragtrees.ensembles.opening import Unreadable, described_forest, fitted_forest
 from defragtrees.estimators.inputs import (
-    Unreadable,
     check_columns,
     check_task,
-    described_forest,
     fit_ensemble,
-    fitted_forest,
     make_generator,
     one_seed,
     warn_of_other_columns,
@@ -49,7 +45,7 @@ from defragtrees.estimators.settings import (
     check_settings,
     setting,
 )
-from defragtrees.metrics.resampling import rule_stability
+from defragtrees.metrics.resampling import RuleStability, rule_stability
 from defragtrees.outcomes import make_outcome
 from defragtrees.rules.labels import KINDS, checked_labels, checked_pos_label
 from defragtrees.rules.model import RuleModel
@@ -105,7 +101,9 @@ class FittedRules(BaseEstimator):
     _validation_rows: str
     n_features_in_: int
     feature_names_in_: Values
+    stability_: RuleStability | None
     n_jobs: int | None
+    random_state: Any
 
     def predict(self, X: Rows) -> Values:
         """Predict class labels, or numbers.
@@ -267,10 +265,54 @@ class FittedRules(BaseEstimator):
             parts.append(wrap_notes([self.forest_.origin], render.page_width()))
         if calibration is not None:
             parts.append(calibration_text(rules, calibration.rows(rules), where))
-        stability = getattr(self, "stability_", None)
-        if stability is not None:
-            parts.append(str(stability))
+        if self.stability_ is not None:
+            parts.append(str(self.stability_))
         return render.Lines("\n\n".join(parts))
+
+    def stability(
+        self,
+        X: Rows,
+        y: Column | None = None,
+        sample_weight: Column | None = None,
+        n: int = 20,
+    ) -> RuleStability:
+        """Fit again to random halves of the rows, and count which rules come back.
+
+        The model stays the same. The result is kept as `stability_`, which `summary`
+        and reports show.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            The rows of `fit`, in memory.
+        y, sample_weight : array-like of shape (n_samples,), optional
+        n : int, default=20
+            Number of halves.
+
+        Returns
+        -------
+        RuleStability
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from sklearn.tree import DecisionTreeClassifier
+        >>> from defragtrees import simplify
+        >>> X, y = load_iris(return_X_y=True)
+        >>> tree = DecisionTreeClassifier(max_leaf_nodes=3, random_state=0).fit(X, y)
+        >>> simplify(tree, X, random_state=0).stability(X, n=4).returns
+        (4, 4, 4)
+        """
+        check_is_fitted(self, "rules_")
+        self.stability_ = rule_stability(
+            self,
+            X,
+            y,
+            sample_weight,
+            n_resamples=n,
+            random_state=one_seed(self.random_state),
+        )
+        return self.stability_
 
     def validate_rows(self, X: Rows) -> Floats:
         """Check X against the columns of `fit`, and encode it as numbers.
@@ -312,7 +354,7 @@ class FittedRules(BaseEstimator):
         source = self.reopen(X, y, sample_weight)
         rules, forest = self.rules_, self.forest_
         if not source.is_in_memory or source.n_rows() > sources.MANY_ROWS:
-            forest = for_many_rows(forest, getattr(self, "engine", "auto"))
+            forest = for_many_rows(forest)
         posterior = getattr(self, "posterior_", None)
         predict = partial(predict_encoded, forest)
         evaluator = PartEvaluator(rules, predict, posterior, is_by_rule)
@@ -496,11 +538,12 @@ class Simplifier(FittedRules, ABC):
             )
         self._record_training(counting, evaluation)
         warn_of_unpredicted(self.rules_, counting)
+        self.stability_ = None
         self.__dict__.pop("n_calls_", None)
         if isinstance(self.forest_, AskedForest):
             # `max_calls` limits the fit only.
-            questions = self.forest_.model.questions
-            self.n_calls_, questions.limit = questions.n_rows, None
+            query = self.forest_.model.query
+            self.n_calls_, query.limit = query.n_rows, None
         return self
 
     def validate_target(self, y: Column | None, n_samples: int) -> Values | None:
@@ -661,8 +704,7 @@ class Simplifier(FittedRules, ABC):
 class RuleFinder(Simplifier):
     """Base of `Defrag...` and `FABRules...`.
 
-    Both find rules on codes, so rows need not fit in memory; both limit the number of
-    rules and can repeat the fit on halves of the rows.
+    Both find rules on codes, so rows need not fit in memory.
     """
 
     _: KW_ONLY
@@ -674,53 +716,8 @@ class RuleFinder(Simplifier):
     )
     features: Any = setting(None, help="Features that rules may use; all by default.")
     verbose: int = setting(0, *FLAG, Integer(0), help="1 shows a progress bar.")
-    stability: int = setting(
-        0,
-        0,
-        Integer(2, 10_000),
-        help="Number of times to repeat the fit on half of the rows.",
-    )
 
     _needs_numbers = False
-
-    def fit_forest(
-        self,
-        forest: Forest | None,
-        X: Rows,
-        y: Column | None = None,
-        sample_weight: Column | None = None,
-        *,
-        validation: tuple[Any, ...] | None = None,
-    ) -> Self:
-        """Fit the rules to an ensemble that has been read already; see Simplifier."""
-        is_table = hasattr(X, "__len__") and not isinstance(X, (str, os.PathLike))
-        # Settings, which may be anything, are checked inside.
-        setting: Any = self.stability
-        n_refits = float(setting) if isinstance(setting, Real) else 0.0
-        if n_refits and not is_table:
-            raise TypeError(
-                "stability needs all rows in memory, to fit on half of them; got "
-                f"{type(X).__name__}. Pass a table, or leave stability out."
-            )
-        self.__dict__.pop("stability_", None)
-        # The share of the time.
-        first = 1 / (1 + max(n_refits, 0.0))
-        with part(0.0, first):
-            super().fit_forest(forest, X, y, sample_weight, validation=validation)
-        if self.stability:
-            settings = self.get_params(deep=False) | {"ensemble": self.forest_}
-            again = type(self)(**settings)
-            again.rules_ = self.rules_
-            with part(first, 1.0):
-                self.stability_ = rule_stability(
-                    again,
-                    X,
-                    y,
-                    sample_weight,
-                    n_resamples=int(self.stability),
-                    random_state=one_seed(self.random_state),
-                )
-        return self
 
     def most_rules(self) -> int:
         """Maximum number of rules, or of components of the mixture."""
@@ -891,24 +888,19 @@ class RuleRegressor(RegressorMixin, FittedRules):
 
 def read_rows(simplifier, source, forest):
     """Read all rows as codes, and as numbers too if they are few or needed."""
-    engine, n_rows = getattr(simplifier, "engine", "auto"), source.n_rows()
-    # Checked first, so that an iterator is not consumed in vain.
-    check_engine(engine, source.workers())
+    n_rows = source.n_rows()
     keeps_numbers = simplifier._needs_numbers or n_rows <= sources.MANY_ROWS
     is_shown = getattr(simplifier, "verbose", 0) and not keeps_numbers
-    n_jobs = simplifier.n_jobs
-    if n_jobs is None and engine == "cuda":
-        n_jobs = -1  # all processors feed the GPU
     with Progress("rows", n_rows) as progress:
         store = read_store(
             source,
-            forest if keeps_numbers else for_many_rows(forest, engine),
-            compiled=not keeps_numbers and is_compiled(engine),
+            forest if keeps_numbers else for_many_rows(forest),
+            compiled=not keeps_numbers and has_numba(),
             target="labels" if simplifier.target == "labels" else "answers",
             shorten=simplifier.shorten_thresholds,
             keeps_numbers=keeps_numbers,
             kinds=forest.feature_kinds,
-            n_jobs=n_jobs,
+            n_jobs=simplifier.n_jobs,
             watch=progress.advance if is_shown else None,
         )
     names = forest.feature_names
@@ -947,15 +939,14 @@ def open_validation(validation):
 
 def read_unseen(simplifier, source, store):
     """Read the rows of `validation` as codes on the grid of the training rows."""
-    engine, forest = getattr(simplifier, "engine", "auto"), simplifier.forest_
-    check_engine(engine, source.workers())
+    forest = simplifier.forest_
     keeps_numbers = simplifier._needs_numbers or source.n_rows() <= sources.MANY_ROWS
     return read_store_like(
         store,
         source,
-        forest if keeps_numbers else for_many_rows(forest, engine),
+        forest if keeps_numbers else for_many_rows(forest),
         keeps_numbers=keeps_numbers,
-        compiled=not keeps_numbers and is_compiled(engine),
+        compiled=not keeps_numbers and has_numba(),
         n_jobs=simplifier.n_jobs,
     )
 

@@ -25,7 +25,6 @@ from defragtrees.estimators.settings import (
     Real,
     setting,
 )
-from defragtrees.metrics.resampling import RuleStability
 from defragtrees.paper.fit import STARTS, fit_mixture, n_fits
 from defragtrees.paper.loop import SCHEDULES, Settings, Step
 from defragtrees.paper.parameters import Posterior
@@ -46,7 +45,6 @@ class _FABResults:
     history_: tuple[Step, ...]
     kept_restart_: int
     n_iter_: int
-    stability_: RuleStability
 
 
 @dataclass(repr=False, eq=False)
@@ -294,9 +292,6 @@ class FABRulesClassifier(RuleClassifier, _FABRules):
         Called with a record of every iteration; returning True stops the fit.
     verbose : int, default=0
         1 shows a progress bar.
-    stability : int, default=0
-        Number of times to repeat the fit on half of the rows. `stability_` then
-        reports how often each rule is found again. With 0 nothing is repeated.
 
     Attributes
     ----------
@@ -313,8 +308,6 @@ class FABRulesClassifier(RuleClassifier, _FABRules):
         The restart with the smallest training error.
     n_iter_ : int
         Number of iterations of the kept restart.
-    stability_ : RuleStability
-        How often rules came back on other rows. Only with `stability`.
     ensemble_ : the ensemble that was simplified
     forest_ : Forest
         The ensemble as plain arrays.
@@ -413,9 +406,6 @@ class FABRulesRegressor(RuleRegressor, _FABRules):
         Called with a record of every iteration; returning True stops the fit.
     verbose : int, default=0
         1 shows a progress bar.
-    stability : int, default=0
-        Number of times to repeat the fit on half of the rows. `stability_` then
-        reports how often each rule is found again. With 0 nothing is repeated.
 
     Attributes
     ----------
@@ -432,8 +422,6 @@ class FABRulesRegressor(RuleRegressor, _FABRules):
         The restart with the smallest training error.
     n_iter_ : int
         Number of iterations of the kept restart.
-    stability_ : RuleStability
-        How often rules came back on other rows. Only with `stability`.
     ensemble_ : the ensemble that was simplified
     forest_ : Forest
         The ensemble as plain arrays.

@@ -1838,10 +1838,12 @@ class RuleModel(ByValue, ABC):
         y : array-like of shape (n_samples,), optional
         sample_weight : array-like of shape (n_samples,), optional
             Only ratios of weights matter.
-        model : fitted model, path, Forest or function that predicts, optional
-            The model to compare the rules with. It gets X as it is, with the columns
-            that it needs. One that numbers its classes from 0 or 1 is taken to number
-            those of the rules in their order.
+        model : fitted model, path, Forest, function, array or column name, optional
+            The model to compare the rules with, an array of its predictions or
+            probabilities, or the name of a column of X with them. It gets X as it is,
+            with the columns that it needs. Fractions from 0 to 1 are probabilities of
+            the second of two classes. A model that numbers its classes from 0 or 1 is
+            taken to number those of the rules in their order.
 
         Examples
         --------
@@ -1874,7 +1876,7 @@ class RuleModel(ByValue, ABC):
         X, y : rows to measure on, optional
             Without them, an estimator shows its scores on the rows of `validation`, if
             `fit` had some, else on the training rows; rules alone have no scores then.
-        model : fitted model, path, Forest or function that predicts, optional
+        model : fitted model, path, Forest, function, array or column name, optional
             The model to compare the rules with; see `evaluate`.
 
         Examples
@@ -1979,7 +1981,7 @@ class RuleModel(ByValue, ABC):
         X : array-like or data frame of shape (n_samples, n_features)
         y : array-like of shape (n_samples,), optional
             If given, rates and errors are tested too.
-        ensemble : fitted model, path, Forest or function that predicts, optional
+        ensemble : fitted model, path, Forest, function, array or column name, optional
             If given, its agreement with the rules is tested too: whether it is lower
             than on rows that the model was not trained on.
         classes : sequence of class labels, optional

@@ -1,6 +1,6 @@
 """What the library writes, as plain files to compare before and after a change.
 
-Run as `python benchmarks/golden.py SRC OUT [--only GROUP,...]` on the `src` folder of
+Run as `python -m tests.golden SRC OUT [--only GROUP,...]` on the `src` folder of
 two checkouts, and compare the two folders with `diff -r`. Every file is the same in
 each run, so that a difference comes from the change. The groups are:
 
@@ -15,11 +15,11 @@ each run, so that a difference comes from the change. The groups are:
 
 import os
 
-for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ[variable] = "1"
-
-os.environ["COLUMNS"] = "100"  # how wide the screen is
-os.environ["MPLBACKEND"] = "agg"
+if __name__ == "__main__":  # before numpy is imported
+    for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+        os.environ[variable] = "1"
+    os.environ["COLUMNS"] = "100"  # how wide the screen is
+    os.environ["MPLBACKEND"] = "agg"
 
 import argparse
 import csv
@@ -274,7 +274,6 @@ def write_settings(folder):
             "class_labels": {"yes": "buys", "no": "leaves"},
             "max_rules": 4,
         },
-        "numpy": {"engine": "numpy", "max_rules": 5},
         "double": {"form": "points", "points": "integer", "points_to_double": 4},
         "monotone-points": {"form": "points", "monotone": {"age": 1}, "max_rules": 5},
         "weights-standalone": {"form": "standalone", "sample_weight": weight},
@@ -284,7 +283,7 @@ def write_settings(folder):
     }
     for name, settings in cases.items():
         write_one(folder, f"few-{name}", rows, classes, X, bought, **settings)
-    for name in ("weights", "labels", "monotone", "limits", "numpy", "gentle"):
+    for name in ("weights", "labels", "monotone", "limits", "gentle"):
         settings = cases[name]
         write_one(folder, f"number-{name}", rows, numbers, X, spent, **settings)
     for form in ("list", "points"):

@@ -114,7 +114,7 @@ def simplify_path(
 
     def fitted(rows, validation):
         simple = kind(forest, random_state=seed, **settings)
-        return simple.fit_forest(forest, *rows, validation=validation)
+        return simple._fit(forest, *rows, validation=validation)
 
     with part(0.0, 0.5):
         every = fitted(rows, validation)

@@ -219,7 +219,7 @@ class FittedRules(BaseEstimator):
 
         Parameters
         ----------
-        matrix : array returned by `validate_rows`
+        matrix : array returned by `_validate_rows`
         answers : array of shape (n_samples,)
             Predictions of `forest_` for these rows.
         y, sample_weight : arrays of shape (n_samples,), optional
@@ -314,7 +314,7 @@ class FittedRules(BaseEstimator):
         )
         return self.stability_
 
-    def validate_rows(self, X: Rows) -> Floats:
+    def _validate_rows(self, X: Rows) -> Floats:
         """Check X against the columns of `fit`, and encode it as numbers.
 
         Parameters
@@ -330,7 +330,7 @@ class FittedRules(BaseEstimator):
         check_columns(self, X, reset=False)
         return _encoded(self.rules_, X)
 
-    def reopen(
+    def _reopen(
         self, X: Rows, y: Column | None = None, sample_weight: Column | None = None
     ) -> Any:
         """Open rows of a later call, with the columns of `fit`."""
@@ -343,7 +343,7 @@ class FittedRules(BaseEstimator):
     def _answers(self, X, predict, dtype, n_outputs=None):
         """Apply `predict` to encoded rows, part by part."""
         answer = partial(_answered, self.rules_, predict)
-        return self.reopen(X).each(answer, dtype=dtype, n_outputs=n_outputs)
+        return self._reopen(X).each(answer, dtype=dtype, n_outputs=n_outputs)
 
     def _predictions(self, X, predict, dtype, n_outputs=None):
         """Apply `predict` to the matrix of rules that match each row, part by part."""
@@ -351,7 +351,7 @@ class FittedRules(BaseEstimator):
         return self._answers(X, predict, dtype, n_outputs)
 
     def _evaluation(self, X, y=None, sample_weight=None, is_by_rule=False):
-        source = self.reopen(X, y, sample_weight)
+        source = self._reopen(X, y, sample_weight)
         rules, forest = self.rules_, self.forest_
         if not source.is_in_memory or source.n_rows() > sources.MANY_ROWS:
             forest = for_many_rows(forest)
@@ -458,15 +458,15 @@ class Simplifier(FittedRules, ABC):
 
         Examples
         --------
-        >>> from defragtrees import DistilledTreeClassifier
+        >>> from defragtrees.baselines import DistilledTreeClassifier
         >>> X, y = [[0.0], [1.0], [2.0], [3.0]] * 10, ["no", "no", "yes", "yes"] * 10
         >>> simple = DistilledTreeClassifier(max_rules=2, random_state=0).fit(X, y)
         >>> simple.rules_.n_rules
         2
         """
-        return self.fit_forest(None, X, y, sample_weight, validation=validation)
+        return self._fit(None, X, y, sample_weight, validation=validation)
 
-    def fit_forest(
+    def _fit(
         self,
         forest: Forest | None,
         X: Rows,
@@ -546,7 +546,7 @@ class Simplifier(FittedRules, ABC):
             self.n_calls_, query.limit = query.n_rows, None
         return self
 
-    def validate_target(self, y: Column | None, n_samples: int) -> Values | None:
+    def _validate_target(self, y: Column | None, n_samples: int) -> Values | None:
         """Check y and return it as one column; None is allowed unless rules fit y.
 
         Parameters
@@ -622,9 +622,9 @@ class Simplifier(FittedRules, ABC):
         first = source.first().X
         check_columns(self, first, ensure_min_samples=1)
         if source.is_in_memory:
-            source.y = self.validate_target(source.y, source.n_rows())
+            source.y = self._validate_target(source.y, source.n_rows())
         elif not source.has_labels:
-            self.validate_target(None, 0)
+            self._validate_target(None, 0)
         return source, first
 
     def _loaded(self, source):
@@ -645,7 +645,7 @@ class Simplifier(FittedRules, ABC):
         source = self._loaded(source)
         check_columns(self, source.first().X, reset=False, ensure_min_samples=1)
         if source.is_in_memory:
-            source.y = self.validate_target(source.y, source.n_rows())
+            source.y = self._validate_target(source.y, source.n_rows())
         return source
 
     def _ask(self, source, why, rng, n_unseen=0):
@@ -719,7 +719,7 @@ class RuleFinder(Simplifier):
 
     _needs_numbers = False
 
-    def most_rules(self) -> int:
+    def _most_rules(self) -> int:
         """Maximum number of rules, or of components of the mixture."""
         return MOST_RULES if self.max_rules == "auto" else int(self.max_rules)
 
@@ -838,14 +838,14 @@ class RuleRegressor(RegressorMixin, FittedRules):
 
         Examples
         --------
-        >>> from defragtrees import DistilledTreeRegressor
+        >>> from defragtrees.baselines import DistilledTreeRegressor
         >>> X, y = [[0.0], [1.0], [2.0], [3.0]] * 10, [1.0, 1.0, 4.0, 6.0] * 10
         >>> simple = DistilledTreeRegressor(max_rules=2, random_state=0).fit(X, y)
         >>> simple = simple.calibrate([[0.5], [2.5]] * 10, [1.0, 5.5] * 10)
         >>> simple.predict_interval([[0.5]]).shape
         (1, 2)
         """
-        source = self.reopen(X, y)
+        source = self._reopen(X, y)
         if not source.has_labels:
             raise ValueError(
                 "y is needed to calibrate intervals; got None. Pass the true values "

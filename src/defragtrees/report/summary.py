@@ -556,9 +556,9 @@ class PredictedRows:
 def _rows_of_simplifier(simplifier, X, y, sample_weight):
     """Check and encode the rows, and predict them with the simplifier's forest."""
     rules, forest = simplifier.rules_, simplifier.forest_
-    matrix = simplifier.validate_rows(X)
+    matrix = simplifier._validate_rows(X)
     if y is not None:
-        y = simplifier.validate_target(y, len(matrix))
+        y = simplifier._validate_target(y, len(matrix))
     y, weight = _checked_columns(rules, len(matrix), y, sample_weight)
     raw = forest.predict_raw_encoded(matrix)
     probabilities = forest.outcome.probabilities_of(forest, raw)

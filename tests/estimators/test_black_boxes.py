@@ -18,13 +18,13 @@ from sklearn.svm import SVC
 
 import defragtrees
 from defragtrees import (
-    BornAgainTreeClassifier,
     DefragClassifier,
     DefragRegressor,
     compare,
     simplify,
     simplify_path,
 )
+from defragtrees.baselines import BornAgainTreeClassifier
 from defragtrees.ensembles.black_box import AskedForest, TableForm
 from defragtrees.report.page import write_report
 

@@ -8,14 +8,11 @@ from sklearn.datasets import load_diabetes, make_friedman1
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
 import defragtrees
-from defragtrees import (
+from defragtrees import Condition, Rule, RuleList, simplify
+from defragtrees.baselines import (
     BornAgainTreeRegressor,
-    Condition,
     DistilledTreeRegressor,
     NodeHarvestRegressor,
-    Rule,
-    RuleList,
-    simplify,
 )
 from defragtrees.data import sources
 from defragtrees.outcomes.intervals import RateBands, Residuals, kept_values

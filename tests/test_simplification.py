@@ -10,13 +10,8 @@ from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.model_selection import train_test_split
 
 import defragtrees
-from defragtrees import (
-    DefragClassifier,
-    DefragRegressor,
-    FABRulesClassifier,
-    simplify,
-    simplify_path,
-)
+from defragtrees import DefragClassifier, DefragRegressor, simplify, simplify_path
+from defragtrees.paper import FABRulesClassifier
 
 RNG = np.random.default_rng(0)
 X = RNG.random((80, 3))

@@ -5,7 +5,7 @@ import inspect
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields
-from typing import Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from defragtrees._utils.formatting import nearest
 from defragtrees._utils.types import Column, Rows
@@ -16,9 +16,11 @@ from defragtrees.errors import SettingError
 from defragtrees.estimators import estimator_for
 from defragtrees.estimators.defrag import DefragClassifier, DefragRegressor
 from defragtrees.outcomes import make_outcome
-from defragtrees.paper.estimator import FABRulesClassifier, FABRulesRegressor
 from defragtrees.rules.model import RuleModel
 from defragtrees.tables import as_dense
+
+if TYPE_CHECKING:
+    from defragtrees.paper import FABRulesClassifier, FABRulesRegressor
 
 __all__ = ["check_names", "load", "simplify"]
 
@@ -85,7 +87,7 @@ def simplify(
     random_state: Any = None,
     n_jobs: int | None = None,
     verbose: int = 0,
-) -> DefragClassifier | DefragRegressor | FABRulesClassifier | FABRulesRegressor:
+) -> "DefragClassifier | DefragRegressor | FABRulesClassifier | FABRulesRegressor":
     """Turn a trained model into a short list of rules.
 
     The estimator is chosen by what the model predicts, classes or numbers. It is
@@ -209,7 +211,7 @@ def simplify(
                 f"{name} is not a setting of {kind.__name__}. Leave it out."
             )
     estimator: Any = kind(**given)
-    return estimator.fit_forest(forest, X, y, sample_weight, validation=validation)
+    return estimator._fit(forest, X, y, sample_weight, validation=validation)
 
 
 def load(path: str | os.PathLike[str]) -> RuleModel:

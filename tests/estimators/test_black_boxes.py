@@ -17,7 +17,6 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import SVC
 
 from defragtrees import (
-    BornAgainTreeClassifier,
     DefragClassifier,
     DefragRegressor,
     RuleModel,
@@ -25,6 +24,7 @@ from defragtrees import (
     simplify,
     simplify_path,
 )
+from defragtrees.baselines import BornAgainTreeClassifier
 from defragtrees.ensembles.black_box import AskedForest, TableForm
 from defragtrees.report.page import write_report
 

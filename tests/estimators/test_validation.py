@@ -12,13 +12,8 @@ import sklearn
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.model_selection import GridSearchCV
 
-from defragtrees import (
-    DefragClassifier,
-    DefragRegressor,
-    InTreesClassifier,
-    NodeHarvestRegressor,
-    simplify,
-)
+from defragtrees import DefragClassifier, DefragRegressor, simplify
+from defragtrees.baselines import InTreesClassifier, NodeHarvestRegressor
 from defragtrees.data import sources
 from defragtrees.estimators import METHODS, estimator_for
 from defragtrees.rules.profile import WORTH

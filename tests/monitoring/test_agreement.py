@@ -8,7 +8,8 @@ import pytest
 from sklearn.datasets import load_iris
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
-from defragtrees import DistilledTreeClassifier, RuleModel, read_forest, simplify
+from defragtrees import RuleModel, read_forest, simplify
+from defragtrees.baselines import DistilledTreeClassifier
 from defragtrees.ensembles.predictions import match_classes
 from tests.monitoring.test_check import by_kind, fitted, rows
 

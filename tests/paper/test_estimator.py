@@ -7,8 +7,9 @@ import pytest
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.exceptions import ConvergenceWarning
 
-from defragtrees import FABRulesClassifier, FABRulesRegressor, simplify
+from defragtrees import simplify
 from defragtrees.datasets import load_sample
+from defragtrees.paper import FABRulesClassifier, FABRulesRegressor
 from tests.paper.settings import SEEDED
 
 

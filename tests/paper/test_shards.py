@@ -6,10 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.ensemble import RandomForestRegressor
 
-from defragtrees import FABRulesRegressor
 from defragtrees.data import sources
 from defragtrees.data.shards import LocalShards, Shard, joined
 from defragtrees.data.store import RowStore, Target
+from defragtrees.paper import FABRulesRegressor
 from defragtrees.paper.fit import training_losses
 from defragtrees.paper.loop import SCHEDULES, Settings, run
 from defragtrees.paper.shards import ShardEngine

@@ -9,9 +9,10 @@ import pytest
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.frozen import FrozenEstimator
 
-from defragtrees import FABRulesClassifier, simplify
+from defragtrees import simplify
 from defragtrees._version import __version__
 from defragtrees.ensembles.forest import Forest
+from defragtrees.paper import FABRulesClassifier
 from defragtrees.report.model import changed_settings, versions
 from defragtrees.report.page import write_report
 from defragtrees.report.sections.rows import shown_features

@@ -9,15 +9,12 @@ import numpy as np
 import pandas as pd
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from defragtrees import (
-    DefragClassifier,
-    DefragRegressor,
+from defragtrees import DefragClassifier, DefragRegressor, RuleModel, metrics
+from defragtrees.baselines import (
     DistilledTreeClassifier,
     DistilledTreeRegressor,
     NodeHarvestClassifier,
     NodeHarvestRegressor,
-    RuleModel,
-    metrics,
 )
 from defragtrees.errors import ModelFileError
 

@@ -7,15 +7,11 @@ import pytest
 from sklearn.datasets import load_diabetes, make_friedman1
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
-from defragtrees import (
+from defragtrees import Condition, Rule, RuleList, RuleModel, simplify
+from defragtrees.baselines import (
     BornAgainTreeRegressor,
-    Condition,
     DistilledTreeRegressor,
     NodeHarvestRegressor,
-    Rule,
-    RuleList,
-    RuleModel,
-    simplify,
 )
 from defragtrees.data import sources
 from defragtrees.outcomes.intervals import RateBands, Residuals, kept_values

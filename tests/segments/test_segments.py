@@ -10,13 +10,8 @@ from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.linear_model import RidgeClassifier
 from sklearn.metrics import get_scorer, log_loss, roc_auc_score
 
-from defragtrees import (
-    DistilledTreeRegressor,
-    Segments,
-    compare_models,
-    explain_errors,
-    find_segments,
-)
+from defragtrees import Segments, compare_models, explain_errors, find_segments
+from defragtrees.baselines import DistilledTreeRegressor
 
 
 @pytest.fixture

@@ -34,7 +34,7 @@ from defragtrees.estimators.inputs import (
     one_seed,
     warn_of_other_columns,
 )
-from defragtrees.estimators.measuring import total_evaluation
+from defragtrees.estimators.measuring import summary_of, total_evaluation
 from defragtrees.estimators.problem import Problem
 from defragtrees.estimators.settings import (
     FLAG,
@@ -50,7 +50,7 @@ from defragtrees.outcomes import make_outcome
 from defragtrees.rules.labels import KINDS, checked_labels, checked_pos_label
 from defragtrees.rules.model import RuleModel
 from defragtrees.rules.profile import WORTH, Agreement
-from defragtrees.rules.text import calibration_text, scores_text, wrap_notes
+from defragtrees.rules.text import scores_text, wrap_notes
 from defragtrees.search.limits import MOST_RULES
 from defragtrees.tables import (
     as_dense,
@@ -219,7 +219,7 @@ class FittedRules(BaseEstimator):
 
         Parameters
         ----------
-        matrix : array returned by `validate_rows`
+        matrix : array returned by `_validate_rows`
         answers : array of shape (n_samples,)
             Predictions of `forest_` for these rows.
         y, sample_weight : arrays of shape (n_samples,), optional
@@ -245,28 +245,22 @@ class FittedRules(BaseEstimator):
             some, else on the training rows.
         """
         check_is_fitted(self, "rules_")
-        rules = self.rules_
-        calibration = None
+        rules, width = self.rules_, render.page_width()
+        notes = (
+            [wrap_notes([self.forest_.origin], width)] if self.forest_.origin else []
+        )
         if X is not None:
-            evaluation = self._evaluation(X, y, is_by_rule=True)
-            scores, calibration = evaluation.scores(rules), evaluation.calibration
-            where = "these rows"
-        elif hasattr(self, "validation_"):
-            scores, where = self.validation_, self._validation_rows
+            text = summary_of(rules, self._evaluation(X, y, is_by_rule=True), notes)
         else:
+            is_new = hasattr(self, "validation_")
             scores, where = self.training_, "training rows"
-        # Rows given by the user are taken to be new.
-        is_new = X is not None or hasattr(self, "validation_")
-        parts = [str(rules), scores_text(rules, scores, where, is_new=is_new)]
-        advice = getattr(self, "advice_", ())
-        if advice and X is None:
-            parts.append(wrap_notes(advice, render.page_width()))
-        if self.forest_.origin:
-            parts.append(wrap_notes([self.forest_.origin], render.page_width()))
-        if calibration is not None:
-            parts.append(calibration_text(rules, calibration.rows(rules), where))
-        if self.stability_ is not None:
-            parts.append(str(self.stability_))
+            if is_new:
+                scores, where = self.validation_, self._validation_rows
+            advice = getattr(self, "advice_", ())
+            notes = [wrap_notes(advice, width), *notes] if advice else notes
+            measured = scores_text(rules, scores, where, is_new=is_new)
+            text = "\n\n".join([str(rules), measured, *notes])
+        parts = [text] if self.stability_ is None else [text, str(self.stability_)]
         return render.Lines("\n\n".join(parts))
 
     def stability(
@@ -314,7 +308,7 @@ class FittedRules(BaseEstimator):
         )
         return self.stability_
 
-    def validate_rows(self, X: Rows) -> Floats:
+    def _validate_rows(self, X: Rows) -> Floats:
         """Check X against the columns of `fit`, and encode it as numbers.
 
         Parameters
@@ -330,20 +324,20 @@ class FittedRules(BaseEstimator):
         check_columns(self, X, reset=False)
         return _encoded(self.rules_, X)
 
-    def reopen(
+    def _reopen(
         self, X: Rows, y: Column | None = None, sample_weight: Column | None = None
     ) -> Any:
         """Open rows of a later call, with the columns of `fit`."""
         check_is_fitted(self, "rules_")
         source = open_source(X, y, sample_weight)
-        source.select(self.rules_.feature_names)
+        source.expect(self.rules_)
         check_columns(self, source.first().X, reset=False)
         return source
 
     def _answers(self, X, predict, dtype, n_outputs=None):
         """Apply `predict` to encoded rows, part by part."""
         answer = partial(_answered, self.rules_, predict)
-        return self.reopen(X).each(answer, dtype=dtype, n_outputs=n_outputs)
+        return self._reopen(X).each(answer, dtype=dtype, n_outputs=n_outputs)
 
     def _predictions(self, X, predict, dtype, n_outputs=None):
         """Apply `predict` to the matrix of rules that match each row, part by part."""
@@ -351,7 +345,7 @@ class FittedRules(BaseEstimator):
         return self._answers(X, predict, dtype, n_outputs)
 
     def _evaluation(self, X, y=None, sample_weight=None, is_by_rule=False):
-        source = self.reopen(X, y, sample_weight)
+        source = self._reopen(X, y, sample_weight)
         rules, forest = self.rules_, self.forest_
         if not source.is_in_memory or source.n_rows() > sources.MANY_ROWS:
             forest = for_many_rows(forest)
@@ -458,15 +452,15 @@ class Simplifier(FittedRules, ABC):
 
         Examples
         --------
-        >>> from defragtrees import DistilledTreeClassifier
+        >>> from defragtrees.baselines import DistilledTreeClassifier
         >>> X, y = [[0.0], [1.0], [2.0], [3.0]] * 10, ["no", "no", "yes", "yes"] * 10
         >>> simple = DistilledTreeClassifier(max_rules=2, random_state=0).fit(X, y)
         >>> simple.rules_.n_rules
         2
         """
-        return self.fit_forest(None, X, y, sample_weight, validation=validation)
+        return self._fit(None, X, y, sample_weight, validation=validation)
 
-    def fit_forest(
+    def _fit(
         self,
         forest: Forest | None,
         X: Rows,
@@ -496,7 +490,7 @@ class Simplifier(FittedRules, ABC):
             n_unseen = 0 if unseen is None else unseen.n_rows()
             source, forest = self._ask(source, forest.reason, rng, n_unseen)
         if forest is not given:  # the columns that it needs are known only now
-            source.select(forest.feature_names)
+            source.expect(forest)
             first = source.first().X
             check_columns(self, first)
         self.forest_ = described_forest(forest, first, self.feature_labels)
@@ -546,7 +540,7 @@ class Simplifier(FittedRules, ABC):
             self.n_calls_, query.limit = query.n_rows, None
         return self
 
-    def validate_target(self, y: Column | None, n_samples: int) -> Values | None:
+    def _validate_target(self, y: Column | None, n_samples: int) -> Values | None:
         """Check y and return it as one column; None is allowed unless rules fit y.
 
         Parameters
@@ -617,14 +611,14 @@ class Simplifier(FittedRules, ABC):
         if isinstance(forest, Forest):
             if source.is_in_memory:  # other columns are usual in a file
                 warn_of_other_columns(source.X, forest)
-            source.select(forest.feature_names)
+            source.expect(forest)
         source = self._loaded(source)
         first = source.first().X
         check_columns(self, first, ensure_min_samples=1)
         if source.is_in_memory:
-            source.y = self.validate_target(source.y, source.n_rows())
+            source.y = self._validate_target(source.y, source.n_rows())
         elif not source.has_labels:
-            self.validate_target(None, 0)
+            self._validate_target(None, 0)
         return source, first
 
     def _loaded(self, source):
@@ -641,11 +635,11 @@ class Simplifier(FittedRules, ABC):
 
     def _checked_validation(self, source):
         """Check the rows of `validation`, and select the columns that are needed."""
-        source.select(self.forest_.feature_names)
+        source.expect(self.forest_)
         source = self._loaded(source)
         check_columns(self, source.first().X, reset=False, ensure_min_samples=1)
         if source.is_in_memory:
-            source.y = self.validate_target(source.y, source.n_rows())
+            source.y = self._validate_target(source.y, source.n_rows())
         return source
 
     def _ask(self, source, why, rng, n_unseen=0):
@@ -719,7 +713,7 @@ class RuleFinder(Simplifier):
 
     _needs_numbers = False
 
-    def most_rules(self) -> int:
+    def _most_rules(self) -> int:
         """Maximum number of rules, or of components of the mixture."""
         return MOST_RULES if self.max_rules == "auto" else int(self.max_rules)
 
@@ -838,14 +832,14 @@ class RuleRegressor(RegressorMixin, FittedRules):
 
         Examples
         --------
-        >>> from defragtrees import DistilledTreeRegressor
+        >>> from defragtrees.baselines import DistilledTreeRegressor
         >>> X, y = [[0.0], [1.0], [2.0], [3.0]] * 10, [1.0, 1.0, 4.0, 6.0] * 10
         >>> simple = DistilledTreeRegressor(max_rules=2, random_state=0).fit(X, y)
         >>> simple = simple.calibrate([[0.5], [2.5]] * 10, [1.0, 5.5] * 10)
         >>> simple.predict_interval([[0.5]]).shape
         (1, 2)
         """
-        source = self.reopen(X, y)
+        source = self._reopen(X, y)
         if not source.has_labels:
             raise ValueError(
                 "y is needed to calibrate intervals; got None. Pass the true values "

@@ -194,7 +194,7 @@ class _Defrag(DefragResults, RuleFinder):
                 limited = self._path(problem, settings, counting, rows)
             path = path.within(limits, limited)
         if not path.by_rules:
-            refuse_without_lists(limits, problem.feature_names, self.most_rules())
+            refuse_without_lists(limits, problem.feature_names, self._most_rules())
         if rules is None or not limits.allows_model(rules):
             rules = self._chosen(path, rows)
         self.n_iter_ = path.n_rounds

@@ -121,7 +121,7 @@ def rule_stability(
     --------
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.tree import DecisionTreeClassifier
-    >>> from defragtrees import DistilledTreeClassifier
+    >>> from defragtrees.baselines import DistilledTreeClassifier
     >>> X, y = load_iris(return_X_y=True)
     >>> tree = DecisionTreeClassifier(random_state=0).fit(X, y)
     >>> simple = DistilledTreeClassifier(tree, max_rules=3, random_state=0).fit(X, y)

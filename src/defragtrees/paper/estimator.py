@@ -98,7 +98,7 @@ class _FABRules(_FABResults, RuleFinder):
             problem,
             self.posterior_,
             self._allowed,
-            self.most_rules(),
+            self._most_rules(),
             TOLERANCES[:n_tolerances],
         )
         self.component_rules_ = component_rules(problem, self.posterior_, boxes)
@@ -120,7 +120,7 @@ class _FABRules(_FABResults, RuleFinder):
             max_iter=int(self.max_iter),
             tol=self.tol,
             schedule=SCHEDULES[self.e_step],
-            max_components=self.most_rules(),
+            max_components=self._most_rules(),
             n_restarts=int(self.n_restarts),
             statement_weight=self.statement_weight,
             init=self.init,
@@ -178,7 +178,7 @@ class _FABRules(_FABResults, RuleFinder):
         --------
         >>> from sklearn.datasets import load_iris
         >>> from sklearn.ensemble import RandomForestClassifier
-        >>> from defragtrees import FABRulesClassifier
+        >>> from defragtrees.paper import FABRulesClassifier
         >>> X, y = load_iris(return_X_y=True)
         >>> forest = RandomForestClassifier(10, random_state=0).fit(X, y)
         >>> paper = FABRulesClassifier(forest, n_restarts=2, random_state=0).fit(X, y)
@@ -325,7 +325,7 @@ class FABRulesClassifier(RuleClassifier, _FABRules):
     --------
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.ensemble import RandomForestClassifier
-    >>> from defragtrees import FABRulesClassifier
+    >>> from defragtrees.paper import FABRulesClassifier
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
     >>> forest = RandomForestClassifier(10, min_samples_leaf=5, random_state=0)
     >>> paper = FABRulesClassifier(forest, n_restarts=3, random_state=0).fit(X, y)
@@ -439,7 +439,7 @@ class FABRulesRegressor(RuleRegressor, _FABRules):
     --------
     >>> from sklearn.datasets import load_diabetes
     >>> from sklearn.ensemble import RandomForestRegressor
-    >>> from defragtrees import FABRulesRegressor
+    >>> from defragtrees.paper import FABRulesRegressor
     >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
     >>> forest = RandomForestRegressor(10, min_samples_leaf=10, random_state=0)
     >>> paper = FABRulesRegressor(forest, n_restarts=3, random_state=0)

@@ -1847,7 +1847,7 @@ class RuleModel(ByValue, ABC):
 
         Examples
         --------
-        >>> from defragtrees import DistilledTreeRegressor
+        >>> from defragtrees.baselines import DistilledTreeRegressor
         >>> X, y = [[0.0], [1.0], [2.0], [3.0]] * 10, [1.0, 1.0, 4.0, 6.0] * 10
         >>> simple = DistilledTreeRegressor(max_rules=2, random_state=0).fit(X, y)
         >>> scores = simple.rules_.evaluate([[0.5], [2.5]], [1.0, 6.0])
@@ -1998,7 +1998,7 @@ class RuleModel(ByValue, ABC):
 
         Examples
         --------
-        >>> from defragtrees import DistilledTreeClassifier
+        >>> from defragtrees.baselines import DistilledTreeClassifier
         >>> X, y = [[float(k)] for k in range(40)], ["no"] * 20 + ["yes"] * 20
         >>> tree = DistilledTreeClassifier(max_rules=2, random_state=0)
         >>> rules = tree.fit(X, y).rules_

@@ -286,7 +286,7 @@ def decision_phrase(rules: "RuleModel") -> str:
     return f"{text[0].lower()}{text[1:].rstrip('.')}"
 
 
-SOURCES = (("rules", ""), ("posterior", "posterior_"), ("ensemble", "ensemble_"))
+SOURCES = (("rules", ""), ("ensemble", "ensemble_"))
 MAYBE_TRAINED = "may be trained on these rows"  # an ensemble, and then looks too good
 
 

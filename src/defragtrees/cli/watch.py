@@ -7,13 +7,9 @@ import click
 
 from defragtrees._utils import formatting as render
 from defragtrees._utils.files import write_atomic
+from defragtrees.cli.data import read_rule_rows, read_rules
 from defragtrees.cli.group import Command
-from defragtrees.cli.inputs import (
-    load_to_predict,
-    read_rule_rows,
-    read_rules,
-    warn_if_swapped,
-)
+from defragtrees.cli.inputs import load_to_predict, warn_if_swapped
 from defragtrees.cli.options import (
     FILE,
     INPUT_OPTIONS,

@@ -201,7 +201,7 @@ class Simplifier(BaseEstimator, ABC):
             n_unseen = 0 if unseen is None else unseen.n_rows()
             source, forest = self._ask(source, forest.reason, rng, n_unseen)
         if forest is not given:  # the columns that it needs are known only now
-            source.select(forest.feature_names)
+            source.expect(forest)
             first = source.first().X
             check_columns(self, first)
         self.forest_: Forest = described_forest(forest, first, self.feature_labels)
@@ -475,7 +475,7 @@ class Simplifier(BaseEstimator, ABC):
         """Open rows of a later call, with the columns of `fit`."""
         check_is_fitted(self, "rules_")
         source = open_source(X, y, sample_weight)
-        source.select(self.rules_.feature_names)
+        source.expect(self.rules_)
         check_columns(self, source.first().X, reset=False)
         return source
 
@@ -581,7 +581,7 @@ class Simplifier(BaseEstimator, ABC):
         if isinstance(forest, Forest):
             if source.is_in_memory:  # other columns are usual in a file
                 warn_of_other_columns(source.X, forest)
-            source.select(forest.feature_names)
+            source.expect(forest)
         source = self._loaded(source)
         first = source.first().X
         check_columns(self, first, ensure_min_samples=1)
@@ -605,7 +605,7 @@ class Simplifier(BaseEstimator, ABC):
 
     def _checked_validation(self, source):
         """Check the rows of `validation`, and select the columns that are needed."""
-        source.select(self.forest_.feature_names)
+        source.expect(self.forest_)
         source = self._loaded(source)
         check_columns(self, source.first().X, reset=False, ensure_min_samples=1)
         if source.is_in_memory:

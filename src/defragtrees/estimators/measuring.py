@@ -30,6 +30,7 @@ def summarize_rules(rules, X=None, y=None, *, model=None):
 
 def _evaluation(rules, source, model, is_by_rule=False):
     # Columns that only the model needs stay, so none are selected here.
+    source.expect(rules, others=True)
     predict = None
     if model is not None:
         predict = read_model(model, rules, source.first().X, source.n_rows())

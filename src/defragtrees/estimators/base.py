@@ -33,7 +33,7 @@ from defragtrees.estimators.inputs import (
     one_seed,
     warn_of_other_columns,
 )
-from defragtrees.estimators.measuring import total_evaluation
+from defragtrees.estimators.measuring import summary_of, total_evaluation
 from defragtrees.estimators.problem import Problem
 from defragtrees.estimators.settings import (
     FLAG,
@@ -49,7 +49,7 @@ from defragtrees.outcomes import make_outcome
 from defragtrees.rules.labels import KINDS, checked_labels, checked_pos_label
 from defragtrees.rules.model import RuleModel
 from defragtrees.rules.profile import WORTH, Agreement
-from defragtrees.rules.text import calibration_text, scores_text, wrap_notes
+from defragtrees.rules.text import scores_text, wrap_notes
 from defragtrees.tables import (
     as_dense,
     check_finite,
@@ -388,24 +388,21 @@ class Simplifier(BaseEstimator, ABC):
         """
         check_is_fitted(self, "rules_")
         rules, width = self.rules_, render.page_width()
-        calibration = None
-        if X is not None:
+        is_fit, is_new = X is None, hasattr(self, "validation_")
+        scores, where = self.training_, "training rows"
+        if not is_fit:
             evaluation = self._evaluation(X, y, is_by_rule=True)
-            scores, calibration = evaluation.scores(rules), evaluation.calibration
-            where = "these rows"
-        elif hasattr(self, "validation_"):
+            scores = evaluation.scores(rules)
+        elif is_new:
             scores, where = self.validation_, self._validation_rows
+        texts = self._notes(scores, is_fit), [*filter(None, [self.forest_.origin])]
+        notes = [wrap_notes(own, width) for own in texts if own]
+        if is_fit:
+            measured = scores_text(rules, scores, where, is_new=is_new)
+            text = "\n\n".join([str(rules), measured, *notes])
         else:
-            scores, where = self.training_, "training rows"
-        # Rows given by the user are taken to be new.
-        is_new = X is not None or hasattr(self, "validation_")
-        parts = [str(rules), scores_text(rules, scores, where, is_new=is_new)]
-        for notes in (self._notes(scores, X is None), [self.forest_.origin]):
-            parts += filter(None, [wrap_notes([*filter(None, notes)], width)])
-        if calibration is not None:
-            parts.append(calibration_text(rules, calibration.rows(rules), where))
-        if self.stability_ is not None:
-            parts.append(str(self.stability_))
+            text = summary_of(rules, evaluation, notes)
+        parts = [text] if self.stability_ is None else [text, str(self.stability_)]
         return render.Lines("\n\n".join(parts))
 
     def stability(

@@ -31,7 +31,7 @@ def credit(tmp_path_factory):
 @pytest.fixture
 def inputs(credit):
     files = [credit / "model.joblib", credit / "data.csv"]
-    return [*files, "--target", "status", "--trust-pickle"]
+    return [*files, "--target", "status", "--trust", "pickle"]
 
 
 def simplified(call, inputs, out, *options):
@@ -56,7 +56,7 @@ def test_points_are_printed_and_explained_as_a_sum(call, credit, inputs, tmp_pat
     found = re.findall(r"^ +total +([+-]?\d+)$", done.out, re.MULTILINE)
     assert [float(total) for total in found] == totals[:5].tolist()
     assert len(re.findall(r"^ +4  base +[+-]?\d+$", done.out, re.MULTILINE)) == 5
-    done = call("explain", out, credit / "data.csv", "--rows", "1", "--json")
+    done = call("explain", out, credit / "data.csv", "--rows", "1", "--format", "json")
     [reason] = json.loads(done.out)
     added = sum(one["points"][0] for one in reason["added"])
     assert reason["total"] == [added] == [totals[0]]

@@ -55,7 +55,7 @@ def test_signals_are_as_they_were_after_the_command(rules, table):
     # A test may have called the command without the program around it.
     _interrupts.leave()
     before = [signal.getsignal(s) for s in (signal.SIGINT, signal.SIGTERM)]
-    assert main(["predict", str(rules), str(table), "--quiet"]) == 0
+    assert main(["predict", str(rules), str(table)]) == 0
     after = [signal.getsignal(s) for s in (signal.SIGINT, signal.SIGTERM)]
     assert after == before
 
@@ -175,7 +175,7 @@ def test_formulas_inside_a_label_are_guarded(call, table, tmp_path, label):
 def test_a_terminal_is_told_nothing_to_obey(rules, table, monkeypatch, line, capsys):
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
     monkeypatch.setenv("NO_COLOR", "1")
-    assert main([line[0], str(rules), str(table), *line[1:], "--quiet"]) == 0
+    assert main([line[0], str(rules), str(table), *line[1:]]) == 0
     shown = capsys.readouterr().out
     assert "cmd" in shown
     assert not {"\x1b", "\x07", "\u202e"} & set(shown)

@@ -66,9 +66,9 @@ def test_rules_are_those_of_the_library(call, files, iris, model, target, more):
 @pytest.mark.parametrize(
     ("model", "more"),
     [
-        ("forest.skops", ["--trust-type", TREE]),
-        ("forest.joblib", ["--trust-pickle"]),
-        ("forest.pkl", ["--trust-pickle"]),
+        ("forest.skops", ["--trust", TREE]),
+        ("forest.joblib", ["--trust", "pickle"]),
+        ("forest.pkl", ["--trust", "pickle"]),
     ],
 )
 def test_three_ways_to_save_a_forest_of_sklearn(call, files, model, more):
@@ -85,7 +85,7 @@ def test_columns_are_taken_in_the_order_in_which_they_are_named(call, tmp_path):
     joblib.dump(model, tmp_path / "model.pkl")
     table = pd.DataFrame(X[:, ::-1], columns=["x1", "x2"])
     table.to_csv(tmp_path / "data.csv", index=False)
-    options = ["--columns", "x2,x1", "--max-rules", 2, "--json", "--trust-pickle"]
+    options = ["--columns", "x2,x1", "--max-rules", 2, "--json", "--trust", "pickle"]
     done = call("simplify", tmp_path / "model.pkl", tmp_path / "data.csv", *options)
     assert {row["if"].split()[0] for row in rows_of(done)} == {"x2", "otherwise"}
 
@@ -361,7 +361,7 @@ def test_a_model_that_is_asked_takes_validation_rows(call, iris, halves, tmp_pat
         LogisticRegression(max_iter=1000).fit(iris[FEATURES], iris["species"]), model
     )
     done = call(
-        *("simplify", model, seen, "--trust-pickle", "--target", "species"),
+        *("simplify", model, seen, "--trust", "pickle", "--target", "species"),
         *("--validation", unseen, "--test-size", 0, "--max-rules", 3, "--json"),
     )
     # Rows that the model was trained on count as less than half a row.

@@ -53,26 +53,11 @@ class State:
 
 
 class Command(click.Command):
-    """A command with lines to type in its help, --quiet and --debug."""
+    """A command with an example in its help."""
 
     def __init__(self, *args, example, **kwargs):
         super().__init__(*args, **kwargs)
         self.example = example
-        for name, text in (
-            ("quiet", "Hide the progress bar."),
-            ("debug", "Show a traceback on errors."),
-        ):
-            self.params.append(
-                click.Option(
-                    [f"--{name}"],
-                    is_flag=True,
-                    expose_value=False,
-                    callback=_remember,
-                    # Before any other option can fail.
-                    is_eager=True,
-                    help=text,
-                )
-            )
 
     def invoke(self, ctx):
         """Run the command; from here on Ctrl-C lets it tidy up."""
@@ -82,12 +67,6 @@ class Command(click.Command):
     def format_epilog(self, ctx, formatter):
         """Write the example."""
         _write_example(formatter, self.example)
-
-
-def _remember(ctx, parameter, value):
-    state = ctx.find_object(State)
-    if state is not None and value:
-        setattr(state, parameter.name, True)
 
 
 def _write_example(formatter, text):
@@ -108,7 +87,7 @@ class LazyGroup(click.Group):
         if cmd_name not in COMMANDS:
             return None
         state = None if ctx is None else ctx.find_object(State)
-        if state is not None and "--quiet" not in state.arguments:
+        if state is not None and not state.quiet:
             _status.show("loading")  # scikit-learn takes seconds
         try:
             return import_module(f"defragtrees.cli.{cmd_name}").command
@@ -141,7 +120,25 @@ class LazyGroup(click.Group):
         )
 
 
+def _remember(ctx, parameter, value):
+    setattr(ctx.ensure_object(State), parameter.name, value)
+
+
+def _flag(name, text):
+    """An option of the group, known before any other option can fail."""
+    return click.option(
+        name,
+        is_flag=True,
+        expose_value=False,
+        is_eager=True,
+        callback=_remember,
+        help=text,
+    )
+
+
 @click.group(cls=LazyGroup, invoke_without_command=True)
+@_flag("--quiet", "Hide the progress bar.")
+@_flag("--debug", "Show a traceback on errors.")
 @click.version_option(__version__, prog_name=NAME, message="%(prog)s %(version)s")
 @click.pass_context
 def cli(ctx):
@@ -222,7 +219,7 @@ def _tell(error):
         return _fail(str(error) or type(error).__name__, FAILED)
     return _fail(
         f"This is a fault of defragtrees: {type(error).__name__}: {error}. "
-        "Run it again with --debug and report what it prints.",
+        "Run it again as defragtrees --debug and report what it prints.",
         FAILED,
     )
 

@@ -6,7 +6,7 @@ DATA ?= ../shared/data
 # 0 builds the site without running the stories of its gallery.
 STORIES ?= 1
 
-.PHONY: demo docs linkcheck test test-oldest wheel lint types fuzz soak bench scale quality reproduce clean
+.PHONY: demo docs linkcheck test test-slow test-oldest wheel lint types fuzz soak bench scale quality reproduce clean
 
 $(VENV)/pip.stamp:
 	$(PYTHON) -m venv $(VENV)
@@ -37,9 +37,11 @@ types: $(VENV)/test.stamp
 	$(BIN)/mypy
 
 test: lint types
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -m cluster tests/data
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 \
-		--dist worksteal -m 'not cluster'
+	$(BIN)/python -m pytest -m 'cluster and not slow' tests/data
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m 'not cluster and not slow'
+
+test-slow: $(VENV)/test.stamp
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m slow
 
 # The lowest versions that pyproject.toml allows, on Python 3.11, for which they all have
 # wheels. Left out: browsers, types and printed pages, which are those of today.
@@ -51,8 +53,8 @@ test-oldest:
 	$(OLDEST)/bin/python -m pip install --quiet -c $(OLDEST)/lowest.txt -e \
 		'.[cli,dask,numba,onnx,pandas,parquet,plot,polars,readers,report,skops]' duckdb \
 		hypothesis jsonschema markdown-it-py onnxruntime pytest pytest-xdist treelite
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(OLDEST)/bin/python -m pytest -n 2 \
-		--dist worksteal -m 'not cluster and not printed' -W ignore::DeprecationWarning \
+	$(OLDEST)/bin/python -m pytest -n 2 --dist worksteal \
+		-m 'not cluster and not printed and not slow' -W ignore::DeprecationWarning \
 		-W ignore::FutureWarning --ignore tests/typing \
 		--ignore tests/report/test_in_browser.py
 

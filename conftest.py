@@ -1,8 +1,30 @@
-"""Names that examples in docstrings may use; figures are closed after each test."""
+"""What all tests share: their surroundings, and names for examples in docstrings."""
 
+import os
 import sys
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+# Threads, the width and colours of the terminal, and a display are what tests say, not
+# where they run; nor do warnings that somebody asks for belong to what programs print.
+# It is set before numpy and matplotlib are imported.
+os.environ |= {
+    "COLUMNS": "80",
+    "MPLBACKEND": "agg",
+    "OMP_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+}
+for name in ("FORCE_COLOR", "NO_COLOR", "PYTHONDEVMODE", "PYTHONWARNINGS"):
+    os.environ.pop(name, None)
+
+# How long an example takes is for the machine to say, and no fault of a test.
+UNHURRIED = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
+# The same examples in every run; search wider by hand with HYPOTHESIS_PROFILE=wide.
+settings.register_profile("fixed", derandomize=True, **UNHURRIED)
+settings.register_profile("wide", max_examples=1000, **UNHURRIED)
+settings.register_profile("many", max_examples=10_000, **UNHURRIED)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fixed"))
 
 
 @pytest.fixture(autouse=True)

@@ -274,7 +274,6 @@ def write_settings(folder):
             "class_labels": {"yes": "buys", "no": "leaves"},
             "max_rules": 4,
         },
-        "numpy": {"engine": "numpy", "max_rules": 5},
         "double": {"form": "points", "points": "integer", "points_to_double": 4},
         "monotone-points": {"form": "points", "monotone": {"age": 1}, "max_rules": 5},
         "weights-standalone": {"form": "standalone", "sample_weight": weight},
@@ -284,7 +283,7 @@ def write_settings(folder):
     }
     for name, settings in cases.items():
         write_one(folder, f"few-{name}", rows, classes, X, bought, **settings)
-    for name in ("weights", "labels", "monotone", "limits", "numpy", "gentle"):
+    for name in ("weights", "labels", "monotone", "limits", "gentle"):
         settings = cases[name]
         write_one(folder, f"number-{name}", rows, numbers, X, spent, **settings)
     for form in ("list", "points"):

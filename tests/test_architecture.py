@@ -26,7 +26,7 @@ def loaded_by(statement):
 def test_importing_the_package_imports_no_optional_package():
     # scikit-learn imports pandas for itself where it finds it.
     more = loaded_by("from defragtrees import *") - loaded_by("import sklearn.ensemble")
-    optional = "pandas polars xgboost lightgbm catboost matplotlib treelite numba torch"
+    optional = "pandas polars xgboost lightgbm catboost matplotlib treelite numba"
     optional += " click dask distributed duckdb jinja2 onnx pyarrow skops"
     assert more & set(optional.split()) == set()
     assert "defragtrees" in more

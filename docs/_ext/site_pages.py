@@ -17,7 +17,7 @@ SUBJECTS = {
     "faq": ("missing values", "NaN"),
     "forms": ("decision list", "rule set", "scorecard"),
     "how-short": ("number of rules",),
-    "large-data": ("Dask", "GPU", "Parquet"),
+    "large-data": ("Dask", "Parquet"),
     "probabilities": ("calibration", "class imbalance", "costs", "threshold"),
     "readers": (
         *("CatBoost", "LightGBM", "XGBoost", "LightGBM categorical features"),

@@ -89,7 +89,6 @@ def simplify(
     threshold: float | None = None,
     pos_label: Any = None,
     class_labels: Mapping[Any, str] | Sequence[str] | None = None,
-    engine: str = "auto",
     random_state: Any = None,
     n_jobs: int | None = None,
     verbose: int = 0,
@@ -201,9 +200,6 @@ def simplify(
 
     Computation
 
-    engine : {"auto", "numpy", "numba", "cuda"}, default="auto"
-        Library that computes on rows. "auto" is numba for more than 100,000 rows, if
-        installed, else numpy.
     random_state : int, RandomState, Generator or None, default=None
         Seed; the same seed gives the same rules.
     n_jobs : int or None, default=None

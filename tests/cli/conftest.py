@@ -1,7 +1,6 @@
 """Files to work on, and ways to run the command on them."""
 
 import importlib.util
-import os
 import signal
 import subprocess
 import sys
@@ -9,27 +8,31 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from threadpoolctl import threadpool_limits
 
 from defragtrees.cli.group import run
 
 MAKER = Path(__file__).with_name("make_files.py")
 LONG = 150_000  # rows of the long file
-ENVIRONMENT = os.environ | {"OMP_NUM_THREADS": "1"}
 PATIENCE = 600  # seconds, after which a process hangs; a busy machine is slow
 
 
-@pytest.fixture(autouse=True, scope="module")
-def one_thread():
-    # On a busy machine the threads of histogram boosting wait for each other.
-    with threadpool_limits(1, user_api="openmp"):
-        yield
+@pytest.fixture(autouse=True)
+def default_signals():
+    """Signals as in a shell's foreground: a job in the background ignores Ctrl-C.
+
+    So does a process in which a command has ended; and its children would, too.
+    """
+    on_ctrl_c = signal.signal(signal.SIGINT, signal.default_int_handler)
+    on_end = signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    yield
+    signal.signal(signal.SIGINT, on_ctrl_c)
+    signal.signal(signal.SIGTERM, on_end)
 
 
 def make_files(folder, *arguments):
     """Run the script that makes the files."""
     command = [sys.executable, str(MAKER), str(folder), *map(str, arguments)]
-    subprocess.run(command, check=True, env=ENVIRONMENT, capture_output=True)
+    subprocess.run(command, check=True, capture_output=True)
     return folder
 
 
@@ -88,32 +91,21 @@ def command():
     """Run the command in a process of its own."""
 
     def command(*arguments, **options):
-        options = {"capture_output": True, "text": True, "env": ENVIRONMENT, **options}
+        options = {"capture_output": True, "text": True, **options}
         line = [sys.executable, "-m", "defragtrees", *map(str, arguments)]
         return subprocess.run(line, timeout=PATIENCE, check=False, **options)
 
     return command
 
 
-def default_signals():
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, signal.SIG_DFL)
-
-
 @pytest.fixture
 def start():
-    """Start the command in a process of its own, able to be interrupted."""
+    """Start the command in a process of its own."""
     started = []
 
     def start(*arguments, **options):
         line = [sys.executable, "-m", "defragtrees", *map(str, arguments)]
-        process = subprocess.Popen(
-            line,
-            # A job in the background may have been told to ignore Ctrl-C, and a
-            # command that ended in this process ignores SIGTERM, too.
-            preexec_fn=default_signals,
-            **{"env": ENVIRONMENT, **options},
-        )
+        process = subprocess.Popen(line, **options)
         started.append(process)
         return process
 

@@ -13,7 +13,7 @@ import pytest
 import defragtrees
 from defragtrees.cli import main
 from defragtrees.cli.group import COMMANDS, cli
-from tests.cli.conftest import ENVIRONMENT, PATIENCE
+from tests.cli.conftest import PATIENCE
 
 ESCAPE = "\x1b["
 
@@ -126,7 +126,7 @@ def on_a_terminal(*arguments, **environment):
     ours, theirs = pty.openpty()
     line = [sys.executable, "-m", "defragtrees", *map(str, arguments)]
     process = subprocess.Popen(
-        line, stdout=theirs, stderr=theirs, env=ENVIRONMENT | environment
+        line, stdout=theirs, stderr=theirs, env=os.environ | environment
     )
     os.close(theirs)
     shown = read_all(ours)
@@ -181,7 +181,7 @@ def test_ctrl_c_in_the_middle(start, long_files, tmp_path):
         *("--target", "y", "--out", tmp_path / "rules.json", "--stability", "100"),
         stdout=-1,
         stderr=theirs,
-        env=ENVIRONMENT | {"NO_COLOR": "1"},
+        env=os.environ | {"NO_COLOR": "1"},
         text=True,
     )
     os.close(theirs)
@@ -237,8 +237,6 @@ def test_ctrl_c_while_libraries_are_imported(files, moment):
         stdout=-1,
         stderr=-1,
         text=True,
-        env=ENVIRONMENT,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     with process:
         # Python tells each module when it is imported.

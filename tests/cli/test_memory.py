@@ -10,7 +10,7 @@ import sys
 
 import pytest
 
-from tests.cli.conftest import ENVIRONMENT, LONG, make_files
+from tests.cli.conftest import LONG, make_files
 
 MEGABYTE = 2**20
 # Where it is told, the peak since the process runs this code; the other one may be
@@ -42,9 +42,7 @@ print(tracemalloc.get_traced_memory()[1], pyarrow.default_memory_pool().max_memo
 def printed_numbers(code):
     """The numbers that a new process prints last."""
     line = [sys.executable, "-c", code]
-    done = subprocess.run(
-        line, env=ENVIRONMENT, capture_output=True, text=True, check=True
-    )
+    done = subprocess.run(line, capture_output=True, text=True, check=True)
     return [int(word) for word in done.stdout.splitlines()[-1].split()]
 
 

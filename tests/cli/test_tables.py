@@ -21,7 +21,7 @@ from defragtrees.cli._interrupts import Terminated
 from defragtrees.cli.data import _parts
 from defragtrees.datasets import load_table
 from defragtrees.export import FORMATS
-from tests.cli.conftest import ENVIRONMENT, PATIENCE
+from tests.cli.conftest import PATIENCE
 
 CARD = Scorecard(
     (
@@ -187,7 +187,7 @@ def test_standard_input(card, table, tmp_path, suffix):
             list(map(str, line)),
             stdin=file,
             capture_output=True,
-            env=ENVIRONMENT | {"TMPDIR": str(tmp_path)},
+            env=os.environ | {"TMPDIR": str(tmp_path)},
             timeout=PATIENCE,
             check=True,
         )
@@ -255,7 +255,7 @@ def test_signals_leave_nothing_of_standard_input(start, card, tmp_path, sign, co
         *("predict", card, "-"),
         stdin=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        env=ENVIRONMENT | {"TMPDIR": str(tmp_path), "PYTHONFAULTHANDLER": "1"},
+        env=os.environ | {"TMPDIR": str(tmp_path), "PYTHONFAULTHANDLER": "1"},
     )
     process.stdin.write(b"income,tenure,region\n" * 100_000)
     process.stdin.flush()
@@ -264,7 +264,7 @@ def test_signals_leave_nothing_of_standard_input(start, card, tmp_path, sign, co
         time.sleep(0.05)
     process.send_signal(signal.Signals[sign])
     try:
-        assert process.wait(60) == code
+        assert process.wait(PATIENCE) == code
     except subprocess.TimeoutExpired:
         process.send_signal(signal.SIGABRT)  # faulthandler shows where it hangs
         pytest.fail(process.communicate(timeout=PATIENCE)[1].decode())

@@ -10,7 +10,6 @@ import pandas as pd
 import pytest
 
 from defragtrees.monitoring import read_history
-from tests.cli.conftest import ENVIRONMENT
 
 SPECIES = "setosa,versicolor,virginica"
 WORDS = ("--target", "species", "--classes", SPECIES)
@@ -273,7 +272,7 @@ def test_exit_codes_in_a_process_of_its_own(command, iris, rules, tmp_path):
     table = pd.read_csv(iris)
     table.assign(**{"petal length": table["petal length"] + 2}).to_csv(moved)
     codes = [
-        command("watch", saved, data, "--history", path, env=ENVIRONMENT).returncode
+        command("watch", saved, data, "--history", path).returncode
         for data, path in ((iris, history), (moved, history), (iris, iris))
     ]
     assert codes == [0, 1, 2]

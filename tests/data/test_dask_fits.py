@@ -2,8 +2,6 @@
 
 import os
 import signal
-import sys
-import time
 import weakref
 from pathlib import Path
 
@@ -23,16 +21,12 @@ from sklearn.ensemble import (
     RandomForestClassifier,
 )
 
-from defragtrees.data import devices, sources
+from defragtrees.data import sources
+from defragtrees.data.store import RowStore
 from defragtrees.ensembles.readers import read_forest
-from defragtrees.errors import MissingPackageError
-from defragtrees.estimators import base as row_reading
 from defragtrees.estimators import estimator_for
 from defragtrees.estimators.defrag import DefragClassifier
 from defragtrees.paper import fit
-from defragtrees.search import torch as refine_on_torch
-from defragtrees.search.all_rows import ShardKeeper
-from defragtrees.search.torch import DeviceKeeper
 from tests.checks.readers import (
     check_numbers,
     check_probabilities,
@@ -286,29 +280,21 @@ def kill_a_worker(client):
 
 
 @pytest.mark.usefixtures("few_are_many")
-def test_a_worker_killed_in_the_middle_of_the_search_changes_no_rule(
+def test_a_worker_killed_before_rows_are_counted_changes_no_rule(
     client, frame, boosted, monkeypatch
 ):
-    calls, killed = [], []
+    killed, count = [], RowStore.count
 
-    def counts(keeper, *arguments):
-        calls.append("counts")
-        return count(keeper, *arguments)
-
-    def gains(keeper, *arguments):
-        calls.append("gains")
-        if calls.count("gains") == 2:
+    def counts(store, *arguments, **settings):
+        if not killed:
             killed.append(kill_a_worker(client))
-        return gain(keeper, *arguments)
+        return count(store, *arguments, **settings)
 
-    count, gain = ShardKeeper.counts, ShardKeeper.gains
     labels = pd.Series(boosted.predict(frame))
     with monkeypatch.context() as patch:
-        patch.setattr(ShardKeeper, "counts", counts)
-        patch.setattr(ShardKeeper, "gains", gains)
+        patch.setattr(RowStore, "count", counts)
         kind = DefragClassifier(boosted, random_state=0)
         found = kind.fit(lazily(frame, 12), lazily(labels, 12))
-    assert calls.count("gains") > 2
     assert killed[0] not in client.run(os.getpid).values()
     local = DefragClassifier(boosted, random_state=0).fit(frame, labels)
     assert found.rules_ == local.rules_
@@ -332,135 +318,6 @@ def test_a_worker_killed_among_the_steps_on_the_cluster_changes_no_rule(
     assert killed[0] not in client.run(os.getpid).values()
     assert found.rules_ == simplified(boosted, frame, method="paper").rules_
     assert found.rules_.n_rules > 1
-
-
-@pytest.fixture
-def on_cpu(monkeypatch):
-    """Workers do as on a GPU, but on their processors."""
-    pytest.importorskip("torch", reason="engine='cuda' needs torch")
-    monkeypatch.setattr(devices, "DEVICE", "cpu")
-
-
-def n_kept():
-    """What this process keeps on devices."""
-    return len(refine_on_torch.KEPT.kept)
-
-
-def n_made():
-    """How often it made something to keep there."""
-    return refine_on_torch.KEPT.n_made
-
-
-def wait_until_nothing_is_kept(client):
-    end = time.monotonic() + 20
-    while any(client.run(n_kept).values()):
-        assert time.monotonic() < end
-        time.sleep(0.05)
-
-
-def conditions_of(simple):
-    """Of all lists of the path."""
-    return {
-        n: [rule.conditions for rule in own.rules] for n, own in simple.path_.items()
-    }
-
-
-@pytest.mark.usefixtures("few_are_many", "on_cpu")
-def test_devices_of_workers_give_the_rules_of_the_processor(
-    client, frame, boosted, boosted_amounts, amounts
-):
-    weight = np.linspace(0.1, 2.3, N_ROWS)
-    for n_parts, ensemble, *given in (
-        (7, boosted, boosted.predict(frame), weight),
-        (3, boosted_amounts, amounts),
-    ):
-        local = simplified(ensemble, frame, *given, engine="numpy")
-        rows, before = (lazily(frame, n_parts), *given), client.run(n_made)
-        found = simplified(ensemble, *rows, engine="cuda")
-        made = sum(client.run(n_made).values()) - sum(before.values())
-        assert made in (1, 2)  # once for each thread that has rows
-        assert found.rules_ == local.rules_
-        assert found.path_costs_ == local.path_costs_
-        assert conditions_of(found) == conditions_of(local)
-        assert local.rules_.n_rules > 1
-    wait_until_nothing_is_kept(client)
-
-
-@pytest.mark.usefixtures("few_are_many", "on_cpu")
-def test_a_worker_killed_with_its_device_changes_no_rule(
-    client, frame, boosted, monkeypatch
-):
-    real, seen, killed = DeviceKeeper.gains, [], []
-
-    def watched(own, *arguments):
-        if len(seen) == 1:
-            kept = client.run(n_kept)
-            assert any(kept.values())
-            killed.append(kill_a_worker(client))
-        seen.append(arguments)
-        return real(own, *arguments)
-
-    monkeypatch.setattr(DeviceKeeper, "gains", watched)
-    found = simplified(boosted, lazily(frame, 12), engine="cuda")
-    assert len(seen) > 3
-    assert killed[0] not in client.run(os.getpid).values()
-    local = simplified(boosted, frame, engine="numpy")
-    assert found.rules_ == local.rules_
-    assert found.rules_.n_rules > 1
-
-
-def hide_torch():
-    """Let imports of torch fail, as if it were not installed; what there was."""
-    hidden.append(sys.modules.get("torch"))
-    sys.modules["torch"] = None
-
-
-def show_torch():
-    there = hidden.pop()
-    del sys.modules["torch"]
-    if there is not None:
-        sys.modules["torch"] = there
-
-
-hidden = []  # what a worker's process had imported
-
-
-@pytest.mark.parametrize("is_late", [False, True])
-@pytest.mark.usefixtures("few_are_many", "on_cpu")
-def test_a_worker_without_torch_is_named(client, frame, boosted, is_late, monkeypatch):
-    client.wait_for_workers(2)
-    address = min(client.nthreads())
-    where = f"On 1 of 2 Dask workers, such as {address}: "
-    if is_late:  # as a worker that joins while rows are read
-        monkeypatch.setattr(row_reading, "check_engine", lambda *engine: None)
-        where = f"On the Dask worker {address}: "
-    client.run(hide_torch, workers=[address])
-    try:
-        with pytest.raises(MissingPackageError) as error:
-            simplified(boosted, lazily(frame), engine="cuda")
-    finally:
-        client.run(show_torch, workers=[address])
-    assert str(error.value) == (
-        f'{where}engine="cuda" needs torch, which is not installed. Install it with: '
-        "pip install 'defragtrees[gpu]'"
-    )
-    logs = [text for own in client.get_worker_logs().values() for _, text in own]
-    assert "Compute Failed" not in "\n".join(logs)
-
-
-@pytest.mark.usefixtures("few_are_many")
-def test_workers_without_a_gpu_are_named_before_rows_are_read(client, frame, boosted):
-    torch = pytest.importorskip("torch", reason="engine='cuda' needs torch")
-    if torch.cuda.is_available():
-        pytest.skip("torch finds a CUDA device")
-    rows = da.from_array(frame.to_numpy(), chunks=(1500, -1))
-    rows = rows.map_blocks(never, dtype=float, meta=np.empty((0, 0)))
-    with pytest.raises(RuntimeError) as error:
-        simplified(boosted, rows, engine="cuda")
-    message = str(error.value)
-    assert message.startswith("On 2 of 2 Dask workers, such as tcp://127.0.0.1:")
-    assert "needs a CUDA device" in message
-    assert message.endswith('Use engine="numpy" or "numba".')
 
 
 def all_back(client):

@@ -574,7 +574,7 @@ def few_are_many(monkeypatch):
 
 def simplifier(ensemble, method="paper", **settings):
     if method == "defrag":
-        return DefragClassifier(ensemble, engine="numpy", random_state=0, **settings)
+        return DefragClassifier(ensemble, random_state=0, **settings)
     given = {"n_restarts": 3, "tol": 1e-3, "screening": False, **SEEDED}
     return FABRulesClassifier(ensemble, random_state=0, **given, **settings)
 
@@ -675,63 +675,6 @@ def test_workers_with_too_little_memory_are_told_of():
         data_dask.warn_of_small_workers(Scheduler(400_000_000, LIMIT, 300_000_000))
     # Without a limit, or with enough, nothing is said.
     data_dask.warn_of_small_workers(Scheduler(0, None, LIMIT))
-
-
-class Answering:
-    """Stands for a client whose workers give these answers."""
-
-    def __init__(self, **answers):
-        self.answers = answers
-
-    def run(self, function, content, on_error):
-        assert on_error == "return"
-        return self.answers
-
-
-def test_workers_are_numbered_among_those_that_see_the_same_devices():
-    lost = OSError("gone")
-    own, other = ("one", "0,1"), ("two", "0,1")
-    client = Answering(d=own, a=own, e=other, c=lost, b=own, f=("one", "1,0"))
-    places = data_dask.worker_places(client)
-    assert places == {"a": 0, "b": 1, "d": 2, "e": 0, "f": 0}
-
-
-def test_what_fails_on_a_worker_is_raised_and_says_where():
-    failure = data_dask.Failure(RuntimeError("no room"))
-    client = Answering(a=1, c=failure, b=failure, d=OSError("gone"))
-    with pytest.raises(
-        RuntimeError, match=r"^On 2 of 3 Dask workers, such as b: no room$"
-    ):
-        data_dask.ask_workers(client, len, "a")
-    with pytest.raises(TypeError, match="no len"):
-        data_dask.ask_workers(Answering(a=TypeError("no len")), len, 1)
-
-
-def rooms_of(shards, place, least):
-    """How many shards there are in a group, and whether its place has a number."""
-    return np.array([len(shards) ** 2, least <= place < N_WORKERS, 1])
-
-
-def fails_there(shards, place):
-    raise RuntimeError("no room")
-
-
-def test_groups_of_shards_are_runs_or_what_a_thread_has(client, X):
-    lazy = da.from_array(X, chunks=(1000, -1))
-    shards, _ = DaskSource(lazy).encode(Encoder())
-    # Twelve runs of one shard each.
-    assert shards.total_of_groups(rooms_of, 0).tolist() == [12, 12, 12]
-    found = shards.total_of_groups(rooms_of, 0, in_any_order=True)
-    sizes = [len(own) for own in shards.positions]
-    assert found.tolist() == [sum(n**2 for n in sizes), len(sizes), len(sizes)]
-    assert sorted(shards._places.values()) == list(range(N_WORKERS))
-    for in_any_order in (False, True):
-        with pytest.raises(
-            RuntimeError, match=r"^On the Dask worker tcp://.*: no room$"
-        ):
-            shards.total_of_groups(fails_there, in_any_order=in_any_order)
-    local, _ = here(X, [1000] * 12)
-    assert local.total_of_groups(rooms_of, 0).tolist() == [144, 1, 1]
 
 
 def set_status(name, dask_worker):

@@ -194,7 +194,6 @@ def test_weights_that_are_all_zero():
             "max_rules must be 'auto' or a whole number from 1; got 2.5",
         ),
         ({"target": "y"}, "target must be 'ensemble' or 'labels'; got 'y'"),
-        ({"engine": "abacus"}, "engine must be 'auto' or 'numpy'"),
     ],
 )
 def test_settings(settings, message):

@@ -1,6 +1,10 @@
 """Rows of which only codes are kept: the same rules from every source of them."""
 
 import math
+import pickle
+import subprocess
+import sys
+import textwrap
 from dataclasses import replace
 
 import numpy as np
@@ -18,7 +22,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.metrics import roc_auc_score
 
 from defragtrees.baselines.distilled import DistilledTreeClassifier
-from defragtrees.data import devices, sources
+from defragtrees.data import sources
 from defragtrees.data.encoding import Encoder, edge_values, integer_ranges
 from defragtrees.data.grid import ThresholdGrid
 from defragtrees.ensembles.forest import for_many_rows
@@ -29,7 +33,8 @@ from defragtrees.outcomes import measures as ranking
 from defragtrees.outcomes.classification import Classes
 from defragtrees.paper import fit
 from defragtrees.rules.profile import Evidence
-from defragtrees.search import driver as all_rows
+from defragtrees.search import driver
+from defragtrees.search.driver import SEARCHED_SHARE, count_found
 from tests.paper.settings import SEEDED
 
 NAMES = ["age", "income", "city", "height"]
@@ -154,7 +159,7 @@ def test_neither_order_of_rows_nor_of_columns_changes_rules(
 
 def test_order_of_more_rows_than_a_sample_has_changes_no_rule():
     rng = np.random.default_rng(0)
-    n_rows = all_rows.MOST_ROWS + 1_000
+    n_rows = driver.MOST_ROWS + 1_000
     X = rng.normal(size=(n_rows, 3))
     y = (X[:, 0] + X[:, 1] ** 2 > 1) ^ (rng.random(n_rows) < 0.1)
     weight = rng.integers(1, 4, n_rows).astype(float)  # their sums are exact
@@ -187,9 +192,9 @@ def test_frames_iterators_and_files_give_the_same_rules(
     assert from_file.feature_names_in_.tolist() == NAMES
 
 
-def test_costs_of_the_path_are_those_of_all_rows(frame, boosted_amounts):
+def test_costs_of_the_path_are_those_of_the_searched_rows(frame, boosted_amounts):
     simple = simplified(boosted_amounts, frame)
-    n_rows = len(frame)
+    n_rows = sources.MANY_ROWS * SEARCHED_SHARE
     # One rule: numbers with a variance of one, of which 1e-4 may stay, and its mean.
     by_hand = 0.5 * n_rows * math.log(1 + 1e-4) + 0.5 * math.log(n_rows)
     assert simple.path_costs_[1] == pytest.approx(by_hand, abs=0.01)
@@ -197,28 +202,27 @@ def test_costs_of_the_path_are_those_of_all_rows(frame, boosted_amounts):
     assert costs[0] > costs[1] > costs[2]
 
 
-@pytest.mark.parametrize("criterion", ["both", "probability"])
-def test_rules_are_chosen_by_all_rows(frame, labels, boosted, criterion, monkeypatch):
-    # Of the rows drawn by this seed, four rules are clearly not those of all rows.
-    settings = {"max_rules": 4, "criterion": criterion, "random_state": 0}
-    found = simplified(boosted, frame, labels, **settings)
-    monkeypatch.setattr(
-        all_rows,
-        "polish_all_rows",
-        lambda rows, starts, limits: dict(
-            (len(boxes) + 1, rows.list_of(boxes)) for boxes in starts
-        ),
-    )
-    sample = simplified(boosted, frame, labels, **settings)
-    assert sample.path_.keys() == found.path_.keys()
-    better = [
-        found.path_costs_[n] < sample.path_costs_[n] - 0.1 for n in found.path_costs_
-    ]
-    worse = [
-        found.path_costs_[n] > sample.path_costs_[n] + 1e-9 for n in found.path_costs_
-    ]
-    assert any(better)
-    assert not any(worse)
+@pytest.mark.parametrize("form", ["list", "standalone", "points"])
+def test_lists_are_judged_by_rows_that_were_not_searched(
+    form, frame, boosted_amounts, monkeypatch
+):
+    seen = {}
+
+    def count(found, draft, store, limits, decision, scoring, rows):
+        seen.update(found=found, store=store, rows=rows)
+        return count_found(found, draft, store, limits, decision, scoring, rows)
+
+    monkeypatch.setattr("defragtrees.estimators.defrag.count_found", count)
+    simple = simplified(boosted_amounts, frame, form=form)
+    searched, judging = seen["found"].rows, seen["rows"].problem
+    # All three hundred ages and more are numbers of their own: rows have names.
+    names = [set(map(bytes, own)) for own in (searched.codes, judging.binned.codes)]
+    assert len(searched.codes) + len(judging.target) == sources.MANY_ROWS
+    assert len(searched.codes) == sources.MANY_ROWS * SEARCHED_SHARE
+    assert len(names[0] & names[1]) < 0.2 * len(names[0])
+    assert seen["store"].n_rows == simple.rules_.training.n_rows == len(frame)
+    losses = {n: seen["rows"].mean_loss(own) for n, own in simple.path_.items()}
+    assert losses[simple.rules_.n_rules] == min(losses.values())
 
 
 def test_rows_drawn_near_the_data_may_be_searched_and_all_rows_count(
@@ -233,19 +237,28 @@ def test_rows_drawn_near_the_data_may_be_searched_and_all_rows_count(
     assert sum(rule.n_rows for rule in new.rules_) == 3000
 
 
-@pytest.mark.parametrize("n_new", [0, 300])
-def test_rows_on_a_device_give_the_rules_of_the_processor(
-    frame, labels, amounts, boosted, boosted_amounts, n_new, monkeypatch
-):
-    torch = pytest.importorskip("torch")
-    if not torch.cuda.is_available():  # PyTorch does the same on a processor
-        monkeypatch.setattr(devices, "DEVICE", "cpu")
-    for ensemble, y in ((boosted, labels), (boosted_amounts, amounts)):
-        expected = simplified(ensemble, frame, y, augment=n_new)
-        found = simplified(ensemble, frame, y, augment=n_new, engine="cuda")
-        assert found.rules_ == expected.rules_
-        assert found.path_ == expected.path_
-        assert found.path_costs_ == expected.path_costs_
+def test_rules_are_the_same_without_numba(frame, labels, boosted, tmp_path):
+    pytest.importorskip("numba")
+    rows = frame, labels
+    with open(tmp_path / "fit.pickle", "wb") as file:
+        pickle.dump((boosted, rows), file)
+    code = f"""
+        import pickle, sys
+        sys.modules["numba"] = None
+        from defragtrees import DefragClassifier
+        from defragtrees.data import sources
+        sources.MANY_ROWS, sources.PART_ROWS = 800, 700
+        model, rows = pickle.load(open({str(tmp_path / "fit.pickle")!r}, "rb"))
+        for n_rows in (700, 3000):
+            simple = DefragClassifier(model, max_rules=6, random_state=0)
+            print(simple.fit(*(own[:n_rows] for own in rows)).rules_.to_dict())
+        """
+    command = [sys.executable, "-c", textwrap.dedent(code)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    expected = [
+        simplified(boosted, *(own[:n] for own in rows)).rules_ for n in (700, 3000)
+    ]
+    assert done.stdout == "".join(f"{rules.to_dict()}\n" for rules in expected)
 
 
 def test_labels_are_not_needed_by_any_source(frame, boosted, tmp_path):
@@ -418,11 +431,10 @@ def test_compiled_forest_answers_as_the_plain_one_to_the_last_bit(make, missing)
     if missing:
         X[rng.random(X.shape) < 0.2] = np.nan
     X[:50, 2] = 9
-    compiled = for_many_rows(plain, "auto")
+    compiled = for_many_rows(plain)
     assert type(compiled) is not type(plain)
     np.testing.assert_array_equal(compiled.predict_raw(X), plain.predict_raw(X))
     np.testing.assert_array_equal(compiled.predict(X[:0]), plain.predict(X[:0]))
-    assert for_many_rows(plain, "numpy") is plain
 
 
 def test_few_rows_from_any_source_are_fitted_as_a_table(

@@ -196,7 +196,6 @@ def test_settings_that_cannot_be_are_refused(xor, settings, message):
         {"augment": 50},
         {"form": "points"},
         {"brevity": 0.02},
-        {"engine": "numpy"},
         {"criterion": "error"},
         {"class_weight": "balanced"},
         {"costs": {(0, 1): 2}},

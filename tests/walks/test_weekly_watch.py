@@ -4,7 +4,6 @@ The command line makes rules from the file of a real booster, and checks every w
 process of its own, as a scheduler would. The guide for this walk is docs/watching.md.
 """
 
-import os
 import subprocess
 import sys
 
@@ -19,14 +18,13 @@ pq = pytest.importorskip("pyarrow.parquet", reason="weeks are Parquet files")
 pa = pytest.importorskip("pyarrow")
 
 N_WEEKS, N_ROWS, DRIFTING = 8, 300, 6
-ENVIRONMENT = os.environ | {"OMP_NUM_THREADS": "1"}
 
 
 def run(folder, *line):
     """Run the command in a process of its own, as a user types it in a folder."""
     words = [sys.executable, "-m", "defragtrees", *map(str, line)]
     return subprocess.run(
-        words, cwd=folder, env=ENVIRONMENT, capture_output=True, text=True, timeout=600
+        words, cwd=folder, capture_output=True, text=True, timeout=600
     )
 
 

@@ -12,7 +12,6 @@ EXTRAS = {
     "matplotlib": "plot",
     "openpyxl": "excel",
     "pyarrow": "parquet",
-    "torch": "gpu",
 }
 
 

@@ -5,16 +5,12 @@ one, blocks are computed one at a time by Dask's current scheduler, and the code
 kept in this process.
 """
 
-import asyncio
 import math
-import os
-import platform
 import sys
 import time
-from functools import partial, reduce
+from functools import reduce
 from itertools import pairwise
 from operator import add
-from zlib import crc32
 
 import numpy as np
 
@@ -23,7 +19,6 @@ from defragtrees._utils.warnings import warn
 from defragtrees.data import sources
 from defragtrees.data.shards import Shard, joined
 from defragtrees.data.sources import Part, Source, TableSource
-from defragtrees.errors import MissingPackageError
 from defragtrees.tables import check_length
 
 dask = require("dask", "A Dask collection")
@@ -83,11 +78,6 @@ class DaskSource(Source):
         there = list(self.X.columns)
         if set(names) <= set(there) and list(names) != there:
             self.X = self.X[list(names)]
-
-    def workers(self):
-        """A function that runs another on each worker; see `Source.workers`."""
-        client = current_client()
-        return None if client is None else partial(ask_workers, client)
 
     def load(self):
         """Load the rows as a table in memory."""
@@ -194,14 +184,11 @@ class DaskShards:
     consecutive blocks, and `positions` has the numbers of the runs of each bundle.
     """
 
-    is_here = False
-
     def __init__(self, client, bundles, positions):
         self.client = client
         self.bundles = bundles
         self.positions = positions
         self._found, self._found_at = None, 0.0
-        self._places = None
         _wait(client, bundles)  # else no worker has them yet
         self.run_lengths = self._ask(_run_lengths, [b""] * len(bundles))
 
@@ -242,22 +229,6 @@ class DaskShards:
         """Sum `function(shard, *arguments)` in the order of runs."""
         content = _dumped((function, arguments))
         return reduce(add, self._ask(_totals, [content] * len(self.bundles)))
-
-    def total_of_groups(self, function, *arguments, in_any_order=False):
-        """Sum `function(shards, place, *arguments)` over groups of shards.
-
-        `place` is the index of the worker among those of its machine that see the same
-        devices. The groups are the runs, added in order. If the order does not change
-        the sum, larger groups are used: the shards of a thread.
-        """
-        if self._places is None:
-            self._places = worker_places(self.client)
-        content = _dumped((function, arguments, self._places))
-        contents = [content] * len(self.bundles)
-        ask, visit = self._ask, _by_group
-        if in_any_order:
-            ask, visit = self._gathered, _total_of_bundle
-        return reduce(add, ask(visit, contents))
 
     def map(self, function, *arguments):
         """Make new shards by `function(shard, *arguments)`."""
@@ -353,69 +324,6 @@ def current_client():
             "it with asynchronous=False."
         )
     return client
-
-
-def ask_workers(client, function, *arguments):
-    """Run `function(*arguments)` on each worker; returns the results by address.
-
-    An ImportError or RuntimeError is raised here, with the name of the worker. A worker
-    that is lost meanwhile is left out.
-    """
-    content = _dumped((function, arguments))
-    results = {}
-    for address, result in client.run(_answer, content, on_error="return").items():
-        if isinstance(result, Exception) and not isinstance(result, OSError):
-            raise result
-        if not isinstance(result, OSError):
-            results[address] = result
-    failed = {name: one for name, one in results.items() if isinstance(one, Failure)}
-    if failed:
-        where = f"{len(failed)} of {len(results)} Dask workers, such as {min(failed)}"
-        raise _error_at(where, failed[min(failed)].error)
-    return results
-
-
-async def _answer(content):
-    """Run in another thread than the event loop, as imports take time."""
-    return await asyncio.to_thread(_answer_now, content)
-
-
-def _answer_now(content):
-    try:
-        function, arguments = _loaded(content)
-        return function(*arguments)
-    except (ImportError, RuntimeError) as error:
-        return Failure(_readable(error))
-
-
-def _error_at(where, error):
-    """The error, with the place where it was raised in its message."""
-    readable = _readable(error)
-    return type(readable)(f"On {where}: {readable}")
-
-
-def _readable(error):
-    """Convert an error to a built-in type, which any process can unpickle."""
-    kind = ImportError if isinstance(error, ImportError) else RuntimeError
-    kind = MissingPackageError if isinstance(error, MissingPackageError) else kind
-    return kind(str(error))
-
-
-def worker_places(client):
-    """The index of each worker among those of its machine with the same devices.
-
-    With dask-cuda each worker sees its own device first, so all have index 0.
-    """
-    taken, places = {}, {}
-    for address, view in sorted(ask_workers(client, _view_of_devices).items()):
-        places[address] = taken.get(view, 0)
-        taken[view] = places[address] + 1
-    return places
-
-
-def _view_of_devices():
-    """The host name, and the devices that this process may see."""
-    return platform.node(), os.environ.get("CUDA_VISIBLE_DEVICES")
 
 
 def warn_of_small_workers(client):
@@ -736,23 +644,6 @@ def _run_lengths(runs, content):
 def _totals(runs, content):
     function, arguments = _loaded(content)
     return [reduce(add, (function(shard, *arguments) for shard in run)) for run in runs]
-
-
-def _total_of_bundle(runs, content):
-    found = _by_group([[shard for run in runs for shard in run]], content)
-    return found if isinstance(found, Failure) else found[0]
-
-
-def _by_group(groups, content):
-    """Results of a function for each group of shards; or a Failure."""
-    function, arguments, places = _loaded(content)
-    address = require("distributed", CLUSTER).get_worker().address
-    # A worker that joined later has no index yet; any will do.
-    place = places.get(address, crc32(address.encode()))
-    try:
-        return [function(group, place, *arguments) for group in groups]
-    except (ImportError, RuntimeError) as error:
-        return Failure(_error_at(f"the Dask worker {address}", error))
 
 
 def _mapped(runs, content):

@@ -21,12 +21,6 @@ class PackedList:
     used: np.ndarray  # features that the boxes use
     starts: np.ndarray  # where the bins of each feature begin in `rejects`
     rejects: np.ndarray  # boxes that do not accept a bin, as bits: (n_words, n_places)
-    # gain of a row if a box takes it from a rule, per unit of its target:
-    # (n_boxes, n_rules, n_outputs)
-    slope: np.ndarray | None = None
-    # and independent of its target, by class: (n_boxes, n_rules, n_classes); one
-    # number for regression
-    level: np.ndarray | None = None
 
     @property
     def boxes(self):
@@ -39,7 +33,7 @@ class PackedList:
         return self.n_boxes + 1
 
 
-def pack_boxes(boxes, n_bins, **gains):
+def pack_boxes(boxes, n_bins):
     """Pack boxes, each a dict from feature to accepted bins, as a PackedList.
 
     Examples
@@ -59,7 +53,7 @@ def pack_boxes(boxes, n_bins, **gains):
             part = rejects[word, start : start + len(accepted)]
             part |= np.where(accepted, 0, np.int64(1) << np.int64(bit))
     features = np.array(used, dtype=np.intp)
-    return PackedList(len(boxes), features, starts[:-1], rejects, **gains)
+    return PackedList(len(boxes), features, starts[:-1], rejects)
 
 
 @cache
@@ -185,8 +179,6 @@ class Shard:
 class LocalShards:
     """Shards in memory, processed by threads."""
 
-    is_here = True  # whether the shards are in this process
-
     def __init__(self, shards, n_jobs=None):
         self.shards = list(shards)
         self.n_jobs = n_jobs
@@ -203,10 +195,6 @@ class LocalShards:
         for part in in_order(visit, self.shards, self.n_jobs):
             total = part if total is None else total + part
         return total
-
-    def total_of_groups(self, function, *arguments, in_any_order=False):
-        """Return `function(shards, 0, *arguments)`; see DaskShards."""
-        return function(self.shards, 0, *arguments)
 
     def map(self, function, *arguments):
         """Make new shards by `function(shard, *arguments)`."""

@@ -85,14 +85,6 @@ class Source:
     def select(self, names):
         """Read only these columns, in this order, if the source has names."""
 
-    def workers(self):
-        """None, as the rows are on this machine.
-
-        On a cluster, a function that runs `function(*arguments)` on each worker and
-        returns the results by name of the worker.
-        """
-        return None
-
     def load(self):
         """Load the rows as a table in memory."""
         parts = list(self.parts()) or [self.first()]

@@ -411,18 +411,16 @@ class Forest(ByValue):
         return {name: v for name, v in self.__dict__.items() if name != "stacked"}
 
 
-def for_many_rows(forest, engine):
-    """The forest, compiled unless the engine is numpy or numba is not installed."""
-    if not forest.predicts_by_trees or not is_compiled(engine):
+def for_many_rows(forest):
+    """The forest, compiled if numba is installed."""
+    if not forest.predicts_by_trees or not has_numba():
         return forest
     own = {field.name: getattr(forest, field.name) for field in fields(forest)}
     return CompiledForest(**own)
 
 
-def is_compiled(engine):
-    """Whether a fit with this engine uses compiled loops."""
-    if engine == "numpy":
-        return False
+def has_numba():
+    """Whether numba is installed."""
     try:
         import numba  # noqa: F401
     except ImportError:

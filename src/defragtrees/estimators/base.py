@@ -17,7 +17,6 @@ from defragtrees._utils.types import Column, Floats, Places, Rows, Values
 from defragtrees._utils.values import round_significant
 from defragtrees._utils.warnings import warn
 from defragtrees.data import sources
-from defragtrees.data.devices import check_engine
 from defragtrees.data.evaluation import (
     PartEvaluator,
     evaluate_encoded,
@@ -26,7 +25,7 @@ from defragtrees.data.evaluation import (
 from defragtrees.data.sources import TableSource, open_source
 from defragtrees.data.store import read_store, read_store_like
 from defragtrees.ensembles.black_box import AskedForest, ask_model, rows_by_content
-from defragtrees.ensembles.forest import Forest, for_many_rows, is_compiled
+from defragtrees.ensembles.forest import Forest, for_many_rows, has_numba
 from defragtrees.estimators.inputs import (
     Unreadable,
     check_columns,
@@ -312,7 +311,7 @@ class FittedRules(BaseEstimator):
         source = self.reopen(X, y, sample_weight)
         rules, forest = self.rules_, self.forest_
         if not source.is_in_memory or source.n_rows() > sources.MANY_ROWS:
-            forest = for_many_rows(forest, getattr(self, "engine", "auto"))
+            forest = for_many_rows(forest)
         posterior = getattr(self, "posterior_", None)
         predict = partial(predict_encoded, forest)
         evaluator = PartEvaluator(rules, predict, posterior, is_by_rule)
@@ -891,24 +890,19 @@ class RuleRegressor(RegressorMixin, FittedRules):
 
 def read_rows(simplifier, source, forest):
     """Read all rows as codes, and as numbers too if they are few or needed."""
-    engine, n_rows = getattr(simplifier, "engine", "auto"), source.n_rows()
-    # Checked first, so that an iterator is not consumed in vain.
-    check_engine(engine, source.workers())
+    n_rows = source.n_rows()
     keeps_numbers = simplifier._needs_numbers or n_rows <= sources.MANY_ROWS
     is_shown = getattr(simplifier, "verbose", 0) and not keeps_numbers
-    n_jobs = simplifier.n_jobs
-    if n_jobs is None and engine == "cuda":
-        n_jobs = -1  # all processors feed the GPU
     with Progress("rows", n_rows) as progress:
         store = read_store(
             source,
-            forest if keeps_numbers else for_many_rows(forest, engine),
-            compiled=not keeps_numbers and is_compiled(engine),
+            forest if keeps_numbers else for_many_rows(forest),
+            compiled=not keeps_numbers and has_numba(),
             target="labels" if simplifier.target == "labels" else "answers",
             shorten=simplifier.shorten_thresholds,
             keeps_numbers=keeps_numbers,
             kinds=forest.feature_kinds,
-            n_jobs=n_jobs,
+            n_jobs=simplifier.n_jobs,
             watch=progress.advance if is_shown else None,
         )
     names = forest.feature_names
@@ -947,15 +941,14 @@ def open_validation(validation):
 
 def read_unseen(simplifier, source, store):
     """Read the rows of `validation` as codes on the grid of the training rows."""
-    engine, forest = getattr(simplifier, "engine", "auto"), simplifier.forest_
-    check_engine(engine, source.workers())
+    forest = simplifier.forest_
     keeps_numbers = simplifier._needs_numbers or source.n_rows() <= sources.MANY_ROWS
     return read_store_like(
         store,
         source,
-        forest if keeps_numbers else for_many_rows(forest, engine),
+        forest if keeps_numbers else for_many_rows(forest),
         keeps_numbers=keeps_numbers,
-        compiled=not keeps_numbers and is_compiled(engine),
+        compiled=not keeps_numbers and has_numba(),
         n_jobs=simplifier.n_jobs,
     )
 

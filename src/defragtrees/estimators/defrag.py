@@ -6,7 +6,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from defragtrees._utils.progress import part
-from defragtrees.data.devices import ENGINES
 from defragtrees.estimators.advice import advise
 from defragtrees.estimators.base import (
     RuleClassifier,
@@ -41,6 +40,7 @@ from defragtrees.search.driver import (
     FORMS,
     MOST_ROWS,
     NEW_ROWS,
+    SEARCHED_SHARE,
     SearchSettings,
     count_found,
 )
@@ -124,9 +124,6 @@ class _Defrag(DefragResults, RuleFinder):
     augment: str | int = setting(
         "auto", "auto", Integer(0, 10**7), help="Number of synthetic rows to search."
     )
-    engine: str = setting(
-        "auto", Key(ENGINES, "auto"), help="Library that computes on rows."
-    )
 
     conflicts: ClassVar[tuple[Conflict, ...]] = (
         Conflict(
@@ -195,7 +192,6 @@ class _Defrag(DefragResults, RuleFinder):
             criterion=getattr(self, "criterion", "both"),
             decision=decision,
             is_labels=self.target == "labels",
-            engine=self.engine,
         )
         free = limits.relaxed()
         rows = self._counting_rows(problem, counting, settings, rng)
@@ -250,6 +246,11 @@ class _Defrag(DefragResults, RuleFinder):
     def _split(self, problem, n_new_rows):
         """The problem with the rows to search, and the store of the rows to count."""
         store = problem.store
+        if problem.is_sample and not n_new_rows:
+            # Of a sample some rows are searched, the others judge what is found.
+            order = np.random.default_rng(SEED).permutation(len(problem.target))
+            searched = order < SEARCHED_SHARE * len(order)
+            problem = replace(problem, searched=searched)
         if problem.counting is not None:
             return problem, problem.counting
         if n_new_rows:
@@ -273,6 +274,8 @@ class _Defrag(DefragResults, RuleFinder):
             problem = Problem.of_store(
                 counting, problem.forest, MOST_ROWS, rng, problem.shorten, problem.words
             )
+        elif problem.searched is not None:  # the other rows of a sample
+            problem = problem.take(~problem.searched)
         outcome, probabilities = problem.outcome, problem.probabilities
         if problem.labels is not None:
             outputs = outcome.indicators(problem.labels)
@@ -427,17 +430,13 @@ class DefragClassifier(RuleClassifier, _Defrag):
 
     Computation
 
-    engine : {"auto", "numpy", "numba", "cuda"}, default="auto"
-        Library that computes on rows. "auto" is numba for more than 100,000 rows, if
-        installed, else numpy. "cuda" uses a GPU through PyTorch; on a Dask cluster,
-        each worker uses its own.
     random_state : int, RandomState, Generator or None, default=None
         Seed; the same seed gives the same rules for any `n_jobs`. It matters only for
         ensembles fitted here, black boxes and more than 100,000 rows; otherwise every
         fit uses the same random numbers.
     n_jobs : int or None, default=None
         Number of threads for large data and for an ensemble that is fitted here. None
-        is one; with engine="cuda" all processors read and count large data.
+        is one.
     verbose : int, default=0
         1 shows a progress bar.
     stability : int, default=0
@@ -644,17 +643,13 @@ class DefragRegressor(RuleRegressor, _Defrag):
 
     Computation
 
-    engine : {"auto", "numpy", "numba", "cuda"}, default="auto"
-        Library that computes on rows. "auto" is numba for more than 100,000 rows, if
-        installed, else numpy. "cuda" uses a GPU through PyTorch; on a Dask cluster,
-        each worker uses its own.
     random_state : int, RandomState, Generator or None, default=None
         Seed; the same seed gives the same rules for any `n_jobs`. It matters only for
         ensembles fitted here, black boxes and more than 100,000 rows; otherwise every
         fit uses the same random numbers.
     n_jobs : int or None, default=None
         Number of threads for large data and for an ensemble that is fitted here. None
-        is one; with engine="cuda" all processors read and count large data.
+        is one.
     verbose : int, default=0
         1 shows a progress bar.
     stability : int, default=0

@@ -220,7 +220,7 @@ def read_model(model, rules, X, n_rows=0, classes=None):
         )
     forest = described_forest(forest, X)
     if n_rows > sources.MANY_ROWS:
-        forest = for_many_rows(forest, "auto")
+        forest = for_many_rows(forest)
     return ModelPredictions(rules, model, forest, None, classes)
 
 

@@ -209,7 +209,10 @@ class Problem:
         # The rank of the target, so that its units do not matter either.
         key = hash_rows([*columns, ranks(self.target)])
         by_label = () if self.labels is None else (self.labels,)
-        rows = np.lexsort((*by_label, self.sample_weight, key))
+        return self.take(np.lexsort((*by_label, self.sample_weight, key)))
+
+    def take(self, rows):
+        """The problem with some of the rows, in this order."""
         return dataclasses.replace(
             self,
             X=_taken(self.X, rows),
@@ -219,6 +222,7 @@ class Problem:
             probabilities=_taken(self.probabilities, rows),
             labels=_taken(self.labels, rows),
             places=_taken(self.places, rows),
+            searched=_taken(self.searched, rows),
         )
 
 

@@ -14,7 +14,6 @@ import numpy as np
 
 from defragtrees._utils.progress import parts
 from defragtrees._utils.values import round_significant
-from defragtrees.data import devices
 from defragtrees.data.sampling import draw_rows
 from defragtrees.data.statistics import draft
 from defragtrees.ensembles.forest import for_many_rows
@@ -22,13 +21,6 @@ from defragtrees.outcomes.classification import LEAST_APART
 from defragtrees.outcomes.decision import Decision
 from defragtrees.rules.conditions import Condition
 from defragtrees.rules.profile import WORTH, Agreement
-from defragtrees.search.all_rows import (
-    AllRows,
-    Imitated,
-    RowNumbers,
-    ShardKeeper,
-    polish_all_rows,
-)
 from defragtrees.search.limits import Limits, MonotoneAnswers
 from defragtrees.search.lists import RuleBoxes
 from defragtrees.search.losses import (
@@ -53,12 +45,11 @@ from defragtrees.search.moves import (
 )
 from defragtrees.search.points import LogOddsLoss, NumberLoss, PointBoxes
 from defragtrees.search.standalone import StandaloneBoxes, add_rule
-from defragtrees.search.table import RowTable, make_columns, make_table
-from defragtrees.search.torch import DeviceKeeper, TorchKeeper
+from defragtrees.search.table import make_table
 
 NEW_ROWS = 10_000  # synthetic rows near the data, for the search only
 MOST_ROWS = 100_000  # with more rows, the search uses a sample
-SAMPLE_ROWS = 25_000  # or a smaller one, if lists are polished on all rows
+SEARCHED_SHARE = 0.5  # of a sample; the other rows judge what is found
 SEARCH_ROWS = 3_000  # rows per search; the result is polished on all
 SEARCH_CODES = 64  # codes per feature in a search
 N_SEARCHES = 4  # for a list, each on other rows
@@ -80,7 +71,6 @@ class SearchSettings:
     criterion: str = "both"  # one of `CRITERIA`
     decision: Decision | None = None  # how a class is decided from probabilities
     is_labels: bool = False  # whether rules are fitted to y
-    engine: str = "auto"  # of the estimator; "cuda" keeps many rows on a GPU
     # boxes, by feature, of lists of a search without limits, to be cut
     unlimited: tuple[Any, ...] = ()
 
@@ -246,9 +236,7 @@ class ListStrategy(Strategy):
 
 def find_lists(problem, settings, rng):
     """Search for lists; returns the best by number of rules and of conditions."""
-    is_everywhere = problem.is_sample and not settings.n_new_rows
-    most_rows = SAMPLE_ROWS if is_everywhere else MOST_ROWS
-    rows = search_rows(problem, settings, rng, most_rows)
+    rows = search_rows(problem, settings, rng)
     loss, last_loss = LISTS.losses(rows, problem.n_classes, settings.criterion)
     table = _table(problem, settings, rows, loss)
     if not table.columns or not np.ptp(rows.target, axis=0).any():
@@ -266,12 +254,9 @@ def find_lists(problem, settings, rng):
     if settings.unlimited:
         cut = _lists_by_feature(settings, table, loss)
         starts.append([cut_to_limits(own, wide).boxes for own in cut])
-    if is_everywhere:
-        # On all rows there is one descent, from the cheapest lists.
-        starts = [[boxes for lists in starts for boxes in lists]]
     polished = [
         LISTS.polished(lists, table, last_loss, wide)
-        for lists in parts(starts, 0.6, 0.8 if is_everywhere else 1.0)
+        for lists in parts(starts, 0.6, 1.0)
     ]
     names = [column.feature for column in table.columns]
     boxes = tuple(
@@ -279,10 +264,6 @@ def find_lists(problem, settings, rng):
         for best in polished
         for own in best.values()
     )
-    if is_everywhere:
-        everywhere = AllRowsSearch(problem, settings, rows, table, last_loss)
-        wide = limits.for_search(everywhere.total_weight)
-        polished = [everywhere.polished(best, wide) for best in polished]
     prefer = LISTS.preferring(problem, settings, rng)
     paths = [_paths(problem, best, wide, limits.max_rules, prefer) for best in polished]
     by_rules, by_conditions = (
@@ -492,7 +473,7 @@ def search_rows(problem, settings, rng, most=MOST_ROWS):
     if settings.n_new_rows:
         new = _new_rows(problem, settings.n_new_rows, rng)
         codes = problem.grid.bin(new).codes
-        forest = for_many_rows(problem.forest, settings.engine)
+        forest = for_many_rows(problem.forest)
         raw = forest.predict_raw_encoded(new)
         outputs = outcome.outputs_of(problem.forest, raw)
         synthetic = {
@@ -706,64 +687,3 @@ def moved(box, grid, columns, others):
         if not others[place].accepts_all(accepted):
             made[place] = accepted
     return made
-
-
-class AllRowsSearch:
-    """Polish lists, found on a sample, on all rows.
-
-    The problem has a sample of the rows of its store; `rows` and `table` are of the
-    sample. Lists are polished by `loss`.
-    """
-
-    def __init__(self, problem, settings, rows, table, loss):
-        self.grid, self.sample_columns = problem.grid, table.columns
-        store = problem.store
-        imitated = Imitated(
-            problem.outcome, store.target, settings.is_labels, settings.decision
-        )
-        numbers = RowNumbers.of_totals(
-            imitated,
-            store.shards.total(imitated.totals),
-            store.n_rows,
-            store.total_weight,
-            loss.counted[0] > 0,
-        )
-        columns = make_columns(
-            problem.grid,
-            store.counts,
-            settings.limits.features,
-            problem.feature_order,
-            problem.ordered_features,
-        )
-        keeper = _keeper(store.shards.map(numbers.of), settings.engine)
-        least_price = settings.brevity * store.total_weight
-        most = settings.max_categories
-        wide = RowTable(columns, np.empty((0, len(columns))), least_price, most)
-        self.rows = AllRows(keeper, wide, loss, numbers, problem.grid.n_bins)
-
-    @property
-    def total_weight(self):
-        """Weight of all rows."""
-        return self.rows.loss.total_weight
-
-    def lists_of(self, lists):
-        """Convert lists over the codes of the sample to those of all rows."""
-        columns = self.grid, self.sample_columns, self.rows.table.columns
-        return [
-            self.rows.list_of(moved(box, *columns) for box in own.boxes)
-            for own in lists
-        ]
-
-    def polished(self, best, limits):
-        """Polish lists of the sample on all rows; returns lists by number of rules."""
-        starts = [own.boxes for own in self.lists_of(best.values())]
-        return polish_all_rows(self.rows, starts, limits)
-
-
-def _keeper(shards, engine):
-    """The object that computes sums over all rows: on GPUs or on the shards."""
-    if engine != "cuda":
-        return ShardKeeper(shards)
-    if not shards.is_here:
-        return DeviceKeeper(shards, devices.DEVICE)
-    return TorchKeeper([*shards.shards], devices.DEVICE)

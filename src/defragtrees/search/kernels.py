@@ -6,22 +6,16 @@ stand in their way; `gain_sums` adds up what rows gain, by code of every column,
 `rule_gains` does these three in one pass; `near_gains` does so for the rows that only
 one condition of a rule rejects. `condition_values` finds what the best condition on
 every column is worth, `best_cuts` the cut that is worth most to a new rule, and
-`answered_sums` adds up what matched rows say. `list_...` do the same for lists of boxes
-over rows in shards, in whole numbers.
+`answered_sums` adds up what matched rows say.
 
 The definitions here have the prefix `plain_`. Without it, the name is the loop compiled
-by numba (`kernels_numba`, `list_kernels_numba`), or the definition without numba. Both
-add in the order of rows and outputs, and rows in a box before those near it, so they
-agree to the last bit.
+by numba (`kernels_numba`), or the definition without numba. Both add in the order of
+rows and outputs, and rows in a box before those near it, so they agree to the last bit.
 """
 
 from importlib import import_module
 
 import numpy as np
-
-from defragtrees.data.shards import BOXES_A_WORD
-
-LOW_WORD_BITS = 26  # of an integer; sums of these, and of the rest, are exact
 
 
 def plain_condition_values(sums, n_codes, prices, name_prices, is_set, most_named):
@@ -321,109 +315,13 @@ def plain_answered_sums(answering, n_rules, columns, weight, classes, n_classes)
     return sums
 
 
-def plain_list_answering(codes, n_boxes, used, starts, rejects):
-    """The first box that accepts each row; the number of boxes if none does."""
-    once, _ = _rejected(codes, used, starts, rejects)
-    return _first_box(once, n_boxes)
-
-
-def plain_list_counts(
-    codes, target, classes, units, n_classes, n_boxes, used, starts, rejects
-):
-    """Integer sums over the rows of each rule: (n_rules, 1 + n_outputs + n_classes).
-
-    Of the weight, of weight times target, and of the weight of each class.
-    """
-    rule = plain_list_answering(codes, n_boxes, used, starts, rejects)
-    weight = np.broadcast_to(units, len(codes))
-    columns = [weight, *(weight * one for one in target.T)]
-    columns += [np.where(classes == c, weight, 0) for c in range(n_classes)]
-    return np.column_stack([_exact_sums(rule, one, n_boxes + 1) for one in columns])
-
-
-def plain_list_gains(
-    codes,
-    target,
-    classes,
-    weight,
-    n_boxes,
-    used,
-    starts,
-    rejects,
-    slope,
-    level,
-    columns,
-    places,
-):
-    """Gain of each box by feature and bin, with all its other conditions.
-
-    Integers of shape (n_boxes, n_places).
-    """
-    once, twice = _rejected(codes, used, starts, rejects)
-    sums = np.zeros((n_boxes, places[-1]), dtype=np.int64)
-    place_of = dict(zip(columns.tolist(), places.tolist(), strict=False))
-    reaches = np.ones(len(codes), dtype=bool)
-    for k in range(n_boxes):
-        word, bit = divmod(k, BOXES_A_WORD)
-        is_rejected = (once[word] >> bit & 1).astype(bool)
-        is_near = is_rejected & (twice[word] >> bit & 1 == 0)
-        rows = np.flatnonzero(reaches & (is_near | ~is_rejected))
-        after = _first_box(once[:, rows], n_boxes, k + 1)
-        kind = classes[rows] if level.shape[2] > 1 else 0
-        gain = level[k, after, kind]
-        for one, each in zip(target.T, slope[k].T, strict=True):
-            gain = gain + each[after] * one[rows]
-        if len(weight):
-            gain = np.rint(weight[rows] * gain).astype(np.int64)
-        inside = ~is_rejected[rows]
-        for j, start, end in zip(columns, places, places[1:], strict=False):
-            own = _exact_sums(codes[rows[inside], j], gain[inside], end - start)
-            sums[k, start:end] += own
-        near, gain = rows[~inside], gain[~inside]
-        for j, start in zip(used, starts, strict=True):
-            own = codes[near, j]
-            only = (rejects[word, start + own] >> bit & 1).astype(bool)
-            own = _exact_sums(own[only], gain[only])
-            sums[k, place_of[int(j)] :][: len(own)] += own
-        reaches &= is_rejected
-    return sums
-
-
-def _rejected(codes, used, starts, rejects):
-    """Boxes that reject a row by at least one feature, and by two, as bits."""
-    shape = len(rejects), len(codes)
-    once, twice = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.int64)
-    for j, start in zip(used, starts, strict=True):
-        more = rejects[:, start + codes[:, j].astype(np.intp)]
-        twice |= once & more
-        once |= more
-    return once, twice
-
-
-def _first_box(once, n_boxes, begin=0):
-    answering = np.full(once.shape[1], n_boxes)
-    for k in range(n_boxes - 1, begin - 1, -1):
-        word, bit = divmod(k, BOXES_A_WORD)
-        np.copyto(answering, k, where=once[word] >> bit & 1 == 0)
-    return answering
-
-
-def _exact_sums(place, values, n_places=0):
-    """`numpy.bincount` of integers, without rounding."""
-    high = values >> LOW_WORD_BITS
-    low = values - (high << LOW_WORD_BITS)
-    total = np.bincount(place, high, n_places).astype(np.int64) << LOW_WORD_BITS
-    return total + np.bincount(place, low, n_places).astype(np.int64)
-
-
 def __getattr__(name):
     """Load the loop of this name on first use, as numba takes long to import."""
     plain = globals().get(f"plain_{name}")
     if plain is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    kind = "list_kernels_numba" if name.startswith("list_") else "kernels_numba"
     try:
-        kernel = getattr(import_module(f"defragtrees.search.{kind}"), name)
+        kernel = getattr(import_module("defragtrees.search.kernels_numba"), name)
     except ImportError:
         kernel = plain
     globals()[name] = kernel

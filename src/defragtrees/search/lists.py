@@ -131,12 +131,28 @@ class Boxes:
         return code_gains(self.table, self.boxes[k], self.row_gains(k))
 
 
-class BoxList(Boxes):
-    """An ordered list of boxes with counts of the rows that each predicts.
+class RuleBoxes(Boxes):
+    """An ordered list of boxes, and the rule that predicts each row.
 
-    Subclasses know where the rows are; each has `table`, `loss`, `boxes`, `prices`,
-    `counts` and `cost`.
+    `held`, (n_boxes, n_samples), is which rows each box accepts; `prices` are nats for
+    the conditions of each box; `answering` is the place of the first box that accepts a
+    row.
     """
+
+    def __init__(self, table, loss, boxes, held=None, prices=None, answering=None):
+        self.table = table
+        self.loss = loss
+        self.boxes = tuple(boxes)
+        if held is None:
+            held = np.array([rows_in(table, box) for box in self.boxes], dtype=bool)
+            held = held.reshape(len(self.boxes), table.n_rows)
+            prices = tuple(box_price(table, box) for box in self.boxes)
+        self.held = held
+        self.prices = prices
+        self.answering = kernels.first_true(held) if answering is None else answering
+        self.counts = loss.counts(self.answering, len(self.boxes) + 1)
+        self.fit_cost = settled(loss.cost(self.counts))
+        self.cost = settled(self.fit_cost + self.price)
 
     @property
     def weights(self):
@@ -163,30 +179,6 @@ class BoxList(Boxes):
         pairs = ordered_pairs(self.boxes, j, self.table.columns[j].n_codes)
         answers = self.loss.answers(self.counts)
         return pairs is not None and not breaks_order(pairs, answers, sign)
-
-
-class RuleBoxes(BoxList):
-    """An ordered list of boxes, and the rule that predicts each row.
-
-    `held`, (n_boxes, n_samples), is which rows each box accepts; `prices` are nats for
-    the conditions of each box; `answering` is the place of the first box that accepts a
-    row.
-    """
-
-    def __init__(self, table, loss, boxes, held=None, prices=None, answering=None):
-        self.table = table
-        self.loss = loss
-        self.boxes = tuple(boxes)
-        if held is None:
-            held = np.array([rows_in(table, box) for box in self.boxes], dtype=bool)
-            held = held.reshape(len(self.boxes), table.n_rows)
-            prices = tuple(box_price(table, box) for box in self.boxes)
-        self.held = held
-        self.prices = prices
-        self.answering = kernels.first_true(held) if answering is None else answering
-        self.counts = loss.counts(self.answering, len(self.boxes) + 1)
-        self.fit_cost = settled(loss.cost(self.counts))
-        self.cost = settled(self.fit_cost + self.price)
 
     def with_box(self, k, box):
         """The list with another box at place k."""

@@ -5,7 +5,6 @@ rule, with one spread for the whole list. If the class counts, a list also pays 
 rows that it predicts wrongly.
 """
 
-from copy import copy
 from functools import cached_property
 
 import numpy as np
@@ -40,18 +39,6 @@ class SquaredLoss:
     def weighted(self):
         """The weight of rows and their weighted outputs, as lines."""
         return np.vstack([self.weight, (self.weight[:, None] * self.target).T])
-
-    @property
-    def counted(self):
-        """Numbers of outputs and of classes in its counts."""
-        return self.n_outputs, 0
-
-    def elsewhere(self, total_weight, square):
-        """The same loss for other rows, known by their counts only."""
-        loss = copy(self)
-        loss.target = loss.weight = None
-        loss.total_weight, loss.square = total_weight, square
-        return loss
 
     def take(self, rows):
         """The same loss for some of the rows."""
@@ -131,18 +118,6 @@ class ErrorLoss:
         self.n_classes = n_classes
         self.total_weight = float(weight.sum())
 
-    @property
-    def counted(self):
-        """Numbers of outputs and of classes in its counts."""
-        return 0, self.n_classes
-
-    def elsewhere(self, total_weight, square):
-        """The same loss for other rows; see SquaredLoss."""
-        loss = copy(self)
-        loss.target = loss.weight = None
-        loss.total_weight = total_weight
-        return loss
-
     def take(self, rows):
         """The same loss for some of the rows."""
         return ErrorLoss(self.target[rows], self.weight[rows], self.n_classes)
@@ -219,21 +194,6 @@ class BothLoss:
     def take(self, rows):
         """The same loss for some of the rows."""
         return BothLoss(self.squared.take(rows), self.wrong.take(rows), self.emphasis)
-
-    @property
-    def counted(self):
-        """Numbers of outputs and of classes in its counts."""
-        return self.squared.n_outputs, self.wrong.n_classes
-
-    def elsewhere(self, total_weight, square):
-        """The same loss for other rows; see SquaredLoss."""
-        parts = (self.squared, self.wrong)
-        both = (part.elsewhere(total_weight, square) for part in parts)
-        loss = copy(self)
-        loss.squared, loss.wrong = both
-        loss.target = loss.weight = None
-        loss.total_weight = total_weight
-        return loss
 
     def counts(self, answering, n_rules):
         """The counts of the two losses, concatenated."""

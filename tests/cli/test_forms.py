@@ -90,7 +90,9 @@ def test_every_command_takes_the_form(call, credit, inputs, tmp_path, form):
     done = call("path", *inputs, "--form", form, "--max-rules", 3)
     assert done.code == 0, done.err
     options = ["--methods", "defrag", "--max-rules", 3, "--json"]
-    done = call("compare", *inputs, *options, "--form", form)
+    settings = tmp_path / "settings.toml"
+    settings.write_text(f"form = '{form}'\n")
+    done = call("compare", *inputs, *options, "--settings", settings)
     plain = call("compare", *inputs, *options)
     assert done.code == 0, done.err
     scores = [json.loads(one.out)["methods"][0]["log_loss"] for one in (done, plain)]

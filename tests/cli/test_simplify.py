@@ -273,7 +273,7 @@ def test_numbers_are_read_to_the_last_bit(files, tmp_path):
     assert batch.columns["a"].numbers.tolist() == values.tolist()
 
 
-def test_the_papers_method_is_one_word_away(call, files, iris):
+def test_the_papers_method_is_one_word_away(call, files, iris, tmp_path):
     inputs = [files / "xgboost.json", files / "iris.csv", "--target", "class"]
     options = [*inputs, "--test-size", 0, "--method", "paper"]
     expected = simplify(
@@ -286,16 +286,15 @@ def test_the_papers_method_is_one_word_away(call, files, iris):
     done = call("simplify", *options, "--json")
     assert rows_of(done) == as_shown(expected.rules_)
     assert json.loads(done.out)["method"] == "paper"
-    shown = call("simplify", *options, "--e-step", "converged").out
-    assert "posterior" in shown
+    settings = tmp_path / "settings.toml"
+    settings.write_text("e_step = 'converged'\n")
+    assert "posterior" in call("simplify", *options, "--settings", settings).out
     assert "posterior" not in call("simplify", *inputs, "--test-size", 0).out
-    refused = call("simplify", *inputs, "--e-step", "converged")
+    refused = call("simplify", *inputs, "--settings", settings)
     assert refused.code == 2
-    assert "--e-step is for --method paper; got --method defrag." in refused.err
+    assert "'e_step', which is no setting of DefragClassifier" in refused.err
     refused = call("simplify", *inputs[:2], "--method", "paper")
-    assert "--method paper learns from the labels here, so it needs --target." in (
-        refused.err
-    )
+    assert "learns from the true values here, so it needs --target." in refused.err
 
 
 @pytest.fixture

@@ -4,6 +4,7 @@ import csv
 import functools
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -236,7 +237,7 @@ def held_out_option(text):
 
 # Classes, whose labels are texts on a command line and may be numbers in a model.
 
-CLASS_WEIGHT = {
+CLASS_WEIGHT: dict[str, Any] = {
     "type": Text(
         "class weight",
         lambda text: (
@@ -245,7 +246,7 @@ CLASS_WEIGHT = {
     ),
     "metavar": "balanced|A=2,B=1,...",
 }
-COSTS = {
+COSTS: dict[str, Any] = {
     "type": Text("costs", pairs(float, "TRUE:PREDICTED=5, as in bad:good=5")),
     "metavar": "TRUE:PREDICTED=5,...",
 }

@@ -8,8 +8,7 @@ import pytest
 from sklearn.ensemble import RandomForestClassifier
 
 import defragtrees
-from defragtrees import metrics
-from defragtrees._api import simplify
+from defragtrees import DefragClassifier, metrics
 from defragtrees.cli.group import run
 from defragtrees.export import export
 
@@ -40,16 +39,14 @@ def labelled():
     pd = pytest.importorskip("pandas")
     frame = pd.DataFrame(X, columns=NAMES)
     forest = RandomForestClassifier(30, random_state=0).fit(frame, y)
-    model = simplify(
+    model = DefragClassifier(
         forest,
-        frame,
-        y,
         max_rules=4,
         random_state=0,
         feature_labels=FEATURES,
         class_labels=CLASSES,
     )
-    return model, frame, y
+    return model.fit(frame, y), frame, y
 
 
 def check_words(text, has_all=True):

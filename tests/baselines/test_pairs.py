@@ -8,9 +8,9 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
-from defragtrees import (
+from defragtrees import DefragClassifier
+from defragtrees.baselines import (
     BornAgainTreeClassifier,
-    DefragClassifier,
     DistilledTreeClassifier,
     InTreesClassifier,
     NodeHarvestClassifier,

@@ -82,13 +82,6 @@ def test_predict_is_that_of_the_library(call, fitted, rules, table, data):
     assert first["opened"] == str(table["opened"][1].date())
 
 
-def test_predict_without_pandas(call, fitted, rules, table, tmp_path, without_pandas):
-    data = write(table, tmp_path / "data.csv")
-    without_pandas()
-    done = call("predict", rules, data)
-    assert answers_of(done) == fitted.rules_.predict(table[FEATURES]).tolist()
-
-
 def test_simplify_is_that_of_the_library(call, fitted, model, data, tmp_path):
     out = tmp_path / "found.json"
     options = ["--target", "status", "--test-size", 0, "--max-rules", 4, "--out", out]

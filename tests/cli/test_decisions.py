@@ -8,7 +8,13 @@ import pandas as pd
 import pytest
 from sklearn.ensemble import RandomForestClassifier
 
-from defragtrees import RuleModel, compare, read_forest, simplify, simplify_path
+from defragtrees import (
+    DefragClassifier,
+    RuleModel,
+    compare,
+    read_forest,
+    simplify_path,
+)
 from defragtrees.cli.options import by_classes
 
 FEATURES = ["a", "b"]
@@ -74,6 +80,7 @@ def test_a_class_that_no_rule_answers_is_said(call, inputs):
             ["--form", "points", "--settings", "brevity = 0.05\npoints = 'integer'"],
             {"form": "points", "points": "integer", "brevity": 0.05},
         ),
+        (["--min-rows", "0.3"], {"min_rows": 0.3}),
         (["--settings", "criterion = 'probability'"], {"criterion": "probability"}),
         (["--settings", "costs = {'bad:good' = 5}"], {"costs": {("bad", "good"): 5}}),
         (["--settings", "class_weight = 'balanced'"], {"class_weight": "balanced"}),
@@ -95,7 +102,8 @@ def test_each_option_is_the_setting_of_the_library(
     options = [*options, "--max-rules", 4, "--test-size", 0, "--out", out]
     done = call("simplify", *inputs, *options)
     assert done.code == 0, done.err
-    assert RuleModel.load(out) == simplify(model, *rows, **settings).rules_
+    expected = DefragClassifier(model, **settings).fit(*rows)
+    assert RuleModel.load(out) == expected.rules_
 
 
 def test_path_takes_them_from_a_file(call, credit, inputs, tmp_path):

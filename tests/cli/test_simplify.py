@@ -12,6 +12,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.tree import DecisionTreeRegressor
 
 from defragtrees import RuleModel, read_forest, simplify
+from defragtrees.data.files import FileSource
 from defragtrees.ensembles.readers import from_r
 from defragtrees.rules.profile import WORTH
 from defragtrees.rules.text import MAYBE_TRAINED
@@ -252,25 +253,13 @@ def test_text_becomes_the_categories_that_the_model_knows(call, files, model, da
     assert scores["fidelity"] == pytest.approx(expected.training_["fidelity"])
 
 
-def test_without_pandas_all_is_the_same(call, files, without_pandas):
-    options = ["--target", "price", "--test-size", 0, "--json"]
-    expected = call("simplify", files / "shop.txt", files / "shop.csv", *options)
-    without_pandas()
-    done = call("simplify", files / "shop.txt", files / "shop.csv", *options)
-    assert rows_of(done) == rows_of(expected)
-    done = call("simplify", files / "shop.txt", files / "shop.parquet", *options)
-    assert rows_of(done) == rows_of(expected)
-
-
 def test_numbers_are_read_to_the_last_bit(files, tmp_path):
-    from defragtrees.cli.data import CsvTable
-
     rng = np.random.default_rng(0)
     values = rng.random(5000) * 10.0 ** rng.integers(-5, 6, 5000)
     path = tmp_path / "numbers.csv"
     path.write_text("a\n" + "\n".join(map(repr, values.tolist())) + "\n")
-    (batch,) = CsvTable(path).batches({"a": None}, {})
-    assert batch.columns["a"].numbers.tolist() == values.tolist()
+    (part,) = FileSource(path).parts()
+    assert part.X["a"].tolist() == values.tolist()
 
 
 def test_the_papers_method_is_one_word_away(call, files, iris, tmp_path):

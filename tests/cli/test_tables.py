@@ -291,7 +291,6 @@ def test_a_signal_just_before_a_read_is_not_missed(monkeypatch):
 # Separators and decimal commas
 
 
-@pytest.mark.parametrize("has_pandas", [True, False])
 @pytest.mark.parametrize(
     ("written", "options"),
     [
@@ -303,14 +302,10 @@ def test_a_signal_just_before_a_read_is_not_missed(monkeypatch):
         ({"sep": ";"}, []),
     ],
 )
-def test_how_csv_is_written(
-    call, card, table, tmp_path, without_pandas, has_pandas, written, options
-):
+def test_how_csv_is_written(call, card, table, tmp_path, written, options):
     path = tmp_path / "data.csv"
     table.to_csv(path, index=False, **written)
     wanted = expected(table)
-    if not has_pandas:
-        without_pandas()
     done = call("predict", card, path, *options, "--id", "opened")
     assert done.code == 0, done.err
     found = pd.read_csv(io.StringIO(done.out))

@@ -6,12 +6,8 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import train_test_split
 
-from defragtrees import (
-    DefragClassifier,
-    DistilledTreeClassifier,
-    RuleModel,
-    simplify_path,
-)
+from defragtrees import DefragClassifier, RuleModel, simplify_path
+from defragtrees.baselines import DistilledTreeClassifier
 
 LABELS = ("bad", "fair", "good")
 

@@ -249,13 +249,13 @@ def test_intervals_of_points_hold_about_as_often_as_they_say(numbers):
     assert model.predict_interval(new).shape == (len(new), 2)
 
 
-def test_min_coverage_and_features_are_respected(two_classes):
+def test_min_rows_and_features_are_respected(two_classes):
     forest, X, y = two_classes
     for form in ("standalone", "points"):
         model = DefragClassifier(
             forest,
             form=form,
-            min_coverage=0.2,
+            min_rows=0.2,
             features=["age", "debt"],
             random_state=0,
         )

@@ -64,15 +64,11 @@ def test_stability_is_one_for_a_clear_step_and_less_for_noise():
     for y in (step, noise):
         tree = DecisionTreeClassifier(max_depth=6, random_state=0).fit(table, y)
         model = DistilledTreeClassifier(tree, max_rules=6, random_state=0)
-        found.append(metrics.stability(model, table, y, random_state=0))
+        refits = metrics.rule_stability(model, table, y, n_resamples=5, random_state=0)
+        found.append(refits.rules)
     assert found[0] == 1.0
     assert found[1] < 0.9
     assert not hasattr(model, "rules_")
-
-
-def test_stability_needs_two_samples():
-    with pytest.raises(ValueError, match="n_resamples must be at least 2; got 1"):
-        metrics.stability(None, X, n_resamples=1)
 
 
 LOW = (Condition(0, upper=2.5),)

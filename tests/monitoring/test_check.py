@@ -15,7 +15,7 @@ from sklearn.ensemble import (
 
 from defragtrees import Condition, Rule, RuleList, RuleModel, simplify
 from defragtrees.monitoring.check import Check, check
-from defragtrees.monitoring.two_samples import (
+from defragtrees.outcomes.tests import (
     holm,
     larger_mean_p,
     larger_share_p,

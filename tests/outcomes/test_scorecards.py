@@ -15,7 +15,7 @@ from sklearn.metrics import roc_auc_score
 from defragtrees import metrics, plots, write_report
 from defragtrees.estimators.defrag import DefragClassifier, DefragRegressor
 from defragtrees.export import export
-from defragtrees.outcomes.points import whole_log_odds
+from defragtrees.outcomes.points import whole_points
 from defragtrees.rules import RuleList, RuleSet, Scorecard
 from defragtrees.rules.conditions import Condition, Rule
 from tests.estimators.test_forms import make_table
@@ -73,17 +73,6 @@ def test_points_are_whole_and_say_nearly_as_much(n_classes):
     assert whole.training_[measure] < exact.training_[measure] * 1.05
 
 
-def test_points_double_the_odds_as_often_as_asked_for():
-    model, X, _ = fitted(points_to_double=20)
-    assert model.rules_.unit == pytest.approx(math.log(2) / 20)
-    assert model.rules_.origin == 0.0
-    totals = model.rules_.totals(X)[:, 0]
-    told = model.predict_proba(X)[:, 1]
-    odds = told / (1 - told)
-    assert np.log2(odds) * 20 == pytest.approx(totals)
-    assert "20 more points double the odds" in model.rules_.to_text()
-
-
 def test_rounding_is_no_worse_than_any_neighbour():
     rng = np.random.default_rng(0)
     held = np.column_stack([rng.random((40, 3)) < 0.5, np.ones(40)]).astype(float)
@@ -95,8 +84,8 @@ def test_rounding_is_no_worse_than_any_neighbour():
         return float(weight @ np.logaddexp(0, values[:, 0]) - events @ values[:, 0])
 
     points = np.array([[0.8], [-1.3], [0.4], [-0.2]])
-    card = whole_log_odds(held, weight, events, points, nats, 0.0, points_to_double=3)
     unit = math.log(2) / 3
+    card = whole_points(held, points, nats, 0.0, math.inf, lambda _: unit)
     for k in range(4):
         for step in (-1, 1):
             moved = card.points.copy()
@@ -105,17 +94,10 @@ def test_rounding_is_no_worse_than_any_neighbour():
     assert card.cost == pytest.approx(nats(held @ card.points * unit))
 
 
-def test_three_classes_have_no_points_to_double():
-    with pytest.raises(ValueError, match="points_to_double needs two classes"):
-        fitted(3, points_to_double=20)
-
-
 @pytest.mark.parametrize(
     ("settings", "words"),
     [
         ({"form": "list"}, "points='integer' needs form='points'"),
-        ({"points": "exact", "points_to_double": 5}, "needs points='integer'"),
-        ({"points_to_double": -5}, "points_to_double must be"),
         ({"points": "whole"}, "points must be"),
     ],
 )

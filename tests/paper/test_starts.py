@@ -8,7 +8,6 @@ import pandas as pd
 import pytest
 from sklearn.ensemble import RandomForestRegressor
 
-from benchmarks.paper.parts import mean_components
 from defragtrees import datasets
 from defragtrees._api import simplify
 from defragtrees.data import sources
@@ -66,6 +65,12 @@ def test_a_start_is_the_same_point_in_all_units(center, scale, means):
     assert (found.precision > np.finfo(np.float32).tiny).all()
     most = found.precision * (np.abs(found.mean) + 100) ** 2
     assert (most < np.finfo(np.float32).max / 1000).all()
+
+
+def mean_components(model):
+    """How many components the restarts have at their ends, on average."""
+    ends = {step.restart: step.n_components for step in model.history_}
+    return np.mean(list(ends.values()))
 
 
 @pytest.mark.parametrize("e_step", ["original", "converged"])

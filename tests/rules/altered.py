@@ -3,20 +3,18 @@
 import copy
 import json
 import math
+from itertools import islice, product
 
 import numpy as np
 import pandas as pd
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from defragtrees import (
-    DefragClassifier,
-    DefragRegressor,
+from defragtrees import DefragClassifier, DefragRegressor, RuleModel, metrics
+from defragtrees.baselines import (
     DistilledTreeClassifier,
     DistilledTreeRegressor,
     NodeHarvestClassifier,
     NodeHarvestRegressor,
-    RuleModel,
-    metrics,
 )
 from defragtrees.errors import ModelFileError
 
@@ -145,24 +143,25 @@ def paths_of(value, path=()):
             yield from paths_of(value[i], (*path, i))
 
 
-def alterations(document):
-    """Pairs of a text that says what was altered, and the altered document."""
-    for path in paths_of(document):
+def alterations(document, first=0, step=1):
+    """Every so many pairs of a text that says what was altered, and the document."""
+    values = (*VALUES, "delete", "twice")
+    pairs = product(paths_of(document), values)
+    for path, value in islice(pairs, first, None, step):
         *start, key = path
-        for value in (*VALUES, "delete", "twice"):
-            made = copy.deepcopy(document)
-            holder = made
-            for own in start:
-                holder = holder[own]
-            if value == "delete":
-                del holder[key]
-            elif value == "twice" and isinstance(holder, list):
-                holder.append(copy.deepcopy(holder[key]))
-            elif value == "twice":
-                holder["extra"] = 1
-            else:
-                holder[key] = value
-            yield f"{'.'.join(map(str, path))} = {value!r}", made
+        made = copy.deepcopy(document)
+        holder = made
+        for own in start:
+            holder = holder[own]
+        if value == "delete":
+            del holder[key]
+        elif value == "twice" and isinstance(holder, list):
+            holder.append(copy.deepcopy(holder[key]))
+        elif value == "twice":
+            holder["extra"] = 1
+        else:
+            holder[key] = value
+        yield f"{'.'.join(map(str, path))} = {value!r}", made
 
 
 def judge(document, rows):

@@ -5,7 +5,7 @@ import pytest
 from defragtrees import RuleModel
 from defragtrees.errors import ModelFileError
 from defragtrees.rules.edits import ACTIONS, Edit
-from tests.rules.test_documents import load, refused
+from tests.rules.test_schema import load, refused
 
 DROPPED = {
     "action": "drop",

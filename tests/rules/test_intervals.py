@@ -7,15 +7,11 @@ import pytest
 from sklearn.datasets import load_diabetes, make_friedman1
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
-from defragtrees import (
+from defragtrees import Condition, Rule, RuleList, RuleModel, simplify
+from defragtrees.baselines import (
     BornAgainTreeRegressor,
-    Condition,
     DistilledTreeRegressor,
     NodeHarvestRegressor,
-    Rule,
-    RuleList,
-    RuleModel,
-    simplify,
 )
 from defragtrees.data import sources
 from defragtrees.outcomes.intervals import RateBands, Residuals, kept_values
@@ -126,10 +122,13 @@ def test_a_weight_of_two_is_a_residual_given_twice():
     assert kept_values(values, weight, 10) == (1.0, 1.0, 2.0, 2.0, 2.0, 3.0)
 
 
+@pytest.mark.parametrize(
+    ("n_seeds", "slack"), [(3, 0.02), pytest.param(10, 0.0, marks=pytest.mark.slow)]
+)
 @pytest.mark.parametrize("make_case", [friedman, diabetes])
-def test_intervals_cover_what_they_say(make_case):
+def test_intervals_cover_what_they_say(make_case, n_seeds, slack):
     covered = {(way, c): [] for way in ("fitted", "calibrated") for c in COVERAGES}
-    for seed in range(10):
+    for seed in range(n_seeds):
         forest, X, y, third = make_case(seed)
         simple = simplify(forest, X[:third], y[:third], random_state=seed)
         for way in ("fitted", "calibrated"):
@@ -143,7 +142,7 @@ def test_intervals_cover_what_they_say(make_case):
     allowed = {"fitted": (-0.075, 0.075), "calibrated": (-0.025, 0.04)}
     for (way, coverage), shares in covered.items():
         least, most = allowed[way]
-        assert least <= np.mean(shares) - coverage <= most
+        assert least - slack <= np.mean(shares) - coverage <= most + slack
 
 
 def test_widths_follow_the_rule():

@@ -213,7 +213,7 @@ class BornAgainTreeClassifier(RuleClassifier, _BornAgainTree):
     --------
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.ensemble import RandomForestClassifier
-    >>> from defragtrees.baselines.born_again import BornAgainTreeClassifier
+    >>> from defragtrees.baselines import BornAgainTreeClassifier
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
     >>> forest = RandomForestClassifier(20, random_state=0)
     >>> tree = BornAgainTreeClassifier(forest, max_rules=3, random_state=0).fit(X, y)
@@ -331,7 +331,7 @@ class BornAgainTreeRegressor(RuleRegressor, _BornAgainTree):
     --------
     >>> from sklearn.datasets import load_diabetes
     >>> from sklearn.ensemble import RandomForestRegressor
-    >>> from defragtrees.baselines.born_again import BornAgainTreeRegressor
+    >>> from defragtrees.baselines import BornAgainTreeRegressor
     >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
     >>> forest = RandomForestRegressor(20, min_samples_leaf=5, random_state=0)
     >>> tree = BornAgainTreeRegressor(forest, max_depth=3, random_state=0).fit(X, y)

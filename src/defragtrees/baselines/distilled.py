@@ -154,7 +154,7 @@ class DistilledTreeClassifier(RuleClassifier, _DistilledTree):
     --------
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.ensemble import RandomForestClassifier
-    >>> from defragtrees.baselines.distilled import DistilledTreeClassifier
+    >>> from defragtrees.baselines import DistilledTreeClassifier
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
     >>> forest = RandomForestClassifier(20, random_state=0)
     >>> tree = DistilledTreeClassifier(forest, max_rules=3, random_state=0).fit(X, y)
@@ -260,7 +260,7 @@ class DistilledTreeRegressor(RuleRegressor, _DistilledTree):
     --------
     >>> from sklearn.datasets import load_diabetes
     >>> from sklearn.ensemble import RandomForestRegressor
-    >>> from defragtrees.baselines.distilled import DistilledTreeRegressor
+    >>> from defragtrees.baselines import DistilledTreeRegressor
     >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
     >>> forest = RandomForestRegressor(20, min_samples_leaf=5, random_state=0)
     >>> tree = DistilledTreeRegressor(forest, max_rules=5, random_state=0).fit(X, y)

@@ -160,7 +160,7 @@ class InTreesClassifier(RuleClassifier, _InTrees):
     --------
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.ensemble import RandomForestClassifier
-    >>> from defragtrees.baselines.intrees import InTreesClassifier
+    >>> from defragtrees.baselines import InTreesClassifier
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
     >>> forest = RandomForestClassifier(50, min_samples_leaf=5, random_state=0)
     >>> simple = InTreesClassifier(forest, max_rules=4, random_state=0).fit(X, y)
@@ -270,7 +270,7 @@ class InTreesRegressor(RuleRegressor, _InTrees):
     --------
     >>> from sklearn.datasets import load_diabetes
     >>> from sklearn.ensemble import RandomForestRegressor
-    >>> from defragtrees.baselines.intrees import InTreesRegressor
+    >>> from defragtrees.baselines import InTreesRegressor
     >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
     >>> forest = RandomForestRegressor(50, min_samples_leaf=10, random_state=0)
     >>> simple = InTreesRegressor(forest, max_rules=5, random_state=0).fit(X, y)

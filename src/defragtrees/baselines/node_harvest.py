@@ -246,7 +246,7 @@ class NodeHarvestClassifier(RuleClassifier, _NodeHarvest):
     --------
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.ensemble import RandomForestClassifier
-    >>> from defragtrees.baselines.node_harvest import NodeHarvestClassifier
+    >>> from defragtrees.baselines import NodeHarvestClassifier
     >>> X, y = load_iris(return_X_y=True)
     >>> forest = RandomForestClassifier(50, min_samples_leaf=5, random_state=0)
     >>> simple = NodeHarvestClassifier(forest, max_rules=4, random_state=0).fit(X, y)
@@ -358,7 +358,7 @@ class NodeHarvestRegressor(RuleRegressor, _NodeHarvest):
     --------
     >>> from sklearn.datasets import load_diabetes
     >>> from sklearn.ensemble import RandomForestRegressor
-    >>> from defragtrees.baselines.node_harvest import NodeHarvestRegressor
+    >>> from defragtrees.baselines import NodeHarvestRegressor
     >>> X, y = load_diabetes(return_X_y=True)
     >>> forest = RandomForestRegressor(50, min_samples_leaf=10, random_state=0)
     >>> simple = NodeHarvestRegressor(forest, max_rules=8, random_state=0).fit(X, y)

@@ -2,8 +2,8 @@
 
 import click
 
+from defragtrees.cli.data import read_rules
 from defragtrees.cli.group import Command
-from defragtrees.cli.inputs import read_rules
 from defragtrees.cli.options import (
     CLASS_WEIGHT,
     COSTS,

@@ -6,8 +6,8 @@ import click
 import numpy as np
 
 from defragtrees._utils import formatting as render
+from defragtrees.cli.data import cells, open_for_rules, read_parts, read_rules
 from defragtrees.cli.group import Command
-from defragtrees.cli.inputs import RuleRows, read_rules
 from defragtrees.cli.options import (
     FILE,
     Text,
@@ -74,8 +74,9 @@ def command(rules, data, ranges, form, out):
     check_outputs({"--out": out}, (rules, data.path))
     form = output_format(out, form, FORMATS, "text")
     rule_set = read_rules(rules)
-    batches = RuleRows(rule_set, data, progress_kind(is_streamed=out is None))
-    reasons = _reasons(rule_set, batches, ranges, data.name, form == "text")
+    source = open_for_rules(rule_set, data)
+    parts = read_parts(source, progress_kind(is_streamed=out is None), "predicting")
+    reasons = _reasons(rule_set, parts, ranges, data.name, form == "text")
     with open_output(out) as file:
         if form == "json":
             write_json(file, reasons)
@@ -97,38 +98,35 @@ def command(rules, data, ranges, form, out):
         say(f"The reasons are in {out}.")
 
 
-def _reasons(rules, batches, ranges, name, is_text):
+def _reasons(rules, parts, ranges, name, is_text):
     """One dict, or text, for each selected row: the prediction, its rule, and why."""
     last = max(high for _, high in ranges) if ranges else None
     n_rows = 0
-    for batch in batches:
-        n_rows += len(batch)
-        numbers = batch.first + np.arange(len(batch))
-        wanted = np.ones(len(batch), dtype=bool)
-        if ranges:
-            wanted = np.zeros(len(batch), dtype=bool)
-            for low, high in ranges:
-                wanted |= (numbers >= low) & (numbers <= high)
-        for i, explanation in zip(
-            np.flatnonzero(wanted).tolist(),
-            rules._explanations(batch.matrix[wanted]),
-            strict=True,
-        ):
-            number = int(numbers[i])
+    for part in parts:
+        numbers = n_rows + 1 + np.arange(len(part.X))
+        n_rows += len(numbers)
+        wanted = np.full(len(numbers), not ranges)
+        for low, high in ranges or ():
+            wanted |= (numbers >= low) & (numbers <= high)
+        X = part.X[wanted]
+        matrix = rules.encode(X)
+        values = {own: cells(rules, own, X, matrix) for own in rules.features}
+        for i, explanation in enumerate(rules._explanations(matrix)):
+            number = int(numbers[wanted][i])
             if is_text:
-                text = rules._explanation_text(batch.matrix[i], explanation)
+                text = rules._explanation_text(matrix[i], explanation)
                 yield f"{click.style(f'Row {number}', bold=True)}\n{text}"
             else:
-                yield {"row": number, **_reason(batch, i, explanation)}
+                row = {own: column[i] for own, column in values.items()}
+                yield {"row": number, **_reason(rules, row, matrix[i], explanation)}
         if last is not None and n_rows >= last:
             return
     if last is not None:
         raise ValueError(f"{name!r} has {n_rows} rows; --rows asks for {last}.")
 
 
-def _reason(batch, i, explanation):
+def _reason(rules, row, numbers, explanation):
     """The prediction, its rule, and why, with the values of the file."""
-    rules = batch.rules
     every = list(rules)
     names, words = rules.feature_names, rules.vocabulary
     holding = [every[k] for k in explanation.averaged or (explanation.rule,)]
@@ -138,13 +136,13 @@ def _reason(batch, i, explanation):
         reason["rule"] = explanation.rule + 1
         reason["if"] = every[explanation.rule].text(*words)
     reason |= {
-        "values": {names[j]: batch.value(j, i) for j in features},
+        "values": {names[j]: row[names[j]] for j in features},
         "failed": [
             {
                 "rule": k + 1,
                 "condition": condition.text(*words),
                 "feature": names[condition.feature],
-                "value": batch.value(condition.feature, i),
+                "value": row[names[condition.feature]],
             }
             for k, condition in explanation.failed
         ],
@@ -155,7 +153,7 @@ def _reason(batch, i, explanation):
     basis = rules._basis(explanation)
     if basis:
         reason["basis"] = basis
-    return reason | rules._explanation_data(explanation, batch.matrix[i])
+    return reason | rules._explanation_data(explanation, numbers)
 
 
 def _value_text(value):

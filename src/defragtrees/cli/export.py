@@ -2,8 +2,8 @@
 
 import click
 
+from defragtrees.cli.data import read_rules
 from defragtrees.cli.group import Command
-from defragtrees.cli.inputs import read_rules
 from defragtrees.cli.options import FILE, output_option
 from defragtrees.cli.output import check_outputs, open_output, say
 from defragtrees.export import FORMATS, export

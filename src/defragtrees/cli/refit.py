@@ -2,8 +2,8 @@
 
 import click
 
+from defragtrees.cli.data import read_rule_rows, read_rules
 from defragtrees.cli.group import Command
-from defragtrees.cli.inputs import read_rule_rows, read_rules
 from defragtrees.cli.options import (
     FILE,
     data_options,

@@ -12,14 +12,9 @@ from click.core import ParameterSource
 
 from defragtrees._utils import formatting as render
 from defragtrees.cli.compare import compared, most_rules
+from defragtrees.cli.data import find_column, is_rules_file, read_rules
 from defragtrees.cli.group import Command, State
-from defragtrees.cli.inputs import (
-    find_column,
-    is_rules_file,
-    load,
-    load_rule_rows,
-    read_rules,
-)
+from defragtrees.cli.inputs import load, load_rule_rows
 from defragtrees.cli.options import (
     held_out_option,
     input_options,
@@ -28,9 +23,11 @@ from defragtrees.cli.options import (
 )
 from defragtrees.cli.output import check_outputs, progress_kind, say
 from defragtrees.cli.settings import fit, setting_options
+from defragtrees.data.files import AS_IS
 from defragtrees.ensembles.readers import file_kind
 from defragtrees.report.page import write_report
 from defragtrees.rules.model import RuleModel
+from defragtrees.tables import is_missing
 
 # What a report on a file of rules takes; all else is about a fit.
 FOR_RULES = {
@@ -140,14 +137,13 @@ def _with_groups(loaded, name, data, validation):
 
 def _read_groups(data, name):
     """The values of a column of a data file; numbers if all of them are."""
-    table = data.open()
-    find_column(name, table, "--by-group")
-    parts = [np.empty(0, dtype=object)]
-    for batch in table.batches([], {name: None}):
-        column = batch.columns[name]
-        values = [v if isinstance(v, SIMPLE) else str(v) for v in column.values]
-        parts.append(np.array([*values, None], dtype=object)[column.codes])
-    texts = np.concatenate(parts)
+    source = data.open()
+    source.names = [find_column(name, source, "--by-group")]
+    source.expected[name] = AS_IS
+    values = (value for part in source.parts() for value in part.X[name])
+    values = (None if is_missing(value) else value for value in values)
+    texts = [v if v is None or isinstance(v, SIMPLE) else str(v) for v in values]
+    texts = np.array([*texts, None], dtype=object)[:-1]
     with contextlib.suppress(TypeError, ValueError):
         there = [None if text is None else float(text) for text in texts]
         return np.array(there, dtype=object)

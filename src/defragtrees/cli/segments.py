@@ -20,11 +20,11 @@ from defragtrees.cli.output import (
     say,
     working,
 )
+from defragtrees.ensembles.predictions import predict_rows
 from defragtrees.segments.models import (
     LOSSES,
     compare_models,
     explain_errors,
-    predict_rows,
 )
 
 EXAMPLE = "defragtrees segments model.json new.csv --target y"

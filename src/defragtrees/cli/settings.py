@@ -213,8 +213,11 @@ def _as_in_model(settings, classes):
     }
 
 
-def fit(choices, loaded):
-    """Fit the method of the user's choice to rows, under a progress bar."""
+def fit(choices, loaded, stability=None):
+    """Fit the method of the user's choice to rows, under a progress bar.
+
+    With `stability`, also to this number of halves of the rows.
+    """
     kind, settings = choices.for_model(loaded.forest)
     if kind(**settings).target == "labels" and loaded.y is None:
         raise click.UsageError(
@@ -222,5 +225,9 @@ def fit(choices, loaded):
         )
     unseen = loaded.validation
     validation = None if unseen is None else unseen.rows
+    simple = kind(loaded.forest, **settings)
     with working("simplifying"):
-        return kind(loaded.forest, **settings).fit(*loaded.rows, validation=validation)
+        simple.fit(*loaded.rows, validation=validation)
+        if stability:
+            simple.stability(*loaded.rows, n=stability)
+    return simple

@@ -36,7 +36,7 @@ SETTINGS = (
     *("form", "max_rules", "max_conditions", "min_rows", "points"),
     *("features", "exclude", "must_use", "monotone"),
     *("class_weight", "costs", "threshold", "pos_label"),
-    *("method", "target", "random_state", "n_jobs", "stability"),
+    *("method", "target", "random_state", "n_jobs"),
 )
 
 
@@ -45,11 +45,20 @@ SETTINGS = (
 @setting_options(*SETTINGS)
 @validation_option
 @held_out_option("Rows to hold out for the scores, as a share or a number; 0 for none.")
+@click.option(
+    "--stability",
+    type=click.IntRange(2, 10_000),
+    metavar="N",
+    help="Fit again to this number of random halves of the rows, and count how often "
+    "each rule comes back.",
+)
 @output_option("Save the rules, as JSON.")
 @output_option("Write an HTML report.", name="--report")
 @details_option("Show counts, coverage and agreement of every rule, and all scores.")
 @json_option
-def command(inputs, choices, validation, test_size, out, report, details, as_json):
+def command(
+    inputs, choices, validation, test_size, stability, out, report, details, as_json
+):
     """Turn a trained model into a short list of rules.
 
     MODEL is a file saved by XGBoost (.json, .ubj), LightGBM (.txt), CatBoost (.cbm,
@@ -69,7 +78,7 @@ def command(inputs, choices, validation, test_size, out, report, details, as_jso
     begin = time.perf_counter()
     # The rows are in two parts now; the whole need not stay in memory.
     del loaded
-    simple = fit(choices, train)
+    simple = fit(choices, train, stability)
     seconds = time.perf_counter() - begin
     # The scores to show, and the rows that they are from.
     scores, where = simple.training_, f"{len(train):,} training rows"
@@ -103,7 +112,7 @@ def command(inputs, choices, validation, test_size, out, report, details, as_jso
         say(wrapped("\n".join([where if test is not None else "", *advice])))
     if simple.forest_.origin:
         say(wrapped(f"\n{simple.forest_.origin}"))
-    stability = getattr(simple, "stability_", None)
+    stability = simple.stability_
     if stability is not None:
         say(f"\n{table(*stability._cells())}\n{wrapped(stability.sentence)}")
     for path, text in ((out, "The rules are in"), (report, "The report is in")):
@@ -122,7 +131,7 @@ def _scores_text(rules, scores, where, details, is_new):
 
 
 def _facts(simple, choices, scores, where, seconds):
-    stability = getattr(simple, "stability_", None)
+    stability = simple.stability_
     return {
         "method": choices.method,
         "task": simple.rules_.task,

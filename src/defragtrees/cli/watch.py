@@ -7,13 +7,9 @@ import click
 
 from defragtrees._utils import formatting as render
 from defragtrees._utils.files import write_atomic
+from defragtrees.cli.data import read_rule_rows, read_rules
 from defragtrees.cli.group import Command
-from defragtrees.cli.inputs import (
-    load_to_predict,
-    read_rule_rows,
-    read_rules,
-    warn_if_swapped,
-)
+from defragtrees.cli.inputs import load_to_predict, warn_if_swapped
 from defragtrees.cli.options import (
     FILE,
     Inputs,
@@ -33,7 +29,7 @@ from defragtrees.cli.output import (
     say,
 )
 from defragtrees.cli.tables import table, wrapped
-from defragtrees.estimators.measuring import read_model
+from defragtrees.ensembles.predictions import read_model
 from defragtrees.monitoring.check import check_encoded, missing_columns
 from defragtrees.monitoring.history import Record, read_history
 from defragtrees.monitoring.page import prediction_cells
@@ -121,7 +117,7 @@ def command(
         inputs = Inputs(model, data, trust=trust)
         behind, X = load_to_predict(inputs, rule_set, progress_kind())
         read = read_model(behind, rule_set, X, len(X), classes)
-        predicted, _, match = read.matched(X)
+        predicted, _, _, match = read(X)
     y = None if y is None else rule_set.outcome.check(y)
     # An order of all classes; a black box may have predicted only some of them.
     is_order = match is not None and len(match.labels) == len(rule_set.classes)

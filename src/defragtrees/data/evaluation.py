@@ -125,7 +125,7 @@ class PartEvaluator:
             has_known = outcome.has_known(y)
         answers = probabilities = None
         if self.predict is not None:
-            answers, probabilities = self.predict(part.X, matrix)
+            answers, probabilities = self.predict(part.X, matrix)[:2]
         evaluation = evaluate_encoded(
             rules, matrix, answers, y, weight, self.posterior, probabilities
         )

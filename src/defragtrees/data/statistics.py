@@ -81,7 +81,7 @@ class PatternSums:
         points = self._signed_points(outcome, outcome.fit_points(*rows), signs)
         if not scoring.is_whole:
             return FittedPoints(np.round(points, digits))
-        card = outcome.scorecard(*rows, points, scoring.points_to_double)
+        card = outcome.scorecard(*rows, points)
         if not len(signs):
             return card
         # Rounding may have changed the sign of points near 0.

@@ -5,7 +5,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
-from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -26,13 +25,11 @@ from defragtrees.data.sources import TableSource, open_source
 from defragtrees.data.store import read_store, read_store_like
 from defragtrees.ensembles.black_box import AskedForest, ask_model, rows_by_content
 from defragtrees.ensembles.forest import Forest, for_many_rows, has_numba
+from defragtrees.ensembles.opening import Unreadable, described_forest, fitted_forest
 from defragtrees.estimators.inputs import (
-    Unreadable,
     check_columns,
     check_task,
-    described_forest,
     fit_ensemble,
-    fitted_forest,
     make_generator,
     one_seed,
     warn_of_other_columns,
@@ -48,7 +45,7 @@ from defragtrees.estimators.settings import (
     check_settings,
     setting,
 )
-from defragtrees.metrics.resampling import rule_stability
+from defragtrees.metrics.resampling import RuleStability, rule_stability
 from defragtrees.outcomes import make_outcome
 from defragtrees.rules.labels import KINDS, checked_labels, checked_pos_label
 from defragtrees.rules.model import RuleModel
@@ -104,7 +101,9 @@ class FittedRules(BaseEstimator):
     _validation_rows: str
     n_features_in_: int
     feature_names_in_: Values
+    stability_: RuleStability | None
     n_jobs: int | None
+    random_state: Any
 
     def predict(self, X: Rows) -> Values:
         """Predict class labels, or numbers.
@@ -220,7 +219,7 @@ class FittedRules(BaseEstimator):
 
         Parameters
         ----------
-        matrix : array returned by `validate_rows`
+        matrix : array returned by `_validate_rows`
         answers : array of shape (n_samples,)
             Predictions of `forest_` for these rows.
         y, sample_weight : arrays of shape (n_samples,), optional
@@ -266,12 +265,56 @@ class FittedRules(BaseEstimator):
             parts.append(wrap_notes([self.forest_.origin], render.page_width()))
         if calibration is not None:
             parts.append(calibration_text(rules, calibration.rows(rules), where))
-        stability = getattr(self, "stability_", None)
-        if stability is not None:
-            parts.append(str(stability))
+        if self.stability_ is not None:
+            parts.append(str(self.stability_))
         return render.Lines("\n\n".join(parts))
 
-    def validate_rows(self, X: Rows) -> Floats:
+    def stability(
+        self,
+        X: Rows,
+        y: Column | None = None,
+        sample_weight: Column | None = None,
+        n: int = 20,
+    ) -> RuleStability:
+        """Fit again to random halves of the rows, and count which rules come back.
+
+        The model stays the same. The result is kept as `stability_`, which `summary`
+        and reports show.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            The rows of `fit`, in memory.
+        y, sample_weight : array-like of shape (n_samples,), optional
+        n : int, default=20
+            Number of halves.
+
+        Returns
+        -------
+        RuleStability
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from sklearn.tree import DecisionTreeClassifier
+        >>> from defragtrees import simplify
+        >>> X, y = load_iris(return_X_y=True)
+        >>> tree = DecisionTreeClassifier(max_leaf_nodes=3, random_state=0).fit(X, y)
+        >>> simplify(tree, X, random_state=0).stability(X, n=4).returns
+        (4, 4, 4)
+        """
+        check_is_fitted(self, "rules_")
+        self.stability_ = rule_stability(
+            self,
+            X,
+            y,
+            sample_weight,
+            n_resamples=n,
+            random_state=one_seed(self.random_state),
+        )
+        return self.stability_
+
+    def _validate_rows(self, X: Rows) -> Floats:
         """Check X against the columns of `fit`, and encode it as numbers.
 
         Parameters
@@ -287,20 +330,20 @@ class FittedRules(BaseEstimator):
         check_columns(self, X, reset=False)
         return _encoded(self.rules_, X)
 
-    def reopen(
+    def _reopen(
         self, X: Rows, y: Column | None = None, sample_weight: Column | None = None
     ) -> Any:
         """Open rows of a later call, with the columns of `fit`."""
         check_is_fitted(self, "rules_")
         source = open_source(X, y, sample_weight)
-        source.select(self.rules_.feature_names)
+        source.expect(self.rules_)
         check_columns(self, source.first().X, reset=False)
         return source
 
     def _answers(self, X, predict, dtype, n_outputs=None):
         """Apply `predict` to encoded rows, part by part."""
         answer = partial(_answered, self.rules_, predict)
-        return self.reopen(X).each(answer, dtype=dtype, n_outputs=n_outputs)
+        return self._reopen(X).each(answer, dtype=dtype, n_outputs=n_outputs)
 
     def _predictions(self, X, predict, dtype, n_outputs=None):
         """Apply `predict` to the matrix of rules that match each row, part by part."""
@@ -308,7 +351,7 @@ class FittedRules(BaseEstimator):
         return self._answers(X, predict, dtype, n_outputs)
 
     def _evaluation(self, X, y=None, sample_weight=None, is_by_rule=False):
-        source = self.reopen(X, y, sample_weight)
+        source = self._reopen(X, y, sample_weight)
         rules, forest = self.rules_, self.forest_
         if not source.is_in_memory or source.n_rows() > sources.MANY_ROWS:
             forest = for_many_rows(forest)
@@ -415,15 +458,15 @@ class Simplifier(FittedRules, ABC):
 
         Examples
         --------
-        >>> from defragtrees import DistilledTreeClassifier
+        >>> from defragtrees.baselines import DistilledTreeClassifier
         >>> X, y = [[0.0], [1.0], [2.0], [3.0]] * 10, ["no", "no", "yes", "yes"] * 10
         >>> simple = DistilledTreeClassifier(max_rules=2, random_state=0).fit(X, y)
         >>> simple.rules_.n_rules
         2
         """
-        return self.fit_forest(None, X, y, sample_weight, validation=validation)
+        return self._fit(None, X, y, sample_weight, validation=validation)
 
-    def fit_forest(
+    def _fit(
         self,
         forest: Forest | None,
         X: Rows,
@@ -453,7 +496,7 @@ class Simplifier(FittedRules, ABC):
             n_unseen = 0 if unseen is None else unseen.n_rows()
             source, forest = self._ask(source, forest.reason, rng, n_unseen)
         if forest is not given:  # the columns that it needs are known only now
-            source.select(forest.feature_names)
+            source.expect(forest)
             first = source.first().X
             check_columns(self, first)
         self.forest_ = described_forest(forest, first, self.feature_labels)
@@ -495,14 +538,15 @@ class Simplifier(FittedRules, ABC):
             )
         self._record_training(counting, evaluation)
         warn_of_unpredicted(self.rules_, counting)
+        self.stability_ = None
         self.__dict__.pop("n_calls_", None)
         if isinstance(self.forest_, AskedForest):
             # `max_calls` limits the fit only.
-            questions = self.forest_.model.questions
-            self.n_calls_, questions.limit = questions.n_rows, None
+            query = self.forest_.model.query
+            self.n_calls_, query.limit = query.n_rows, None
         return self
 
-    def validate_target(self, y: Column | None, n_samples: int) -> Values | None:
+    def _validate_target(self, y: Column | None, n_samples: int) -> Values | None:
         """Check y and return it as one column; None is allowed unless rules fit y.
 
         Parameters
@@ -573,14 +617,14 @@ class Simplifier(FittedRules, ABC):
         if isinstance(forest, Forest):
             if source.is_in_memory:  # other columns are usual in a file
                 warn_of_other_columns(source.X, forest)
-            source.select(forest.feature_names)
+            source.expect(forest)
         source = self._loaded(source)
         first = source.first().X
         check_columns(self, first, ensure_min_samples=1)
         if source.is_in_memory:
-            source.y = self.validate_target(source.y, source.n_rows())
+            source.y = self._validate_target(source.y, source.n_rows())
         elif not source.has_labels:
-            self.validate_target(None, 0)
+            self._validate_target(None, 0)
         return source, first
 
     def _loaded(self, source):
@@ -597,11 +641,11 @@ class Simplifier(FittedRules, ABC):
 
     def _checked_validation(self, source):
         """Check the rows of `validation`, and select the columns that are needed."""
-        source.select(self.forest_.feature_names)
+        source.expect(self.forest_)
         source = self._loaded(source)
         check_columns(self, source.first().X, reset=False, ensure_min_samples=1)
         if source.is_in_memory:
-            source.y = self.validate_target(source.y, source.n_rows())
+            source.y = self._validate_target(source.y, source.n_rows())
         return source
 
     def _ask(self, source, why, rng, n_unseen=0):
@@ -660,8 +704,7 @@ class Simplifier(FittedRules, ABC):
 class RuleFinder(Simplifier):
     """Base of `Defrag...` and `FABRules...`.
 
-    Both find rules on codes, so rows need not fit in memory; both limit the number of
-    rules and can repeat the fit on halves of the rows.
+    Both find rules on codes, so rows need not fit in memory.
     """
 
     _: KW_ONLY
@@ -673,55 +716,10 @@ class RuleFinder(Simplifier):
     )
     features: Any = setting(None, help="Features that rules may use; all by default.")
     verbose: int = setting(0, *FLAG, Integer(0), help="1 shows a progress bar.")
-    stability: int = setting(
-        0,
-        0,
-        Integer(2, 10_000),
-        help="Number of times to repeat the fit on half of the rows.",
-    )
 
     _needs_numbers = False
 
-    def fit_forest(
-        self,
-        forest: Forest | None,
-        X: Rows,
-        y: Column | None = None,
-        sample_weight: Column | None = None,
-        *,
-        validation: tuple[Any, ...] | None = None,
-    ) -> Self:
-        """Fit the rules to an ensemble that has been read already; see Simplifier."""
-        is_table = hasattr(X, "__len__") and not isinstance(X, (str, os.PathLike))
-        # Settings, which may be anything, are checked inside.
-        setting: Any = self.stability
-        n_refits = float(setting) if isinstance(setting, Real) else 0.0
-        if n_refits and not is_table:
-            raise TypeError(
-                "stability needs all rows in memory, to fit on half of them; got "
-                f"{type(X).__name__}. Pass a table, or leave stability out."
-            )
-        self.__dict__.pop("stability_", None)
-        # The share of the time.
-        first = 1 / (1 + max(n_refits, 0.0))
-        with part(0.0, first):
-            super().fit_forest(forest, X, y, sample_weight, validation=validation)
-        if self.stability:
-            settings = self.get_params(deep=False) | {"ensemble": self.forest_}
-            again = type(self)(**settings)
-            again.rules_ = self.rules_
-            with part(first, 1.0):
-                self.stability_ = rule_stability(
-                    again,
-                    X,
-                    y,
-                    sample_weight,
-                    n_resamples=int(self.stability),
-                    random_state=one_seed(self.random_state),
-                )
-        return self
-
-    def most_rules(self) -> int:
+    def _most_rules(self) -> int:
         """Maximum number of rules, or of components of the mixture."""
         return MOST_RULES if self.max_rules == "auto" else int(self.max_rules)
 
@@ -840,14 +838,14 @@ class RuleRegressor(RegressorMixin, FittedRules):
 
         Examples
         --------
-        >>> from defragtrees import DistilledTreeRegressor
+        >>> from defragtrees.baselines import DistilledTreeRegressor
         >>> X, y = [[0.0], [1.0], [2.0], [3.0]] * 10, [1.0, 1.0, 4.0, 6.0] * 10
         >>> simple = DistilledTreeRegressor(max_rules=2, random_state=0).fit(X, y)
         >>> simple = simple.calibrate([[0.5], [2.5]] * 10, [1.0, 5.5] * 10)
         >>> simple.predict_interval([[0.5]]).shape
         (1, 2)
         """
-        source = self.reopen(X, y)
+        source = self._reopen(X, y)
         if not source.has_labels:
             raise ValueError(
                 "y is needed to calibrate intervals; got None. Pass the true values "

@@ -23,7 +23,6 @@ from defragtrees.estimators.settings import (
     Several,
     setting,
 )
-from defragtrees.metrics.resampling import RuleStability
 from defragtrees.outcomes.decision import make_decision, threshold_of_second
 from defragtrees.outcomes.points import Scoring
 from defragtrees.rules.conditions import MOST_NAMED
@@ -45,6 +44,7 @@ from defragtrees.search.driver import (
     count_found,
 )
 from defragtrees.search.limits import (
+    LEAST_COVERAGE,
     read_limits,
     read_preferred,
     refuse_without_lists,
@@ -61,7 +61,6 @@ class DefragResults:
     path_: dict[int, RuleModel]
     path_by_conditions_: dict[int, RuleModel]
     path_costs_: dict[int, float]
-    stability_: RuleStability
     n_iter_: int
 
 
@@ -78,14 +77,10 @@ class _Defrag(DefragResults, RuleFinder):
         Integer(1),
         help="Maximum number of conditions per rule; for points 4 by default.",
     )
-    min_coverage: float | None = setting(
-        None, None, Real(0, 1), help="Minimum share of the rows that each rule matches."
-    )
-    min_rows: int | None = setting(
-        None,
-        None,
-        Real(above=0),
-        help="Minimum number of rows, by weight, that each rule matches.",
+    min_rows: float = setting(
+        LEAST_COVERAGE,
+        Real(0),
+        help="Minimum number of rows, or share below 1, that each rule matches.",
     )
     max_total_conditions: int | None = setting(
         None,
@@ -126,16 +121,11 @@ class _Defrag(DefragResults, RuleFinder):
     )
 
     conflicts: ClassVar[tuple[Conflict, ...]] = (
-        Conflict(
-            "min_rows and min_coverage set the same limit; got both. Leave one out.",
-            min_rows=Given(),
-            min_coverage=Real(above=0),
-        ),
         *(
             Conflict(
                 f"{name} needs at least two rules; got max_rules=1. Allow more rules.",
                 max_rules=Integer(1, 1),
-                **{name: Given()},
+                **{name: Real(1) if name == "min_rows" else Given()},
             )
             for name in (
                 "min_rows",
@@ -176,7 +166,7 @@ class _Defrag(DefragResults, RuleFinder):
         self._warn_of_little_data(n_rows, n_rules)
         n_new_rows = self._n_new_rows(problem)
         problem, counting = self._split(problem, n_new_rows)
-        if self.min_rows is not None:
+        if self.min_rows >= 1:
             share = share_of_rows(self.min_rows, counting.total_weight)
             limits = replace(limits, min_coverage=share)
         limits = replace(limits, max_rules=n_rules)
@@ -204,7 +194,7 @@ class _Defrag(DefragResults, RuleFinder):
                 limited = self._path(problem, settings, counting, rows)
             path = path.within(limits, limited)
         if not path.by_rules:
-            refuse_without_lists(limits, problem.feature_names, self.most_rules())
+            refuse_without_lists(limits, problem.feature_names, self._most_rules())
         if rules is None or not limits.allows_model(rules):
             rules = self._chosen(path, rows)
         self.n_iter_ = path.n_rounds
@@ -305,7 +295,7 @@ class _Defrag(DefragResults, RuleFinder):
 
     def _scoring(self):
         """How points are scaled and rounded."""
-        return Scoring(self.points == "integer", None, bool(self.points_follow_rates))
+        return Scoring(self.points == "integer", bool(self.points_follow_rates))
 
 
 @dataclass(repr=False, eq=False)
@@ -359,12 +349,9 @@ class DefragClassifier(RuleClassifier, _Defrag):
     max_categories : int or None, default=6
         Maximum number of categories that one condition names, as those that match or
         as those that do not. None is no limit.
-    min_coverage : float or None, default=None
-        Minimum share of the rows that each rule matches, the default rule included.
-        None is 0.01, unless `min_rows` is given.
-    min_rows : int, optional
-        Minimum number of rows, by weight, that each rule matches, in place of
-        `min_coverage`.
+    min_rows : float, default=0.01
+        Minimum number of rows, by weight, that each rule matches, the default rule
+        included; a number below 1 is a share of the rows.
     brevity : float, default=0.01
         Penalty per condition, in nats per row; conditions that gain less are dropped.
         With 0 only the description length of a condition counts.
@@ -375,9 +362,6 @@ class DefragClassifier(RuleClassifier, _Defrag):
         Leave out rules of a scorecard whose points contradict their own rate. Points
         are fitted together, so a rule may add points although its rows have a rate
         below that of all rows.
-    points_to_double : float, optional
-        Number of points that double the odds, for two classes and integer points; 20
-        is usual in credit scoring. By default points are as small as accuracy allows.
 
     Which columns
 
@@ -439,9 +423,6 @@ class DefragClassifier(RuleClassifier, _Defrag):
         is one.
     verbose : int, default=0
         1 shows a progress bar.
-    stability : int, default=0
-        Number of times to repeat the fit on half of the rows. `stability_` then
-        reports how often each rule is found again. With 0 nothing is repeated.
 
     Attributes
     ----------
@@ -454,8 +435,6 @@ class DefragClassifier(RuleClassifier, _Defrag):
     path_costs_ : dict from int to float
         Description length of each entry of `path_`, in nats; for large data it is
         measured on a sample.
-    stability_ : RuleStability
-        How often each rule was found again in the repeated fits. Only with `stability`.
     advice_ : tuple of str
         Notes printed by `summary`: whether points would do better, and how much of the
         ensemble's lead remains on new rows.
@@ -502,17 +481,9 @@ class DefragClassifier(RuleClassifier, _Defrag):
         Real(above=0, below=1),
         help="Probability from which the positive class is predicted.",
     )
-    points_to_double: float | None = setting(
-        None, None, Real(above=0), help="Number of points that double the odds."
-    )
 
     conflicts = (
         *_Defrag.conflicts,
-        Conflict(
-            "points_to_double needs points='integer'; got points='exact'.",
-            points_to_double=Real(above=0),
-            points="exact",
-        ),
         Conflict(
             "criterion='error' needs form='list' or 'standalone', as points are fitted "
             "to probabilities; got form='points'.",
@@ -524,11 +495,6 @@ class DefragClassifier(RuleClassifier, _Defrag):
     def _check_forest(self, forest):
         super()._check_forest(forest)
         self._decision(forest.classes)
-        if self.points_to_double is not None and not forest.outcome.is_binary:
-            raise ValueError(
-                "points_to_double needs two classes; the model has "
-                f"{len(forest.classes)}. Leave it out."
-            )
 
     def _decision(self, labels, store=None):
         """How a class is decided; without a store, only checks the settings."""
@@ -545,11 +511,6 @@ class DefragClassifier(RuleClassifier, _Defrag):
             costs=self.costs,
             threshold=threshold,
         )
-
-    def _scoring(self):
-        doubling = self.points_to_double
-        doubling = None if doubling is None else float(doubling)
-        return replace(super()._scoring(), points_to_double=doubling)
 
 
 class DefragRegressor(RuleRegressor, _Defrag):
@@ -597,12 +558,9 @@ class DefragRegressor(RuleRegressor, _Defrag):
     max_categories : int or None, default=6
         Maximum number of categories that one condition names, as those that match or
         as those that do not. None is no limit.
-    min_coverage : float or None, default=None
-        Minimum share of the rows that each rule matches, the default rule included.
-        None is 0.01, unless `min_rows` is given.
-    min_rows : int, optional
-        Minimum number of rows, by weight, that each rule matches, in place of
-        `min_coverage`.
+    min_rows : float, default=0.01
+        Minimum number of rows, by weight, that each rule matches, the default rule
+        included; a number below 1 is a share of the rows.
     brevity : float, default=0.01
         Penalty per condition, in nats per row; conditions that gain less are dropped.
         With 0 only the description length of a condition counts.
@@ -652,9 +610,6 @@ class DefragRegressor(RuleRegressor, _Defrag):
         is one.
     verbose : int, default=0
         1 shows a progress bar.
-    stability : int, default=0
-        Number of times to repeat the fit on half of the rows. `stability_` then
-        reports how often each rule is found again. With 0 nothing is repeated.
 
     Attributes
     ----------
@@ -667,8 +622,6 @@ class DefragRegressor(RuleRegressor, _Defrag):
     path_costs_ : dict from int to float
         Description length of each entry of `path_`, in nats; for large data it is
         measured on a sample.
-    stability_ : RuleStability
-        How often each rule was found again in the repeated fits. Only with `stability`.
     advice_ : tuple of str
         Notes printed by `summary`: whether points would do better, and how much of the
         ensemble's lead remains on new rows.

@@ -144,7 +144,7 @@ def check_settings(estimator):
 
     Examples
     --------
-    >>> from defragtrees import DistilledTreeClassifier
+    >>> from defragtrees.baselines import DistilledTreeClassifier
     >>> check_settings(DistilledTreeClassifier(max_depth=0))
     Traceback (most recent call last):
     ...

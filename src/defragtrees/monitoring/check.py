@@ -23,9 +23,9 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from defragtrees._utils import formatting as render
-from defragtrees.estimators.measuring import read_model
+from defragtrees.ensembles.predictions import read_model
 from defragtrees.monitoring.page import page
-from defragtrees.monitoring.two_samples import (
+from defragtrees.outcomes.tests import (
     beyond_p,
     holm,
     larger_mean_p,
@@ -374,7 +374,7 @@ def check(
     predicted = match = None
     if ensemble is not None:
         model = read_model(ensemble, rules, X, len(matrix), classes)
-        predicted, _, match = model.matched(X)
+        predicted, _, _, match = model(X)
     elif classes is not None:
         raise ValueError("classes names those of a model; pass it too, as ensemble.")
     if y is not None:

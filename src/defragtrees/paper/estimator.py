@@ -25,7 +25,6 @@ from defragtrees.estimators.settings import (
     Real,
     setting,
 )
-from defragtrees.metrics.resampling import RuleStability
 from defragtrees.paper.fit import STARTS, fit_mixture, n_fits
 from defragtrees.paper.loop import SCHEDULES, Settings, Step
 from defragtrees.paper.parameters import Posterior
@@ -46,7 +45,6 @@ class _FABResults:
     history_: tuple[Step, ...]
     kept_restart_: int
     n_iter_: int
-    stability_: RuleStability
 
 
 @dataclass(repr=False, eq=False)
@@ -100,7 +98,7 @@ class _FABRules(_FABResults, RuleFinder):
             problem,
             self.posterior_,
             self._allowed,
-            self.most_rules(),
+            self._most_rules(),
             TOLERANCES[:n_tolerances],
         )
         self.component_rules_ = component_rules(problem, self.posterior_, boxes)
@@ -122,7 +120,7 @@ class _FABRules(_FABResults, RuleFinder):
             max_iter=int(self.max_iter),
             tol=self.tol,
             schedule=SCHEDULES[self.e_step],
-            max_components=self.most_rules(),
+            max_components=self._most_rules(),
             n_restarts=int(self.n_restarts),
             statement_weight=self.statement_weight,
             init=self.init,
@@ -180,7 +178,7 @@ class _FABRules(_FABResults, RuleFinder):
         --------
         >>> from sklearn.datasets import load_iris
         >>> from sklearn.ensemble import RandomForestClassifier
-        >>> from defragtrees import FABRulesClassifier
+        >>> from defragtrees.paper import FABRulesClassifier
         >>> X, y = load_iris(return_X_y=True)
         >>> forest = RandomForestClassifier(10, random_state=0).fit(X, y)
         >>> paper = FABRulesClassifier(forest, n_restarts=2, random_state=0).fit(X, y)
@@ -294,9 +292,6 @@ class FABRulesClassifier(RuleClassifier, _FABRules):
         Called with a record of every iteration; returning True stops the fit.
     verbose : int, default=0
         1 shows a progress bar.
-    stability : int, default=0
-        Number of times to repeat the fit on half of the rows. `stability_` then
-        reports how often each rule is found again. With 0 nothing is repeated.
 
     Attributes
     ----------
@@ -313,8 +308,6 @@ class FABRulesClassifier(RuleClassifier, _FABRules):
         The restart with the smallest training error.
     n_iter_ : int
         Number of iterations of the kept restart.
-    stability_ : RuleStability
-        How often rules came back on other rows. Only with `stability`.
     ensemble_ : the ensemble that was simplified
     forest_ : Forest
         The ensemble as plain arrays.
@@ -332,7 +325,7 @@ class FABRulesClassifier(RuleClassifier, _FABRules):
     --------
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.ensemble import RandomForestClassifier
-    >>> from defragtrees import FABRulesClassifier
+    >>> from defragtrees.paper import FABRulesClassifier
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
     >>> forest = RandomForestClassifier(10, min_samples_leaf=5, random_state=0)
     >>> paper = FABRulesClassifier(forest, n_restarts=3, random_state=0).fit(X, y)
@@ -413,9 +406,6 @@ class FABRulesRegressor(RuleRegressor, _FABRules):
         Called with a record of every iteration; returning True stops the fit.
     verbose : int, default=0
         1 shows a progress bar.
-    stability : int, default=0
-        Number of times to repeat the fit on half of the rows. `stability_` then
-        reports how often each rule is found again. With 0 nothing is repeated.
 
     Attributes
     ----------
@@ -432,8 +422,6 @@ class FABRulesRegressor(RuleRegressor, _FABRules):
         The restart with the smallest training error.
     n_iter_ : int
         Number of iterations of the kept restart.
-    stability_ : RuleStability
-        How often rules came back on other rows. Only with `stability`.
     ensemble_ : the ensemble that was simplified
     forest_ : Forest
         The ensemble as plain arrays.
@@ -451,7 +439,7 @@ class FABRulesRegressor(RuleRegressor, _FABRules):
     --------
     >>> from sklearn.datasets import load_diabetes
     >>> from sklearn.ensemble import RandomForestRegressor
-    >>> from defragtrees import FABRulesRegressor
+    >>> from defragtrees.paper import FABRulesRegressor
     >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
     >>> forest = RandomForestRegressor(10, min_samples_leaf=10, random_state=0)
     >>> paper = FABRulesRegressor(forest, n_restarts=3, random_state=0)

@@ -502,7 +502,7 @@ def convergence(found: Any, ax: "Axes | None" = None) -> "Axes":
     --------
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.ensemble import RandomForestClassifier
-    >>> from defragtrees import FABRulesClassifier
+    >>> from defragtrees.paper import FABRulesClassifier
     >>> X, y = load_iris(return_X_y=True)
     >>> forest = RandomForestClassifier(10, random_state=0).fit(X, y)
     >>> paper = FABRulesClassifier(forest, n_restarts=2, random_state=0).fit(X, y)

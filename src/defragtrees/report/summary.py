@@ -18,8 +18,9 @@ from defragtrees._path import PathPoint, measure_path
 from defragtrees._utils import formatting as render
 from defragtrees._utils.formatting import plural
 from defragtrees.data.evaluation import evaluate_encoded
+from defragtrees.ensembles.forest import Forest
+from defragtrees.ensembles.predictions import read_model
 from defragtrees.estimators.base import Simplifier
-from defragtrees.estimators.measuring import read_model
 from defragtrees.metrics.rulesets import calibration_rows, table_of_totals
 from defragtrees.outcomes.intervals import QUANTILE, wilson_interval
 from defragtrees.plots.style import class_numbers
@@ -126,7 +127,7 @@ class Summary:
     @property
     def stability(self):
         """Stability under resampling, if it was measured."""
-        return getattr(self.simplifier, "stability_", None)
+        return None if self.simplifier is None else self.simplifier.stability_
 
     @property
     def has_costs(self):
@@ -405,7 +406,7 @@ def summarize(
     if model is not None:
         described = describe_model(model, forest, model_name)
     target_name = target_name or getattr(y, "name", None)
-    stability = getattr(simplifier, "stability_", None)
+    stability = None if simplifier is None else simplifier.stability_
     baseline, colours = measure_baseline(rows), prediction_colours(rows)
     posterior = getattr(simplifier, "posterior_", None)
     evaluation = evaluate_encoded(
@@ -555,9 +556,9 @@ class PredictedRows:
 def _rows_of_simplifier(simplifier, X, y, sample_weight):
     """Check and encode the rows, and predict them with the simplifier's forest."""
     rules, forest = simplifier.rules_, simplifier.forest_
-    matrix = simplifier.validate_rows(X)
+    matrix = simplifier._validate_rows(X)
     if y is not None:
-        y = simplifier.validate_target(y, len(matrix))
+        y = simplifier._validate_target(y, len(matrix))
     y, weight = _checked_columns(rules, len(matrix), y, sample_weight)
     raw = forest.predict_raw_encoded(matrix)
     probabilities = forest.outcome.probabilities_of(forest, raw)
@@ -578,8 +579,8 @@ def _rows_of_rules(rules, X, y, sample_weight, model):
     if model is None:
         return PredictedRows(rules, matrix, y, weight, None, None), None, None
     read = read_model(model, rules, X)
-    rows = PredictedRows(rules, matrix, y, weight, *read(X))
-    return rows, model, read.forest
+    rows = PredictedRows(rules, matrix, y, weight, *read(X)[:2])
+    return rows, model, read.model if isinstance(read.model, Forest) else None
 
 
 def _checked_columns(rules, n_rows, y, sample_weight):

@@ -1844,14 +1844,16 @@ class RuleModel(ByValue, ABC):
         y : array-like of shape (n_samples,), optional
         sample_weight : array-like of shape (n_samples,), optional
             Only ratios of weights matter.
-        model : fitted model, path, Forest or function that predicts, optional
-            The model to compare the rules with. It gets X as it is, with the columns
-            that it needs. One that numbers its classes from 0 or 1 is taken to number
-            those of the rules in their order.
+        model : fitted model, path, Forest, function, array or column name, optional
+            The model to compare the rules with, an array of its predictions or
+            probabilities, or the name of a column of X with them. It gets X as it is,
+            with the columns that it needs. Fractions from 0 to 1 are probabilities of
+            the second of two classes. A model that numbers its classes from 0 or 1 is
+            taken to number those of the rules in their order.
 
         Examples
         --------
-        >>> from defragtrees import DistilledTreeRegressor
+        >>> from defragtrees.baselines import DistilledTreeRegressor
         >>> X, y = [[0.0], [1.0], [2.0], [3.0]] * 10, [1.0, 1.0, 4.0, 6.0] * 10
         >>> simple = DistilledTreeRegressor(max_rules=2, random_state=0).fit(X, y)
         >>> scores = simple.rules_.evaluate([[0.5], [2.5]], [1.0, 6.0])
@@ -1880,7 +1882,7 @@ class RuleModel(ByValue, ABC):
         X, y : rows to measure on, optional
             Without them, an estimator shows its scores on the rows of `validation`, if
             `fit` had some, else on the training rows; rules alone have no scores then.
-        model : fitted model, path, Forest or function that predicts, optional
+        model : fitted model, path, Forest, function, array or column name, optional
             The model to compare the rules with; see `evaluate`.
 
         Examples
@@ -1985,7 +1987,7 @@ class RuleModel(ByValue, ABC):
         X : array-like or data frame of shape (n_samples, n_features)
         y : array-like of shape (n_samples,), optional
             If given, rates and errors are tested too.
-        ensemble : fitted model, path, Forest or function that predicts, optional
+        ensemble : fitted model, path, Forest, function, array or column name, optional
             If given, its agreement with the rules is tested too: whether it is lower
             than on rows that the model was not trained on.
         classes : sequence of class labels, optional
@@ -2002,7 +2004,7 @@ class RuleModel(ByValue, ABC):
 
         Examples
         --------
-        >>> from defragtrees import DistilledTreeClassifier
+        >>> from defragtrees.baselines import DistilledTreeClassifier
         >>> X, y = [[float(k)] for k in range(40)], ["no"] * 20 + ["yes"] * 20
         >>> tree = DistilledTreeClassifier(max_rules=2, random_state=0)
         >>> rules = tree.fit(X, y).rules_

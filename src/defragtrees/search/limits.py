@@ -240,12 +240,12 @@ def read_limits(given, forest):
                 f"must_use needs features that the ensemble splits on; got "
                 f"{names[min(wanted)]!r}, which it does not use. Leave it out."
             )
-    share = given.min_coverage
     return Limits(
         max_rules,
         None if each is None else int(each),
         max_total=None if total is None else int(total),
-        min_coverage=LEAST_COVERAGE if share is None else float(share),
+        # A number of rows is made a share once they are counted.
+        min_coverage=float(given.min_rows) if given.min_rows < 1 else LEAST_COVERAGE,
         features=allowed,
         monotone=monotone,
         groups=tuple(groups.values()),

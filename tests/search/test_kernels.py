@@ -1,4 +1,4 @@
-"""The best condition on a feature is the best of all conditions."""
+"""The best condition on a feature is the best of all, and compiled sums are equal."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Codes, what is known of bins, and what trees say by codes: to the last bit."""
+"""Codes, bins, and predictions of trees from codes: equal to the last bit."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Doors: what is added is one module and one line, and all that is public knows it."""
+"""What is registered in one line of a table is known everywhere."""
 
 import re
 import sys

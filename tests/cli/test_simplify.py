@@ -162,7 +162,7 @@ def test_text_has_the_measures_beside_the_ensemble(call, files):
     done = call("simplify", files / "catboost.cbm", files / "iris.csv", *options)
     lines = done.out.splitlines()
     place = next(k for k, line in enumerate(lines) if line.startswith("on 30 rows"))
-    names = ["the rules", "rules", "model"]
+    names = ["the rules", "rules", "ensemble"]
     assert lines[place] == "on 30 rows held out from"
     assert re.split("  +", lines[place + 1]) == names
     note = f"The model {MAYBE_TRAINED}; pass others with --validation."

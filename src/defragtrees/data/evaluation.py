@@ -16,14 +16,6 @@ from defragtrees.tables import check_finite
 
 
 @dataclass(frozen=True, eq=False)
-class Predictions:
-    """Predictions of a model for some rows."""
-
-    values: np.ndarray  # class indices, or numbers
-    probabilities: np.ndarray | None = None
-
-
-@dataclass(frozen=True, eq=False)
 class Evaluation:
     """Measures of rules on some rows; those of other rows can be added."""
 
@@ -40,18 +32,19 @@ class Evaluation:
     def of(cls, outcome, held, by_whom, answers, labels, weight):
         """The evaluation on some rows, without `scores_by`.
 
-        `answers` are the predictions of the model, for fidelity; None without one.
+        `by_whom` has encoded predictions and probabilities, if any; `answers` are the
+        predictions of the model, for fidelity; None without one.
         """
         sums = {
             "coverage": float(weight @ held[:, :-1].any(axis=1)),
             "overlap": float(weight @ held[:, :-1].sum(axis=1)),
         }
-        for whose, predicted in by_whom.items():
+        for whose, (predicted, _) in by_whom.items():
             if whose != "ensemble_" and answers is not None:
-                losses = outcome.losses(answers, predicted.values)
+                losses = outcome.losses(answers, predicted)
                 sums[f"{whose}loss"] = float(weight @ losses)
             if labels is not None:
-                losses = outcome.losses(labels, predicted.values)
+                losses = outcome.losses(labels, predicted)
                 sums[f"{whose}error"] = float(weight @ losses)
         total = float(weight.sum())
         if answers is None:
@@ -150,14 +143,14 @@ def evaluate_encoded(
     outcome = rules.outcome
     held = rules._covers(matrix)
     weight = np.ones(len(matrix)) if weight is None else weight
-    by_whom = {"": Predictions(outcome.encode_any(rules._predict(held)))}
+    by_whom = {"": (outcome.encode_any(rules._predict(held)), None)}
     if answers is not None:
         answers = outcome.encode_any(answers)
         decided = decided_alike(rules, answers, probabilities)
-        by_whom["ensemble_"] = Predictions(decided, probabilities)
+        by_whom["ensemble_"] = (decided, probabilities)
     if posterior is not None:
         predicted = posterior.predict_encoded(matrix, rules.classes)
-        by_whom["posterior_"] = Predictions(outcome.encode_any(predicted))
+        by_whom["posterior_"] = (outcome.encode_any(predicted), None)
     labels = None if y is None else outcome.encode_any(y)
     evaluation = Evaluation.of(outcome, held, by_whom, answers, labels, weight)
     if y is None:
@@ -171,12 +164,14 @@ def evaluate_shard(shard, rules, posterior, values, packed=None):
         return _evaluate_classes(shard, rules, packed)
     outcome, targets = rules.outcome, shard.targets
     held = shard.covered(rules, values)
-    predicted = Predictions(rules._predict_codes(held))
     answers, probabilities = targets["answers"], targets.get("probabilities")
-    ensemble = Predictions(decided_alike(rules, answers, probabilities), probabilities)
-    by_whom = {"": predicted, "ensemble_": ensemble}
+    decided = decided_alike(rules, answers, probabilities)
+    by_whom = {
+        "": (rules._predict_codes(held), None),
+        "ensemble_": (decided, probabilities),
+    }
     if posterior is not None:
-        by_whom["posterior_"] = Predictions(posterior.predict_codes(shard.codes))
+        by_whom["posterior_"] = (posterior.predict_codes(shard.codes), None)
     labels, weight = targets.get("labels"), shard.sample_weight
     evaluation = Evaluation.of(outcome, held, by_whom, answers, labels, weight)
     if labels is None:
@@ -229,20 +224,20 @@ def decided_alike(rules, answers, probabilities):
 
 def _with_scores(evaluation, rules, held, by_whom, labels, weight):
     costs, outcome = cost_matrix(rules), rules.outcome
-    scores_by = {"": rule_scores(rules, held, by_whom[""], labels, weight)}
+    scores_by = {"": rule_scores(rules, held, by_whom[""][0], labels, weight)}
     for whose, predicted in by_whom.items():
         if whose:
-            rows = labels, weight, predicted.values, predicted.probabilities
+            rows = labels, weight, *predicted
             scores_by[whose] = outcome.scores.of(outcome, *rows, costs)
     return dataclasses.replace(evaluation, scores_by=scores_by)
 
 
 def rule_scores(rules, held, predicted, labels, weight):
     """The scores of the predictions of rules on some rows."""
-    outcome, probabilities = rules.outcome, predicted.probabilities
-    if probabilities is None and outcome.n_classes and not rules.is_exclusive:
+    outcome, probabilities = rules.outcome, None
+    if outcome.n_classes and not rules.is_exclusive:
         probabilities = rules._predict_proba(held)
-    rows = labels, weight, predicted.values, probabilities
+    rows = labels, weight, predicted, probabilities
     shares = [rule.distribution for rule in rules]
     if rules.is_exclusive and None not in shares:
         answers = outcome.encode(np.array([rule.prediction for rule in rules]))

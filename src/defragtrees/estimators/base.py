@@ -34,7 +34,7 @@ from defragtrees.estimators.inputs import (
     one_seed,
     warn_of_other_columns,
 )
-from defragtrees.estimators.measuring import total_evaluation
+from defragtrees.estimators.measuring import summary_of, total_evaluation
 from defragtrees.estimators.problem import Problem
 from defragtrees.estimators.settings import (
     FLAG,
@@ -50,7 +50,7 @@ from defragtrees.outcomes import make_outcome
 from defragtrees.rules.labels import KINDS, checked_labels, checked_pos_label
 from defragtrees.rules.model import RuleModel
 from defragtrees.rules.profile import WORTH, Agreement
-from defragtrees.rules.text import calibration_text, scores_text, wrap_notes
+from defragtrees.rules.text import scores_text, wrap_notes
 from defragtrees.search.limits import MOST_RULES
 from defragtrees.tables import (
     as_dense,
@@ -245,28 +245,22 @@ class FittedRules(BaseEstimator):
             some, else on the training rows.
         """
         check_is_fitted(self, "rules_")
-        rules = self.rules_
-        calibration = None
+        rules, width = self.rules_, render.page_width()
+        notes = (
+            [wrap_notes([self.forest_.origin], width)] if self.forest_.origin else []
+        )
         if X is not None:
-            evaluation = self._evaluation(X, y, is_by_rule=True)
-            scores, calibration = evaluation.scores(rules), evaluation.calibration
-            where = "these rows"
-        elif hasattr(self, "validation_"):
-            scores, where = self.validation_, self._validation_rows
+            text = summary_of(rules, self._evaluation(X, y, is_by_rule=True), notes)
         else:
+            is_new = hasattr(self, "validation_")
             scores, where = self.training_, "training rows"
-        # Rows given by the user are taken to be new.
-        is_new = X is not None or hasattr(self, "validation_")
-        parts = [str(rules), scores_text(rules, scores, where, is_new=is_new)]
-        advice = getattr(self, "advice_", ())
-        if advice and X is None:
-            parts.append(wrap_notes(advice, render.page_width()))
-        if self.forest_.origin:
-            parts.append(wrap_notes([self.forest_.origin], render.page_width()))
-        if calibration is not None:
-            parts.append(calibration_text(rules, calibration.rows(rules), where))
-        if self.stability_ is not None:
-            parts.append(str(self.stability_))
+            if is_new:
+                scores, where = self.validation_, self._validation_rows
+            advice = getattr(self, "advice_", ())
+            notes = [wrap_notes(advice, width), *notes] if advice else notes
+            measured = scores_text(rules, scores, where, is_new=is_new)
+            text = "\n\n".join([str(rules), measured, *notes])
+        parts = [text] if self.stability_ is None else [text, str(self.stability_)]
         return render.Lines("\n\n".join(parts))
 
     def stability(

@@ -11,7 +11,6 @@ The agreement with the model is compared with that on rows that it was not train
 """
 
 import dataclasses
-import itertools
 import math
 import textwrap
 from dataclasses import dataclass, replace
@@ -20,10 +19,9 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
 
 from defragtrees._utils import formatting as render
-from defragtrees.ensembles.predictions import read_model
+from defragtrees.ensembles.predictions import better_order, read_model
 from defragtrees.monitoring.page import page
 from defragtrees.outcomes.tests import (
     beyond_p,
@@ -41,7 +39,6 @@ from defragtrees.tables import as_dense
 
 LEVEL = 0.05
 WIDTH = 80  # of the printed check
-COLUMNS = (20, 16, 15, 15, 6)  # widths of its table, if it must be wrapped
 WHAT = {
     "coverage": "share of rows",
     "rate": "rate",
@@ -319,7 +316,8 @@ class Check:
     def __str__(self):
         parts = ["\n".join(textwrap.wrap(self.verdict, WIDTH))]
         if self.moved:
-            parts.append(_text_table(*self._cells(self.moved)))
+            cells = self._cells(self.moved)
+            parts.append(render.text_table(*cells, left=(0, 1, 2, 3), width=WIDTH))
         notes = [f"Note: {render.plain(note)}." for note in self.notes]
         parts += ["\n".join(textwrap.wrap(note, WIDTH)) for note in notes]
         return "\n\n".join(parts)
@@ -342,21 +340,6 @@ class Check:
             for one in findings
         ]
         return header, rows
-
-
-def _text_table(header, rows):
-    """A table of text whose cells are wrapped if it is too wide."""
-    text = render.text_table(header, rows)
-    if max(map(len, text.splitlines())) <= WIDTH:
-        return text
-    lines = []
-    for row in rows:
-        cells = [
-            textwrap.wrap(cell, width) or [""]
-            for cell, width in zip(row, COLUMNS, strict=True)
-        ]
-        lines += itertools.zip_longest(*cells, fillvalue="")
-    return render.text_table(header, lines)
 
 
 def check(
@@ -501,14 +484,10 @@ class _Comparison:
         found = next((one for one in findings if one.kind == "agreement"), None)
         if match.model_labels == match.labels or found is None or not found.is_moved:
             return
-        pair = map(outcome.encode_any, (self.model_predictions, self.predicted))
-        counts = np.zeros((outcome.n_classes, outcome.n_classes))
-        np.add.at(counts, tuple(pair), 1)
-        rows, order = linear_sum_assignment(-counts)  # as often alike as possible
-        agrees = counts[rows, order].sum() / len(self.matrix)
-        if agrees > found.now:
-            places = order[outcome.encode(match.labels)]
-            labels = ", ".join(outcome.label_text(outcome.labels[k]) for k in places)
+        better = better_order(outcome.labels, self.model_predictions, self.predicted)
+        if better is not None:
+            order, _, agrees = better
+            labels = ", ".join(outcome.label_text(order[one]) for one in match.labels)
             yield (
                 f"with the model's classes {theirs} as {labels}, they would agree on "
                 f"{render.share(agrees)} of the rows; name them in this order "

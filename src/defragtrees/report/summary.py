@@ -17,7 +17,7 @@ from sklearn.utils.validation import column_or_1d
 from defragtrees._path import PathPoint, measure_path
 from defragtrees._utils import formatting as render
 from defragtrees._utils.formatting import plural
-from defragtrees.data.evaluation import evaluate_encoded
+from defragtrees.data.evaluation import evaluate_encoded, predict_encoded
 from defragtrees.ensembles.forest import Forest
 from defragtrees.ensembles.predictions import read_model
 from defragtrees.estimators.base import Simplifier
@@ -395,11 +395,9 @@ def summarize(
     """
     simplifier = rules if isinstance(rules, Simplifier) else None
     _check_arguments(simplifier, y, model)
-    if simplifier is None:
-        rows, model, forest = _rows_of_rules(rules, X, y, sample_weight, model)
-    else:
-        rows = _rows_of_simplifier(simplifier, X, y, sample_weight)
-        model, forest = simplifier.ensemble_, simplifier.forest_
+    if simplifier is not None:
+        rules, model = simplifier.rules_, simplifier.ensemble_
+    rows, forest = _read_rows(rules, simplifier, X, y, sample_weight, model)
     given_rules, rules = rows.rules, shown_rules(rows.rules)
     rows = replace(rows, rules=rules)
     described = None
@@ -553,45 +551,35 @@ class PredictedRows:
         return mean, mean - half, mean + half
 
 
-def _rows_of_simplifier(simplifier, X, y, sample_weight):
-    """Check and encode the rows, and predict them with the simplifier's forest."""
-    rules, forest = simplifier.rules_, simplifier.forest_
-    matrix = simplifier._validate_rows(X)
-    if y is not None:
-        y = simplifier._validate_target(y, len(matrix))
-    y, weight = _checked_columns(rules, len(matrix), y, sample_weight)
-    raw = forest.predict_raw_encoded(matrix)
-    probabilities = forest.outcome.probabilities_of(forest, raw)
-    predicted = forest.predict_from_raw(raw)
-    return PredictedRows(rules, matrix, y, weight, predicted, probabilities)
-
-
-def _rows_of_rules(rules, X, y, sample_weight, model):
-    """Rows, model and forest of rules without an estimator."""
+def _read_rows(rules, simplifier, X, y, sample_weight, model):
+    """The PredictedRows, and the forest of the model; None if there is none."""
     X = as_dense(X)
-    matrix = rules.encode(X)
-    check_finite(matrix, rules.feature_names)
-    if y is not None:
-        y = column_or_1d(y, warn=True)
-        check_length(len(matrix), len(y), "y")
-        y = rules.outcome.check(y)
-    y, weight = _checked_columns(rules, len(matrix), y, sample_weight)
-    if model is None:
-        return PredictedRows(rules, matrix, y, weight, None, None), None, None
-    read = read_model(model, rules, X)
-    rows = PredictedRows(rules, matrix, y, weight, *read(X)[:2])
-    return rows, model, read.model if isinstance(read.model, Forest) else None
-
-
-def _checked_columns(rules, n_rows, y, sample_weight):
-    if n_rows == 0:
+    if simplifier is not None:
+        matrix = simplifier._validate_rows(X)
+        y = None if y is None else simplifier._validate_target(y, len(matrix))
+    else:
+        matrix = rules.encode(X)
+        check_finite(matrix, rules.feature_names)
+        if y is not None:
+            y = column_or_1d(y, warn=True)
+            check_length(len(matrix), len(y), "y")
+            y = rules.outcome.check(y)
+    if not len(matrix):
         raise ValueError("A report needs at least one row; X has 0 samples.")
     if y is not None:
         rules.outcome.check_known(y)
-    weight = check_weight(sample_weight, n_rows)
+    weight = check_weight(sample_weight, len(matrix))
     if not weight.sum() > 0:
         raise ValueError("sample_weight must have a positive sum; it is zero.")
-    return y, weight
+    predicted, forest = (None, None), None
+    if simplifier is not None:
+        forest = simplifier.forest_
+        predicted = predict_encoded(forest, X, matrix)
+    elif model is not None:
+        read = read_model(model, rules, X)
+        forest = read.model if isinstance(read.model, Forest) else None
+        predicted = read(X)[:2]
+    return PredictedRows(rules, matrix, y, weight, *predicted), forest
 
 
 def _card(rows, k, colours, flags):

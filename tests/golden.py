@@ -396,15 +396,15 @@ def write_baselines(folder):
             write_estimator(folder, f"{name}-{kind}", estimator, rows)
 
 
-HEART = ("heart.pkl", "heart.csv", "--trust-pickle", "--target", "disease")
+HEART = ("heart.pkl", "heart.csv", "--trust", "pickle", "--target", "disease")
 ENERGY = ("energy.json", "energy.csv", "--target", "load")
 COMMANDS = {
     "simplify": ("simplify", *HEART, "--max-rules", "5", "--out", "rules.json"),
     "simplify-json": ("simplify", *HEART, "--json", "--test-size", "0"),
-    "simplify-plain": ("simplify", "heart.pkl", "heart.csv", "--trust-pickle"),
+    "simplify-plain": ("simplify", "heart.pkl", "heart.csv", "--trust", "pickle"),
     "simplify-untrusted": ("simplify", "heart.pkl", "heart.csv"),
     "simplify-parquet": (
-        *("simplify", "heart.pkl", "heart.parquet", "--trust-pickle"),
+        *("simplify", "heart.pkl", "heart.parquet", "--trust", "pickle"),
         *("--target", "disease", "--max-rules", "4", "--max-conditions", "2"),
     ),
     "simplify-points": (
@@ -415,12 +415,11 @@ COMMANDS = {
         *("simplify", *HEART, "--form", "standalone", "--max-rules", "5"),
         *("--out", "standalone.json", "--seed", "1"),
     ),
-    "simplify-paper": ("simplify", *HEART, "--method", "paper", "--e-step", "gentle"),
+    "simplify-paper": ("simplify", *HEART, "--method", "paper"),
     "simplify-distilled": ("simplify", *HEART, "--method", "distilled"),
     "simplify-options": (
-        *("simplify", *HEART, "--cost", "ill:healthy=5", "--min-rows", "20"),
-        *("--exclude", "thallium scan", "--must-use", "age", "--brevity", "0.02"),
-        *("--class-names", "well,sick", "--feature-labels", "age=Age [years]"),
+        *("simplify", *HEART, "--costs", "ill:healthy=5", "--min-rows", "20"),
+        *("--exclude", "thallium scan", "--must-use", "age"),
         *("--stability", "2", "--pos-label", "ill"),
     ),
     "simplify-number": ("simplify", *ENERGY, "--out", "energy-rules.json"),
@@ -456,7 +455,15 @@ COMMANDS = {
         *("explain", "energy-rules.json", "energy.csv", "--rows", "1-9"),
         *("--format", "csv"),
     ),
-    "explain-json": ("explain", "points.json", "heart.csv", "--rows", "2", "--json"),
+    "explain-json": (
+        "explain",
+        "points.json",
+        "heart.csv",
+        "--rows",
+        "2",
+        "--format",
+        "json",
+    ),
     "export-sql": (
         *("export", "rules.json", "--format", "sql", "--dialect", "postgres"),
         *("--table", "patients", "--probabilities"),
@@ -464,9 +471,7 @@ COMMANDS = {
     "export-points": ("export", "points.json", "--format", "sql", "--table", "t"),
     "export-python": ("export", "energy-rules.json", "--format", "python"),
     "export-pmml": ("export", "points.json", "--format", "pmml", "--out", "p.pmml"),
-    "export-labels": (
-        *("export", "rules.json", "--format", "markdown", "--class-names", "a,b"),
-    ),
+    "edit-labels": (*("edit", "rules.json", "--class-labels", "a,b", "--no-profile"),),
     "export-wrong": ("export", "heart.csv", "--format", "text"),
     "edit": ("edit", "rules.json", "--drop", "2", "--out", "edited.json"),
     "edit-condition": (

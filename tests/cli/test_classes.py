@@ -108,7 +108,7 @@ def test_catboost_with_text_is_that_of_python(call, shop, tmp_path, suffix):
     out = tmp_path / "rules.json"
     line = ["simplify", folder / f"model.{suffix}", folder / "data.csv"]
     line += ["--target", "status", "--max-rules", 4, "--test-size", 0, "--out", out]
-    done = call(*line, *(["--trust-pickle"] if suffix == "joblib" else []))
+    done = call(*line, *(["--trust", "pickle"] if suffix == "joblib" else []))
     assert (done.code, done.err) == (0, "")
     rules = defragtrees.load(out)
     assert rules.categories == expected.categories == (("Bonn", "Kiel", "Ulm"), None)

@@ -31,7 +31,7 @@ def credit(tmp_path_factory):
 @pytest.fixture
 def inputs(credit):
     files = [credit / "model.joblib", credit / "data.csv"]
-    return [*files, "--target", "status", "--trust-pickle"]
+    return [*files, "--target", "status", "--trust", "pickle"]
 
 
 def simplified(call, inputs, out, *options):
@@ -56,7 +56,7 @@ def test_points_are_printed_and_explained_as_a_sum(call, credit, inputs, tmp_pat
     found = re.findall(r"^ +total +([+-]?\d+)$", done.out, re.MULTILINE)
     assert [float(total) for total in found] == totals[:5].tolist()
     assert len(re.findall(r"^ +4  base +[+-]?\d+$", done.out, re.MULTILINE)) == 5
-    done = call("explain", out, credit / "data.csv", "--rows", "1", "--json")
+    done = call("explain", out, credit / "data.csv", "--rows", "1", "--format", "json")
     [reason] = json.loads(done.out)
     added = sum(one["points"][0] for one in reason["added"])
     assert reason["total"] == [added] == [totals[0]]
@@ -90,7 +90,9 @@ def test_every_command_takes_the_form(call, credit, inputs, tmp_path, form):
     done = call("path", *inputs, "--form", form, "--max-rules", 3)
     assert done.code == 0, done.err
     options = ["--methods", "defrag", "--max-rules", 3, "--json"]
-    done = call("compare", *inputs, *options, "--form", form)
+    settings = tmp_path / "settings.toml"
+    settings.write_text(f"form = '{form}'\n")
+    done = call("compare", *inputs, *options, "--settings", settings)
     plain = call("compare", *inputs, *options)
     assert done.code == 0, done.err
     scores = [json.loads(one.out)["methods"][0]["log_loss"] for one in (done, plain)]

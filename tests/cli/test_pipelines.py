@@ -24,7 +24,7 @@ TRUSTED = [
     "sklearn.compose._column_transformer._RemainderColsList",  # before 1.7
     "sklearn.tree._tree.Tree",
 ]
-TRUST = [word for name in TRUSTED for word in ("--trust-type", name)]
+TRUST = [word for name in TRUSTED for word in ("--trust", name)]
 
 
 @pytest.fixture(scope="module")

@@ -138,7 +138,9 @@ def test_explain_shows_what_adds_up(call, card, data):
     rows = pd.read_csv(io.StringIO(done.out))
     names = ["row", "prediction", "score", "points", "values", "basis"]
     assert list(rows) == names
-    [first] = json.loads(call("explain", card, data, "--rows", "1", "--json").out)
+    [first] = json.loads(
+        call("explain", card, data, "--rows", "1", "--format", "json").out
+    )
     assert first["total"] == [rows["score"][0]]
     assert "rule" not in first
     added = [part.rpartition(": ")[2] for part in rows["points"][0].split("; ")]

@@ -4,8 +4,10 @@ import os
 import re
 import shutil
 import time
+from dataclasses import KW_ONLY, dataclass
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -50,21 +52,19 @@ def assert_soon(page, look, expected):
     assert found == expected
 
 
+@dataclass(repr=False, eq=False)
 class GivenRules(Simplifier):
     """A simplifier whose rules are written by hand, around a forest."""
 
-    def __init__(self, ensemble=None, *, rules=None, target="ensemble"):
-        self.ensemble = ensemble
-        self.rules = rules
-        self.target = target
-        self.random_state = 0
-        self.shorten_thresholds = True
-        self.n_jobs = None
+    _: KW_ONLY
+    rules: Any = None
+    random_state: Any = 0
 
     def _simplify(self, problem, rng):
         return self.rules
 
 
+@dataclass(repr=False, eq=False)
 class GivenClassifier(RuleClassifier, GivenRules):
     """For classes."""
 

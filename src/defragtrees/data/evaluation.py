@@ -22,8 +22,7 @@ class Evaluation:
     weight: float  # of the rows
     sums: dict[str, float]  # weighted sums of measures
     answers: Moments = field(default_factory=Moments)  # of the ensemble's numbers
-    # scores against y by the prefix of their names: "" for the rules, "ensemble_",
-    # "posterior_"
+    # scores against y by the prefix of their names: "" for the rules, "ensemble_"
     scores_by: dict[str, Any] = field(default_factory=dict)
     calibration: CalibrationSums | None = None
     has_known: bool = True  # whether any label is one that the rules can predict
@@ -102,7 +101,6 @@ class PartEvaluator:
     rules: RuleModel
     # from a table and its encoded rows to predictions and probabilities of a model
     predict: Any = None
-    posterior: Any = None
     # whether to count predictions and true outcomes per rule
     is_by_rule: bool = False
 
@@ -119,9 +117,7 @@ class PartEvaluator:
         answers = probabilities = None
         if self.predict is not None:
             answers, probabilities = self.predict(part.X, matrix)[:2]
-        evaluation = evaluate_encoded(
-            rules, matrix, answers, y, weight, self.posterior, probabilities
-        )
+        evaluation = evaluate_encoded(rules, matrix, answers, y, weight, probabilities)
         calibration = None
         if self.is_by_rule and y is not None:
             calibration = calibrate(rules, matrix, y, weight)
@@ -136,9 +132,7 @@ def predict_encoded(forest, X, matrix):
     return forest.predict_from_raw(raw), forest.outcome.probabilities_of(forest, raw)
 
 
-def evaluate_encoded(
-    rules, matrix, answers, y=None, weight=None, posterior=None, probabilities=None
-):
+def evaluate_encoded(rules, matrix, answers, y=None, weight=None, probabilities=None):
     """The Evaluation of rules on encoded rows; `answers` is None without a model."""
     outcome = rules.outcome
     held = rules._covers(matrix)
@@ -148,9 +142,6 @@ def evaluate_encoded(
         answers = outcome.encode_any(answers)
         decided = decided_alike(rules, answers, probabilities)
         by_whom["ensemble_"] = (decided, probabilities)
-    if posterior is not None:
-        predicted = posterior.predict_encoded(matrix, rules.classes)
-        by_whom["posterior_"] = (outcome.encode_any(predicted), None)
     labels = None if y is None else outcome.encode_any(y)
     evaluation = Evaluation.of(outcome, held, by_whom, answers, labels, weight)
     if y is None:
@@ -158,9 +149,9 @@ def evaluate_encoded(
     return _with_scores(evaluation, rules, held, by_whom, labels, weight)
 
 
-def evaluate_shard(shard, rules, posterior, values, packed=None):
+def evaluate_shard(shard, rules, values, packed=None):
     """The Evaluation of rules on the rows of a shard."""
-    if packed is not None and posterior is None:
+    if packed is not None:
         return _evaluate_classes(shard, rules, packed)
     outcome, targets = rules.outcome, shard.targets
     held = shard.covered(rules, values)
@@ -170,8 +161,6 @@ def evaluate_shard(shard, rules, posterior, values, packed=None):
         "": (rules._predict_codes(held), None),
         "ensemble_": (decided, probabilities),
     }
-    if posterior is not None:
-        by_whom["posterior_"] = (posterior.predict_codes(shard.codes), None)
     labels, weight = targets.get("labels"), shard.sample_weight
     evaluation = Evaluation.of(outcome, held, by_whom, answers, labels, weight)
     if labels is None:

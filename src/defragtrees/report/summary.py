@@ -406,14 +406,12 @@ def summarize(
     target_name = target_name or getattr(y, "name", None)
     stability = None if simplifier is None else simplifier.stability_
     baseline, colours = measure_baseline(rows), prediction_colours(rows)
-    posterior = getattr(simplifier, "posterior_", None)
     evaluation = evaluate_encoded(
         rules,
         rows.matrix,
         rows.model_predictions,
         rows.y,
         rows.weight,
-        posterior,
         rows.probabilities,
     )
     return Summary(

@@ -50,6 +50,7 @@ from defragtrees.rules.profile import Evidence, TrainingRows
 from defragtrees.rules.text import (
     Cells,
     Explanation,
+    Paint,
     condition_text,
     decision_phrase,
     detail_notes,
@@ -697,10 +698,13 @@ class RuleModel(ByValue, ABC):
         )
 
     def __str__(self) -> str:
+        return self._text()
+
+    def _text(self, details: bool = False, paint: Paint | None = None) -> str:
         width = render.page_width()
         edits = [render.plain(line) for line in edit_lines(self.edits)]
         notes = wrap_notes([*note_lines(self), *edits], width)
-        return "\n\n".join(filter(None, [self.table(width=width), notes]))
+        return "\n\n".join(filter(None, [self._table(details, width, paint), notes]))
 
     def table(self, details: bool = False, width: int | None = None) -> str:
         """The rules as a text table, with one condition per line.
@@ -730,9 +734,11 @@ class RuleModel(ByValue, ABC):
         2  degrees > 20   yes     80 %
         3  otherwise      no      10 %
         """
-        width = render.page_width() if width is None else width
+        return self._table(details, render.page_width() if width is None else width)
+
+    def _table(self, details: bool, width: int, paint: Paint | None = None) -> str:
         tables = rule_tables(self, details, width)
-        text = "\n\n".join(table_text(cells, width) for cells in tables)
+        text = "\n\n".join(table_text(cells, width, paint) for cells in tables)
         legend = wrap_notes(detail_notes(self), width) if details else ""
         return f"{text}\n\n{legend}" if legend else text
 

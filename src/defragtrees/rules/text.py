@@ -3,7 +3,7 @@
 import dataclasses
 import math
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -44,6 +44,7 @@ class Explanation:
 
 Cell = str | tuple[str, ...]  # a tuple has one entry per line
 Cells = tuple[list[str], list[list[Cell]]]  # header and rows
+Paint = Callable[[str, str], str]  # from a column and a line of a cell to it in colour
 
 
 def rule_cells(rules: "RuleModel", *, details: bool = False) -> Cells:
@@ -163,10 +164,11 @@ def left_columns(header: Sequence[str]) -> list[int]:
     return [j for j, title in enumerate(header) if title in TEXT_COLUMNS]
 
 
-def table_text(cells: Cells, width: int) -> str:
+def table_text(cells: Cells, width: int, paint: Paint | None = None) -> str:
     """Cells as a table that is at most so many columns wide."""
     header, rows = cells
-    return render.text_table(header, rows, left=left_columns(header), width=width)
+    left = left_columns(header)
+    return render.text_table(header, rows, left=left, width=width, paint=paint)
 
 
 def rule_tables(rules: "RuleModel", details: bool, width: int) -> list[Cells]:
@@ -393,7 +395,7 @@ def decision_phrase(rules: "RuleModel") -> str:
     return f"{text[0].lower()}{text[1:].rstrip('.')}"
 
 
-SOURCES = (("rules", ""), ("posterior", "posterior_"), ("ensemble", "ensemble_"))
+SOURCES = (("rules", ""), ("ensemble", "ensemble_"))
 MAYBE_TRAINED = "may be trained on these rows"  # an ensemble, and then looks too good
 
 

@@ -103,16 +103,8 @@ def test_each_option_is_the_setting_of_the_library(
     options = [*options, "--max-rules", 4, "--test-size", 0, "--out", out]
     done = call("simplify", *inputs, *options)
     assert done.code == 0, done.err
-<<<<<<< HEAD
-    assert defragtrees.load(out) == simplify_path(model, *rows, **settings).rules
-    more = ["--test-size", 0, "--out", out]
-    assert call("simplify", *inputs, "--max-rules", 4, *options, *more).code == 0
-    simple = DefragClassifier(model, **settings).fit(*rows)
-    assert defragtrees.load(out) == simple.rules_
-=======
     expected = DefragClassifier(model, **settings).fit(*rows)
     assert defragtrees.load(out) == expected.rules_
->>>>>>> main
 
 
 def test_path_takes_them_from_a_file(call, credit, inputs, tmp_path):

@@ -214,17 +214,10 @@ def test_a_card_gets_the_scale_of_a_bank(call, folder):
     ("options", "words"),
     [
         (["--threshold", "1.5"], "1.5 is not in the range 0<x<1"),
-<<<<<<< HEAD
-        (["--threshold", "0.3", "--cost", "bad:good=2"], "--threshold or --cost, not"),
-        (["--cost", "bed:good=2"], "--cost names the class 'bed'"),
-        (["--class-weight", "bed=2"], "--class-weight names the class 'bed'"),
-        (["--scale", "20"], "--scale needs a scorecard"),
-=======
         (["--threshold", "0.3", "--costs", "bad:good=2"], "--threshold or --costs"),
         (["--costs", "bed:good=2"], "costs names the class 'bed'"),
         (["--class-weight", "bed=2"], "class_weight names the class 'bed'"),
-        (["--scale", "20"], "A scale of points needs a scorecard"),
->>>>>>> main
+        (["--scale", "20"], "--scale needs a scorecard"),
         (["--scale", "20,600"], "'20,600' must be points that double the odds"),
         (["--odds-of", "bad"], "--odds-of needs --scale"),
         (["--insert", "1", "income > 3"], "A rule is written as conditions, then"),

@@ -200,14 +200,9 @@ def test_json_shows_hidden_characters_by_number(call, rules, table, tmp_path, li
     classes = (label, "no")
     path = tmp_path / "more.json"
     RuleList((small,), Rule((), "no"), ("size",), "classification", classes).save(path)
-<<<<<<< HEAD
-    assert defragtrees.load(path).classes == classes
-    done = call(name, path, table, "--json")
-=======
     assert defragtrees.load(path).classes == classes
     name, *options = line
     done = call(name, path, table, *options)
->>>>>>> main
     for text in (path.read_text(encoding="utf-8"), done.out):
         assert all(line.isprintable() for line in text.split("\n"))
     assert json.loads(done.out)[0]["prediction"] == label

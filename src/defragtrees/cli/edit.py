@@ -192,27 +192,14 @@ def _decided(rules, changes):
     if changes["threshold"]:
         rules = rules.with_threshold(changes["threshold"])
     if changes["costs"]:
-<<<<<<< HEAD
-        rules = rules.with_costs(_named_costs(changes["costs"], rules.classes))
-    if changes["class_weight"] is not None:
-        rules = rules.with_class_weight(
-            _named_weights(changes["class_weight"], rules.classes)
-        )
-    if changes["scale"] is None:
-        return rules
-    if rules.form != "points":
-        raise click.UsageError("--scale needs a scorecard; fit with --form points.")
-    of = changes["odds_of"]
-    if of is not None and rules.classes:
-        of = _named_class(of, rules.classes, "--odds-of")
-    return rules.scaled(*changes["scale"], of=of)
-=======
         costs = by_classes(changes["costs"], rules.classes or ())
         rules = rules.with_costs(costs)
     if changes["class_weight"]:
         weights = by_class(changes["class_weight"], rules.classes or ())
         rules = rules.with_class_weight(weights)
     if changes["scale"]:
+        if rules.form != "points":
+            raise click.UsageError("--scale needs a scorecard; fit with --form points.")
         of = _class(rules, changes["odds_of"])
         rules = rules.scaled(*changes["scale"], of=of)
     return rules
@@ -220,7 +207,6 @@ def _decided(rules, changes):
 
 def _class(rules, text):
     return None if text is None else as_class(text, rules.classes or ())
->>>>>>> main
 
 
 def _with_condition(rules, number, text):

@@ -30,9 +30,9 @@ from sklearn.model_selection import train_test_split
 
 from benchmarks.optimal_trees import OptimalTree, has_streed
 from benchmarks.quality_trees import leaf_depths, small_tree
-from defragtrees import (
+from defragtrees import DefragClassifier
+from defragtrees.baselines import (
     BornAgainTreeClassifier,
-    DefragClassifier,
     DistilledTreeClassifier,
     InTreesClassifier,
     NodeHarvestClassifier,

@@ -23,8 +23,8 @@ from benchmarks.paper.data import draw, fit_forest
 from benchmarks.paper.parts import run_part
 from benchmarks.paper.results import Store
 from benchmarks.paper.run import SETTINGS
-from defragtrees import InTreesRegressor
 from defragtrees._utils.formatting import text_table
+from defragtrees.baselines import InTreesRegressor
 
 # Mean error, its standard deviation where it is known, and mean number of rules.
 ORIGINALS = {

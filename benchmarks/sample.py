@@ -114,7 +114,8 @@ def measure(name, seed, folder):
 def compare(old, new):
     """Print the means of both, and of their differences with a standard error."""
     old, new = (pd.read_csv(path).set_index(["case", "seed"]) for path in (old, new))
-    both = old.join(new, lsuffix="_old", rsuffix="_new", how="inner").reset_index()
+    both = old.add_suffix("_old").join(new.add_suffix("_new"), how="inner")
+    both = both.reset_index()
     is_chosen = both["case"].isin(CHOSEN_ON)
     groups = {name: both[both["case"] == name] for name in both["case"].unique()}
     groups |= {"chosen on": both[is_chosen], "confirmed on": both[~is_chosen]}

@@ -18,13 +18,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from defragtrees import (
+from defragtrees import DefragClassifier, compare, simplify_path
+from defragtrees.baselines import (
     BornAgainTreeClassifier,
-    DefragClassifier,
     DistilledTreeClassifier,
     DistilledTreeRegressor,
-    compare,
-    simplify_path,
 )
 from defragtrees.estimators import compared_methods
 

@@ -67,14 +67,13 @@ def test_work_that_fails_leaves_the_rest_of_the_bar_alone():
     "work",
     [
         lambda *given: simplify(*given, random_state=0),
-        lambda *given: simplify(*given, stability=2, random_state=0),
         lambda *given: simplify(*given, max_rules=3, must_use=[0], random_state=0),
         lambda *given: simplify_path(*given, max_rules=3, random_state=0),
         lambda *given: compare(
             *given, methods=["defrag", "distilled"], n_resamples=2, random_state=0
         ),
     ],
-    ids=["simplify", "stability", "limits", "path", "compare"],
+    ids=["simplify", "limits", "path", "compare"],
 )
 def test_a_bar_moves_through_the_whole_work(work):
     X, y = load_iris(return_X_y=True)

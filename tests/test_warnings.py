@@ -8,8 +8,9 @@ import pandas as pd
 import pytest
 from sklearn.ensemble import RandomForestClassifier
 
-from defragtrees import DefragClassifier, DistilledTreeClassifier, simplify
+from defragtrees import DefragClassifier, simplify
 from defragtrees._utils.warnings import warn
+from defragtrees.baselines import DistilledTreeClassifier
 
 RNG = np.random.default_rng(0)
 X = RNG.random((120, 3))

@@ -25,6 +25,8 @@ MODULES = (
     "defragtrees.export",
     "defragtrees.monitoring",
     "defragtrees.datasets",
+    "defragtrees.baselines",
+    "defragtrees.paper",
 )
 # Names that other modules of the package call; users do not need them.
 INTERNAL = {
@@ -32,15 +34,10 @@ INTERNAL = {
     "encode",
     "Format",
     "finish_sums",
-    "fit_forest",
     "linked",
-    "most_rules",
     "named",
     "predict_target",
-    "reopen",
     "sum_start",
-    "validate_rows",
-    "validate_target",
     "values_of",
 }
 INTERNAL_ENDINGS = ("_encoded", "_from_raw")
@@ -54,8 +51,8 @@ GUIDES = {
     "defragtrees.Comparison": ("compare", "rivals"),
     "defragtrees.DefragClassifier": ("start", "probabilities", "forms", "elsewhere"),
     "defragtrees.DefragRegressor": ("probabilities", "forms", "elsewhere"),
-    "defragtrees.FABRulesClassifier": ("method", "reproduction"),
-    "defragtrees.FABRulesRegressor": ("method", "reproduction"),
+    "defragtrees.paper": ("method", "reproduction"),
+    "defragtrees.baselines": ("rivals", "compare"),
     "defragtrees.RuleModel": ("reading", "editing", "watching", "exports"),
     "defragtrees.RuleList": ("reading", "forms"),
     "defragtrees.RuleSet": ("forms",),
@@ -79,7 +76,7 @@ GUIDES = {
     "defragtrees.monitoring": ("watching",),
     "defragtrees.datasets": ("gallery/index",),
 }
-FOR_METHODS, FOR_ERRORS = ("rivals", "compare"), ("reliability", "readers")
+FOR_ERRORS = ("reliability", "readers")
 
 
 def is_internal(name):
@@ -122,7 +119,7 @@ def guides_of(name, thing):
         return GUIDES[name]
     if inspect.isclass(thing) and issubclass(thing, Exception):
         return FOR_ERRORS
-    return GUIDES.get(name.rpartition(".")[0], FOR_METHODS)
+    return GUIDES[name.rpartition(".")[0]]
 
 
 def guides():

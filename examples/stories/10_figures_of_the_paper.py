@@ -11,7 +11,8 @@ import numpy as np
 import pandas as pd
 from sklearn.ensemble import RandomForestClassifier
 
-from defragtrees import NodeHarvestClassifier, plots, simplify
+from defragtrees import plots, simplify
+from defragtrees.baselines import NodeHarvestClassifier
 
 rng = np.random.default_rng(0)
 X = pd.DataFrame(rng.random((1000, 2)), columns=["x1", "x2"])

@@ -7,24 +7,12 @@ from defragtrees._version import __version__ as __version__
 # Type checkers know this name; importing typing would be the slowest line here.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from defragtrees import baselines as baselines
     from defragtrees import metrics as metrics
     from defragtrees import plots as plots
     from defragtrees._api import load, simplify
     from defragtrees._compare import Comparison, compare
     from defragtrees._path import RulePath, simplify_path
-    from defragtrees.baselines.born_again import (
-        BornAgainTreeClassifier,
-        BornAgainTreeRegressor,
-    )
-    from defragtrees.baselines.distilled import (
-        DistilledTreeClassifier,
-        DistilledTreeRegressor,
-    )
-    from defragtrees.baselines.intrees import InTreesClassifier, InTreesRegressor
-    from defragtrees.baselines.node_harvest import (
-        NodeHarvestClassifier,
-        NodeHarvestRegressor,
-    )
     from defragtrees.ensembles.forest import Forest, Tree
     from defragtrees.ensembles.readers import read_forest
     from defragtrees.errors import (
@@ -33,33 +21,23 @@ if TYPE_CHECKING:
         UnsupportedEnsembleError,
     )
     from defragtrees.estimators.defrag import DefragClassifier, DefragRegressor
-    from defragtrees.paper.estimator import FABRulesClassifier, FABRulesRegressor
     from defragtrees.report.page import write_report
     from defragtrees.rules.conditions import Condition, Rule
     from defragtrees.rules.diff import diff
     from defragtrees.rules.forms import RuleEnsemble, RuleList, RuleSet, Scorecard
     from defragtrees.rules.model import RuleModel
-    from defragtrees.segments.found import Segments, find_segments
+    from defragtrees.segments.found import Segments
     from defragtrees.segments.models import compare_models, explain_errors
+    from defragtrees.segments.search import find_segments
 
 __all__ = [
-    "BornAgainTreeClassifier",
-    "BornAgainTreeRegressor",
     "Comparison",
     "Condition",
     "DefragClassifier",
     "DefragRegressor",
-    "DistilledTreeClassifier",
-    "DistilledTreeRegressor",
-    "FABRulesClassifier",
-    "FABRulesRegressor",
     "Forest",
-    "InTreesClassifier",
-    "InTreesRegressor",
     "MissingPackageError",
     "ModelFileError",
-    "NodeHarvestClassifier",
-    "NodeHarvestRegressor",
     "Rule",
     "RuleEnsemble",
     "RuleList",
@@ -88,29 +66,27 @@ NAMES = {
     "rules.diff": ("diff",),
     "errors": ("MissingPackageError", "ModelFileError", "UnsupportedEnsembleError"),
     "ensembles.forest": ("Forest", "Tree"),
-    "baselines.born_again": ("BornAgainTreeClassifier", "BornAgainTreeRegressor"),
     "estimators.defrag": ("DefragClassifier", "DefragRegressor"),
-    "baselines.distilled": ("DistilledTreeClassifier", "DistilledTreeRegressor"),
-    "baselines.intrees": ("InTreesClassifier", "InTreesRegressor"),
-    "baselines.node_harvest": ("NodeHarvestClassifier", "NodeHarvestRegressor"),
-    "paper.estimator": ("FABRulesClassifier", "FABRulesRegressor"),
     "_path": ("RulePath", "simplify_path"),
     "ensembles.readers": ("read_forest",),
     "report": ("write_report",),
     "rules.conditions": ("Condition", "Rule"),
     "rules.forms": ("RuleEnsemble", "RuleList", "RuleSet", "Scorecard"),
     "rules.model": ("RuleModel",),
-    "segments.found": ("Segments", "find_segments"),
+    "segments.found": ("Segments",),
     "segments.models": ("compare_models", "explain_errors"),
+    "segments.search": ("find_segments",),
     "_api": ("load", "simplify"),
 }
 # Packages with public names.
 MODULES = (
+    "baselines",
     "datasets",
     "errors",
     "estimators",
     "export",
     "metrics",
+    "paper",
     "plots",
     "report",
     "rules",
@@ -129,4 +105,4 @@ def __getattr__(name):
 
 
 def __dir__():
-    return sorted({*globals(), *__all__, *MODULES})
+    return sorted([*__all__, *MODULES, "__version__"])

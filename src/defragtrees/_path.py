@@ -11,11 +11,12 @@ from sklearn.model_selection import train_test_split
 from sklearn.utils.validation import check_consistent_length
 
 from defragtrees import plots
-from defragtrees._api import check_names, simplify
+from defragtrees._api import check_names
 from defragtrees._utils import formatting as render
 from defragtrees._utils.progress import part
 from defragtrees._utils.types import Column, Floats, Rows
-from defragtrees.data.evaluation import Predictions, decided_alike, rule_scores
+from defragtrees.data.evaluation import decided_alike, rule_scores
+from defragtrees.estimators import estimator_for
 from defragtrees.estimators.base import open_validation
 from defragtrees.estimators.defrag import DefragClassifier
 from defragtrees.estimators.inputs import one_seed, open_model
@@ -74,7 +75,7 @@ def simplify_path(
     random_state : int, Generator or None, default=None
         Seed of the search and of the split.
     **settings
-        Parameters of the estimator, such as `max_rules` and `max_conditions`.
+        Settings of `DefragClassifier` or `DefragRegressor`, such as `max_rules`.
 
     Returns
     -------
@@ -109,16 +110,18 @@ def simplify_path(
     n_reserved = 0 if validation is None else len(places)
     forest = open_model(ensemble, X, y, seed, limit, verbose, n_reserved)
     _check_choice(choose_by or "error", forest.outcome, divided[1] is not None)
-    settings["random_state"] = seed
+    kind = estimator_for("defrag", forest.outcome)
+
+    def fitted(rows, validation):
+        simple = kind(forest, random_state=seed, **settings)
+        return simple._fit(forest, *rows, validation=validation)
+
     with part(0.0, 0.5):
-        every = simplify(forest, *rows, validation=validation, **settings)
+        every = fitted(rows, validation)
     with warnings.catch_warnings(), part(0.5, 1.0):
         # These rules are only measured; the fit above gave the same warnings.
         warnings.simplefilter("ignore")
-        if validation is None:
-            partial = simplify(forest, *kept, **settings)
-        else:
-            partial = simplify(forest, *rows, validation=kept, **settings)
+        partial = fitted(kept, None) if validation is None else fitted(rows, kept)
     X, y, weight = held_out
     y = None if y is None else partial.rules_.outcome.check(y)
     path = _path(every, partial, X, y, weight, choose_by)
@@ -338,7 +341,7 @@ def _check_choice(choose_by, outcome, has_labels):
 def _path(every, partial, X, y, weight, choose_by):
     """Make the RulePath of an estimator; `partial` was fitted without these rows."""
     rules, forest = partial.rules_, partial.forest_
-    outcome, matrix = rules.outcome, rules.encode(X)
+    outcome, matrix = rules.outcome, rules._encode(X)
     check_finite(matrix, rules.feature_names)
     raw = forest.predict_raw_encoded(matrix)
     answers = forest.predict_from_raw(raw)
@@ -403,7 +406,7 @@ def _chosen(points, choose_by):
 def _scorer(rules, matrix, y):
     """A function from weights to the scores of the rules on these rows."""
     outcome = rules.outcome
-    predicted = Predictions(outcome.encode_any(rules._predict(rules._covers(matrix))))
+    predicted = outcome.encode_any(rules._predict(rules._covers(matrix)))
     held, labels = rules._covers(matrix), outcome.encode_any(y)
 
     def scores(weight):

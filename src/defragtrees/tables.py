@@ -483,6 +483,13 @@ def as_days(column):
     return np.where(np.isnat(parts), np.nan, parts.astype(np.int64) / MICROSECONDS)
 
 
+def days_as_moments(days, kind):
+    """Convert numbers of days to timestamps, in UTC, or durations, by their kind."""
+    code = "m8[us]" if kind == "duration" else "M8[us]"
+    parts = np.rint(np.nan_to_num(days) * MICROSECONDS).astype(np.int64)
+    return np.where(np.isnan(days), np.array("NaT", code), parts.view(code))
+
+
 def object_as_days(value, kind=None, name=None):
     """Convert a date, timestamp, time or duration to days; return others as they are.
 
@@ -602,7 +609,9 @@ def as_numbers(column):
         numbers = np.array(
             [np.nan if is_missing(value) else value for value in column.values],
             dtype=np.float64,
-        ).reshape(len(column.values))
+        )
+        if numbers.ndim > 1:
+            raise TypeError("cells are lists")
     except (TypeError, ValueError) as error:
         # scikit-learn's checks look for the text of numpy's error.
         raise TypeError(
@@ -718,11 +727,8 @@ class TableForm:
             known = np.array([*labels, OTHER, None], dtype=object)
             return known[np.nan_to_num(numbers, nan=len(labels) + 1).astype(int)]
         kind = self.kinds[j] if self.kinds else None
-        if kind in ("date", "datetime", "duration", ZONED):
-            code = "m8[us]" if kind == "duration" else "M8[us]"
-            parts = np.rint(np.nan_to_num(numbers) * MICROSECONDS).astype(np.int64)
-            return np.where(np.isnan(numbers), np.array("NaT", code), parts.view(code))
-        return numbers
+        is_moment = kind in ("date", "datetime", "duration", ZONED)
+        return days_as_moments(numbers, kind) if is_moment else numbers
 
 
 class Pandas:
@@ -999,7 +1005,7 @@ def _find_columns(X, frame_names, names, what, needed):
         for j, name in enumerate(names)
         if name not in place and (needed is None or j in needed)
     ]
-    if not missing and (needed or place.keys() >= set(names)):
+    if not missing and (needed is not None or place.keys() >= set(names)):
         return [place.get(name) for name in names]
     is_unnamed = all(isinstance(name, Integral) for name in X.columns)
     has_default = tuple(names) == tuple(f"x{j + 1}" for j in range(len(names)))

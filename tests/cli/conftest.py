@@ -1,6 +1,5 @@
 """Files to work on, and ways to run the command on them."""
 
-import importlib.util
 import signal
 import subprocess
 import sys
@@ -117,21 +116,6 @@ def start():
         for stream in (process.stdout, process.stderr):
             if stream is not None:
                 stream.close()
-
-
-@pytest.fixture
-def without_pandas(monkeypatch):
-    """From the call on, the command finds no pandas."""
-    find = importlib.util.find_spec
-
-    def hide():
-        monkeypatch.setattr(
-            importlib.util,
-            "find_spec",
-            lambda name, *more: None if name == "pandas" else find(name, *more),
-        )
-
-    return hide
 
 
 @pytest.fixture

@@ -30,14 +30,9 @@ def rules(tmp_path):
         ('1,2,3,"4"",",5,"0"\n', 2, 6),
     ],
 )
-@pytest.mark.parametrize("has_pandas", [True, False])
-def test_a_line_of_another_length(
-    refused, rules, tmp_path, without_pandas, has_pandas, rows, line, n_fields
-):
+def test_a_line_of_another_length(refused, rules, tmp_path, rows, line, n_fields):
     # Also a column that is not asked for may have slipped.
     data = written(tmp_path, HEADER + rows)
-    if not has_pandas:
-        without_pandas()
     assert refused("predict", rules, data, "--out", tmp_path / "answers.csv") == (
         f"defragtrees: 'data.csv' cannot be read as CSV: line {line} has {n_fields} "
         "fields, but there are 5 column names."
@@ -45,15 +40,12 @@ def test_a_line_of_another_length(
     assert not (tmp_path / "answers.csv").exists()
 
 
-@pytest.mark.parametrize("has_pandas", [True, False])
-def test_lines_that_only_look_longer(call, rules, tmp_path, without_pandas, has_pandas):
+def test_lines_that_only_look_longer(call, rules, tmp_path):
     long = "x," * 100_000
     rows = (
         f'1,2,3,4,"{long}"\r\n\n  \n{NOTE}1,2,3,5" x,0\n"1","2","3","4",""""\n1,2,3,,'
     )
     data = written(tmp_path, HEADER + rows)
-    if not has_pandas:
-        without_pandas()
     done = call("predict", rules, data, "--id", "petal width")
     assert done.code == 0, done.err
     expected = 'petal width,prediction,rule\n4,1,2\n"4\n\n",1,2\n"5"" x",1,2\n'

@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 from defragtrees import Condition, Rule, RuleList
-from defragtrees.cli import unpacking
-from defragtrees.cli.data import DataFile, open_table
+from defragtrees.data import files
+from defragtrees.data.files import NUMBER, FileSource
+from defragtrees.errors import TableFileError
 from tests.cli.test_memory import MEGABYTE, PEAK, printed_numbers
 
 TOO_MUCH = "unpacks to more than 16 MiB and 256 times its size, the limit."
@@ -103,8 +104,8 @@ def test_a_bomb_ends_in_a_sentence(folder, tmp_path, refused, name):
     assert BOMBS[name][1] in line
     assert not out.exists()
     # As a model is queried that cannot be read.
-    with pytest.raises(ValueError, match=re.escape(BOMBS[name][1])):
-        DataFile(folder / name).frame()
+    with pytest.raises(TableFileError, match=re.escape(BOMBS[name][1])):
+        FileSource(folder / name).load()
 
 
 def test_bombs_take_little_memory(folder):
@@ -137,44 +138,35 @@ def test_honest_files_are_read(tmp_path):
     parquet.write_table(table, tmp_path / "c.parquet", compression="zstd")
     with gzip.open(tmp_path / "d.csv.gz", "wb") as file:
         pytest.importorskip("pyarrow.csv").write_csv(table, file)
-    names = {"a": None, "flag": None, "always": None}
+    expected = {"a": NUMBER, "flag": NUMBER, "always": NUMBER, "word": ("longer",)}
     for path in sorted(tmp_path.iterdir()):
-        batches = list(open_table(path).batches(names, {"word": None}))
-        for name in names:
-            found = np.concatenate([batch.columns[name].numbers for batch in batches])
+        source = FileSource(path)
+        source.expected = expected
+        parts = [part.X for part in source.parts()]
+        assert len(parts) > 1 or path.name.startswith("b.")
+        for name in expected:
+            found = np.concatenate([part[name].to_numpy() for part in parts])
             assert (found == columns[name]).all(), (path, name)
-        words = [
-            np.array(batch.columns["word"].values)[batch.columns["word"].codes]
-            for batch in batches
-        ]
-        assert (np.concatenate(words) == columns["word"]).all(), path
-        frame = DataFile(path).frame()
+        frame = FileSource(path).load().X
         assert frame["word"].dtype == object
         assert (frame["word"] == columns["word"]).all(), path
 
 
 def test_blank_lines_between_rows_are_no_bomb(tmp_path, monkeypatch):
-    monkeypatch.setattr(unpacking, "BLANK_LINES", 10)
+    monkeypatch.setattr(files, "BLANK_LINES", 10)
     path = tmp_path / "data.csv"
     path.write_text("a,b\n" + "1,2\n\n" * 1_000)
-    assert (
-        sum(batch.n_rows for batch in open_table(path).batches({"a": None}, {}))
-        == 1_000
-    )
+    assert sum(len(part.X) for part in FileSource(path).parts()) == 1_000
 
 
-@pytest.mark.parametrize("has_pandas", [True, False])
-def test_wide_rows_come_in_small_batches(
-    tmp_path, monkeypatch, without_pandas, has_pandas
-):
-    monkeypatch.setattr(unpacking, "CELLS_AT_ONCE", 1_000)
-    if not has_pandas:
-        without_pandas()
+def test_wide_rows_come_in_small_parts(tmp_path, monkeypatch):
+    monkeypatch.setattr(files, "CELLS_AT_ONCE", 1_000)
     path = tmp_path / "data.csv"
     names = ",".join(f"a{j}" for j in range(100))
     path.write_text(f"{names}\n" + ("1," * 99 + "1\n") * 25)
-    batches = open_table(path).batches({"a7": None}, {})
-    assert [batch.n_rows for batch in batches] == [10, 10, 5]
+    source = FileSource(path)
+    source.select(["a7"])
+    assert [part.X.shape for part in source.parts()] == [(10, 1), (10, 1), (5, 1)]
 
 
 def test_a_long_text_of_many_rows_is_held_once(tmp_path):
@@ -184,10 +176,11 @@ def test_a_long_text_of_many_rows_is_held_once(tmp_path):
     data = tmp_path / "data.parquet"
     table = pa.table({"a": [0.0] * 20_000, "b": long}).replace_schema_metadata({})
     parquet.write_table(table, data, store_schema=False)
-    [batch] = open_table(data).batches({"a": None}, {"b": None})
+    source = FileSource(data)
+    source.expected["b"] = ("y",)
+    [part] = source.parts()
     assert pa.default_memory_pool().max_memory() < 1000 * MEGABYTE
-    assert len(batch.columns["b"].values) == 1
-    assert set(batch.columns["b"].codes) == {0}
+    assert len(set(map(id, part.X["b"]))) == 1
 
 
 @pytest.mark.parametrize("n_bytes", range(1, 400, 7))
@@ -203,6 +196,6 @@ def test_a_feather_file_that_is_cut_or_altered(tmp_path, n_bytes):
     ):
         path.write_bytes(altered)
         try:
-            list(open_table(path).batches({"a": None}, {}))
+            list(FileSource(path).parts())
         except ValueError:
             pass

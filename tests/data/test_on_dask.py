@@ -17,12 +17,13 @@ from distributed import Client, LocalCluster
 from distributed.core import Status
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
-from defragtrees import DefragClassifier, FABRulesClassifier, simplify
+from defragtrees import DefragClassifier, simplify
 from defragtrees.data import dask as data_dask
 from defragtrees.data import sources
 from defragtrees.data.dask import DaskShards, DaskSource, blocks
 from defragtrees.data.grid import ThresholdGrid
 from defragtrees.data.shards import LocalShards, Shard
+from defragtrees.paper import FABRulesClassifier
 from defragtrees.tables import read_matrix
 from tests.paper.settings import SEEDED
 

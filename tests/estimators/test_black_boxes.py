@@ -16,15 +16,15 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import SVC
 
+import defragtrees
 from defragtrees import (
-    BornAgainTreeClassifier,
     DefragClassifier,
     DefragRegressor,
-    RuleModel,
     compare,
     simplify,
     simplify_path,
 )
+from defragtrees.baselines import BornAgainTreeClassifier
 from defragtrees.ensembles.black_box import AskedForest, TableForm
 from defragtrees.report.page import write_report
 
@@ -68,7 +68,7 @@ def test_pipeline_with_an_unreadable_step_is_asked_on_raw_columns(model, tmp_pat
     assert simple.training_["fidelity"] == pytest.approx(agreement(simple, model))
     assert set(simple.rules_.features) <= {"size", "age", "city"}
     simple.rules_.save(tmp_path / "rules.json")
-    loaded = RuleModel.load(tmp_path / "rules.json")
+    loaded = defragtrees.load(tmp_path / "rules.json")
     assert (loaded.predict(FRAME) == simple.predict(FRAME)).all()
 
 
@@ -163,7 +163,7 @@ def test_neither_order_of_rows_nor_of_columns_changes_rules(limit):
 
 
 def test_calls_go_in_batches(monkeypatch):
-    monkeypatch.setattr("defragtrees.ensembles.black_box.BATCH_ROWS", 100)
+    monkeypatch.setattr("defragtrees.ensembles.predictions.BATCH_ROWS", 100)
     counter = Counter()
     simplify(counter, FRAME, random_state=0)
     assert max(counter.batches) == 100
@@ -233,8 +233,7 @@ def test_outliers_and_models_of_many_classes():
     assert agreement(simple, outliers, numbers) > 0.9
     three = np.digitize(SCORE, [0, 1])
     near = KNeighborsClassifier(15).fit(numbers, three)
-    settings = {"max_rules": 10, "criterion": "error", "random_state": 0}
-    simple = simplify(near, numbers, three, **settings)
+    simple = simplify(near, numbers, three, max_rules=10, random_state=0)
     assert simple.rules_.classes == (0, 1, 2)
     assert agreement(simple, near, numbers) > 0.6
 

@@ -10,7 +10,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from defragtrees.estimators import METHODS, estimator_for
 from defragtrees.outcomes.classification import Classes
 from defragtrees.outcomes.regression import Numbers
-from defragtrees.search.driver import FORMS
+from defragtrees.search.driver import SEARCHES
 from tests.checks import methods
 
 # Settings that make a method quick; all others are its own.
@@ -38,14 +38,10 @@ def every_form(make_ensemble):
     """The rules of defrag in each form that is no list."""
     return [
         estimator_for("defrag", outcome)(make_ensemble(i), form=form, augment=500)
-        for form in FORMS
+        for form in SEARCHES
         if form != "list"
         for i, outcome in enumerate((Classes(), Numbers()))
     ]
-
-
-def name_of(estimator):
-    return f"{type(estimator).__name__}{getattr(estimator, 'form', '')}"
 
 
 def make_forest(i):
@@ -81,21 +77,36 @@ def make_data(task, missing=False, n_rows=240):
 
 @pytest.mark.parametrize("missing", [False, True])
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
-@pytest.mark.parametrize("estimator", ESTIMATORS, ids=name_of)
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=methods.name_of)
 def test_method(estimator, check, missing):
     check(estimator, *make_data(estimator._task, missing))
 
 
-@pytest.mark.parametrize("estimator", ESTIMATORS, ids=name_of)
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=methods.name_of)
 def test_row_order_has_no_say(estimator):
     X, y = make_data(estimator._task)
     forest = estimator.ensemble.fit(X, y)
     methods.check_row_order_has_no_say(estimator, forest, X, y)
 
 
+LISTS = [own for own in every_method(lambda i: None) if hasattr(own, "form")]
+OTHERS = [own for own in every_method(lambda i: None) if not hasattr(own, "form")]
+
+
 @pytest.mark.filterwarnings("ignore::UserWarning")
-@parametrize_with_checks([*every_method(lambda i: None), *every_form(lambda i: None)])
+@parametrize_with_checks(LISTS)
 def test_scikit_learn_checks(estimator, check):
+    check_around_a_forest(estimator, check)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@parametrize_with_checks([*OTHERS, *every_form(lambda i: None)])
+def test_scikit_learn_checks_of_others(estimator, check):
+    check_around_a_forest(estimator, check)
+
+
+def check_around_a_forest(estimator, check):
     if "sample_weight_equivalence" in str(check):
         pytest.skip(
             "the forest that is fitted by default draws rows, so a weight of two "
@@ -107,6 +118,11 @@ def test_scikit_learn_checks(estimator, check):
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
-@parametrize_with_checks(every_method(lambda i: TREES[i](random_state=0)))
+@parametrize_with_checks(
+    [
+        *every_method(lambda i: TREES[i](random_state=0)),
+        *every_form(lambda i: TREES[i](random_state=0)),
+    ]
+)
 def test_scikit_learn_checks_around_a_tree(estimator, check):
     check(estimator)

@@ -134,7 +134,7 @@ def test_points_tell_probabilities_that_are_honest_about_y(data, request):
         # The base is not drawn to zero, so the mean of all rows is kept.
         assert told[:, k].mean() == pytest.approx(np.mean(y == label), abs=1e-3)
     assert model.training_["auc"] > 0.85
-    assert model.rules_.decision == "points"
+    assert model.rules_.form == "points"
     assert 2 < model.rules_.n_rules <= 10
 
 
@@ -249,13 +249,13 @@ def test_intervals_of_points_hold_about_as_often_as_they_say(numbers):
     assert model.predict_interval(new).shape == (len(new), 2)
 
 
-def test_min_coverage_and_features_are_respected(two_classes):
+def test_min_rows_and_features_are_respected(two_classes):
     forest, X, y = two_classes
     for form in ("standalone", "points"):
         model = DefragClassifier(
             forest,
             form=form,
-            min_coverage=0.2,
+            min_rows=0.2,
             features=["age", "debt"],
             random_state=0,
         )

@@ -212,12 +212,9 @@ def test_weights_count_as_rows():
             "groups must not have names of features; got 'x1'",
         ),
         ({"groups": [["speed"]]}, "groups has 'speed', which is not a feature of X"),
-        ({"min_rows": 0}, "min_rows must be None or a number above 0; got 0"),
+        ({"min_rows": -1}, "min_rows must be a number from 0; got -1"),
         ({"min_rows": 200}, "min_rows must be at most half of the rows"),
-        (
-            {"min_rows": 5, "min_coverage": 0.1},
-            "min_rows and min_coverage set the same limit",
-        ),
+        ({"min_rows": 5, "max_rules": 1}, "min_rows needs at least two rules"),
         ({"max_total_conditions": 0}, "max_total_conditions must be None or a whole"),
         (
             {"max_total_conditions": 8, "max_conditions": 2, "max_rules": 5},
@@ -234,7 +231,7 @@ def test_weights_count_as_rows():
             "monotone needs form='list' or 'points'",
         ),
         (
-            {"must_use": [0], "min_coverage": 0.6},
+            {"must_use": [0], "min_rows": 0.6},
             "No list of at most 10 rules is within",
         ),
     ],
@@ -417,7 +414,7 @@ def test_limits_that_the_rules_keep_to_anyhow_change_nothing(form, task, max_rul
         least = min(rule.share for rule in free)
         limits += [
             {"max_total_conditions": free.n_conditions},
-            {"min_coverage": min(0.5, least)},
+            {"min_rows": min(0.5, least)},
             {"must_use": [min(used)]},
             {"features": sorted(used), "max_total_conditions": free.n_conditions},
         ]

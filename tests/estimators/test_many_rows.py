@@ -485,12 +485,12 @@ def test_bad_sources_say_what_is_needed(frame, labels, boosted, tmp_path):
     path = tmp_path / "rows.parquet"
     frame.assign(outcome=labels).to_parquet(path)
     text = tmp_path / "rows.txt"
-    text.write_text("age\n1\n")
+    text.write_bytes(b"FEA1")
     with pytest.raises(ValueError, match="must be the name of a column"):
         simplified(boosted, path, "label")
     with pytest.raises(ValueError, match="must be the name of a column"):
         simplified(boosted, path, labels)
-    with pytest.raises(ValueError, match="is not a Parquet file"):
+    with pytest.raises(ValueError, match="is a Feather file of version 1"):
         simplified(boosted, text)
     with pytest.raises(FileNotFoundError, match="no file or folder"):
         simplified(boosted, tmp_path / "absent.parquet")

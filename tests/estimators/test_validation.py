@@ -12,13 +12,8 @@ import sklearn
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.model_selection import GridSearchCV
 
-from defragtrees import (
-    DefragClassifier,
-    DefragRegressor,
-    InTreesClassifier,
-    NodeHarvestRegressor,
-    simplify,
-)
+from defragtrees import DefragClassifier, DefragRegressor, simplify
+from defragtrees.baselines import InTreesClassifier, NodeHarvestRegressor
 from defragtrees.data import sources
 from defragtrees.estimators import METHODS, estimator_for
 from defragtrees.rules.profile import WORTH
@@ -101,7 +96,7 @@ def test_rates_are_those_of_the_rows_that_count(boosted, y, weight):
     evidence = rules.evidence
     assert (evidence.source, evidence.n_rows) == ("validation", pytest.approx(n_new))
     assert evidence.n_trained == (0 if y is None else N_ROWS)
-    text = rules.to_text()
+    text = rules.export("text")
     assert ("500 rows that the model was trained on" in text) == (y is not None)
 
 
@@ -123,7 +118,7 @@ def test_numbers_and_every_form(form, shorten):
 def test_the_search_sees_the_training_rows_only(boosted, form, monkeypatch):
     """One search has one model of each size, so rows that count choose nothing."""
     monkeypatch.setattr(driver, "N_SEARCHES", 1)
-    settings = {"form": form, "max_rules": 3, "min_coverage": 0.0, "random_state": 0}
+    settings = {"form": form, "max_rules": 3, "min_rows": 0.0, "random_state": 0}
     one = simplify(boosted, X, Y, **settings)
     two = simplify(boosted, X, Y, validation=(X_NEW, Y_NEW), **settings)
     for n, rules in one.path_.items():
@@ -164,7 +159,7 @@ def test_every_method_counts_rows_at_their_worth(method, is_number):
     estimator = estimator_for(method, simplify(forest, X[columns]).forest_.outcome)
     simple = estimator(forest, random_state=0, **settings.get(method, {}))
     simple.fit(X[columns], y, validation=(X_NEW[columns], y_new))
-    new, trained = (simple.rules_.encode(rows[columns]) for rows in (X_NEW, X))
+    new, trained = (simple.rules_._encode(rows[columns]) for rows in (X_NEW, X))
     for rule in simple.rules_:
         expected = pooled_mean(rule.covers(new), rule.covers(trained))
         assert rule.coverage == pytest.approx(expected, abs=1e-11)
@@ -231,10 +226,9 @@ def test_the_ensemble_is_fitted_to_the_training_rows():
 
 
 def test_stability_is_that_of_the_training_rows(boosted):
-    rows = X, Y
-    settings = {"max_rules": 3, "stability": 3, "random_state": 0}
-    simple = simplify(boosted, *rows, validation=(X_NEW, Y_NEW), **settings)
-    assert len(simple.stability_.returns) == simple.rules_.n_rules
+    settings = {"max_rules": 3, "random_state": 0}
+    simple = simplify(boosted, X, Y, validation=(X_NEW, Y_NEW), **settings)
+    assert len(simple.stability(X, Y, n=3).returns) == simple.rules_.n_rules
 
 
 def test_labels_as_the_target(boosted):

@@ -5,14 +5,10 @@ import pandas as pd
 import pytest
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from defragtrees import (
-    DefragClassifier,
-    DefragRegressor,
-    DistilledTreeClassifier,
-    FABRulesClassifier,
-    metrics,
-)
+from defragtrees import DefragClassifier, DefragRegressor, metrics
+from defragtrees.baselines import DistilledTreeClassifier
 from defragtrees.data import sources
+from defragtrees.paper import FABRulesClassifier
 from defragtrees.tables import relative_weight
 
 SCALES = (1000.0, 1e-3, 7 / 3, 1e300, 1e-300)

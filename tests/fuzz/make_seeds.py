@@ -15,7 +15,8 @@ import skops.io
 import xgboost
 from sklearn.ensemble import RandomForestClassifier
 
-from defragtrees import DefragClassifier, DefragRegressor, NodeHarvestRegressor
+from defragtrees import DefragClassifier, DefragRegressor
+from defragtrees.baselines import NodeHarvestRegressor
 from tests.fuzz.cases import R_TREE, SEEDS
 
 LIGHT = {"verbose": -1, "num_threads": 1, "seed": 0, "num_leaves": 4}

@@ -10,7 +10,6 @@ from defragtrees import metrics
 from defragtrees._api import simplify
 from defragtrees._compare import compare
 from defragtrees.baselines.distilled import DistilledTreeClassifier
-from defragtrees.estimators.defrag import DefragClassifier
 from defragtrees.metrics import resampling
 from defragtrees.report.summary import summarize
 from defragtrees.rules import RuleList
@@ -62,17 +61,17 @@ def clear():
 def test_a_clear_rule_comes_back_and_noise_does_not(clear):
     X, y, noise = clear
     forest = RandomForestClassifier(20, min_samples_leaf=5, random_state=0)
-    model = DefragClassifier(forest.fit(X, y), random_state=0, stability=6, max_rules=2)
-    found = model.fit(X, y).stability_
+    model = simplify(forest.fit(X, y), X, y, random_state=0, max_rules=2)
+    found = model.stability(X, y, n=6)
     assert found.returns == (6,) * model.rules_.n_rules
     assert found.predictions > 0.98
     assert found.features == 1.0
     assert found.cuts > 0.9
     forest = RandomForestClassifier(20, min_samples_leaf=5, random_state=0)
     unclear = simplify(
-        forest.fit(X, noise), X, noise, random_state=0, stability=6, max_rules=5,
-        target="labels", brevity=0,
-    ).stability_  # fmt: skip
+        forest.fit(X, noise), X, noise, random_state=0, max_rules=5, target="labels",
+        brevity=0,
+    ).stability(X, noise, n=6)  # fmt: skip
     assert unclear.predictions < found.predictions
     assert unclear.rules < found.rules
 
@@ -80,7 +79,9 @@ def test_a_clear_rule_comes_back_and_noise_does_not(clear):
 def test_it_is_shown_in_the_summary_the_report_and_compare(clear, tmp_path):
     X, y, _ = clear
     forest = RandomForestClassifier(20, min_samples_leaf=5, random_state=0).fit(X, y)
-    model = simplify(forest, X, y, random_state=0, stability=3, max_rules=2)
+    model = simplify(forest, X, y, random_state=0, max_rules=2)
+    assert "found again" not in model.summary()
+    assert model.stability(X, y, n=3) is model.stability_
     sentence = "In 3 refits on random halves of the rows, two rule models agree on"
     assert sentence in model.summary()
     assert "found again" in model.summary()
@@ -111,24 +112,24 @@ def test_a_weak_rule_is_named():
     )
 
 
-def test_refits_do_not_refit_again_and_are_the_same_each_time(clear):
+def test_refits_are_the_same_each_time_and_a_fit_forgets_them(clear):
     X, *_ = clear
     forest = RandomForestRegressor(10, min_samples_leaf=5, random_state=0).fit(
         X, X[:, 0]
     )
-    settings = {"random_state": 0, "stability": 2, "max_rules": 3}
-    one = simplify(forest, X, X[:, 0], **settings)
-    two = simplify(forest, X, X[:, 0], **settings)
-    assert one.stability_ == two.stability_
-    again = one.set_params(stability=0).fit(X, X[:, 0])
-    assert not hasattr(again, "stability_")
+    simple = simplify(forest, X, X[:, 0], random_state=0, max_rules=3)
+    one = simple.stability(X, X[:, 0], n=2)
+    assert one == simple.stability(X, X[:, 0], n=2)
+    assert simple.fit(X, X[:, 0]).stability_ is None
 
 
 def test_rows_must_be_in_memory(clear):
     X, y, _ = clear
     forest = RandomForestClassifier(5, random_state=0).fit(X, y)
-    with pytest.raises(TypeError, match="stability needs all rows in memory"):
-        simplify(forest, iter([X]), stability=2)
+    simple = simplify(forest, X, random_state=0)
+    for given in (iter([X]), "rows.parquet"):
+        with pytest.raises(TypeError, match="in memory"):
+            simple.stability(given)
 
 
 def test_one_refit_says_nothing(clear):
@@ -136,8 +137,6 @@ def test_one_refit_says_nothing(clear):
     model = DistilledTreeClassifier(random_state=0)
     with pytest.raises(ValueError, match="n_resamples must be at least 2; got 1"):
         metrics.rule_stability(model, X, y, n_resamples=1)
-    with pytest.raises(ValueError, match="stability must be 0 or a whole number"):
-        DefragClassifier(stability=1).fit(X, y)
 
 
 def test_the_command_line_tells_it(clear, tmp_path, capsys):
@@ -152,7 +151,7 @@ def test_the_command_line_tells_it(clear, tmp_path, capsys):
     joblib.dump(forest.fit(frame, y), tmp_path / "model.joblib")
     frame.assign(y=y).to_csv(tmp_path / "data.csv", index=False)
     command = ["simplify", tmp_path / "model.joblib", tmp_path / "data.csv"]
-    command += ["--target", "y", "--trust-pickle", "--stability", "2"]
+    command += ["--target", "y", "--trust", "pickle", "--stability", "2"]
     assert run([str(part) for part in command]) == 0
     assert "In 2 refits on random halves" in capsys.readouterr().out
     assert run([str(part) for part in [*command, "--json"]]) == 0

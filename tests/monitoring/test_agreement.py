@@ -8,8 +8,10 @@ import pytest
 from sklearn.datasets import load_iris
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
-from defragtrees import DistilledTreeClassifier, RuleModel, read_forest, simplify
-from defragtrees.estimators.measuring import match_classes
+import defragtrees
+from defragtrees import RuleModel, read_forest, simplify
+from defragtrees.baselines import DistilledTreeClassifier
+from defragtrees.ensembles.predictions import match_classes
 from tests.monitoring.test_check import by_kind, fitted, rows
 
 NEW = rows(1000, np.random.default_rng(3))
@@ -127,7 +129,8 @@ def test_a_function_may_return_labels_or_numbers_and_not_all_of_them():
     for label in ("bad", 0, 0.0, False):
         found, finding = agreement(rules, lambda X, a=label: np.full(len(X), a), X)
         assert finding.now == (rules.predict(X) == "bad").mean()
-        assert len(found.notes) == (label != "bad")
+        # A fraction is a probability of the second class.
+        assert len(found.notes) == (label != "bad" and not isinstance(label, float))
     with pytest.raises(ValueError, match="one prediction for each of the"):
         agreement(rules, lambda X: np.zeros(3))
 
@@ -280,7 +283,7 @@ def test_edited_and_refitted_rules_say_what_was_tested(tmp_path):
     # Rules that predict what they did agree as often as they did.
     counted = rules.refit(*rows(1500, np.random.default_rng(4)))
     counted.save(tmp_path / "rules.json")
-    found, finding = agreement(RuleModel.load(tmp_path / "rules.json"), model)
+    found, finding = agreement(defragtrees.load(tmp_path / "rules.json"), model)
     assert (finding.then, found.notes) == (1 - rules.training.agreement.loss, ())
     higher = rules.with_threshold(0.9)
     assert agreement(higher, model)[1] is None

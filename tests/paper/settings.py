@@ -9,5 +9,3 @@ SEEDED = {
     "e_step": "gentle",
     "target": "ensemble",
 }
-# For simplify.
-PAPER = {"method": "paper", **SEEDED}

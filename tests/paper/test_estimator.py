@@ -1,15 +1,14 @@
 """FABRulesClassifier and FABRulesRegressor, from an ensemble to rules."""
 
-import re
-
 import numpy as np
 import pytest
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.exceptions import ConvergenceWarning
 
-from defragtrees import FABRulesClassifier, FABRulesRegressor, simplify
+from defragtrees import simplify
 from defragtrees.datasets import load_sample
-from tests.paper.settings import PAPER, SEEDED
+from defragtrees.paper import FABRulesClassifier, FABRulesRegressor
+from tests.paper.settings import SEEDED
 
 
 def make_xor(n_rows, seed):
@@ -27,9 +26,13 @@ def xor():
     return forest.fit(X[:1000], y[:1000]), X, y
 
 
+def fitted(forest, X, y=None, **settings):
+    return FABRulesClassifier(forest, **settings).fit(X, y)
+
+
 def test_chessboard_is_four_components_as_good_as_the_forest(xor):
     forest, X, y = xor
-    simple = simplify(forest, X[:1000], y[:1000], random_state=0, **PAPER)
+    simple = fitted(forest, X[:1000], y[:1000], random_state=0, **SEEDED)
     scores = simple.evaluate(X[1000:], y[1000:])
     assert 4 <= scores["n_rules"] <= 6
     assert scores["posterior_error"] <= scores["ensemble_error"] + 0.02
@@ -38,11 +41,10 @@ def test_chessboard_is_four_components_as_good_as_the_forest(xor):
 
 def test_paper_settings_run_too(xor):
     forest, X, y = xor
-    simple = simplify(
+    simple = fitted(
         forest,
         X[:1000],
         y[:1000],
-        method="paper",
         e_step="gentle",
         shorten_thresholds=False,
         random_state=0,
@@ -54,10 +56,10 @@ def test_paper_settings_run_too(xor):
 
 def test_em_keeps_as_many_components_as_asked_for(xor):
     forest, X, _ = xor
-    simple = simplify(
+    simple = fitted(
         forest,
         X[:300],
-        **PAPER,
+        **SEEDED,
         inference="em",
         max_rules=6,
         n_restarts=3,
@@ -68,14 +70,14 @@ def test_em_keeps_as_many_components_as_asked_for(xor):
 
 def test_history_has_every_iteration_and_callback_stops_early(xor):
     forest, X, _ = xor
-    simple = simplify(forest, X[:300], random_state=0, n_restarts=3, **PAPER)
+    simple = fitted(forest, X[:300], random_state=0, n_restarts=3, **SEEDED)
     assert {step.restart for step in simple.history_} == {0, 1, 2}
     kept = [s for s in simple.history_ if s.restart == simple.history_[0].restart]
     assert [s.iteration for s in kept] == list(range(1, len(kept) + 1))
-    short = simplify(
+    short = fitted(
         forest,
         X[:300],
-        **PAPER,
+        **SEEDED,
         random_state=0,
         n_restarts=3,
         callback=lambda step: step.iteration >= 2,
@@ -83,22 +85,17 @@ def test_history_has_every_iteration_and_callback_stops_early(xor):
     assert max(step.iteration for step in short.history_) == 2
 
 
-def test_summary_shows_the_error_of_rules_posterior_and_ensemble(xor):
+def test_summary_and_evaluate_have_the_posterior_too(xor):
     forest, X, y = xor
-    simple = simplify(forest, X[:1000], y[:1000], random_state=0, **PAPER)
-    text = simple.summary(X[1000:], y[1000:])
+    simple = fitted(forest, X[:1000], y[:1000], random_state=0, **SEEDED)
+    predicted = simple.predict_posterior(X[1000:])
     scores = simple.evaluate(X[1000:], y[1000:])
-    cells = [re.split("  +", line.strip()) for line in text.splitlines()]
-    lines = {name: rest for name, *rest in cells}
-    assert lines["on these rows"] == ["rules", "posterior", "ensemble"]
-    names = "error", "posterior_error", "ensemble_error"
-    assert lines["error"] == [f"{scores[name]:.4f}" for name in names]
-    names = "fidelity", "posterior_fidelity"
-    assert lines["agreement with the model"] == [
-        f"{scores[name]:.4f}" for name in names
-    ]
-    names = "recall", "posterior_recall", "ensemble_recall"
-    assert lines["recall"] == [f"{scores[name]:.4f}" for name in names]
+    assert scores["posterior_error"] == np.mean(predicted != y[1000:])
+    agreement = np.mean(predicted == forest.predict(X[1000:]))
+    assert scores["posterior_fidelity"] == pytest.approx(agreement)
+    text = simple.summary(X[1000:], y[1000:])
+    assert f"(posterior): error {scores['posterior_error']:.4f}, agreement" in text
+    assert "posterior" in simple.summary()
 
 
 def test_component_rules_are_the_boxes_before_they_are_put_in_order():
@@ -135,13 +132,13 @@ def test_features_limit_the_boxes_of_components_too():
 def test_fit_that_did_not_converge_says_so(xor):
     forest, X, _ = xor
     with pytest.warns(ConvergenceWarning, match="did not converge in 1 iterations"):
-        simplify(forest, X[:80], max_iter=1, **PAPER)
+        fitted(forest, X[:80], max_iter=1, **SEEDED)
 
 
 def test_fit_that_is_only_watched_says_so_too(xor):
     forest, X, _ = xor
     with pytest.warns(ConvergenceWarning, match="did not converge"):
-        simplify(forest, X[:80], max_iter=1, callback=lambda step: None, **PAPER)
+        fitted(forest, X[:80], max_iter=1, callback=lambda step: None, **SEEDED)
 
 
 def test_searched_rules_are_shorter_and_better_than_the_components():
@@ -150,7 +147,7 @@ def test_searched_rules_are_shorter_and_better_than_the_components():
     forest.fit(data.X[:800], data.y[:800])
     X, y = data.X[:800], data.y[:800]
     searched = simplify(forest, X, y, random_state=0)
-    plain = simplify(forest, X, y, random_state=0, n_restarts=5, **PAPER)
+    plain = fitted(forest, X, y, random_state=0, n_restarts=5, **SEEDED)
     after, before = (
         one.evaluate(data.X[800:], data.y[800:]) for one in (searched, plain)
     )
@@ -185,18 +182,16 @@ def test_defaults_are_those_of_the_paper():
 def test_settings_that_cannot_be_are_refused(xor, settings, message):
     forest, X, y = xor
     with pytest.raises(ValueError, match=message):
-        simplify(forest, X[:80], y[:80], method="paper", **settings)
+        FABRulesClassifier(forest, **settings).fit(X[:80], y[:80])
 
 
 @pytest.mark.parametrize(
     "settings",
     [
         {"max_conditions": 2},
-        {"min_coverage": 0.1},
-        {"augment": 50},
+        {"min_rows": 0.1},
         {"form": "points"},
         {"brevity": 0.02},
-        {"criterion": "error"},
         {"class_weight": "balanced"},
         {"costs": {(0, 1): 2}},
         {"threshold": 0.3},
@@ -207,7 +202,7 @@ def test_settings_that_cannot_be_are_refused(xor, settings, message):
 def test_settings_of_the_search_are_refused(xor, settings):
     forest, X, y = xor
     [name] = settings
-    with pytest.raises(TypeError, match=f"{name} is for method='defrag'; got method="):
+    with pytest.raises(TypeError, match=f"{name} is not a setting of FABRulesClass"):
         simplify(forest, X[:80], y[:80], method="paper", **settings)
     with pytest.raises(TypeError, match=f"unexpected keyword argument '{name}'"):
         FABRulesRegressor(**settings)

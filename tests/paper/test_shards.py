@@ -6,10 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.ensemble import RandomForestRegressor
 
-from defragtrees import simplify
 from defragtrees.data import sources
 from defragtrees.data.shards import LocalShards, Shard, joined
 from defragtrees.data.store import RowStore, Target
+from defragtrees.paper import FABRulesRegressor
 from defragtrees.paper.fit import training_losses
 from defragtrees.paper.loop import SCHEDULES, Settings, run
 from defragtrees.paper.shards import ShardEngine
@@ -139,8 +139,8 @@ def test_of_restarts_without_loss_the_one_with_fewest_components_is_kept(monkeyp
     X = np.random.default_rng(0).random((1500, 3))
     y = 3.0 + 2.5 * (X[:, 0] > 0.5) - 1.5 * (X[:, 1] > 0.3)
     forest = RandomForestRegressor(5, max_depth=4, random_state=0).fit(X, y)
-    given = {"method": "paper", "e_step": "gentle", "n_restarts": 8, "random_state": 2}
-    found = simplify(forest, X, y, screening=False, **given)
+    given = {"e_step": "gentle", "n_restarts": 8, "random_state": 2}
+    found = FABRulesRegressor(forest, screening=False, **given).fit(X, y)
     # Sums over rows leave 1e-16 of some losses, and nothing of others.
     np.testing.assert_allclose(found.predict_posterior(X), y, atol=1e-9)
     assert found.posterior_.n_components == 4

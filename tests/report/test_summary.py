@@ -12,6 +12,7 @@ from sklearn.frozen import FrozenEstimator
 from defragtrees import simplify
 from defragtrees._version import __version__
 from defragtrees.ensembles.forest import Forest
+from defragtrees.paper import FABRulesClassifier
 from defragtrees.report.model import changed_settings, versions
 from defragtrees.report.page import write_report
 from defragtrees.report.sections.rows import shown_features
@@ -91,7 +92,7 @@ def test_an_averaged_rule_has_all_rows_that_it_matches():
 
 
 def test_a_list_gives_a_row_to_its_first_rule():
-    simple, X, y = numbers("first")
+    simple, X, y = numbers("list")
     found = summarize(simple, X, y)
     assert [card.n_rows for card in found.cards] == [2, 1, 1]
     assert found.cards[0].miss == 0.5
@@ -131,10 +132,9 @@ def test_what_only_watches_a_fit_is_no_setting_to_repeat():
     X = rng.normal(size=(60, 2))
     y = (X[:, 0] > 0).astype(int)
     forest = RandomForestClassifier(3, random_state=0, verbose=0).fit(X, y)
-    simple = simplify(
-        forest, X, y, method="paper", max_rules=2, n_restarts=2, random_state=0,
-        callback=lambda *_, **__: None,
-    )  # fmt: skip
+    simple = FABRulesClassifier(
+        forest, max_rules=2, n_restarts=2, random_state=0, callback=lambda *_: None
+    ).fit(X, y)
     names = {name for one in (simple, forest) for name, _ in changed_settings(one)}
     assert {"max_rules", "n_estimators"} <= names
     assert not names & {"callback", "verbose"}

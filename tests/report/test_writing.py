@@ -8,7 +8,8 @@ from html.parser import HTMLParser
 
 import pytest
 
-from defragtrees import DistilledTreeClassifier, Forest, simplify_path
+from defragtrees import Forest, simplify_path
+from defragtrees.baselines import DistilledTreeClassifier
 from defragtrees.errors import MissingPackageError
 from defragtrees.plots.style import COLOURS
 from defragtrees.report.page import write_report
@@ -59,9 +60,9 @@ def without_library(page):
     return re.sub(r"<script>.*?</script>", "", page, flags=re.DOTALL)
 
 
-@pytest.mark.parametrize("decision", ["first", "partition", "average"])
-def test_pages_are_well_formed(tmp_path, decision):
-    simple, X, y = numbers(decision)
+@pytest.mark.parametrize("form", ["list", "tree", "average"])
+def test_pages_are_well_formed(tmp_path, form):
+    simple, X, y = numbers(form)
     outline = Outline()
     outline.feed(without_library(page_of(tmp_path, simple, X, y)))
     assert outline.open == []
@@ -122,7 +123,7 @@ def test_a_name_in_the_words_of_templates_stays_text(tmp_path):
 def test_a_report_says_that_it_needs_jinja2_before_it_measures(tmp_path, monkeypatch):
     simple, X, y = weather()
     monkeypatch.setitem(sys.modules, "jinja2", None)
-    monkeypatch.setattr(simple, "validate_rows", None)
+    monkeypatch.setattr(simple, "_validate_rows", None)
     with pytest.raises(MissingPackageError, match=r"needs jinja2.*defragtrees\[report"):
         write_report(tmp_path / "page.html", simple, X, y)
 

@@ -3,20 +3,18 @@
 import copy
 import json
 import math
+from itertools import islice, product
 
 import numpy as np
 import pandas as pd
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from defragtrees import (
-    DefragClassifier,
-    DefragRegressor,
+from defragtrees import DefragClassifier, DefragRegressor, RuleModel, metrics
+from defragtrees.baselines import (
     DistilledTreeClassifier,
     DistilledTreeRegressor,
     NodeHarvestClassifier,
     NodeHarvestRegressor,
-    RuleModel,
-    metrics,
 )
 from defragtrees.errors import ModelFileError
 
@@ -107,7 +105,7 @@ def make_documents():
         if name == "list of two":
             labels |= {"class_labels": {"no": "No"}, "pos_label": "no"}
         if name == "list of numbers":
-            rules = rules.remove(1, 1)
+            rules = rules.drop(1, 1)
         made[name] = json.loads(json.dumps(rules.relabel(**labels).to_dict()))
     made["list of cities"] = _with_categories(made["list of numbers"])
     return made
@@ -145,24 +143,25 @@ def paths_of(value, path=()):
             yield from paths_of(value[i], (*path, i))
 
 
-def alterations(document):
-    """Pairs of a text that says what was altered, and the altered document."""
-    for path in paths_of(document):
+def alterations(document, first=0, step=1):
+    """Every so many pairs of a text that says what was altered, and the document."""
+    values = (*VALUES, "delete", "twice")
+    pairs = product(paths_of(document), values)
+    for path, value in islice(pairs, first, None, step):
         *start, key = path
-        for value in (*VALUES, "delete", "twice"):
-            made = copy.deepcopy(document)
-            holder = made
-            for own in start:
-                holder = holder[own]
-            if value == "delete":
-                del holder[key]
-            elif value == "twice" and isinstance(holder, list):
-                holder.append(copy.deepcopy(holder[key]))
-            elif value == "twice":
-                holder["extra"] = 1
-            else:
-                holder[key] = value
-            yield f"{'.'.join(map(str, path))} = {value!r}", made
+        made = copy.deepcopy(document)
+        holder = made
+        for own in start:
+            holder = holder[own]
+        if value == "delete":
+            del holder[key]
+        elif value == "twice" and isinstance(holder, list):
+            holder.append(copy.deepcopy(holder[key]))
+        elif value == "twice":
+            holder["extra"] = 1
+        else:
+            holder[key] = value
+        yield f"{'.'.join(map(str, path))} = {value!r}", made
 
 
 def judge(document, rows):
@@ -191,16 +190,16 @@ def use(rules, rows):
         if rules.residuals is not None and len(rules.residuals.pooled) >= 3:
             ends = rules.predict_interval(X, 0.5)
             assert (ends[:, 0] <= ends[:, 1]).all()
-    elif rules.has_probabilities:
+    elif rules._has_probabilities:
         chances = rules.predict_proba(X)
         assert np.allclose(chances.sum(axis=1), 1, atol=0.011), chances
         assert ((chances >= 0) & (chances <= 1 + 1e-9)).all()
         ends = rules.rate_interval(X)
         assert (np.isnan(ends) | ((ends >= 0) & (ends <= 1 + 1e-9))).all()
-        rules.decision_function(X)
+        rules._decision_function(rules.covers(X))
         metrics.calibration(rules, X, predicted)
-    str(rules), repr(rules), rules._repr_html_(), rules.to_text()
-    rules.table(details=True), rules.rows(), rules.to_frame()
+    str(rules), repr(rules), rules._repr_html_(), rules.export("text")
+    rules.table(details=True), rules._rows(), rules.to_frame()
     rules.explain(X[:3])
     _tried(rules.check, X, predicted)  # nothing may have been counted
     rules.refit(X, predicted)

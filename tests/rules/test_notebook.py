@@ -5,16 +5,9 @@ import sklearn
 from sklearn.datasets import load_iris
 from sklearn.tree import DecisionTreeClassifier
 
-from defragtrees import (
-    Comparison,
-    Condition,
-    DistilledTreeClassifier,
-    Rule,
-    RuleList,
-    RulePath,
-    diff,
-)
+from defragtrees import Comparison, Condition, Rule, RuleList, RulePath, diff
 from defragtrees._path import PathPoint
+from defragtrees.baselines import DistilledTreeClassifier
 
 try:
     from IPython.core.formatters import DisplayFormatter

@@ -10,13 +10,8 @@ from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.linear_model import RidgeClassifier
 from sklearn.metrics import get_scorer, log_loss, roc_auc_score
 
-from defragtrees import (
-    DistilledTreeRegressor,
-    Segments,
-    compare_models,
-    explain_errors,
-    find_segments,
-)
+from defragtrees import Segments, compare_models, explain_errors, find_segments
+from defragtrees.baselines import DistilledTreeRegressor
 
 
 @pytest.fixture
@@ -74,12 +69,12 @@ def test_planted_segment_is_found_in_every_kind_of_column(table, name):
 
 
 def test_figures_are_counted_on_rows_that_did_not_find_the_segment(table):
-    """Recomputed with pandas, on the rows that `read_rows` keeps for counting."""
-    from defragtrees.segments.found import read_rows
+    """Recomputed with pandas, on the rows that `SegmentSearch` keeps for counting."""
+    from defragtrees.segments.search import SegmentSearch
 
     wrong = planted(PLANTED["numbers"](table).to_numpy())
     found = find_segments(table, wrong, random_state=3)
-    counts = ~read_rows(table, wrong, random_state=3).is_searched
+    counts = ~SegmentSearch(table, wrong, random_state=3).is_searched
     assert (found.n_rows, found.n_searched) == (1000, 2000)
     covers = found.covers(table)
     assert len(found) == 1
@@ -341,10 +336,13 @@ def test_errors_of_a_classifier_on_raw_columns(classes):
 def test_losses_of_probabilities_equal_those_of_scikit_learn(classes, loss):
     from sklearn import metrics
 
-    from defragtrees.segments.models import predict_rows
+    from defragtrees.ensembles.predictions import predict_rows
+    from defragtrees.segments.models import _Outcomes
 
     X, y, p = classes
-    given = predict_rows(1 - p, X, y.to_numpy())  # of the second class, good
+    labels = y.to_numpy()
+    # Of the second class, good.
+    given = _Outcomes(predict_rows(1 - p, X, labels), labels)
     _, losses = given.losses(loss)
     right = {
         "log_loss": lambda: metrics.log_loss(y, np.column_stack([p, 1 - p])),
@@ -382,8 +380,8 @@ def test_bad_y_and_bad_predictions_end_in_a_sentence(classes):
         (p, None, "needs y"),
         (p, gone, "4 rows of 4000 have one"),
         (p, np.column_stack([y, y]), "one column"),
-        (np.where(p > 0.5, np.nan, p), y, "must be finite"),
-        (RidgeClassifier, y, "must have predict"),
+        (np.where(p > 0.5, np.nan, p), y, "finite numbers"),
+        (RidgeClassifier, y, "Cannot read"),
         (p[:7], y, "each of the 4000 rows"),
     ):
         with pytest.raises(ValueError, match=message):
@@ -418,7 +416,7 @@ def test_classes_of_two_models(classes):
     ridge = RidgeClassifier().fit(X, y)
     assert list(compare_models(forest, ridge, X, y)) == ["b better", "a better"]
     other = RidgeClassifier().fit(X, np.where(y == "bad", "ill", "well"))
-    with pytest.raises(ValueError, match="predict different classes"):
+    with pytest.raises(ValueError, match="must predict the classes"):
         compare_models(forest, other, X)
 
 
@@ -457,5 +455,5 @@ def test_a_model_a_rule_list_and_a_column_can_be_compared(numbers):
         assert apart == pytest.approx(segment.mean)
     found = compare_models(forest, "vendor", new)
     assert {c.feature for c in found["b lower"][0].conditions} >= {1, 2}
-    with pytest.raises(ValueError, match="is not a column"):
+    with pytest.raises(FileNotFoundError, match="neither a column of X"):
         compare_models(forest, "seller", new)

@@ -5,7 +5,7 @@ from typing import reveal_type
 import numpy as np
 
 from defragtrees import metrics, plots
-from defragtrees.baselines.distilled import DistilledTreeRegressor
+from defragtrees.baselines import DistilledTreeRegressor
 from defragtrees.datasets import load_sample
 from defragtrees.ensembles.readers import read_forest
 from defragtrees.estimators.defrag import DefragRegressor

@@ -2,8 +2,8 @@
 
 import click
 
+from defragtrees.cli.data import read_rule_rows, read_rules
 from defragtrees.cli.group import Command
-from defragtrees.cli.inputs import read_rule_rows, read_rules
 from defragtrees.cli.options import FILE, data_options, json_option
 from defragtrees.cli.output import json_text, progress_kind, say
 from defragtrees.cli.tables import wrapped

@@ -4,19 +4,24 @@ import click
 import numpy as np
 
 from defragtrees._utils.optional import require
+from defragtrees.cli.data import (
+    arrow_type,
+    cells,
+    open_for_rules,
+    read_parts,
+    read_rules,
+)
 from defragtrees.cli.group import Command
-from defragtrees.cli.inputs import RuleRows, read_rules
 from defragtrees.cli.options import (
     FILE,
-    NAMES,
     data_options,
     json_option,
+    names_option,
     output_option,
 )
 from defragtrees.cli.output import (
     TABLES,
     check_outputs,
-    exact_option,
     output_format,
     progress_kind,
     say,
@@ -30,19 +35,11 @@ EXAMPLE = "defragtrees predict rules.json data.csv --out predictions.csv"
 @click.command("predict", cls=Command, example=EXAMPLE)
 @click.argument("rules", type=FILE)
 @data_options()
-@click.option(
-    "--id",
-    "ids",
-    type=NAMES,
-    metavar="A,B,...",
-    help="Columns of DATA to copy to the output.",
-)
+@names_option("--id", "Columns of DATA to copy to the output.")
 @click.option(
     "--probabilities",
-    "--shares",
-    "probabilities",
     is_flag=True,
-    help="Add the estimated probability of each class. --shares is the old name.",
+    help="Add the estimated probability of each class.",
 )
 @click.option(
     "--reasons",
@@ -55,13 +52,18 @@ EXAMPLE = "defragtrees predict rules.json data.csv --out predictions.csv"
     type=click.Choice(["high", "low"]),
     help="With --reasons: which totals are desired. [default: high]",
 )
-@exact_option
+@click.option(
+    "--exact",
+    is_flag=True,
+    help="Write CSV cells that begin like a spreadsheet formula unchanged. [default: "
+    "with an apostrophe before them]",
+)
 @output_option(
     "The file to write: .csv, .csv.gz, .parquet, .jsonl or .json. [default: CSV to "
     "standard output]"
 )
 @json_option
-def command(rules, data, ids, probabilities, reasons, best, exact, out, as_json):
+def command(rules, data, id, probabilities, reasons, best, exact, out, as_json):
     """Predict each row of a file with saved rules.
 
     RULES is a file that simplify --out wrote; DATA is as for simplify. Only the columns
@@ -83,31 +85,18 @@ def command(rules, data, ids, probabilities, reasons, best, exact, out, as_json)
     # Zero rows show names and types of the added columns, and raise for bad options.
     no_rows = np.empty((0, rule_set.n_rules), dtype=bool)
     added = rule_set._output_columns(no_rows, *options)
-    ids = ids or ()
-    rows = RuleRows(rule_set, data, progress_kind(is_streamed=out is None), ids)
+    ids = id or ()
+    source = open_for_rules(rule_set, data, ids=ids)
+    parts = read_parts(source, progress_kind(is_streamed=out is None), "predicting")
+    is_typed = form == "parquet"
+    columns = (_columns(rule_set, part.X, ids, options, is_typed) for part in parts)
     header = _header(ids, added)
-    parts = (
-        (batch, rule_set._output_columns(rule_set._covers(batch.matrix), *options))
-        for batch in rows
-    )
-    if form == "parquet":
-        types = [rows.arrow_type(name) for name in ids]
+    if is_typed:
+        types = [arrow_type(rule_set, source, name) for name in ids]
         types += [_arrow_type(values) for values in added.values()]
-        write_parquet(
-            out, header, types, (_arrays(ids, types, *part) for part in parts)
-        )
+        write_parquet(out, header, types, (_arrays(part, types) for part in columns))
     else:
-        batches = (
-            [
-                *(
-                    [batch.column_value(name, i) for i in range(len(batch))]
-                    for name in ids
-                ),
-                *(values.tolist() for values in found.values()),
-            ]
-            for batch, found in parts
-        )
-        write_table(out, form, header, batches, exact)
+        write_table(out, form, header, columns, exact)
     if out is not None:
         say(f"The predictions are in {out}.")
 
@@ -128,15 +117,29 @@ def _arrow_type(values):
     return kinds.get(values.dtype.kind, arrow.string())
 
 
-def _arrays(ids, types, batch, found):
-    """The columns of some rows as arrays of pyarrow."""
+def _columns(rules, X, ids, options, is_typed):
+    """The columns that are copied, and those that rules add, for some rows."""
+    matrix = rules._encode(X)
+    copied = [cells(rules, name, X, matrix) for name in ids]
+    if is_typed:
+        # Dates and times as such, not as text.
+        copied = [
+            X[name] if X[name].dtype.kind in "mMbiuf" else values
+            for name, values in zip(ids, copied, strict=True)
+        ]
+    added = rules._output_columns(rules._covers(matrix), *options)
+    return [*copied, *(values.tolist() for values in added.values())]
+
+
+def _arrays(columns, types):
+    """Columns as arrays of pyarrow."""
     arrow = require("pyarrow", "Writing Parquet")
-    arrays = [
-        batch.arrow_column(name, type_) for name, type_ in zip(ids, types, strict=False)
-    ]
-    for values, type_ in zip(found.values(), types[len(ids) :], strict=True):
-        cells = values.tolist()
+    arrays = []
+    for values, type_ in zip(columns, types, strict=True):
+        if not isinstance(values, list):
+            arrays.append(arrow.Array.from_pandas(values).cast(type_, safe=False))
+            continue
         if arrow.types.is_string(type_):
-            cells = [None if cell is None else str(cell) for cell in cells]
-        arrays.append(arrow.array(cells, type_))
+            values = [None if value is None else str(value) for value in values]
+        arrays.append(arrow.array(values, type_))
     return arrays

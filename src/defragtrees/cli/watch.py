@@ -7,22 +7,18 @@ import click
 
 from defragtrees._utils import formatting as render
 from defragtrees._utils.files import write_atomic
+from defragtrees.cli.data import read_rule_rows, read_rules
 from defragtrees.cli.group import Command
-from defragtrees.cli.inputs import (
-    load_to_predict,
-    read_rule_rows,
-    read_rules,
-    warn_if_swapped,
-)
+from defragtrees.cli.inputs import load_to_predict, warn_if_swapped
 from defragtrees.cli.options import (
     FILE,
-    INPUT_OPTIONS,
-    NAMES,
     Inputs,
     data_options,
     details_option,
     json_option,
+    names_option,
     output_option,
+    trust_option,
 )
 from defragtrees.cli.output import (
     check_outputs,
@@ -33,7 +29,7 @@ from defragtrees.cli.output import (
     say,
 )
 from defragtrees.cli.tables import table, wrapped
-from defragtrees.estimators.measuring import read_model
+from defragtrees.ensembles.predictions import read_model
 from defragtrees.monitoring.check import check_encoded, missing_columns
 from defragtrees.monitoring.history import Record, read_history
 from defragtrees.monitoring.page import prediction_cells
@@ -55,15 +51,12 @@ MOVED = 1  # the exit code
     type=click.Path(exists=True, path_type=Path),
     help="The model behind the rules; whether it agrees less with them is tested too.",
 )
-@click.option(
+@names_option(
     "--classes",
-    type=NAMES,
-    metavar="A,B,...",
-    help="The classes of the rules in the order of the model's, for a model with other "
+    "The classes of the rules in the order of the model's, for a model with other "
     "labels. [default: labels that read the same, or the order of the rules]",
 )
-@INPUT_OPTIONS["trust_pickle"]
-@INPUT_OPTIONS["trusted_types"]
+@trust_option
 @click.option(
     "--level",
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
@@ -95,8 +88,7 @@ def command(
     target,
     model,
     classes,
-    trust_pickle,
-    trusted_types,
+    trust,
     level,
     html,
     history,
@@ -122,11 +114,10 @@ def command(
     matrix, y, _, names = read_rule_rows(rule_set, data, progress_kind(), target)
     predicted = match = None
     if model is not None:
-        trust = {"trust_pickle": trust_pickle, "trusted_types": trusted_types}
-        inputs = Inputs(model, data, **trust)
+        inputs = Inputs(model, data, trust=trust)
         behind, X = load_to_predict(inputs, rule_set, progress_kind())
         read = read_model(behind, rule_set, X, len(X), classes)
-        predicted, _, match = read.matched(X)
+        predicted, _, _, match = read(X)
     y = None if y is None else rule_set.outcome.check(y)
     # An order of all classes; a black box may have predicted only some of them.
     is_order = match is not None and len(match.labels) == len(rule_set.classes)

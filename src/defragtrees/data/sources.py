@@ -1,4 +1,4 @@
-"""Sources of rows: tables in memory, memory maps, Parquet files, iterators, Dask.
+"""Sources of rows: tables in memory, memory maps, files, iterators, Dask.
 
 A source yields its rows in parts, each a table with its labels and weights. Only a few
 parts are in memory at a time.
@@ -15,9 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from defragtrees._utils.optional import require
 from defragtrees.data.shards import LocalShards, in_order, joined
-from defragtrees.errors import TableFileError
 from defragtrees.tables import (
     as_dense,
     check_length,
@@ -45,13 +43,15 @@ class Part:
 def open_source(X, y=None, sample_weight=None):
     """Open a source of rows.
 
-    X is an array, a data frame, the path of a Parquet file or folder, an iterator of
-    tables, or a Dask collection; y and weights may be column names of a Parquet file.
+    X is an array, a data frame, the path of a file (CSV, JSON lines, Parquet, Feather)
+    or of a folder of Parquet files, an iterator of tables, or a Dask collection; with a
+    file, y and weights are names of columns.
     """
     if type(X).__module__.split(".")[0].startswith("dask"):
         return import_module("defragtrees.data.dask").DaskSource(X, y, sample_weight)
     if isinstance(X, (str, os.PathLike)):
-        return ParquetSource(X, y, sample_weight)
+        files = import_module("defragtrees.data.files")
+        return files.FileSource(X, y, sample_weight)
     if hasattr(X, "__next__"):
         return IteratorSource(X, y, sample_weight)
     source = TableSource(X, y, sample_weight)
@@ -85,15 +85,14 @@ class Source:
     def select(self, names):
         """Read only these columns, in this order, if the source has names."""
 
+    def expect(self, model, others=False):
+        """Read the columns of a model as it needs them, and `others` if asked."""
+        if not others:
+            self.select(model.feature_names)
+
     def load(self):
         """Load the rows as a table in memory."""
-        parts = list(self.parts()) or [self.first()]
-        return TableSource(
-            *(
-                stacked([getattr(part, name) for part in parts])
-                for name in ("X", "y", "sample_weight")
-            )
-        )
+        return table_of(list(self.parts()) or [self.first()])
 
     def encode(self, encode, n_jobs=None, watch=None):
         """Encode all rows; returns shards and the sum of their digests.
@@ -176,110 +175,10 @@ class TableSource(Source):
         return self
 
 
-class ParquetSource(Source):
-    """A Parquet file or folder; y and weights are columns."""
-
-    format, mark = "parquet", b"PAR1"
-
-    def __init__(self, path, y=None, sample_weight=None):
-        self.arrow = require("pyarrow", "A Parquet file")
-        require("pandas", "A Parquet file")
-        dataset = require("pyarrow.dataset", "A Parquet file")
-        self.path = os.fspath(path)
-        if not os.path.exists(path):
-            raise FileNotFoundError(f"There is no file or folder {self.path!r}.")
-        if os.path.isfile(path):
-            with open(path, "rb") as file:
-                is_parquet = file.read(len(self.mark)) == self.mark
-            if not is_parquet:
-                raise TableFileError(
-                    f"X must be a table or the path of a Parquet file; {self.path!r} "
-                    "is not a Parquet file. Read it first, as with pandas.read_csv."
-                )
-        with self._reading():
-            self.data = dataset.dataset(path, self._schema(), format=self.format)
-            index = (self.data.schema.pandas_metadata or {}).get("index_columns", ())
-        self.options = dataset.ParquetFragmentScanOptions(pre_buffer=False)
-        self.known = [name for name in self.data.schema.names if name not in index]
-        self.y, self.sample_weight = y, sample_weight
-        for role, name in (("y", y), ("sample_weight", sample_weight)):
-            is_column = isinstance(name, str) and name in self.known
-            if name is not None and not is_column:
-                raise ValueError(
-                    f"With a Parquet file, {role} must be the name of a column, such "
-                    f"as {self.known[:5]!r}; got {name!r}."
-                )
-        self.names = [name for name in self.known if name not in (y, sample_weight)]
-        self.has_labels = y is not None
-
-    def _schema(self):
-        """The schema of the file; None for that of the first file of a folder."""
-        return None
-
-    @contextlib.contextmanager
-    def _reading(self):
-        """Raise errors of a damaged file as a TableFileError."""
-        try:
-            yield
-        except TableFileError:
-            raise
-        except (self.arrow.ArrowException, OSError, ValueError) as error:
-            raise TableFileError(
-                f"{self.path!r} is damaged: {str(error).rstrip('. ')}. Write it again."
-            ) from None
-
-    def n_rows(self):
-        """Number of rows, from the file's metadata."""
-        with self._reading():
-            return self.data.count_rows()
-
-    def select(self, names):
-        """Read only the ensemble's columns, if the file has them all."""
-        if names and set(names) <= set(self.names):
-            self.names = list(names)
-
-    def first(self):
-        """The first rows."""
-        with self._reading():
-            return self._part(self.data.head(5, columns=self._columns()))
-
-    def parts(self):
-        """Yield batches of rows, in order."""
-        batches, n_rows = [], 0
-        with self._reading():
-            for batch in self._batches():
-                batches.append(batch)
-                n_rows += batch.num_rows
-                if n_rows >= PART_ROWS:
-                    yield self._part(self.arrow.Table.from_batches(batches))
-                    batches, n_rows = [], 0
-            if n_rows:
-                yield self._part(self.arrow.Table.from_batches(batches))
-
-    def _batches(self):
-        """Read by row group, as a scan of the whole file would read far ahead."""
-        for fragment in self.data.get_fragments():
-            for piece in fragment.split_by_row_group():
-                yield from piece.to_batches(
-                    schema=self.data.schema,
-                    columns=self._columns(),
-                    batch_size=PART_ROWS,
-                    batch_readahead=1,
-                    fragment_readahead=0,
-                    fragment_scan_options=self.options,
-                )
-
-    def _columns(self):
-        extra = [name for name in (self.y, self.sample_weight) if name is not None]
-        return list(dict.fromkeys([*self.names, *extra]))
-
-    def _part(self, table):
-        frame = table.to_pandas(ignore_metadata=True)
-        y, weight = (
-            None if name is None else frame[name].to_numpy()
-            for name in (self.y, self.sample_weight)
-        )
-        return Part(frame[self.names], y, weight)
+def table_of(parts):
+    """All rows of some parts as a table in memory."""
+    names = ("X", "y", "sample_weight")
+    return TableSource(*(stacked([getattr(p, name) for p in parts]) for name in names))
 
 
 class IteratorSource(Source):

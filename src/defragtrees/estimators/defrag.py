@@ -9,8 +9,10 @@ from defragtrees._utils.progress import part
 from defragtrees.estimators.advice import advise
 from defragtrees.estimators.base import (
     RuleClassifier,
-    RuleFinder,
     RuleRegressor,
+    Simplifier,
+    warn_of_little_data,
+    warn_of_one_value,
 )
 from defragtrees.estimators.problem import Problem
 from defragtrees.estimators.settings import (
@@ -23,7 +25,6 @@ from defragtrees.estimators.settings import (
     Several,
     setting,
 )
-from defragtrees.metrics.resampling import RuleStability
 from defragtrees.outcomes.decision import make_decision, threshold_of_second
 from defragtrees.outcomes.points import Scoring
 from defragtrees.rules.conditions import MOST_NAMED
@@ -37,14 +38,15 @@ from defragtrees.search.choice import (
 )
 from defragtrees.search.driver import (
     CRITERIA,
-    FORMS,
     MOST_ROWS,
     NEW_ROWS,
     SEARCHED_SHARE,
+    SEARCHES,
     SearchSettings,
     count_found,
 )
 from defragtrees.search.limits import (
+    LEAST_COVERAGE,
     read_limits,
     read_preferred,
     refuse_without_lists,
@@ -55,37 +57,29 @@ from defragtrees.search.limits import (
 __all__ = ["DefragClassifier", "DefragRegressor"]
 
 
-class DefragResults:
-    """Fitted attributes."""
-
-    path_: dict[int, RuleModel]
-    path_by_conditions_: dict[int, RuleModel]
-    path_costs_: dict[int, float]
-    stability_: RuleStability
-    n_iter_: int
-
-
 SEED = 0  # of the search
-DECISIONS = {"list": "first", "standalone": "standalone", "points": "points"}
 
 
 @dataclass(repr=False, eq=False)
-class _Defrag(DefragResults, RuleFinder):
+class _Defrag(Simplifier):
     _: KW_ONLY
+    max_rules: str | int = setting(
+        "auto",
+        "auto",
+        Integer(1),
+        help="Maximum number of rules, including the default rule.",
+    )
+    features: Any = setting(None, help="Features that rules may use; all by default.")
     max_conditions: int | None = setting(
         None,
         None,
         Integer(1),
         help="Maximum number of conditions per rule; for points 4 by default.",
     )
-    min_coverage: float | None = setting(
-        None, None, Real(0, 1), help="Minimum share of the rows that each rule matches."
-    )
-    min_rows: int | None = setting(
-        None,
-        None,
-        Real(above=0),
-        help="Minimum number of rows, by weight, that each rule matches.",
+    min_rows: float = setting(
+        LEAST_COVERAGE,
+        Real(0),
+        help="Minimum number of rows, or share below 1, that each rule matches.",
     )
     max_total_conditions: int | None = setting(
         None,
@@ -108,7 +102,9 @@ class _Defrag(DefragResults, RuleFinder):
         None, None, Several(), help="Features that may occur in one rule."
     )
     form: str = setting(
-        "list", Key(FORMS), help="A list, rules that can be read alone, or a scorecard."
+        "list",
+        Key(SEARCHES),
+        help="A list, rules that can be read alone, or a scorecard.",
     )
     points: str = setting(
         "exact", "exact", "integer", help="Whether points of a scorecard are integers."
@@ -126,16 +122,11 @@ class _Defrag(DefragResults, RuleFinder):
     )
 
     conflicts: ClassVar[tuple[Conflict, ...]] = (
-        Conflict(
-            "min_rows and min_coverage set the same limit; got both. Leave one out.",
-            min_rows=Given(),
-            min_coverage=Real(above=0),
-        ),
         *(
             Conflict(
                 f"{name} needs at least two rules; got max_rules=1. Allow more rules.",
                 max_rules=Integer(1, 1),
-                **{name: Given()},
+                **{name: Real(1) if name == "min_rows" else Given()},
             )
             for name in (
                 "min_rows",
@@ -162,21 +153,24 @@ class _Defrag(DefragResults, RuleFinder):
                 form=form,
                 **{name: value},
             )
-            for form in FORMS
+            for form in SEARCHES
             if form != "points"
             for name, value in (("points", "integer"), ("points_follow_rates", True))
         ),
     )
 
-    def _simplify(self, problem, rng):
-        store, limits = problem.store, self._limits
+    criterion = "both"  # a setting of classifiers
+    _needs_numbers = False
+
+    def _simplify(self, problem, rng, limits, preferred):
+        store, most = problem.store, limits.max_rules
         # A row of weight two counts as two rows; weights may also sum to one.
         n_rows = max(store.n_rows, round(store.total_weight))
-        n_rules = rules_for_rows(limits.max_rules, n_rows)
-        self._warn_of_little_data(n_rows, n_rules)
+        n_rules = rules_for_rows(most, n_rows)
+        warn_of_little_data(self.max_rules, n_rows, n_rules)
         n_new_rows = self._n_new_rows(problem)
         problem, counting = self._split(problem, n_new_rows)
-        if self.min_rows is not None:
+        if self.min_rows >= 1:
             share = share_of_rows(self.min_rows, counting.total_weight)
             limits = replace(limits, min_coverage=share)
         limits = replace(limits, max_rules=n_rules)
@@ -186,10 +180,10 @@ class _Defrag(DefragResults, RuleFinder):
         settings = SearchSettings(
             limits,
             brevity=float(self.brevity),
-            prefer=self._preferred,
+            prefer=preferred,
             max_categories=self.max_categories,
             n_new_rows=n_new_rows,
-            criterion=getattr(self, "criterion", "both"),
+            criterion=self.criterion,
             decision=decision,
             is_labels=self.target == "labels",
         )
@@ -204,21 +198,24 @@ class _Defrag(DefragResults, RuleFinder):
                 limited = self._path(problem, settings, counting, rows)
             path = path.within(limits, limited)
         if not path.by_rules:
-            refuse_without_lists(limits, problem.feature_names, self.most_rules())
+            refuse_without_lists(limits, problem.feature_names, most)
         if rules is None or not limits.allows_model(rules):
             rules = self._chosen(path, rows)
-        self.n_iter_ = path.n_rounds
-        self.path_, self.path_costs_ = path.by_rules, path.costs
-        self.path_by_conditions_ = path.by_conditions
-        self._warn_of_one_value(problem, rules)
-        self.advice_ = advise(problem, settings, path.rows, counting, rules, rows)
+        self.n_iter_: int = path.n_rounds
+        self.path_: dict[int, RuleModel] = path.by_rules
+        self.path_costs_: dict[int, float] = path.costs
+        self.path_by_conditions_: dict[int, RuleModel] = path.by_conditions
+        warn_of_one_value(problem, rules)
+        self.advice_: tuple[str, ...] = advise(
+            problem, settings, path.rows, counting, rules, rows
+        )
         return rules
 
     def _path(self, problem, settings, counting, rows):
         """Search once, and count the best rule model of every size."""
         # A fixed seed, so that two fits on the same rows do not differ by chance.
-        found = FORMS[self.form](problem, settings, np.random.default_rng(SEED))
-        blank, scoring = problem.blank(DECISIONS[self.form]), self._scoring()
+        found = SEARCHES[self.form](problem, settings, np.random.default_rng(SEED))
+        blank, scoring = problem.blank(self.form), self._scoring()
         limits, decision = settings.limits, settings.decision
         return count_found(found, blank, counting, limits, decision, scoring, rows)
 
@@ -288,13 +285,19 @@ class _Defrag(DefragResults, RuleFinder):
 
     def _check_forest(self, forest):
         super()._check_forest(forest)
-        self._limits = read_limits(self, forest)
-        self._preferred = read_preferred(self.prefer, forest, self._limits.features)
+        limits = read_limits(self, forest)
         if self.points_follow_rates and forest.outcome.n_classes > 2:
             raise ValueError(
                 "points_follow_rates needs regression or two classes; the model has "
                 f"{forest.outcome.n_classes} classes. Leave it out."
             )
+        return limits, read_preferred(self.prefer, forest, limits.features)
+
+    def _notes(self, scores, is_fit):
+        return self.advice_ if is_fit else ()
+
+    def _paths(self):
+        return self.path_, self.path_by_conditions_
 
     def _count_rows(self, store, is_sample):
         """Do nothing: rules of a search are counted when they are made."""
@@ -305,7 +308,7 @@ class _Defrag(DefragResults, RuleFinder):
 
     def _scoring(self):
         """How points are scaled and rounded."""
-        return Scoring(self.points == "integer", None, bool(self.points_follow_rates))
+        return Scoring(self.points == "integer", bool(self.points_follow_rates))
 
 
 @dataclass(repr=False, eq=False)
@@ -359,12 +362,9 @@ class DefragClassifier(RuleClassifier, _Defrag):
     max_categories : int or None, default=6
         Maximum number of categories that one condition names, as those that match or
         as those that do not. None is no limit.
-    min_coverage : float or None, default=None
-        Minimum share of the rows that each rule matches, the default rule included.
-        None is 0.01, unless `min_rows` is given.
-    min_rows : int, optional
-        Minimum number of rows, by weight, that each rule matches, in place of
-        `min_coverage`.
+    min_rows : float, default=0.01
+        Minimum number of rows, by weight, that each rule matches, the default rule
+        included; a number below 1 is a share of the rows.
     brevity : float, default=0.01
         Penalty per condition, in nats per row; conditions that gain less are dropped.
         With 0 only the description length of a condition counts.
@@ -375,9 +375,6 @@ class DefragClassifier(RuleClassifier, _Defrag):
         Leave out rules of a scorecard whose points contradict their own rate. Points
         are fitted together, so a rule may add points although its rows have a rate
         below that of all rows.
-    points_to_double : float, optional
-        Number of points that double the odds, for two classes and integer points; 20
-        is usual in credit scoring. By default points are as small as accuracy allows.
 
     Which columns
 
@@ -423,10 +420,10 @@ class DefragClassifier(RuleClassifier, _Defrag):
         Not with `class_weight` or `costs`. The default is the threshold of the model,
         if it has one, else 0.5.
     class_labels : dict from class to str, or sequence of str, optional
-        Names of classes in printed output. Classification only.
+        Names of classes in printed output.
     pos_label : object, optional
         The class, of two, whose rate, precision and recall are reported and to which a
-        threshold applies; the second by default. Classification only.
+        threshold applies; the second by default.
 
     Computation
 
@@ -439,9 +436,6 @@ class DefragClassifier(RuleClassifier, _Defrag):
         is one.
     verbose : int, default=0
         1 shows a progress bar.
-    stability : int, default=0
-        Number of times to repeat the fit on half of the rows. `stability_` then
-        reports how often each rule is found again. With 0 nothing is repeated.
 
     Attributes
     ----------
@@ -454,8 +448,6 @@ class DefragClassifier(RuleClassifier, _Defrag):
     path_costs_ : dict from int to float
         Description length of each entry of `path_`, in nats; for large data it is
         measured on a sample.
-    stability_ : RuleStability
-        How often each rule was found again in the repeated fits. Only with `stability`.
     advice_ : tuple of str
         Notes printed by `summary`: whether points would do better, and how much of the
         ensemble's lead remains on new rows.
@@ -502,17 +494,9 @@ class DefragClassifier(RuleClassifier, _Defrag):
         Real(above=0, below=1),
         help="Probability from which the positive class is predicted.",
     )
-    points_to_double: float | None = setting(
-        None, None, Real(above=0), help="Number of points that double the odds."
-    )
 
     conflicts = (
         *_Defrag.conflicts,
-        Conflict(
-            "points_to_double needs points='integer'; got points='exact'.",
-            points_to_double=Real(above=0),
-            points="exact",
-        ),
         Conflict(
             "criterion='error' needs form='list' or 'standalone', as points are fitted "
             "to probabilities; got form='points'.",
@@ -522,13 +506,9 @@ class DefragClassifier(RuleClassifier, _Defrag):
     )
 
     def _check_forest(self, forest):
-        super()._check_forest(forest)
+        checked = super()._check_forest(forest)
         self._decision(forest.classes)
-        if self.points_to_double is not None and not forest.outcome.is_binary:
-            raise ValueError(
-                "points_to_double needs two classes; the model has "
-                f"{len(forest.classes)}. Leave it out."
-            )
+        return checked
 
     def _decision(self, labels, store=None):
         """How a class is decided; without a store, only checks the settings."""
@@ -545,11 +525,6 @@ class DefragClassifier(RuleClassifier, _Defrag):
             costs=self.costs,
             threshold=threshold,
         )
-
-    def _scoring(self):
-        doubling = self.points_to_double
-        doubling = None if doubling is None else float(doubling)
-        return replace(super()._scoring(), points_to_double=doubling)
 
 
 class DefragRegressor(RuleRegressor, _Defrag):
@@ -597,12 +572,9 @@ class DefragRegressor(RuleRegressor, _Defrag):
     max_categories : int or None, default=6
         Maximum number of categories that one condition names, as those that match or
         as those that do not. None is no limit.
-    min_coverage : float or None, default=None
-        Minimum share of the rows that each rule matches, the default rule included.
-        None is 0.01, unless `min_rows` is given.
-    min_rows : int, optional
-        Minimum number of rows, by weight, that each rule matches, in place of
-        `min_coverage`.
+    min_rows : float, default=0.01
+        Minimum number of rows, by weight, that each rule matches, the default rule
+        included; a number below 1 is a share of the rows.
     brevity : float, default=0.01
         Penalty per condition, in nats per row; conditions that gain less are dropped.
         With 0 only the description length of a condition counts.
@@ -652,9 +624,6 @@ class DefragRegressor(RuleRegressor, _Defrag):
         is one.
     verbose : int, default=0
         1 shows a progress bar.
-    stability : int, default=0
-        Number of times to repeat the fit on half of the rows. `stability_` then
-        reports how often each rule is found again. With 0 nothing is repeated.
 
     Attributes
     ----------
@@ -667,8 +636,6 @@ class DefragRegressor(RuleRegressor, _Defrag):
     path_costs_ : dict from int to float
         Description length of each entry of `path_`, in nats; for large data it is
         measured on a sample.
-    stability_ : RuleStability
-        How often each rule was found again in the repeated fits. Only with `stability`.
     advice_ : tuple of str
         Notes printed by `summary`: whether points would do better, and how much of the
         ensemble's lead remains on new rows.

@@ -5,7 +5,7 @@ For AUC, log loss and other measures of predictions, use `sklearn.metrics` or
 """
 
 from defragtrees.metrics.ranking import Gains, best_threshold, gains
-from defragtrees.metrics.resampling import rule_stability, stability
+from defragtrees.metrics.resampling import rule_stability
 from defragtrees.metrics.rulesets import (
     calibration,
     coverage,
@@ -30,5 +30,4 @@ __all__ = [
     "rule_stability",
     "score_table",
     "similarity",
-    "stability",
 ]

@@ -1,6 +1,7 @@
 """Stability of rules under resampling of the training rows."""
 
 import itertools
+import os
 import warnings
 from dataclasses import dataclass
 from typing import Any
@@ -14,7 +15,7 @@ from defragtrees._utils.types import Column, Rows
 from defragtrees.metrics.rulesets import members, similarity
 from defragtrees.tables import take_rows
 
-__all__ = ["RuleStability", "rule_stability", "stability"]
+__all__ = ["RuleStability", "rule_stability"]
 
 SAME_ROWS = 0.5  # Jaccard index of rows from which on two rules count as the same
 SAME_CUT = 0.05  # share of rows between two cuts up to which they count as the same
@@ -120,7 +121,7 @@ def rule_stability(
     --------
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.tree import DecisionTreeClassifier
-    >>> from defragtrees import DistilledTreeClassifier
+    >>> from defragtrees.baselines import DistilledTreeClassifier
     >>> X, y = load_iris(return_X_y=True)
     >>> tree = DecisionTreeClassifier(random_state=0).fit(X, y)
     >>> simple = DistilledTreeClassifier(tree, max_rules=3, random_state=0).fit(X, y)
@@ -129,6 +130,11 @@ def rule_stability(
     """
     if isinstance(random_state, np.random.Generator):
         random_state = int(random_state.integers(2**31))
+    if isinstance(X, (str, os.PathLike)) or not hasattr(X, "__len__"):
+        raise TypeError(
+            "Stability needs all rows in memory, to fit on half of them; got "
+            f"{type(X).__name__}. Pass a table."
+        )
     if n_resamples < 2:
         raise ValueError(f"n_resamples must be at least 2; got {n_resamples!r}.")
     rng = check_random_state(random_state)
@@ -136,7 +142,7 @@ def rule_stability(
         _refit(estimator, X, y, sample_weight, rng) for _ in parts(range(n_resamples))
     ]
     pairs = list(itertools.combinations(refits, 2))
-    matrix = refits[0].encode(X)
+    matrix = refits[0]._encode(X)
     fitted = getattr(estimator, "rules_", None)
     return RuleStability(
         n_resamples,
@@ -148,64 +154,13 @@ def rule_stability(
     )
 
 
-def stability(
-    estimator: Any,
-    X: Rows,
-    y: Column | None = None,
-    sample_weight: Column | None = None,
-    *,
-    n_resamples: int = 5,
-    random_state: Any = None,
-) -> float:
-    """Mean similarity of rules refitted on random halves of the rows, from 0 to 1.
-
-    This is the measure `rules` of `rule_stability`, which returns several measures.
-
-    Parameters
-    ----------
-    estimator : Simplifier
-        Estimator with a fitted ensemble; it is not modified.
-    X : array-like or data frame of shape (n_samples, n_features)
-    y : array-like of shape (n_samples,), optional
-    sample_weight : array-like of shape (n_samples,), optional
-    n_resamples : int, default=5
-        Number of refits.
-    random_state : int, RandomState, Generator or None, default=None
-        Seed for drawing the halves; the estimator uses its own `random_state`.
-
-    Returns
-    -------
-    float
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> from sklearn.ensemble import RandomForestClassifier
-    >>> from defragtrees import DistilledTreeClassifier
-    >>> X, y = load_iris(return_X_y=True)
-    >>> forest = RandomForestClassifier(10, random_state=0).fit(X, y)
-    >>> tree = DistilledTreeClassifier(forest, max_rules=3, random_state=0)
-    >>> round(stability(tree, X, y, n_resamples=2, random_state=0), 2)
-    0.88
-    """
-    return rule_stability(
-        estimator,
-        X,
-        y,
-        sample_weight,
-        n_resamples=n_resamples,
-        random_state=random_state,
-    ).rules
-
-
 def _refit(estimator, X, y, sample_weight, rng):
     """Fit the estimator to half of the rows; return its rules."""
     n_rows = len(X)
     rows = np.sort(rng.choice(n_rows, max(1, n_rows // 2), replace=False))
-    # Not `clone`, which would unfit the ensemble.
+    # Not `clone`, which would unfit the ensemble; a forest that was read is kept.
     settings = estimator.get_params(deep=False)
-    if settings.get("stability"):
-        settings["stability"] = 0
+    settings["ensemble"] = getattr(estimator, "forest_", settings["ensemble"])
     again = type(estimator)(**settings)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)

@@ -396,7 +396,7 @@ class Outcome:
         """Points by patterns of rules, from sums of `indicators`; see `points`."""
         raise NotImplementedError
 
-    def scorecard(self, held, weight, sums, points, points_to_double=None):
+    def scorecard(self, held, weight, sums, points):
         """Whole points instead of the exact ones of `fit_points`."""
         raise NotImplementedError
 

@@ -995,11 +995,8 @@ class Classes(Outcome):
             return fit_log_odds(held, weight, sums[:, 1:], prior)[0]
         return fit_shares(held, weight, sums, prior)[0]
 
-    def scorecard(self, held, weight, sums, points, points_to_double=None):
-        """Whole points instead of the exact ones of `fit_points`.
-
-        `points_to_double` is, of two classes, how many points double the odds.
-        """
+    def scorecard(self, held, weight, sums, points):
+        """Whole points instead of the exact ones of `fit_points`."""
         prior = self._prior(weight, sums)
         if self.is_binary:
             events = sums[:, 1]
@@ -1008,8 +1005,7 @@ class Classes(Outcome):
                 value = values[:, 0]
                 return float(weight @ np.logaddexp(0.0, value) - events @ value)
 
-            rows = held, weight, events, points, nats
-            return whole_log_odds(*rows, prior, points_to_double)
+            return whole_log_odds(held, weight, events, points, nats, prior)
 
         def nats_of_many(values):
             top = values.max(axis=1)

@@ -193,7 +193,6 @@ class Scoring:
     """How points are to be written."""
 
     is_whole: bool = False
-    points_to_double: float | None = None  # the odds, of two classes; None: any number
     # whether points must have the sign of what the rows of a rule say by themselves
     follows_rates: bool = False
 
@@ -208,18 +207,13 @@ class FittedPoints:
     cost: float = math.inf  # of the totals, as `cost_of` counts it
 
 
-def whole_log_odds(held, weight, events, points, cost_of, prior, points_to_double=None):
+def whole_log_odds(held, weight, events, points, cost_of, prior):
     """The FittedPoints of whole points for log-odds near the exact `points`.
 
     `events` is the weight of rows with the second class, `cost_of` a function from the
-    log-odds of patterns to nats, `prior` that of the exact points. Without
-    `points_to_double`, points that double the odds, unit and origin are fitted, and the
-    base has no points.
+    log-odds of patterns to nats, `prior` that of the exact points. Unit and origin are
+    fitted, and the base has no points.
     """
-    if points_to_double is not None:
-        unit = math.log(2) / points_to_double
-        start = np.rint(points / unit)
-        return _descended(held, start, lambda whole: (unit, 0.0), cost_of, prior)
 
     def scale_of(whole):
         totals = held @ whole

@@ -465,7 +465,7 @@ class Numbers(Outcome):
         points[-1] += center
         return points
 
-    def scorecard(self, held, weight, sums, points, points_to_double=None):
+    def scorecard(self, held, weight, sums, points):
         center = sums.sum() / weight.sum()
         filled = weight > 0
         apart = sums[filled, 0] / weight[filled] - center

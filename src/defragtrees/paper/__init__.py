@@ -5,3 +5,7 @@ them), `loop.py` (the iterations), `parameters.py` (the M-step and the posterior
 `engine.py` or, for many rows, `shards.py` (the E-step), and `rules.py` (from components
 to rules).
 """
+
+from defragtrees.paper.estimator import FABRulesClassifier, FABRulesRegressor
+
+__all__ = ["FABRulesClassifier", "FABRulesRegressor"]

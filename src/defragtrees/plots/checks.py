@@ -41,7 +41,8 @@ def history(checks: Any, ax: "Axes | None" = None) -> "Axes":
     --------
     >>> import tempfile
     >>> from sklearn.datasets import load_iris
-    >>> from defragtrees import DistilledTreeClassifier, plots
+    >>> from defragtrees import plots
+    >>> from defragtrees.baselines import DistilledTreeClassifier
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
     >>> rules = DistilledTreeClassifier(max_rules=3, random_state=0).fit(X, y).rules_
     >>> with tempfile.TemporaryDirectory() as folder:

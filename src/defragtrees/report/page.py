@@ -106,7 +106,7 @@ def write_report(
     y : array-like of shape (n_samples,), optional
         Without it there are no errors, only agreement with the model.
     sample_weight : array-like of shape (n_samples,), optional
-    model : fitted model, path, Forest or function that predicts, optional
+    model : fitted model, path, Forest, function, array or column name, optional
         The model to compare rules with. An estimator has its own; rules alone need
         `y`, `model` or both.
     title : str, optional

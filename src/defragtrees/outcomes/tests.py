@@ -1,9 +1,9 @@
-"""Two-sample tests used to detect drift, and Holm's correction for multiple tests."""
+"""Statistical tests of two samples, and Holm's correction for several tests."""
 
 import math
 
 import numpy as np
-from scipy import stats
+from scipy import special
 
 LEAST_EXPECTED = 5.0  # expected rows of a cell below which it is merged
 EXACT_ROWS = 2_000  # maximum number of rows for Fisher's exact test
@@ -23,6 +23,8 @@ def same_shares_p(then, now):
     table = _merged(table[:, table.sum(axis=0) > 0])
     if table.shape[1] < 2:
         return 1.0
+    from scipy import stats
+
     if table.shape[1] == 2 and table.sum() <= EXACT_ROWS:
         return float(stats.fisher_exact(np.round(table).astype(int)).pvalue)
     return float(stats.chi2_contingency(table, correction=False).pvalue)
@@ -57,15 +59,37 @@ def mean_p(mean_then, spread_then, n_then, values):
     """
     if len(values) < 2 or not n_then > 0:
         return 1.0
-    parts = values.var(ddof=1) / len(values), spread_then**2 / n_then
-    error = math.sqrt(sum(parts))
+    variances = values.var(ddof=1) / len(values), spread_then**2 / n_then
     apart = abs(float(values.mean()) - mean_then)
-    if error == 0 or apart <= 1e-12 * abs(mean_then):
+    if not any(variances) or apart <= 1e-12 * abs(mean_then):
         return 1.0 if apart <= 1e-9 * max(abs(mean_then), 1.0) else 0.0
+    return 2 * welch_p(apart, variances, (len(values), n_then))
+
+
+def welch_p(apart, variances, sizes):
+    """One-sided p-value of a difference of means with these variances."""
     # As shares, whose squares are never too large.
-    now, then = (part / sum(parts) for part in parts)
-    freedom = 1 / (now**2 / (len(values) - 1) + then**2 / max(n_then - 1, 1))
-    return float(2 * stats.t.sf(apart / error, freedom))
+    shares = [variance / sum(variances) for variance in variances]
+    rest = (max(n - 1, 1) for n in sizes)
+    freedom = 1 / sum(share**2 / n for share, n in zip(shares, rest, strict=True))
+    return float(special.stdtr(freedom, -apart / math.sqrt(sum(variances))))
+
+
+def same_share_p(here, there, is_high):
+    """One-sided exact p-value of a higher, or lower, share in the first of two samples.
+
+    Both are counts: of the rows that have something, and of all.
+
+    Examples
+    --------
+    >>> round(same_share_p((8, 10), (20, 100), True), 5)
+    0.00023
+    """
+    from scipy import stats
+
+    n_found, n_rows = (a + b for a, b in zip(here, there, strict=True))
+    law = stats.hypergeom(n_rows, n_found, here[1])
+    return float(law.sf(here[0] - 1) if is_high else law.cdf(here[0]))
 
 
 def larger_share_p(share_then, n_then, n_found, n_now):
@@ -81,11 +105,11 @@ def larger_share_p(share_then, n_then, n_found, n_now):
     then = share_then * n_then
     table = np.array([[n_found, n_now - n_found], [then, n_then - then]])
     if table.sum() <= EXACT_ROWS:
-        counts = np.round(table).astype(int)
-        return float(stats.fisher_exact(counts, alternative="greater").pvalue)
+        here, there = np.round(table).astype(int)
+        return same_share_p((here[0], here.sum()), (there[0], there.sum()), True)
     pooled = table[:, 0].sum() / table.sum()
     error = math.sqrt(pooled * (1 - pooled) * (1 / n_now + 1 / n_then))
-    return float(stats.norm.sf((n_found / n_now - share_then) / error))
+    return float(special.ndtr((share_then - n_found / n_now) / error))
 
 
 def larger_mean_p(mean_then, n_then, values):
@@ -101,7 +125,7 @@ def larger_mean_p(mean_then, n_then, values):
     if apart <= 0 or len(values) < 2 or not n_then > 0:
         return 1.0
     error = math.sqrt(values.var(ddof=1) * (1 / len(values) + 1 / n_then))
-    return float(stats.t.sf(apart / error, len(values) - 1)) if error else 0.0
+    return float(special.stdtr(len(values) - 1, -apart / error)) if error else 0.0
 
 
 def beyond_p(n_then, n_now, n_beyond):
@@ -136,7 +160,7 @@ def new_category_p(counts, n_now, n_new):
     counts = np.asarray(counts)
     n_single = int(((counts > 0) & (counts <= 1)).sum())
     share = min((n_single + 1) / (counts.sum() + 1), 1.0)
-    return float(stats.binom.sf(n_new - 1, n_now, share))
+    return float(special.bdtrc(n_new - 1, n_now, share))
 
 
 def holm(p_values):

@@ -287,7 +287,7 @@ def write_settings(folder):
             folder, f"number-{form}", rows, numbers, X, spent, form=form, max_rules=5
         ).rules_
         fresh, _, spent_there = visits(500, seed=4)
-        calibrated = rules.calibrated(fresh, spent_there)
+        calibrated = rules._calibrated(fresh, spent_there)
         calibrated.save(folder / f"number-{form}-calibrated.json")
         intervals = calibrated.predict_interval(fresh[:20]).tolist()
         write(folder / f"number-{form}-intervals.txt", f"{intervals}\n")

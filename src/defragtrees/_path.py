@@ -341,7 +341,7 @@ def _check_choice(choose_by, outcome, has_labels):
 def _path(every, partial, X, y, weight, choose_by):
     """Make the RulePath of an estimator; `partial` was fitted without these rows."""
     rules, forest = partial.rules_, partial.forest_
-    outcome, matrix = rules.outcome, rules.encode(X)
+    outcome, matrix = rules.outcome, rules._encode(X)
     check_finite(matrix, rules.feature_names)
     raw = forest.predict_raw_encoded(matrix)
     answers = forest.predict_from_raw(raw)

@@ -10,7 +10,8 @@ import pandas as pd
 import pytest
 from sklearn.ensemble import RandomForestClassifier
 
-from defragtrees import Condition, Rule, RuleList, RuleModel, simplify
+import defragtrees
+from defragtrees import Condition, Rule, RuleList, simplify
 from defragtrees.cli.output import json_text
 from defragtrees.tables import as_days
 
@@ -87,7 +88,7 @@ def test_simplify_is_that_of_the_library(call, fitted, model, data, tmp_path):
     options = ["--target", "status", "--test-size", 0, "--max-rules", 4, "--out", out]
     done = call("simplify", model, data, "--trust", "pickle", *options)
     assert done.code == 0, done.err
-    assert RuleModel.load(out) == fitted.rules_
+    assert defragtrees.load(out) == fitted.rules_
     assert "opened < 2022-" in done.out or "opened >= 2022-" in done.out
 
 
@@ -109,7 +110,7 @@ def test_refit_diff_and_watch(call, fitted, rules, model, table, data, tmp_path)
     done = call("refit", rules, data, "--target", "status", "--out", out)
     assert done.code == 0, done.err
     expected = fitted.rules_.refit(table[FEATURES], table["status"])
-    assert RuleModel.load(out) == expected
+    assert defragtrees.load(out) == expected
     done = call("diff", rules, out, data, "--target", "status", "--json")
     assert done.code == 0, done.err
     done = call("watch", rules, data, "--target", "status", "--json")
@@ -182,7 +183,7 @@ def test_times_with_a_zone(call, refused, model, table, tmp_path, suffix):
     options = ["--trust", "pickle", "--test-size", 0, "--max-rules", 4, "--out", out]
     done = call("simplify", model, files[1], "--target", "status", *options)
     assert done.code == 0, done.err
-    rules = RuleModel.load(out)
+    rules = defragtrees.load(out)
     assert rules.feature_kinds == ("datetime UTC", None)
     for file in files:
         found = answers_of(call("predict", out, file))

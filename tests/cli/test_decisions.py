@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from sklearn.ensemble import RandomForestClassifier
 
+import defragtrees
 from defragtrees import (
     DefragClassifier,
     RuleModel,
@@ -103,7 +104,7 @@ def test_each_option_is_the_setting_of_the_library(
     done = call("simplify", *inputs, *options)
     assert done.code == 0, done.err
     expected = DefragClassifier(model, **settings).fit(*rows)
-    assert RuleModel.load(out) == expected.rules_
+    assert defragtrees.load(out) == expected.rules_
 
 
 def test_path_takes_them_from_a_file(call, credit, inputs, tmp_path):
@@ -115,7 +116,7 @@ def test_path_takes_them_from_a_file(call, credit, inputs, tmp_path):
     assert done.code == 0, done.err
     settings = {"max_rules": 4, "threshold": 0.8, "random_state": 0}
     expected = simplify_path(model, table[FEATURES], table["status"], **settings)
-    assert RuleModel.load(out) == expected.rules
+    assert defragtrees.load(out) == expected.rules
 
 
 def test_compare_gives_them_to_the_default_method(call, credit, inputs, tmp_path):

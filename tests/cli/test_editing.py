@@ -7,7 +7,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from defragtrees import Condition, Rule, RuleList, RuleModel, Scorecard
+import defragtrees
+from defragtrees import Condition, Rule, RuleList, Scorecard
 
 CITIES = ("Bonn", "Oslo", "Rome")
 
@@ -41,7 +42,7 @@ def test_edits_are_saved_with_the_rules(call, folder):
         "--out", folder / "new.json",
     )  # fmt: skip
     assert (done.code, done.err) == (0, "")
-    rules = RuleModel.load(folder / "new.json")
+    rules = defragtrees.load(folder / "new.json")
     assert [rule.text() for rule in rules] == [
         "city is Rome and (income <= 20 or missing)",
         "income > 60",
@@ -49,7 +50,7 @@ def test_edits_are_saved_with_the_rules(call, folder):
     ]
     assert rules.default.prediction == "good"
     assert [edit.action for edit in rules.edits] == [
-        "refit", "replace", "replace", "prediction", "reorder",
+        "refit", "replace", "replace", "prediction", "move",
     ]  # fmt: skip
     assert "Edited after the fit:" in done.out
     assert "The rules are in" in done.out
@@ -61,7 +62,7 @@ def test_numbers_are_those_of_the_file(call, folder):
         "--out", folder / "new.json",
     )  # fmt: skip
     assert done.code == 0
-    rules = RuleModel.load(folder / "new.json")
+    rules = defragtrees.load(folder / "new.json")
     assert [rule.text() for rule in rules] == ["income <= 9", "otherwise"]
     assert call("edit", folder / "rules.json", "--remove", 1, "income").code == 2
 
@@ -72,8 +73,8 @@ def test_rules_are_counted_anew(call, folder):
                 "--out", out)  # fmt: skip
     assert done.code == 0
     frame = table(seed=1)
-    expected = RuleModel.load(folder / "rules.json").refit(frame, frame.y)
-    assert RuleModel.load(out) == expected
+    expected = defragtrees.load(folder / "rules.json").refit(frame, frame.y)
+    assert defragtrees.load(out) == expected
     done = call("refit", folder / "rules.json", folder / "same.csv", "--target", "y",
                 "--keep-predictions", "--json")  # fmt: skip
     assert json.loads(done.out)["training"]["n_rows"] == 600
@@ -178,7 +179,7 @@ def test_a_rule_is_inserted_and_costs_decide(call, folder):
         "--out", folder / "n.json",
     )  # fmt: skip
     assert (done.code, done.err) == (0, "")
-    rules = RuleModel.load(folder / "n.json")
+    rules = defragtrees.load(folder / "n.json")
     assert [rule.text() for rule in rules] == [
         "city is Oslo",
         "income > 50",
@@ -202,7 +203,7 @@ def test_a_card_gets_the_scale_of_a_bank(call, folder):
     path = folder / "scaled.json"
     done = call("edit", folder / "card.json", "--scale", "20,600,50", "--out", path)
     assert (done.code, done.err) == (0, "")
-    assert RuleModel.load(path) == card.scaled(20, 600, 50)
+    assert defragtrees.load(path) == card.scaled(20, 600, 50)
     done = call("edit", folder / "card.json", "--scale", "20", "--odds-of", "bad")
     assert "20 more points double the odds" in " ".join(done.out.split())
     assert "bad has a probability of 50 %" in " ".join(done.out.split())
@@ -216,7 +217,7 @@ def test_a_card_gets_the_scale_of_a_bank(call, folder):
         (["--threshold", "0.3", "--costs", "bad:good=2"], "--threshold or --costs"),
         (["--costs", "bed:good=2"], "costs names the class 'bed'"),
         (["--class-weight", "bed=2"], "class_weight names the class 'bed'"),
-        (["--scale", "20"], "A scale of points needs a scorecard"),
+        (["--scale", "20"], "--scale needs a scorecard"),
         (["--scale", "20,600"], "'20,600' must be points that double the odds"),
         (["--odds-of", "bad"], "--odds-of needs --scale"),
         (["--insert", "1", "income > 3"], "A rule is written as conditions, then"),

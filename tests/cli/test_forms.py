@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from sklearn.ensemble import RandomForestClassifier
 
-from defragtrees import RuleModel
+import defragtrees
 
 pytestmark = pytest.mark.filterwarnings("ignore:No rule predicts")
 
@@ -44,8 +44,8 @@ def test_points_are_printed_and_explained_as_a_sum(call, credit, inputs, tmp_pat
     out = tmp_path / "points.json"
     options = ["--form", "points", "--points", "integer"]
     text = simplified(call, inputs, out, *options)
-    rules = RuleModel.load(out)
-    assert rules.decision == "points"
+    rules = defragtrees.load(out)
+    assert rules.form == "points"
     assert "Add up the points of the base" in text
     assert re.search(r"^total +P\(good\) +95 % interval +then$", text, re.MULTILINE)
     assert text.startswith("4 rules with ")
@@ -66,8 +66,8 @@ def test_standalone_rules_are_explained_one_by_one(call, credit, inputs, tmp_pat
     out = tmp_path / "standalone.json"
     text = simplified(call, inputs, out, "--form", "standalone")
     assert "Each rule stands alone. Where several match" in text
-    rules = RuleModel.load(out)
-    assert rules.decision == "standalone"
+    rules = defragtrees.load(out)
+    assert rules.form == "standalone"
     done = call("explain", out, credit / "data.csv", "--rows", "1-20")
     assert done.code == 0, done.err
     numbers = re.findall(r"^Row (\d+)$", done.out, re.MULTILINE)

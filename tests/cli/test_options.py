@@ -5,7 +5,8 @@ import dataclasses
 import click
 import pytest
 
-from defragtrees import DefragClassifier, RuleModel
+import defragtrees
+from defragtrees import DefragClassifier
 from defragtrees.cli.group import COMMANDS, cli
 from defragtrees.cli.simplify import command as simplify
 
@@ -87,13 +88,13 @@ def test_settings_come_from_a_file_and_options_go_before_it(
     )
     done = call("simplify", *inputs, "--settings", path, "--out", out)
     assert done.code == 0, done.err
-    rules = RuleModel.load(out)
+    rules = defragtrees.load(out)
     assert rules.n_rules == 3
     assert set(rules.features) <= {"petal width", "sepal width"}
     assert all(len(rule.conditions) <= 1 for rule in rules)
     assert rules.costs is not None
     call("simplify", *inputs, "--settings", path, "--max-rules", 2, "--out", out)
-    assert RuleModel.load(out).n_rules == 2
+    assert defragtrees.load(out).n_rules == 2
 
 
 def test_every_command_that_fits_takes_the_file(call, inputs, settings, tmp_path):

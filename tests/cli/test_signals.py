@@ -9,7 +9,8 @@ import time
 
 import pytest
 
-from defragtrees import Condition, Rule, RuleList, RuleModel
+import defragtrees
+from defragtrees import Condition, Rule, RuleList
 from defragtrees.cli import _interrupts, main
 from tests.cli.conftest import PATIENCE
 
@@ -199,7 +200,7 @@ def test_json_shows_hidden_characters_by_number(call, rules, table, tmp_path, li
     classes = (label, "no")
     path = tmp_path / "more.json"
     RuleList((small,), Rule((), "no"), ("size",), "classification", classes).save(path)
-    assert RuleModel.load(path).classes == classes
+    assert defragtrees.load(path).classes == classes
     name, *options = line
     done = call(name, path, table, *options)
     for text in (path.read_text(encoding="utf-8"), done.out):
@@ -208,6 +209,6 @@ def test_json_shows_hidden_characters_by_number(call, rules, table, tmp_path, li
 
 
 def test_explanations_are_lines_of_text(rules):
-    text = RuleModel.load(rules).explain({"size": 0.0})
+    text = defragtrees.load(rules).explain({"size": 0.0})
     assert all(line.isprintable() for line in text.split("\n"))
     assert "cmd" in text

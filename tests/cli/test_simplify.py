@@ -11,6 +11,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import train_test_split
 from sklearn.tree import DecisionTreeRegressor
 
+import defragtrees
 from defragtrees import RuleModel, read_forest, simplify
 from defragtrees.data.files import FileSource
 from defragtrees.ensembles.readers import from_r
@@ -37,7 +38,7 @@ def as_shown(rules):
     """The rows as JSON has them, with null where nothing was measured."""
     return [
         {name: None if value != value else value for name, value in row.items()}
-        for row in rules.rows()
+        for row in rules._rows()
     ]
 
 
@@ -126,8 +127,8 @@ def test_scores_are_those_of_the_rows_held_out(call, files, tmp_path):
     done = call("simplify", files / "catboost.cbm", files / "iris.csv", *options)
     facts = json.loads(done.out)
     assert facts["scored_on"] == "30 rows held out from the rules"
-    assert facts["rules"] == as_shown(RuleModel.load(out))
-    assert RuleModel.from_dict(facts["rules_document"]) == RuleModel.load(out)
+    assert facts["rules"] == as_shown(defragtrees.load(out))
+    assert RuleModel.from_dict(facts["rules_document"]) == defragtrees.load(out)
     # Of thirty rows, so that a share is a number of thirtieths.
     wrong = facts["scores"]["error"] * 30
     assert wrong == pytest.approx(round(wrong))
@@ -198,7 +199,7 @@ def test_rules_use_the_features_and_conditions_that_are_allowed(call, files, tmp
         *("--target-is", "labels", "--out", out),
     )
     assert done.code == 0
-    rules = RuleModel.load(out)
+    rules = defragtrees.load(out)
     assert set(rules.features) <= {"petal length", "sepal width"}
     assert max(rule.n_conditions for rule in rules) == 1
 

@@ -16,6 +16,7 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
+import defragtrees
 from defragtrees import Condition, Rule, RuleList, Scorecard
 from defragtrees.cli._interrupts import Terminated
 from defragtrees.cli.data import _parts
@@ -595,4 +596,6 @@ def test_booleans_of_parquet_are_booleans_in_a_database(call, tmp_path):
                 "table")  # fmt: skip
     found = duckdb.sql(done.out).df()
     assert "IN (FALSE)" in done.out or "IN (TRUE)" in done.out
-    assert found["prediction"].tolist() == RuleList.load(rules).predict(table).tolist()
+    assert (
+        found["prediction"].tolist() == defragtrees.load(rules).predict(table).tolist()
+    )

@@ -169,14 +169,10 @@ def test_a_list_has_no_score():
     warm = Rule((Condition(0, lower=20.0),), "yes", (0.2, 0.8))
     no = Rule((), "no", (0.9, 0.1))
     rules = RuleList((warm,), no, ("degrees",), "classification", ("no", "yes"))
+    assert not any(hasattr(rules, name) for name in ("totals", "reasons", "scaled"))
+    with pytest.raises(ValueError, match="score=True needs a scorecard"):
+        export(rules, "sql", score=True)
     for call in (
-        lambda: rules.totals([[1.0]]),
-        lambda: export(rules, "sql", score=True),
-    ):
-        with pytest.raises(ValueError, match="total of points"):
-            call()
-    for call in (
-        lambda: rules.reasons([[1.0]]),
         lambda: rules.predict_frame([[1.0]], reasons=2),
         lambda: export(rules, "sql", table="t", reasons=2),
         lambda: export(rules, "onnx", reasons=2),

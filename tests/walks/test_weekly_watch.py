@@ -70,7 +70,9 @@ def write_weeks(folder, make_model):
     return model
 
 
-@pytest.mark.parametrize("make_model", [lightgbm_file, xgboost_file])
+@pytest.mark.parametrize(
+    "make_model", [lightgbm_file, pytest.param(xgboost_file, marks=pytest.mark.slow)]
+)
 def test_only_the_week_that_drifts_is_an_alarm(make_model, tmp_path):
     model = write_weeks(tmp_path, make_model)
     done = run(tmp_path, "simplify", model, "train.parquet", "--target", "status",

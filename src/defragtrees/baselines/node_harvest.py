@@ -754,7 +754,7 @@ def average_rules(problem, target, nodes, weights, digits):
         _rule(problem, target, nodes, node, weights[node], digits, spread)
         for node in [*kept, root]
     ]
-    return problem.rule_set(rules, decision="average")
+    return problem.rule_set(rules, form="average")
 
 
 def _rule(problem, target, nodes, node, weight, digits, spread):

@@ -155,17 +155,32 @@ def _edited(edited, changes):
     for number, text in changes["condition"]:
         edited = _with_condition(edited, number, text)
     for number, column in changes["remove"]:
-        edited = edited.remove(number, column)
+        edited = edited.drop(number, column)
     for number, text in changes["prediction"]:
         edited = edited.set_prediction(number, _prediction(edited, text))
     for number in sorted(set(changes["drop"]), reverse=True):
         edited = edited.drop(number)
         left.remove(number)
     if changes["order"]:
-        edited = edited.reorder([_place(number, left) for number in changes["order"]])
+        edited = _ordered(edited, [_place(number, left) for number in changes["order"]])
     for number, text in changes["insert"]:
         edited = edited.insert(number, text)
     return edited
+
+
+def _ordered(rules, order):
+    """The rules in another order, by the numbers of all but the last."""
+    before = list(range(1, len(rules.rules) + 1))
+    if sorted(order) != before:
+        raise ValueError(
+            f"order must have each of the rules {before} once; got {order}. Name them "
+            "all; the last rule stays the last."
+        )
+    for to, number in enumerate(order, start=1):
+        place = before.index(number) + 1
+        before.insert(to - 1, before.pop(place - 1))
+        rules = rules if place == to else rules.move(place, to)
+    return rules
 
 
 def _decided(rules, changes):
@@ -183,6 +198,8 @@ def _decided(rules, changes):
         weights = by_class(changes["class_weight"], rules.classes or ())
         rules = rules.with_class_weight(weights)
     if changes["scale"]:
+        if rules.form != "points":
+            raise click.UsageError("--scale needs a scorecard; fit with --form points.")
         of = _class(rules, changes["odds_of"])
         rules = rules.scaled(*changes["scale"], of=of)
     return rules
@@ -201,7 +218,7 @@ def _with_condition(rules, number, text):
     rule = rules.rules[number - 1]
     if changed.feature in [c.feature for c in rule.conditions]:
         return rules.replace(number, text, name)
-    parts = [condition.text(*rules.vocabulary) for condition in rule.conditions]
+    parts = [condition.text(*rules._vocabulary) for condition in rule.conditions]
     return rules.replace(number, " and ".join(f"({part})" for part in (*parts, text)))
 
 

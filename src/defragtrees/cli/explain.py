@@ -109,7 +109,7 @@ def _reasons(rules, parts, ranges, name, is_text):
         for low, high in ranges or ():
             wanted |= (numbers >= low) & (numbers <= high)
         X = part.X[wanted]
-        matrix = rules.encode(X)
+        matrix = rules._encode(X)
         values = {own: cells(rules, own, X, matrix) for own in rules.features}
         for i, explanation in enumerate(rules._explanations(matrix)):
             number = int(numbers[wanted][i])
@@ -128,7 +128,7 @@ def _reasons(rules, parts, ranges, name, is_text):
 def _reason(rules, row, numbers, explanation):
     """The prediction, its rule, and why, with the values of the file."""
     every = list(rules)
-    names, words = rules.feature_names, rules.vocabulary
+    names, words = rules.feature_names, rules._vocabulary
     holding = [every[k] for k in explanation.averaged or (explanation.rule,)]
     features = [c.feature for rule in holding for c in rule.conditions]
     reason = {"prediction": explanation.answer}
@@ -168,7 +168,7 @@ def _value_text(value):
 def _pair(rules, name, value):
     """A feature and its value, in the words that the rules are said in."""
     j = rules.feature_names.index(name)
-    label, scale = rules.shown_names[j], rules.vocabulary.scales[j]
+    label, scale = rules._vocabulary.names[j], rules._vocabulary.scales[j]
     text = scale.text(value) if isinstance(value, float) else _value_text(value)
     return f"{render.plain(label)} = {text}"
 

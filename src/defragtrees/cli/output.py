@@ -84,7 +84,7 @@ def headline(rules, scores, where, model="model"):
     number = render.percent if outcome.n_classes else render.rounded
     text = render.plural(rules.n_rules, "rule")
     if rules.rules:
-        text += f" with {rules.mean_conditions:.1f} conditions per rule"
+        text += f" with {rules._mean_conditions:.1f} conditions per rule"
     if "fidelity" in scores:
         near = f"agreement with the {model} on {number(scores['fidelity'])} of {where}"
         if not outcome.n_classes:

@@ -79,7 +79,7 @@ def command(inputs, choices, choose_by, validation, test_size, out, plot, as_jso
                     "chosen_by": path.chosen_by,
                     "ensemble_error": path.ensemble_error,
                     "ensemble_measures": path.ensemble_measures,
-                    "rules": path.rules.rows(),
+                    "rules": path.rules._rows(),
                 }
             )
         )

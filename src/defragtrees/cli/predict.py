@@ -119,7 +119,7 @@ def _arrow_type(values):
 
 def _columns(rules, X, ids, options, is_typed):
     """The columns that are copied, and those that rules add, for some rows."""
-    matrix = rules.encode(X)
+    matrix = rules._encode(X)
     copied = [cells(rules, name, X, matrix) for name in ids]
     if is_typed:
         # Dates and times as such, not as text.

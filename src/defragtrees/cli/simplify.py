@@ -135,8 +135,8 @@ def _facts(simple, choices, scores, where, seconds):
     return {
         "method": choices.method,
         "task": simple.rules_.task,
-        "decision": simple.rules_.decision,
-        "rules": simple.rules_.rows(),
+        "form": simple.rules_.form,
+        "rules": simple.rules_._rows(),
         "rules_document": simple.rules_.to_dict(),
         "scores": scores,
         "scored_on": where,

@@ -74,12 +74,12 @@ class Evaluation:
     def scores(self, rules):
         """The result of `Simplifier.evaluate`."""
         outcome, means = rules.outcome, self.means
-        if rules.is_partition:
+        if rules.form == "tree":
             means["coverage"] = means["overlap"] = 1.0
         scores = {
             "n_rules": rules.n_rules,
             "n_conditions": rules.n_conditions,
-            "mean_conditions": rules.mean_conditions,
+            "mean_conditions": rules._mean_conditions,
         }
         for name, value in means.items():
             if name.endswith("loss"):
@@ -106,7 +106,7 @@ class PartEvaluator:
 
     def __call__(self, part):
         rules, outcome = self.rules, self.rules.outcome
-        matrix = rules.encode(part.X)
+        matrix = rules._encode(part.X)
         check_finite(matrix, rules.feature_names)
         y, weight = checked_columns(part, len(matrix))
         has_known = True
@@ -224,11 +224,11 @@ def _with_scores(evaluation, rules, held, by_whom, labels, weight):
 def rule_scores(rules, held, predicted, labels, weight):
     """The scores of the predictions of rules on some rows."""
     outcome, probabilities = rules.outcome, None
-    if outcome.n_classes and not rules.is_exclusive:
+    if outcome.n_classes and not rules._is_exclusive:
         probabilities = rules._predict_proba(held)
     rows = labels, weight, predicted, probabilities
     shares = [rule.distribution for rule in rules]
-    if rules.is_exclusive and None not in shares:
+    if rules._is_exclusive and None not in shares:
         answers = outcome.encode(np.array([rule.prediction for rule in rules]))
         group = rules._apply(held)
         labels = np.asarray(labels).astype(np.intp)

@@ -723,7 +723,11 @@ class RuleClassifier(ClassifierMixin, _Fitted):
     def decision_function(self, X: Rows) -> Floats:
         """Scores of classes, by which rows can be ranked.
 
-        See `RuleModel.decision_function`.
+        Two classes: the log-odds of the second less those from which on it is
+        predicted, so that it is predicted above 0; shape (n_samples,). More: the
+        expected cost of predicting each class, negated, so that the largest is
+        predicted; shape (n_samples, n_classes). Without costs that is its probability
+        less one.
 
         Parameters
         ----------
@@ -909,10 +913,10 @@ def warn_of_one_value(problem, rules):
 
 def warn_of_unpredicted(rules, store):
     """Warn of classes that occur in the rows and that no rule predicts."""
-    if rules.n_rules == 1 or not rules.unpredicted_classes:
+    if rules.n_rules == 1 or not rules._unpredicted_classes:
         return
     rates = dict(zip(rules.classes, store.class_shares(), strict=True))
-    missing = [label for label in rules.unpredicted_classes if rates[label] > 0]
+    missing = [label for label in rules._unpredicted_classes if rates[label] > 0]
     if missing:
         shown = [
             rules.outcome.answer_text(c) if rules.class_labels else c for c in missing
@@ -926,7 +930,7 @@ def warn_of_unpredicted(rules, store):
 
 
 def _encoded(rules, X):
-    matrix = rules.encode(X)
+    matrix = rules._encode(X)
     check_finite(matrix, rules.feature_names)
     return matrix
 

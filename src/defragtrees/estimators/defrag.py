@@ -38,10 +38,10 @@ from defragtrees.search.choice import (
 )
 from defragtrees.search.driver import (
     CRITERIA,
-    FORMS,
     MOST_ROWS,
     NEW_ROWS,
     SEARCHED_SHARE,
+    SEARCHES,
     SearchSettings,
     count_found,
 )
@@ -58,7 +58,6 @@ __all__ = ["DefragClassifier", "DefragRegressor"]
 
 
 SEED = 0  # of the search
-DECISIONS = {"list": "first", "standalone": "standalone", "points": "points"}
 
 
 @dataclass(repr=False, eq=False)
@@ -103,7 +102,9 @@ class _Defrag(Simplifier):
         None, None, Several(), help="Features that may occur in one rule."
     )
     form: str = setting(
-        "list", Key(FORMS), help="A list, rules that can be read alone, or a scorecard."
+        "list",
+        Key(SEARCHES),
+        help="A list, rules that can be read alone, or a scorecard.",
     )
     points: str = setting(
         "exact", "exact", "integer", help="Whether points of a scorecard are integers."
@@ -152,7 +153,7 @@ class _Defrag(Simplifier):
                 form=form,
                 **{name: value},
             )
-            for form in FORMS
+            for form in SEARCHES
             if form != "points"
             for name, value in (("points", "integer"), ("points_follow_rates", True))
         ),
@@ -213,8 +214,8 @@ class _Defrag(Simplifier):
     def _path(self, problem, settings, counting, rows):
         """Search once, and count the best rule model of every size."""
         # A fixed seed, so that two fits on the same rows do not differ by chance.
-        found = FORMS[self.form](problem, settings, np.random.default_rng(SEED))
-        blank, scoring = problem.blank(DECISIONS[self.form]), self._scoring()
+        found = SEARCHES[self.form](problem, settings, np.random.default_rng(SEED))
+        blank, scoring = problem.blank(self.form), self._scoring()
         limits, decision = settings.limits, settings.decision
         return count_found(found, blank, counting, limits, decision, scoring, rows)
 

@@ -353,7 +353,7 @@ def check(
 ) -> Check:
     """Compare new rows with the training rows of rules; see `RuleModel.check`."""
     X = as_dense(X)
-    matrix = rules.encode(X)
+    matrix = rules._encode(X)
     predicted = match = None
     if ensemble is not None:
         model = read_model(ensemble, rules, X, len(matrix), classes)
@@ -511,7 +511,7 @@ class _Comparison:
         now = columns(self.predicted)
         total = sum(rule.n_rows for rule in rules)
         # NaN where a rule was not counted.
-        has_then, then = rules.is_exclusive and total > 0, None
+        has_then, then = rules._is_exclusive and total > 0, None
         for k, name in enumerate(outcome.output_names):
             if has_then:
                 pairs = zip(rules, of_rules[k].tolist(), strict=True)
@@ -526,7 +526,7 @@ class _Comparison:
             members = self.members[:, k]
             about = f"rule {k + 1}"
             is_default = k == len(self.rules.rules)
-            if not (is_default and self.rules.default_matches_all):
+            if not (is_default and self.rules._default_matches_all):
                 yield self._coverage(rule, members, about, k)
             if self.y is not None:
                 yield from self._rate(rule, members, about, k)
@@ -549,7 +549,7 @@ class _Comparison:
             rates = rule.rates[place], counts[place] / len(y)
             label = f" {outcome.output_names[place]}"
             yield _of_shares("rate", about, *rates, p, label, rule=k + 1)
-        elif rule.spread is not None and self.rules.combination != "sum":
+        elif rule.spread is not None and self.rules.form != "points":
             p = mean_p(rule.prediction, rule.spread, n_then, y)
             yield _of_numbers("mean", about, rule.prediction, y.mean(), p, rule=k + 1)
 
@@ -564,7 +564,7 @@ class _Comparison:
         training = self.rules.training
         for column in training.columns if training is not None else ():
             values = self.matrix[:, column.feature]
-            name = self.rules.shown_names[column.feature]
+            name = self.rules._vocabulary.names[column.feature]
             yield from self._of_column(column, values, name)
 
     def _of_column(self, column, values, name):
@@ -591,7 +591,7 @@ class _Comparison:
         else:
             # Up to the cut that shows the change best.
             shares = [np.cumsum(part)[:-1] for part in shares]
-            scale = self.rules.vocabulary.scales[column.feature]
+            scale = self.rules._vocabulary.scales[column.feature]
             labels = [f" <= {_value_text(scale, cut)}" for cut in column.cuts]
         if labels:
             yield _of_changed("column", name, *shares, p, labels, column=name)
@@ -603,7 +603,7 @@ class _Comparison:
         n_low = int((present < column.low).sum())
         n_high = int((present > column.high).sum())
         p = min(1.0, 2 * min(beyond_p(n_then, n_now, n) for n in (n_low, n_high)))
-        scale = self.rules.vocabulary.scales[column.feature]
+        scale = self.rules._vocabulary.scales[column.feature]
         then, ends = (
             f"{_value_text(scale, low).removesuffix(scale.ending)} to "
             f"{_value_text(scale, high)}"

@@ -222,7 +222,7 @@ class PosteriorEvaluator(PartEvaluator):
 
     def __call__(self, part):
         evaluation, outcome = super().__call__(part), self.rules.outcome
-        matrix = self.rules.encode(part.X)
+        matrix = self.rules._encode(part.X)
         y, weight = checked_columns(part, len(matrix))
         predicted = self.posterior.predict_encoded(matrix, self.rules.classes)
         answers = self.predict(part.X, matrix)[0]

@@ -183,10 +183,10 @@ class Summary:
     def calibration(self):
         """Lines of `metrics.calibration`, by rule or by total; empty without y."""
         rows, rules = self.rows, self.rules
-        is_unknown = self.outcome.has_probabilities and not rules.has_probabilities
+        is_unknown = self.outcome.has_probabilities and not rules._has_probabilities
         if rows.y is None or is_unknown:
             return []
-        if rules.decision == "standalone":
+        if rules.form == "standalone":
             return [self._matched(k, rule) for k, rule in enumerate(rules)]
         return calibration_rows(rules, rows.matrix, rows.y, rows.weight)
 
@@ -207,7 +207,7 @@ class Summary:
     def totals(self):
         """Rows of `metrics.score_table`; empty unless the rules are a scorecard."""
         rules, rows = self.rules, self.rows
-        if rules.combination != "sum" or rules.outcome.n_points != 1:
+        if rules.form != "points" or rules.outcome.n_points != 1:
             return []
         return table_of_totals(rules, rules._totals(rows.held)[:, 0], rows.y)
 
@@ -504,7 +504,7 @@ class PredictedRows:
     @property
     def is_sum(self):
         """Whether the rules are a scorecard, of which no rule predicts alone."""
-        return self.rules.combination == "sum"
+        return self.rules.form == "points"
 
     @cached_property
     def members(self):
@@ -556,7 +556,7 @@ def _read_rows(rules, simplifier, X, y, sample_weight, model):
         matrix = simplifier._validate_rows(X)
         y = None if y is None else simplifier._validate_target(y, len(matrix))
     else:
-        matrix = rules.encode(X)
+        matrix = rules._encode(X)
         check_finite(matrix, rules.feature_names)
         if y is not None:
             y = column_or_1d(y, warn=True)
@@ -626,9 +626,9 @@ def condition_parts(condition, rules):
 
     It is taken from `Condition.text`, so that the report always shows the same text.
     """
-    name = rules.shown_names[condition.feature]
+    name = rules._vocabulary.names[condition.feature]
     names = {condition.feature: MARK}
-    before, after = condition.text(names, *rules.vocabulary[1:]).split(MARK, 1)
+    before, after = condition.text(names, *rules._vocabulary[1:]).split(MARK, 1)
     if condition.categories is None:
         before, after = (
             _number_text(part.replace("<=", "≤").replace(">=", "≥"))
@@ -787,7 +787,7 @@ def rule_flags(rows, k, baseline, stability=None):
     reasons = {} if rows.is_sum else flags(rows, k, baseline)
     is_base = rows.is_sum and k == len(rules.rules)
     if rows.share(members) < RARE and not is_base:
-        verb = "predicts" if rules.is_exclusive else "matches"
+        verb = "predicts" if rules._is_exclusive else "matches"
         reasons["few rows here"] = (
             f"It {verb} less than 1 % of the rows here: {count(members.sum())} of "
             f"{count(len(rows))}."
@@ -820,8 +820,8 @@ def _rate_flags(rows, k, baseline):
             )
     rule = list(rules)[k]
     place = rules.outcome.rate_index(rule)
-    base = rules.training_rates or (baseline.rates if baseline.is_of_y else None)
-    is_all = not rule.conditions and (not rules.rules or rules.default_matches_all)
+    base = rules._training_rates or (baseline.rates if baseline.is_of_y else None)
+    is_all = not rule.conditions and (not rules.rules or rules._default_matches_all)
     if base is None or is_all:
         return reasons
     found = rules.outcome.estimate(rule)
@@ -853,7 +853,7 @@ def _rate_here(rows, k, place):
 def _mean_flags(rows, k, baseline):
     """Flags for few or widely spread rows, and for a prediction near the mean."""
     rule, reasons = list(rows.rules)[k], {}
-    if rows.rules.default_matches_all or not rows.rules.rules:
+    if rows.rules._default_matches_all or not rows.rules.rules:
         return reasons
     if 0 < rule.n_rows < FEW:
         reasons["estimated from few rows"] = (

@@ -88,7 +88,7 @@ def run_one(folder, name, kind, n_fit, seed):
     for form in FORMS:
         settings = {"form": form, "random_state": seed}
         rules = simplify(rows.ensemble, X.iloc[fit], y[fit], **settings).rules_
-        other = rules.calibrated(X.iloc[more], y[more])
+        other = rules._calibrated(X.iloc[more], y[more])
         for way, way_rules, counted, new in (
             ("fitted", rules, fit, rows.test),
             ("calibrated", other, more, test),

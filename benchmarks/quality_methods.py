@@ -176,7 +176,7 @@ def _simplified(split, **settings):
 
 def size_of(rules):
     """Number of rules, conditions a rule, conditions in all."""
-    return rules.n_rules, rules.mean_conditions, rules.n_conditions
+    return rules.n_rules, rules._mean_conditions, rules.n_conditions
 
 
 def add_list(scores, method, budget, rules, seconds):

@@ -25,6 +25,7 @@ import argparse
 import csv
 import datetime
 import hashlib
+import inspect
 import io
 import pickle
 import re
@@ -179,13 +180,11 @@ def table_and_model(name, n_trees=40, n_rows=MOST_ROWS):
 
 def write_fits(folder):
     """Seven settings on four tables."""
-    from defragtrees import simplify
-
     for name in TABLES:
         X, y, model = table_and_model(name)
         rows = with_missing(X)
         for case, settings in CASES.items():
-            estimator = simplify(model, X, y, random_state=0, **settings)
+            estimator = fitted(model, X, y, random_state=0, **settings)
             rules, stem = estimator.rules_, folder / f"{name}-{case}"
             write_all(rules, stem)
             lines = [*rules.explain(X[:3]), *rules.explain(rows[:10])]
@@ -236,9 +235,7 @@ def write_sources(folder):
 
 def write_one(folder, name, rows, *arguments, **settings):
     """Fit once, and write rules, explanations and answers for rows."""
-    from defragtrees import simplify
-
-    estimator = simplify(*arguments, random_state=0, **settings)
+    estimator = fitted(*arguments, random_state=0, **settings)
     write_estimator(folder, name, estimator, rows)
     return estimator
 
@@ -274,7 +271,6 @@ def write_settings(folder):
             "class_labels": {"yes": "buys", "no": "leaves"},
             "max_rules": 4,
         },
-        "double": {"form": "points", "points": "integer", "points_to_double": 4},
         "monotone-points": {"form": "points", "monotone": {"age": 1}, "max_rules": 5},
         "weights-standalone": {"form": "standalone", "sample_weight": weight},
         "exact": {"shorten_thresholds": False, "brevity": 0.003},
@@ -291,7 +287,7 @@ def write_settings(folder):
             folder, f"number-{form}", rows, numbers, X, spent, form=form, max_rules=5
         ).rules_
         fresh, _, spent_there = visits(500, seed=4)
-        calibrated = rules.calibrated(fresh, spent_there)
+        calibrated = rules._calibrated(fresh, spent_there)
         calibrated.save(folder / f"number-{form}-calibrated.json")
         intervals = calibrated.predict_interval(fresh[:20]).tolist()
         write(folder / f"number-{form}-intervals.txt", f"{intervals}\n")
@@ -364,6 +360,24 @@ def write_models(folder):
     )  # fmt: skip
 
 
+def fitted(model, X, *rows, stability=0, **settings):
+    """The fitted estimator; simplify has only a part of its settings."""
+    from defragtrees import read_forest, simplify
+    from defragtrees.estimators import estimator_for
+
+    if settings.keys() <= inspect.signature(simplify).parameters.keys():
+        simple = simplify(model, X, *rows, **settings)
+    else:
+        names = ("sample_weight", "validation")
+        given = {name: settings.pop(name) for name in names if name in settings}
+        method = settings.pop("method", "defrag")
+        kind = estimator_for(method, read_forest(model).outcome)
+        simple = kind(model, **settings).fit(X, *rows, **given)
+    if stability:
+        simple.stability(X, *rows, n=stability)
+    return simple
+
+
 def write_baselines(folder):
     """The other methods, for classes and for numbers."""
     import defragtrees
@@ -376,21 +390,21 @@ def write_baselines(folder):
         rows = with_missing(X)
         outcome = "Regressor" if name in NUMERIC else "Classifier"
         for kind in kinds:
-            method = getattr(defragtrees, f"{kind}{outcome}")
+            method = getattr(defragtrees.baselines, f"{kind}{outcome}")
             estimator = method(model, random_state=0, **few.get(kind, {})).fit(X, y)
             write_all(estimator.rules_, folder / f"{name}-{kind}")
             write_estimator(folder, f"{name}-{kind}", estimator, rows)
 
 
-HEART = ("heart.pkl", "heart.csv", "--trust-pickle", "--target", "disease")
+HEART = ("heart.pkl", "heart.csv", "--trust", "pickle", "--target", "disease")
 ENERGY = ("energy.json", "energy.csv", "--target", "load")
 COMMANDS = {
     "simplify": ("simplify", *HEART, "--max-rules", "5", "--out", "rules.json"),
     "simplify-json": ("simplify", *HEART, "--json", "--test-size", "0"),
-    "simplify-plain": ("simplify", "heart.pkl", "heart.csv", "--trust-pickle"),
+    "simplify-plain": ("simplify", "heart.pkl", "heart.csv", "--trust", "pickle"),
     "simplify-untrusted": ("simplify", "heart.pkl", "heart.csv"),
     "simplify-parquet": (
-        *("simplify", "heart.pkl", "heart.parquet", "--trust-pickle"),
+        *("simplify", "heart.pkl", "heart.parquet", "--trust", "pickle"),
         *("--target", "disease", "--max-rules", "4", "--max-conditions", "2"),
     ),
     "simplify-points": (
@@ -401,12 +415,11 @@ COMMANDS = {
         *("simplify", *HEART, "--form", "standalone", "--max-rules", "5"),
         *("--out", "standalone.json", "--seed", "1"),
     ),
-    "simplify-paper": ("simplify", *HEART, "--method", "paper", "--e-step", "gentle"),
+    "simplify-paper": ("simplify", *HEART, "--method", "paper"),
     "simplify-distilled": ("simplify", *HEART, "--method", "distilled"),
     "simplify-options": (
-        *("simplify", *HEART, "--cost", "ill:healthy=5", "--min-rows", "20"),
-        *("--exclude", "thallium scan", "--must-use", "age", "--brevity", "0.02"),
-        *("--class-names", "well,sick", "--feature-labels", "age=Age [years]"),
+        *("simplify", *HEART, "--costs", "ill:healthy=5", "--min-rows", "20"),
+        *("--exclude", "thallium scan", "--must-use", "age"),
         *("--stability", "2", "--pos-label", "ill"),
     ),
     "simplify-number": ("simplify", *ENERGY, "--out", "energy-rules.json"),
@@ -442,7 +455,15 @@ COMMANDS = {
         *("explain", "energy-rules.json", "energy.csv", "--rows", "1-9"),
         *("--format", "csv"),
     ),
-    "explain-json": ("explain", "points.json", "heart.csv", "--rows", "2", "--json"),
+    "explain-json": (
+        "explain",
+        "points.json",
+        "heart.csv",
+        "--rows",
+        "2",
+        "--format",
+        "json",
+    ),
     "export-sql": (
         *("export", "rules.json", "--format", "sql", "--dialect", "postgres"),
         *("--table", "patients", "--probabilities"),
@@ -450,9 +471,7 @@ COMMANDS = {
     "export-points": ("export", "points.json", "--format", "sql", "--table", "t"),
     "export-python": ("export", "energy-rules.json", "--format", "python"),
     "export-pmml": ("export", "points.json", "--format", "pmml", "--out", "p.pmml"),
-    "export-labels": (
-        *("export", "rules.json", "--format", "markdown", "--class-names", "a,b"),
-    ),
+    "edit-labels": (*("edit", "rules.json", "--class-labels", "a,b", "--no-profile"),),
     "export-wrong": ("export", "heart.csv", "--format", "text"),
     "edit": ("edit", "rules.json", "--drop", "2", "--out", "edited.json"),
     "edit-condition": (
@@ -562,7 +581,7 @@ def masked(text):
 
 def write_reports(folder):
     """A page about a list, one about a scorecard and one about a number."""
-    from defragtrees import simplify, write_report
+    from defragtrees import write_report
 
     cases = {
         "list": ("heart", {"max_rules": 5}),
@@ -574,19 +593,19 @@ def write_reports(folder):
     }
     for case, (name, settings) in cases.items():
         X, y, model = table_and_model(name, n_trees=15)
-        simple = simplify(model, X[::2], y[::2], random_state=0, **settings)
+        simple = fitted(model, X[::2], y[::2], random_state=0, **settings)
         path = write_report(folder / f"{case}.html", simple, X[1::2], y[1::2])
         write(path, masked(path.read_text(encoding="utf-8")))
 
 
 def write_plots(folder):
     """Each picture, of every form that it draws."""
-    from defragtrees import compare, plots, simplify, simplify_path
+    from defragtrees import compare, plots, simplify_path
 
     for name in ("heart", "energy"):
         X, y, model = table_and_model(name, n_trees=8, n_rows=300)
         found = {
-            form: simplify(model, X, y, random_state=0, **CASES[form])
+            form: fitted(model, X, y, random_state=0, **CASES[form])
             for form in ("list5", "standalone", "points", "integer")
         }
         for form, estimator in found.items():
@@ -612,7 +631,7 @@ def write_plots(folder):
                     X,
                     y,
                 )
-        paper = simplify(model, X, y, random_state=0, **CASES["paper"])
+        paper = fitted(model, X, y, random_state=0, **CASES["paper"])
         draw(folder, f"{name}-convergence", plots.convergence, paper)
         path = simplify_path(model, X, y, max_rules=4, random_state=0)
         draw(folder, f"{name}-trade_off", plots.trade_off, path)

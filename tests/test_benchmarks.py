@@ -96,6 +96,7 @@ def test_a_thinned_set_has_three_percent_of_its_second_class(tmp_path):
     assert y.sum() == 31
 
 
+@pytest.mark.slow
 def test_every_method_runs_and_gives_its_measures():
     rows = pd.DataFrame(run_one(FOLDER, "spambase_sample", "boosted", 0, 300))
     assert (rows.seed == 0).all()
@@ -163,6 +164,7 @@ def test_black_boxes_are_asked_and_compared_with_a_tree(tmp_path):
         assert row["tree"] > 0.7
 
 
+@pytest.mark.slow
 def test_every_batch_is_checked_alone_and_beside_the_model():
     X, y = load_table("credit")
     X = X.astype(dict.fromkeys(X.select_dtypes(exclude="number"), "category"))

@@ -57,5 +57,5 @@ def test_a_dataset_is_read_only_says_its_size_and_survives_a_pickle():
 
 
 def test_a_dataset_needs_matching_shapes():
-    with pytest.raises(ValueError, match=r"got \(2, 1\), \(3,\) and \(1,\)"):
+    with pytest.raises(ValueError, match=r"got \(2, 1\)"):
         Dataset(np.zeros((2, 1)), np.zeros(3), ("a",), "regression")

@@ -150,37 +150,43 @@ def saved(labelled, tmp_path_factory):
         folder / "rules.json"
     )
     frame.assign(y=y).to_csv(folder / "data.csv", index=False)
-    (folder / "labels.json").write_text(json.dumps(FEATURES))
     import joblib
 
     joblib.dump(model.ensemble_, folder / "model.joblib")
     return folder
 
 
-def options(folder):
-    return [
-        "--feature-labels",
-        str(folder / "labels.json"),
-        "--class-names",
-        "creditworthy,risky",
-    ]
+OPTIONS = [
+    "--feature-labels",
+    ",".join(f'"{name}={label}"' for name, label in FEATURES.items()),
+    "--class-labels",
+    "creditworthy,risky",
+]
 
 
 def test_saved_rules_are_relabelled_on_the_command_line(saved, capsys):
     rules, data = str(saved / "rules.json"), str(saved / "data.csv")
-    assert run(["export", rules, "--format", "markdown", *options(saved)]) == 0
-    check_words(capsys.readouterr().out)
-    assert run(["explain", rules, data, "--rows", "1-40", *options(saved)]) == 0
-    check_words(capsys.readouterr().out)
     assert run(["explain", rules, data, "--rows", "1-40", "--format", "csv"]) == 0
     assert "rawdur" in capsys.readouterr().out
+    new = str(saved / "new.json")
+    assert run(["edit", rules, *OPTIONS, "--out", new]) == 0
+    assert run(["export", new, "--format", "markdown"]) == 0
+    check_words(capsys.readouterr().out)
+    assert run(["explain", new, data, "--rows", "1-40"]) == 0
+    check_words(capsys.readouterr().out)
 
 
 def test_simplify_takes_labels_and_saves_them(saved, capsys):
-    out = saved / "made.json"
-    command = ["simplify", saved / "model.joblib", saved / "data.csv", "--trust-pickle"]
-    command += ["--target", "y", "--out", out, "--max-rules", "4"]
-    assert run([str(part) for part in command] + options(saved)) == 0
+    out, settings = saved / "made.json", saved / "settings.toml"
+    labels = "\n".join(f"{name} = {label!r}" for name, label in FEATURES.items())
+    settings.write_text(
+        'class_labels = ["creditworthy", "risky"]\n[feature_labels]\n' + labels,
+        encoding="utf-8",
+    )
+    command = ["simplify", saved / "model.joblib", saved / "data.csv"]
+    command += ["--trust", "pickle", "--target", "y", "--out", out, "--max-rules", "4"]
+    command += ["--settings", settings]
+    assert run([str(part) for part in command]) == 0
     captured = capsys.readouterr().out
     assert "P(risky)" in captured
     assert "rawdur" not in captured
@@ -192,12 +198,12 @@ def test_simplify_takes_labels_and_saves_them(saved, capsys):
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        (["--feature-labels", "age=Age"], "--feature-labels names 'age', which"),
-        (["--feature-labels", "age"], "must be a name and its label"),
-        (["--class-names", "a,b,c"], "class_labels must have one entry for each of"),
-        (["--class-names", "a,a"], "class_labels must be unique"),
+        (["--feature-labels", "age=Age"], "feature_labels must name some of"),
+        (["--feature-labels", "age"], "must be written as in"),
+        (["--class-labels", "a,b,c"], "class_labels must have one entry for each of"),
+        (["--class-labels", "a,a"], "class_labels must be unique"),
     ],
 )
 def test_labels_that_fit_nothing_are_refused(saved, capsys, given, message):
-    assert run(["export", str(saved / "rules.json"), "--format", "text", *given]) == 2
+    assert run(["edit", str(saved / "rules.json"), *given]) == 2
     assert message in capsys.readouterr().err

@@ -167,6 +167,7 @@ class _OneRule(Simplifier):
         return problem.rule_set([predicting_rule(problem, (), rows)])
 
 
+@dataclass(repr=False, eq=False)
 class OneRuleClassifier(RuleClassifier, _OneRule):
     pass
 

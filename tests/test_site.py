@@ -52,6 +52,25 @@ def test_every_public_name_has_an_example():
     assert without == []
 
 
+def documented(thing):
+    """Names of the parameters in a docstring."""
+    section = inspect.getdoc(thing).partition("\nParameters\n")[2]
+    section = re.split(r"\n\w+\n---+\n", section)[0]
+    heads = re.findall(r"^(\w[\w, ]*?) : |^\*+(\w+)$", section, re.MULTILINE)
+    return [name for pair in heads for name in "".join(pair).split(", ")]
+
+
+def test_docstrings_have_the_parameters_of_the_signature():
+    wrong = {}
+    for name, thing in public_names.public_objects():
+        is_rules = inspect.isclass(thing) and not hasattr(thing, "fit")
+        if "\nParameters\n" in inspect.getdoc(thing) and not is_rules:
+            own, listed = [*inspect.signature(thing).parameters], documented(thing)
+            if sorted(own) != sorted(listed):
+                wrong[name] = set(own) ^ set(listed)
+    assert wrong == {}
+
+
 def test_every_public_name_is_in_the_reference():
     page = (DOCS / "api" / "index.rst").read_text(encoding="utf-8")
     listed, module = set(), ""

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
+from defragtrees._utils.files import read_json
 from defragtrees._utils.formatting import nearest
 from defragtrees._utils.types import Column, Rows
 from defragtrees.ensembles.opening import Unreadable, fitted_forest
@@ -234,4 +235,4 @@ def load(path: str | os.PathLike[str]) -> RuleModel:
     ...     load(f"{folder}/rules.json")
     <RuleList: 3 rules, 2 features, 1.5 conditions per rule>
     """
-    return RuleModel.load(path)
+    return RuleModel.from_dict(read_json(path))

@@ -15,7 +15,7 @@ from defragtrees._api import check_names
 from defragtrees._utils import formatting as render
 from defragtrees._utils.progress import part
 from defragtrees._utils.types import Column, Floats, Rows
-from defragtrees.data.evaluation import Predictions, decided_alike, rule_scores
+from defragtrees.data.evaluation import decided_alike, rule_scores
 from defragtrees.estimators import estimator_for
 from defragtrees.estimators.base import open_validation
 from defragtrees.estimators.defrag import DefragClassifier
@@ -341,7 +341,7 @@ def _check_choice(choose_by, outcome, has_labels):
 def _path(every, partial, X, y, weight, choose_by):
     """Make the RulePath of an estimator; `partial` was fitted without these rows."""
     rules, forest = partial.rules_, partial.forest_
-    outcome, matrix = rules.outcome, rules.encode(X)
+    outcome, matrix = rules.outcome, rules._encode(X)
     check_finite(matrix, rules.feature_names)
     raw = forest.predict_raw_encoded(matrix)
     answers = forest.predict_from_raw(raw)
@@ -406,7 +406,7 @@ def _chosen(points, choose_by):
 def _scorer(rules, matrix, y):
     """A function from weights to the scores of the rules on these rows."""
     outcome = rules.outcome
-    predicted = Predictions(outcome.encode_any(rules._predict(rules._covers(matrix))))
+    predicted = outcome.encode_any(rules._predict(rules._covers(matrix)))
     held, labels = rules._covers(matrix), outcome.encode_any(y)
 
     def scores(weight):

@@ -46,12 +46,12 @@ class ModelFileError(FileError):
     --------
     >>> import tempfile
     >>> from pathlib import Path
-    >>> from defragtrees import RuleModel
+    >>> import defragtrees
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = Path(folder, "rules.json")
     ...     _ = path.write_text("{")
     ...     try:
-    ...         RuleModel.load(path)
+    ...         defragtrees.load(path)
     ...     except ModelFileError as error:
     ...         print(type(error).__name__)
     ModelFileError

@@ -491,7 +491,7 @@ def test_only_missing_values_may_go_right():
     ensemble = DecisionTreeRegressor(max_depth=1, random_state=0).fit(X, y)
     simple = BornAgainTreeRegressor(ensemble, max_depth=3, random_state=0).fit(X, y)
     # Of two rules with one condition each, the last is the "otherwise".
-    assert [row["if"] for row in simple.rules_.rows()] == [
+    assert [row["if"] for row in simple.rules_._rows()] == [
         "x1 is not missing",
         "otherwise",
     ]
@@ -517,7 +517,7 @@ def test_category_may_be_split_by_whether_it_is_missing():
     ensemble = HistGradientBoostingClassifier(random_state=0, max_iter=5).fit(frame, y)
     simple = BornAgainTreeClassifier(ensemble, max_depth=1, random_state=0)
     simple.fit(frame, y)
-    assert [row["if"] for row in simple.rules_.rows()] == [
+    assert [row["if"] for row in simple.rules_._rows()] == [
         "city is not missing",
         "otherwise",
     ]
@@ -529,7 +529,7 @@ def test_leaf_with_most_conditions_is_the_otherwise():
     forest = RandomForestRegressor(10, random_state=0).fit(X, y)
     simple = BornAgainTreeRegressor(forest, max_depth=5, random_state=0).fit(X, y)
     rules = simple.rules_
-    assert rules.decision == "partition"
+    assert rules.form == "tree"
     answered = sum(rule.share for rule in rules)
     assert answered == pytest.approx(1)
     held = rules._covers(X)[:, :-1].sum(axis=1)
@@ -675,7 +675,7 @@ def test_one_class():
     y = np.full(len(X), "only")
     tree = DecisionTreeClassifier().fit(X, y)
     simple = BornAgainTreeClassifier(tree, random_state=0).fit(X, y)
-    assert simple.rules_.to_text().startswith("1. otherwise only")
+    assert simple.rules_.export("text").startswith("1. otherwise only")
     assert simple.predict_proba(X).tolist() == [[1.0]] * len(X)
 
 

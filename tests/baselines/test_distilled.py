@@ -88,7 +88,7 @@ def test_leaves_are_a_partition_and_the_longest_is_the_otherwise():
     X, y = make_data("classification", missing=True)
     forest = RandomForestClassifier(15, random_state=0).fit(X, y)
     rules = DistilledTreeClassifier(forest, random_state=0).fit(X, y).rules_
-    assert rules.decision == "partition"
+    assert rules.form == "tree"
     assert rules.n_rules == 8
     held = rules._covers(X)[:, :-1].sum(axis=1)
     assert (held <= 1).all()
@@ -232,7 +232,7 @@ def test_two_categories_are_told_apart_by_name(seed):
     ensemble = HistGradientBoostingClassifier(random_state=0, max_iter=3)
     ensemble.fit(frame, sex == "male")
     simple = DistilledTreeClassifier(ensemble, random_state=seed).fit(frame)
-    assert [row["if"] for row in simple.rules_.rows()] == [
+    assert [row["if"] for row in simple.rules_._rows()] == [
         "sex is male",
         "otherwise",
     ]
@@ -246,7 +246,7 @@ def test_only_missing_values_may_go_right():
     ensemble = DecisionTreeRegressor(max_depth=1, random_state=0).fit(X, y)
     simple = DistilledTreeRegressor(ensemble, random_state=0).fit(X, y)
     # Of two rules with one condition each, the last is the "otherwise".
-    assert [row["if"] for row in simple.rules_.rows()] == [
+    assert [row["if"] for row in simple.rules_._rows()] == [
         "x1 is not missing",
         "otherwise",
     ]
@@ -279,7 +279,7 @@ def test_one_class_and_one_rule():
     only = np.full(len(X), "only")
     tree = DecisionTreeClassifier().fit(X, only)
     rules = DistilledTreeClassifier(tree, random_state=0).fit(X, only).rules_
-    assert rules.to_text().startswith("1. otherwise only")
+    assert rules.export("text").startswith("1. otherwise only")
     tree = DecisionTreeClassifier().fit(X, y)
     assert DistilledTreeClassifier(tree, max_rules=1).fit(X, y).rules_.n_rules == 1
 

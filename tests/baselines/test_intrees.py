@@ -606,7 +606,7 @@ def test_one_class_is_one_rule():
     X = np.arange(12.0).reshape(-1, 1)
     forest = RandomForestClassifier(3, random_state=0)
     rules = InTreesClassifier(forest).fit(X, ["yes"] * 12).rules_
-    assert rules.to_text().startswith("1. otherwise yes")
+    assert rules.export("text").startswith("1. otherwise yes")
     for levels in (None, 3):
         model = InTreesRegressor(
             RandomForestRegressor(3, random_state=0), levels=levels

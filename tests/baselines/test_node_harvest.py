@@ -638,7 +638,7 @@ def test_where_there_is_no_choice_one_rule_answers():
     assert model.predict(X) == pytest.approx(np.full(60, y.mean()), abs=1e-3)
     with pytest.warns(UserWarning, match="target has a single value"):
         model = NodeHarvestRegressor(stumps).fit(X, np.full(60, 2.5))
-    assert model.rules_.to_text().startswith("1. always 2.5, weight 1")
+    assert model.rules_.export("text").startswith("1. always 2.5, weight 1")
 
 
 def test_nodes_that_do_not_add_up_leave_one_rule():
@@ -696,7 +696,7 @@ def test_iris_from_the_usual_settings():
     model = NodeHarvestClassifier(random_state=0, max_rules=5).fit(X, y)
     assert model.score(X, y) > 0.93
     assert model.rules_.n_rules == 5
-    assert model.rules_.decision == "average"
+    assert model.rules_.form == "average"
 
 
 ESTIMATORS = [

@@ -43,7 +43,7 @@ def loans(n_rows=300):
 def test_one_of_two_categories_is_named(method):
     model, X, y = loans()
     rules = method(model, random_state=0).fit(X, y).rules_
-    text = rules.to_text()
+    text = rules.export("text")
     assert "records is " in text
     assert "records is not" not in text
     # The printed condition is the one that predicts.
@@ -58,4 +58,4 @@ def test_unknown_categories_in_training_keep_their_side(method):
     X.loc[:60, "records"] = "lost"
     rules = method(model, random_state=0).fit(X, y).rules_
     # Two names are not enough for three kinds of rows.
-    assert "records is not" in rules.to_text()
+    assert "records is not" in rules.export("text")

@@ -64,14 +64,14 @@ def check_round_trips(estimator, X, y):
 def check_text_is_the_model(estimator, X, y):
     """The exact text, applied by hand in plain Python, gives `predict`."""
     model = fitted(estimator, X, y)
-    text, names = model.rules_.to_text(), model.rules_.feature_names
+    text, names = model.rules_.export("text"), model.rules_.feature_names
     by_hand = answer_by_hand
     together = {"average": average_by_hand, "points": sum_by_hand}
-    if model.rules_.decision == "standalone" and not model.rules_.classes:
+    if model.rules_.form == "standalone" and not model.rules_.classes:
         together["standalone"] = mean_by_hand
-    if model.rules_.decision in together:
+    if model.rules_.form in together:
         labels = [str(label) for label in model.rules_.classes or ()]
-        by_hand = functools.partial(together[model.rules_.decision], labels=labels)
+        by_hand = functools.partial(together[model.rules_.form], labels=labels)
     expected = [by_hand(text, names, row) for row in X]
     if model._task == "classification":
         assert [str(label) for label in model.predict(X)] == expected

@@ -8,7 +8,8 @@ import pytest
 import xgboost
 from sklearn.datasets import load_breast_cancer
 
-from defragtrees import RuleModel, simplify
+import defragtrees
+from defragtrees import simplify
 from defragtrees.cli.inputs import warn_if_swapped
 
 SWAPPED = (
@@ -107,9 +108,9 @@ def test_catboost_with_text_is_that_of_python(call, shop, tmp_path, suffix):
     out = tmp_path / "rules.json"
     line = ["simplify", folder / f"model.{suffix}", folder / "data.csv"]
     line += ["--target", "status", "--max-rules", 4, "--test-size", 0, "--out", out]
-    done = call(*line, *(["--trust-pickle"] if suffix == "joblib" else []))
+    done = call(*line, *(["--trust", "pickle"] if suffix == "joblib" else []))
     assert (done.code, done.err) == (0, "")
-    rules = RuleModel.load(out)
+    rules = defragtrees.load(out)
     assert rules.categories == expected.categories == (("Bonn", "Kiel", "Ulm"), None)
     assert np.mean(rules.predict(X) == expected.predict(X)) > 0.97
     if suffix == "cbm":

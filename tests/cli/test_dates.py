@@ -10,7 +10,8 @@ import pandas as pd
 import pytest
 from sklearn.ensemble import RandomForestClassifier
 
-from defragtrees import Condition, Rule, RuleList, RuleModel, simplify
+import defragtrees
+from defragtrees import Condition, Rule, RuleList, simplify
 from defragtrees.cli.output import json_text
 from defragtrees.tables import as_days
 
@@ -85,9 +86,9 @@ def test_predict_is_that_of_the_library(call, fitted, rules, table, data):
 def test_simplify_is_that_of_the_library(call, fitted, model, data, tmp_path):
     out = tmp_path / "found.json"
     options = ["--target", "status", "--test-size", 0, "--max-rules", 4, "--out", out]
-    done = call("simplify", model, data, "--trust-pickle", *options)
+    done = call("simplify", model, data, "--trust", "pickle", *options)
     assert done.code == 0, done.err
-    assert RuleModel.load(out) == fitted.rules_
+    assert defragtrees.load(out) == fitted.rules_
     assert "opened < 2022-" in done.out or "opened >= 2022-" in done.out
 
 
@@ -96,7 +97,9 @@ def test_explain_says_the_date(call, rules, table, data):
     assert done.code == 0, done.err
     date = str(table["opened"][2].date())
     assert re.search(rf"^ .*opened .* {date} ", done.out, re.MULTILINE)
-    (reason,) = json.loads(call("explain", rules, data, "--rows", "3", "--json").out)
+    (reason,) = json.loads(
+        call("explain", rules, data, "--rows", "3", "--format", "json").out
+    )
     values = [reason["values"].get("opened")]
     values += [r["value"] for r in reason["failed"] if r["feature"] == "opened"]
     assert date in values
@@ -107,20 +110,20 @@ def test_refit_diff_and_watch(call, fitted, rules, model, table, data, tmp_path)
     done = call("refit", rules, data, "--target", "status", "--out", out)
     assert done.code == 0, done.err
     expected = fitted.rules_.refit(table[FEATURES], table["status"])
-    assert RuleModel.load(out) == expected
+    assert defragtrees.load(out) == expected
     done = call("diff", rules, out, data, "--target", "status", "--json")
     assert done.code == 0, done.err
     done = call("watch", rules, data, "--target", "status", "--json")
     found = fitted.rules_.check(table[FEATURES], table["status"])
     assert done.code == found.has_moved, done.err
     assert json.loads(done.out) == json.loads(json_text(found.to_dict()))
-    done = call("watch", rules, data, "--model", model, "--trust-pickle")
+    done = call("watch", rules, data, "--model", model, "--trust", "pickle")
     assert done.code == found.has_moved, done.err
 
 
 def test_report_and_groups_of_dates(call, model, data, tmp_path):
     out = tmp_path / "report.html"
-    options = ["--target", "status", "--trust-pickle", "--max-rules", 3]
+    options = ["--target", "status", "--trust", "pickle", "--max-rules", 3]
     done = call("report", model, data, *options, "--out", out)
     assert done.code == 0, done.err
     assert "2022-" in out.read_text(encoding="utf-8")
@@ -177,10 +180,10 @@ def test_times_with_a_zone(call, refused, model, table, tmp_path, suffix):
         for name, frame in (("utc", zoned), ("tokyo", there))
     ]
     out = tmp_path / "found.json"
-    options = ["--trust-pickle", "--test-size", 0, "--max-rules", 4, "--out", out]
+    options = ["--trust", "pickle", "--test-size", 0, "--max-rules", 4, "--out", out]
     done = call("simplify", model, files[1], "--target", "status", *options)
     assert done.code == 0, done.err
-    rules = RuleModel.load(out)
+    rules = defragtrees.load(out)
     assert rules.feature_kinds == ("datetime UTC", None)
     for file in files:
         found = answers_of(call("predict", out, file))
@@ -207,7 +210,7 @@ def test_what_is_no_date(refused, rules, tmp_path):
 def test_dates_beside_numbers_are_no_column_of_a_model(refused, model, tmp_path):
     path = tmp_path / "data.csv"
     path.write_text("opened,size\n19000,0.5\n2022-04-30,0.5\n")
-    line = refused("simplify", model, path, "--trust-pickle")
+    line = refused("simplify", model, path, "--trust", "pickle")
     assert "Column 'opened' must hold numbers, as the model has it; row 2" in line
 
 

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from sklearn.ensemble import RandomForestClassifier
 
-from defragtrees import RuleModel
+import defragtrees
 
 pytestmark = pytest.mark.filterwarnings("ignore:No rule predicts")
 
@@ -31,7 +31,7 @@ def credit(tmp_path_factory):
 @pytest.fixture
 def inputs(credit):
     files = [credit / "model.joblib", credit / "data.csv"]
-    return [*files, "--target", "status", "--trust-pickle"]
+    return [*files, "--target", "status", "--trust", "pickle"]
 
 
 def simplified(call, inputs, out, *options):
@@ -44,8 +44,8 @@ def test_points_are_printed_and_explained_as_a_sum(call, credit, inputs, tmp_pat
     out = tmp_path / "points.json"
     options = ["--form", "points", "--points", "integer"]
     text = simplified(call, inputs, out, *options)
-    rules = RuleModel.load(out)
-    assert rules.decision == "points"
+    rules = defragtrees.load(out)
+    assert rules.form == "points"
     assert "Add up the points of the base" in text
     assert re.search(r"^total +P\(good\) +95 % interval +then$", text, re.MULTILINE)
     assert text.startswith("4 rules with ")
@@ -56,7 +56,7 @@ def test_points_are_printed_and_explained_as_a_sum(call, credit, inputs, tmp_pat
     found = re.findall(r"^ +total +([+-]?\d+)$", done.out, re.MULTILINE)
     assert [float(total) for total in found] == totals[:5].tolist()
     assert len(re.findall(r"^ +4  base +[+-]?\d+$", done.out, re.MULTILINE)) == 5
-    done = call("explain", out, credit / "data.csv", "--rows", "1", "--json")
+    done = call("explain", out, credit / "data.csv", "--rows", "1", "--format", "json")
     [reason] = json.loads(done.out)
     added = sum(one["points"][0] for one in reason["added"])
     assert reason["total"] == [added] == [totals[0]]
@@ -66,8 +66,8 @@ def test_standalone_rules_are_explained_one_by_one(call, credit, inputs, tmp_pat
     out = tmp_path / "standalone.json"
     text = simplified(call, inputs, out, "--form", "standalone")
     assert "Each rule stands alone. Where several match" in text
-    rules = RuleModel.load(out)
-    assert rules.decision == "standalone"
+    rules = defragtrees.load(out)
+    assert rules.form == "standalone"
     done = call("explain", out, credit / "data.csv", "--rows", "1-20")
     assert done.code == 0, done.err
     numbers = re.findall(r"^Row (\d+)$", done.out, re.MULTILINE)
@@ -90,7 +90,9 @@ def test_every_command_takes_the_form(call, credit, inputs, tmp_path, form):
     done = call("path", *inputs, "--form", form, "--max-rules", 3)
     assert done.code == 0, done.err
     options = ["--methods", "defrag", "--max-rules", 3, "--json"]
-    done = call("compare", *inputs, *options, "--form", form)
+    settings = tmp_path / "settings.toml"
+    settings.write_text(f"form = '{form}'\n")
+    done = call("compare", *inputs, *options, "--settings", settings)
     plain = call("compare", *inputs, *options)
     assert done.code == 0, done.err
     scores = [json.loads(one.out)["methods"][0]["log_loss"] for one in (done, plain)]

@@ -7,7 +7,8 @@ import stat
 import pandas as pd
 import pytest
 
-from defragtrees import Comparison, RuleModel, read_forest, simplify_path
+import defragtrees
+from defragtrees import Comparison, read_forest, simplify_path
 from defragtrees.cli import compare, report
 
 FEATURES = ["sepal length", "sepal width", "petal length", "petal width"]
@@ -39,7 +40,7 @@ def test_path_is_that_of_the_library(call, files, inputs, tmp_path):
         random_state=0,
     )
     assert json.loads(done.out)["path"] == expected.rows()
-    assert RuleModel.load(out) == expected.rules
+    assert defragtrees.load(out) == expected.rules
     assert "<svg" in plot.read_text()
 
 
@@ -247,7 +248,7 @@ def test_options_of_an_export(call, refused, rules):
 def test_sql_with_probabilities(call, refused, rules):
     options = ["--format", "sql", "--probabilities"]
     done = call("export", rules, *options, "--table", "t")
-    labels = RuleModel.load(rules).classes
+    labels = defragtrees.load(rules).classes
     assert [f'AS "probability {label}"' in done.out for label in labels] == [True] * 3
     line = refused("export", rules, *options)
     assert "--probabilities needs --table; name the table" in line

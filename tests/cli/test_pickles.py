@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-ADVICE = "add --trust-pickle."
+ADVICE = "add --trust pickle."
 
 
 class Trap:
@@ -82,7 +82,7 @@ def test_nor_one_in_the_place_of_rules(refused, files, tmp_path, trap, command):
 def test_the_trap_of_these_tests_works(refused, files, tmp_path, trap):
     model = tmp_path / "model.json"
     model.write_bytes(pickle.dumps(Trap(trap)))
-    line = refused("simplify", model, files / "iris.csv", "--trust-pickle")
+    line = refused("simplify", model, files / "iris.csv", "--trust", "pickle")
     assert line.startswith("defragtrees: Cannot read builtins.NoneType")
     assert trap.exists()
 
@@ -90,7 +90,7 @@ def test_the_trap_of_these_tests_works(refused, files, tmp_path, trap):
 def test_a_damaged_pickle_is_told_in_one_line(refused, files, tmp_path):
     model = tmp_path / "model.pkl"
     model.write_bytes((files / "forest.pkl").read_bytes()[:2000])
-    line = refused("simplify", model, files / "iris.csv", "--trust-pickle")
+    line = refused("simplify", model, files / "iris.csv", "--trust", "pickle")
     assert "'model.pkl' cannot be opened as a pickle" in line
 
 
@@ -102,7 +102,7 @@ def test_the_help_says_why(call):
 def test_types_that_skops_does_not_trust_are_shown(refused, files):
     line = refused("simplify", files / "forest.skops", files / "iris.csv")
     assert "does not consider safe: sklearn.tree._tree.Tree." in line
-    assert "--trust-type sklearn.tree._tree.Tree" in line
+    assert "--trust sklearn.tree._tree.Tree" in line
 
 
 def test_a_skops_file_may_hold_no_type_beside_those_named(refused, files, tmp_path):
@@ -112,7 +112,7 @@ def test_a_skops_file_may_hold_no_type_beside_those_named(refused, files, tmp_pa
     skops.io.dump({"trap": Trap("x"), "data": json.dumps({})}, path)
     line = refused(
         *("simplify", path, files / "iris.csv"),
-        *("--trust-type", "sklearn.tree._tree.Tree"),
+        *("--trust", "sklearn.tree._tree.Tree"),
     )
     assert "Trap" in line
     assert "does not consider safe" in line

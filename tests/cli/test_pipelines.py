@@ -16,14 +16,15 @@ from sklearn.linear_model import LogisticRegression  # noqa: E402
 from sklearn.pipeline import make_pipeline  # noqa: E402
 from sklearn.preprocessing import OneHotEncoder, StandardScaler  # noqa: E402
 
-from defragtrees import RuleModel, read_forest  # noqa: E402
+import defragtrees  # noqa: E402
+from defragtrees import read_forest  # noqa: E402
 
 TRUSTED = [
     "numpy.dtype",
     "sklearn.compose._column_transformer._RemainderColsList",  # before 1.7
     "sklearn.tree._tree.Tree",
 ]
-TRUST = [word for name in TRUSTED for word in ("--trust-type", name)]
+TRUST = [word for name in TRUSTED for word in ("--trust", name)]
 
 
 @pytest.fixture(scope="module")
@@ -80,7 +81,7 @@ def test_rules_of_a_saved_pipeline_speak_of_the_raw_columns(raw, call, tmp_path)
     assert "Neighborhood" in page
     assert "Crawfor" in page
     assert "cat__" not in page
-    rules = RuleModel.load(rules_file)
+    rules = defragtrees.load(rules_file)
     expected = rules.predict(frame).tolist()
     agree = np.mean(expected == pipeline.predict(frame))
     assert agree > 0.9
@@ -136,7 +137,7 @@ def test_a_saved_model_that_cannot_be_read_is_asked(raw, call, tmp_path):
     assert "Pipeline" not in done.out.splitlines()[0]
     assert "was queried as a black box. Cannot read LogisticRegression" in done.out
     assert "was queried as a black box" in report.read_text("utf-8")
-    rules = RuleModel.load(rules_file)
+    rules = defragtrees.load(rules_file)
     assert answers_of(call("predict", rules_file, data).out) == (
         rules.predict(filled).tolist()
     )

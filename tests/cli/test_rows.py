@@ -71,7 +71,7 @@ def test_columns_that_are_copied_keep_their_values_whatever_their_names(
 
 def test_predict_with_other_columns_and_probabilities(call, rules, data, tmp_path):
     out = tmp_path / "answers.csv"
-    options = ["--id", "note,degrees", "--shares", "--out", out]
+    options = ["--id", "note,degrees", "--probabilities", "--out", out]
     done = call("predict", rules, data, *options)
     assert done.out == f"The predictions are in {out}.\n"
     assert out.read_text() == (
@@ -148,7 +148,9 @@ def test_explain_as_csv(call, rules, data, tmp_path):
 
 
 def test_explain_as_json(call, rules, data):
-    found = json.loads(call("explain", rules, data, "--rows", "4", "--json").out)
+    found = json.loads(
+        call("explain", rules, data, "--rows", "4", "--format", "json").out
+    )
     assert found == [
         {
             "row": 4,
@@ -267,7 +269,9 @@ def test_large_files_are_answered_as_by_the_library(call, tmp_path, suffix):
     assert call("predict", tmp_path / "rules.json", path, "--out", out).code == 0
     expected = RULES.predict(table.assign(unused=0.0)[list(RULES.feature_names)])
     assert pd.read_csv(out)["prediction"].tolist() == expected.tolist()
-    done = call("explain", tmp_path / "rules.json", path, "--rows", "69999", "--json")
+    done = call(
+        "explain", tmp_path / "rules.json", path, "--rows", "69999", "--format", "json"
+    )
     (reason,) = json.loads(done.out)
     assert (reason["row"], reason["prediction"]) == (69999, expected[69998])
 
@@ -297,7 +301,7 @@ def test_rows_that_cannot_be(refused, rules, data, rows):
 
 def test_probabilities_are_for_classes(refused, data, tmp_path):
     RuleList((), Rule((), 2.0), ("degrees",), "regression").save(tmp_path / "one.json")
-    line = refused("predict", tmp_path / "one.json", data, "--shares")
+    line = refused("predict", tmp_path / "one.json", data, "--probabilities")
     assert "--probabilities is for rules that predict a class" in line
 
 

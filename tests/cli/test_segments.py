@@ -60,6 +60,6 @@ def test_bad_input_is_one_line(call, folder):
     done = call("segments", *files)
     assert done.code == 2
     assert "needs --target or --against" in done.err
-    done = call("segments", *files, "--target", "y", "--feature", "q")
+    done = call("segments", *files, "--target", "y", "--features", "q")
     assert done.code == 2
     assert "'q'" in done.err

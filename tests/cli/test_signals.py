@@ -9,7 +9,8 @@ import time
 
 import pytest
 
-from defragtrees import Condition, Rule, RuleList, RuleModel
+import defragtrees
+from defragtrees import Condition, Rule, RuleList
 from defragtrees.cli import _interrupts, main
 from tests.cli.conftest import PATIENCE
 
@@ -53,9 +54,9 @@ def test_sigterm_leaves_no_draft_behind(start, rules, tmp_path):
 
 def test_signals_are_as_they_were_after_the_command(rules, table):
     # A test may have called the command without the program around it.
-    _interrupts.leave()
+    _interrupts.restore()
     before = [signal.getsignal(s) for s in (signal.SIGINT, signal.SIGTERM)]
-    assert main(["predict", str(rules), str(table), "--quiet"]) == 0
+    assert main(["predict", str(rules), str(table)]) == 0
     after = [signal.getsignal(s) for s in (signal.SIGINT, signal.SIGTERM)]
     assert after == before
 
@@ -66,12 +67,12 @@ def test_ctrl_c_is_an_error_with_an_object():
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         _interrupts.exit_at_once()
-        _interrupts.tidy_up()
+        _interrupts.raise_errors()
         handler = signal.getsignal(signal.SIGINT)
         assert handler is not signal.default_int_handler
         with pytest.raises(KeyboardInterrupt):
             handler(signal.SIGINT, None)
-        _interrupts.leave()
+        _interrupts.restore()
         assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
     finally:
         signal.signal(signal.SIGINT, before)
@@ -175,7 +176,7 @@ def test_formulas_inside_a_label_are_guarded(call, table, tmp_path, label):
 def test_a_terminal_is_told_nothing_to_obey(rules, table, monkeypatch, line, capsys):
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
     monkeypatch.setenv("NO_COLOR", "1")
-    assert main([line[0], str(rules), str(table), *line[1:], "--quiet"]) == 0
+    assert main([line[0], str(rules), str(table), *line[1:]]) == 0
     shown = capsys.readouterr().out
     assert "cmd" in shown
     assert not {"\x1b", "\x07", "\u202e"} & set(shown)
@@ -190,21 +191,24 @@ def test_an_export_to_a_terminal_is_text(rules, monkeypatch, form, capsys):
     assert all(line.isprintable() for line in shown.split("\n"))
 
 
-@pytest.mark.parametrize("name", ["predict", "explain"])
-def test_json_shows_hidden_characters_by_number(call, rules, table, tmp_path, name):
+@pytest.mark.parametrize(
+    "line", [("predict", "--json"), ("explain", "--format", "json")]
+)
+def test_json_shows_hidden_characters_by_number(call, rules, table, tmp_path, line):
     label = HOSTILE + "\x7f\x9b31m\u2066"
     small = Rule((Condition(0, upper=0.5),), label)
     classes = (label, "no")
     path = tmp_path / "more.json"
     RuleList((small,), Rule((), "no"), ("size",), "classification", classes).save(path)
-    assert RuleModel.load(path).classes == classes
-    done = call(name, path, table, "--json")
+    assert defragtrees.load(path).classes == classes
+    name, *options = line
+    done = call(name, path, table, *options)
     for text in (path.read_text(encoding="utf-8"), done.out):
         assert all(line.isprintable() for line in text.split("\n"))
     assert json.loads(done.out)[0]["prediction"] == label
 
 
 def test_explanations_are_lines_of_text(rules):
-    text = RuleModel.load(rules).explain({"size": 0.0})
+    text = defragtrees.load(rules).explain({"size": 0.0})
     assert all(line.isprintable() for line in text.split("\n"))
     assert "cmd" in text

@@ -11,6 +11,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import train_test_split
 from sklearn.tree import DecisionTreeRegressor
 
+import defragtrees
 from defragtrees import RuleModel, read_forest, simplify
 from defragtrees.data.files import FileSource
 from defragtrees.ensembles.readers import from_r
@@ -37,7 +38,7 @@ def as_shown(rules):
     """The rows as JSON has them, with null where nothing was measured."""
     return [
         {name: None if value != value else value for name, value in row.items()}
-        for row in rules.rows()
+        for row in rules._rows()
     ]
 
 
@@ -67,9 +68,9 @@ def test_rules_are_those_of_the_library(call, files, iris, model, target, more):
 @pytest.mark.parametrize(
     ("model", "more"),
     [
-        ("forest.skops", ["--trust-type", TREE]),
-        ("forest.joblib", ["--trust-pickle"]),
-        ("forest.pkl", ["--trust-pickle"]),
+        ("forest.skops", ["--trust", TREE]),
+        ("forest.joblib", ["--trust", "pickle"]),
+        ("forest.pkl", ["--trust", "pickle"]),
     ],
 )
 def test_three_ways_to_save_a_forest_of_sklearn(call, files, model, more):
@@ -86,7 +87,7 @@ def test_columns_are_taken_in_the_order_in_which_they_are_named(call, tmp_path):
     joblib.dump(model, tmp_path / "model.pkl")
     table = pd.DataFrame(X[:, ::-1], columns=["x1", "x2"])
     table.to_csv(tmp_path / "data.csv", index=False)
-    options = ["--columns", "x2,x1", "--max-rules", 2, "--json", "--trust-pickle"]
+    options = ["--columns", "x2,x1", "--max-rules", 2, "--json", "--trust", "pickle"]
     done = call("simplify", tmp_path / "model.pkl", tmp_path / "data.csv", *options)
     assert {row["if"].split()[0] for row in rows_of(done)} == {"x2", "otherwise"}
 
@@ -126,8 +127,8 @@ def test_scores_are_those_of_the_rows_held_out(call, files, tmp_path):
     done = call("simplify", files / "catboost.cbm", files / "iris.csv", *options)
     facts = json.loads(done.out)
     assert facts["scored_on"] == "30 rows held out from the rules"
-    assert facts["rules"] == as_shown(RuleModel.load(out))
-    assert RuleModel.from_dict(facts["rules_document"]) == RuleModel.load(out)
+    assert facts["rules"] == as_shown(defragtrees.load(out))
+    assert RuleModel.from_dict(facts["rules_document"]) == defragtrees.load(out)
     # Of thirty rows, so that a share is a number of thirtieths.
     wrong = facts["scores"]["error"] * 30
     assert wrong == pytest.approx(round(wrong))
@@ -162,7 +163,7 @@ def test_text_has_the_measures_beside_the_ensemble(call, files):
     done = call("simplify", files / "catboost.cbm", files / "iris.csv", *options)
     lines = done.out.splitlines()
     place = next(k for k, line in enumerate(lines) if line.startswith("on 30 rows"))
-    names = ["the rules", "rules", "model"]
+    names = ["the rules", "rules", "ensemble"]
     assert lines[place] == "on 30 rows held out from"
     assert re.split("  +", lines[place + 1]) == names
     note = f"The model {MAYBE_TRAINED}; pass others with --validation."
@@ -198,7 +199,7 @@ def test_rules_use_the_features_and_conditions_that_are_allowed(call, files, tmp
         *("--target-is", "labels", "--out", out),
     )
     assert done.code == 0
-    rules = RuleModel.load(out)
+    rules = defragtrees.load(out)
     assert set(rules.features) <= {"petal length", "sepal width"}
     assert max(rule.n_conditions for rule in rules) == 1
 
@@ -262,7 +263,7 @@ def test_numbers_are_read_to_the_last_bit(files, tmp_path):
     assert part.X["a"].tolist() == values.tolist()
 
 
-def test_the_papers_method_is_one_word_away(call, files, iris):
+def test_the_papers_method_is_one_word_away(call, files, iris, tmp_path):
     inputs = [files / "xgboost.json", files / "iris.csv", "--target", "class"]
     options = [*inputs, "--test-size", 0, "--method", "paper"]
     expected = simplify(
@@ -275,16 +276,15 @@ def test_the_papers_method_is_one_word_away(call, files, iris):
     done = call("simplify", *options, "--json")
     assert rows_of(done) == as_shown(expected.rules_)
     assert json.loads(done.out)["method"] == "paper"
-    shown = call("simplify", *options, "--e-step", "converged").out
-    assert "posterior" in shown
+    settings = tmp_path / "settings.toml"
+    settings.write_text("e_step = 'converged'\n")
+    assert "posterior" in call("simplify", *options, "--settings", settings).out
     assert "posterior" not in call("simplify", *inputs, "--test-size", 0).out
-    refused = call("simplify", *inputs, "--e-step", "converged")
+    refused = call("simplify", *inputs, "--settings", settings)
     assert refused.code == 2
-    assert "--e-step is for --method paper; got --method defrag." in refused.err
+    assert "'e_step', which is no setting of DefragClassifier" in refused.err
     refused = call("simplify", *inputs[:2], "--method", "paper")
-    assert "--method paper learns from the labels here, so it needs --target." in (
-        refused.err
-    )
+    assert "learns from the true values here, so it needs --target." in refused.err
 
 
 @pytest.fixture
@@ -350,7 +350,7 @@ def test_a_model_that_is_asked_takes_validation_rows(call, iris, halves, tmp_pat
         LogisticRegression(max_iter=1000).fit(iris[FEATURES], iris["species"]), model
     )
     done = call(
-        *("simplify", model, seen, "--trust-pickle", "--target", "species"),
+        *("simplify", model, seen, "--trust", "pickle", "--target", "species"),
         *("--validation", unseen, "--test-size", 0, "--max-rules", 3, "--json"),
     )
     # Rows that the model was trained on count as less than half a row.

@@ -16,6 +16,7 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
+import defragtrees
 from defragtrees import Condition, Rule, RuleList, Scorecard
 from defragtrees.cli._interrupts import Terminated
 from defragtrees.cli.data import _parts
@@ -137,7 +138,9 @@ def test_explain_shows_what_adds_up(call, card, data):
     rows = pd.read_csv(io.StringIO(done.out))
     names = ["row", "prediction", "score", "points", "values", "basis"]
     assert list(rows) == names
-    [first] = json.loads(call("explain", card, data, "--rows", "1", "--json").out)
+    [first] = json.loads(
+        call("explain", card, data, "--rows", "1", "--format", "json").out
+    )
     assert first["total"] == [rows["score"][0]]
     assert "rule" not in first
     added = [part.rpartition(": ")[2] for part in rows["points"][0].split("; ")]
@@ -593,4 +596,6 @@ def test_booleans_of_parquet_are_booleans_in_a_database(call, tmp_path):
                 "table")  # fmt: skip
     found = duckdb.sql(done.out).df()
     assert "IN (FALSE)" in done.out or "IN (TRUE)" in done.out
-    assert found["prediction"].tolist() == RuleList.load(rules).predict(table).tolist()
+    assert (
+        found["prediction"].tolist() == defragtrees.load(rules).predict(table).tolist()
+    )

@@ -32,7 +32,7 @@ def rules(files, iris, tmp_path_factory):
             made[model] = folder / f"{model}.rules.json"
             options = options or WORDS
             line = ["simplify", files / model, iris, "--max-rules", 3, *options,
-                    "--test-size", 0, "--out", made[model], "--quiet"]  # fmt: skip
+                    "--test-size", 0, "--out", made[model]]  # fmt: skip
             assert run([str(word) for word in line]) == 0
         return made[model]
 
@@ -53,8 +53,15 @@ def test_numbered_classes_of_a_model_are_those_of_the_rules(
     if model == "unnamed.ubj":
         columns = "sepal length,sepal width,petal length,petal width"
         more = (*WORDS, "--columns", columns)
-    line = ("watch", rules(model, *more), iris, "--target", "species", "--quiet",
-            "--model", files / model)  # fmt: skip
+    line = (
+        "watch",
+        rules(model, *more),
+        iris,
+        "--target",
+        "species",
+        "--model",
+        files / model,
+    )
     done = call(*line, "--json")
     assert (done.code, done.err) == (0, "")
     assert agreement(done)["now"] > 0.9
@@ -74,8 +81,8 @@ def test_numbered_classes_of_a_model_are_those_of_the_rules(
 
 
 def test_a_pickled_model_with_the_words_of_the_rules(call, files, iris, rules):
-    done = call("watch", rules("xgboost.json"), iris, "--json", "--quiet", "--model",
-                files / "forest.pkl", "--trust-pickle")  # fmt: skip
+    done = call("watch", rules("xgboost.json"), iris, "--json", "--model",
+                files / "forest.pkl", "--trust", "pickle")  # fmt: skip
     assert done.code == 0
     assert agreement(done)["now"] > 0.9
     assert not any("are taken to be" in note for note in json.loads(done.out)["notes"])
@@ -94,8 +101,7 @@ class Rounded:
 def test_a_black_box_is_queried(call, refused, iris, rules, tmp_path):
     path, few = tmp_path / "model.pkl", tmp_path / "few.csv"
     pd.read_csv(iris)[:100].to_csv(few, index=False)
-    line = ("watch", rules("xgboost.json"), "--model", path, "--trust-pickle",
-            "--quiet")  # fmt: skip
+    line = ("watch", rules("xgboost.json"), "--model", path, "--trust", "pickle")
     path.write_bytes(pickle.dumps(Rounded("abc")))
     assert "such as ['setosa', 'versicolor', 'virginica']; it predicts ['a'" in (
         refused(*line, iris)
@@ -119,7 +125,7 @@ def test_the_history_has_a_line_for_each_check(call, iris, rules, tmp_path):
     moved = tmp_path / "moved.parquet"
     table.assign(**{"petal length": table["petal length"] + 2}).to_parquet(moved)
     history, plot = tmp_path / "checks.jsonl", tmp_path / "trend.png"
-    line = ("watch", saved, "--target", "species", "--history", history, "--quiet")
+    line = ("watch", saved, "--target", "species", "--history", history)
     done = call(*line, iris)
     assert done.code == 0
     assert done.out.endswith(f"The history, of 1 check, is in {history}.\n")
@@ -159,7 +165,7 @@ def test_what_is_no_history_is_left_as_it_is(refused, iris, rules, tmp_path, nam
     history.write_bytes(CONTENTS[name])
     page, plot = tmp_path / "check.html", tmp_path / "trend.png"
     message = refused("watch", rules("xgboost.json"), iris, "--history", history,
-                      "--html", page, "--plot", plot, "--quiet")  # fmt: skip
+                      "--html", page, "--plot", plot)  # fmt: skip
     assert "is not a history of checks (line 1 " in message
     assert history.read_bytes() == CONTENTS[name]
     assert list(tmp_path.iterdir()) == [history]
@@ -178,7 +184,7 @@ def test_every_error_exits_with_2_and_writes_nothing(
     before = sorted(tmp_path.iterdir())
 
     def refuse(*more, data=iris, rules=saved):
-        line = refused("watch", rules, data, "--history", history, *more, "--quiet")
+        line = refused("watch", rules, data, "--history", history, *more)
         assert sorted(tmp_path.iterdir()) == before
         return line
 
@@ -187,7 +193,7 @@ def test_every_error_exits_with_2_and_writes_nothing(
     assert "does not exist" in refuse(rules=tmp_path / "none.json")
     assert "broken.parquet" in refuse(data=tmp_path / "broken.parquet")
     assert refuse("--model", tmp_path / "broken.json")
-    assert "--trust-pickle" in refuse("--model", files / "forest.pkl")
+    assert "--trust pickle" in refuse("--model", files / "forest.pkl")
     assert "is a file of rules" in refuse("--model", saved)
     assert "a file of rules is needed" in refuse(rules=model)
     assert "'petal width'" in refuse("--model", model, data=tmp_path / "short.csv")
@@ -205,17 +211,15 @@ def test_every_error_exits_with_2_and_writes_nothing(
     assert "must end in .png" in refuse("--plot", tmp_path / "trend.doc")
     assert "There is no folder" in refuse("--plot", tmp_path / "no" / "trend.png")
     assert "name the same file" in refuse("--html", history)
-    line = refused("watch", saved, iris, "--plot", tmp_path / "trend.png", "--quiet")
+    line = refused("watch", saved, iris, "--plot", tmp_path / "trend.png")
     assert "--plot needs --history" in line
-    line = refused("watch", saved, iris, "--label", "week 1", "--quiet")
+    line = refused("watch", saved, iris, "--label", "week 1")
     assert "--label needs --history" in line
     assert "is read by this command" in refused(
-        "watch", saved, iris, "--history", saved, "--quiet"
+        "watch", saved, iris, "--history", saved
     )
     missing = tmp_path / "no" / "checks.jsonl"
-    assert "There is no folder" in refused(
-        "watch", saved, iris, "--history", missing, "--quiet"
-    )
+    assert "There is no folder" in refused("watch", saved, iris, "--history", missing)
     assert "is a directory" in refused("watch", saved, iris, "--history", tmp_path)
 
 
@@ -234,7 +238,7 @@ def test_a_plot_that_fails_leaves_the_history(call, iris, rules, tmp_path, monke
         raise OSError(28, "No space left on device", "trend.png")
 
     history = tmp_path / "checks.jsonl"
-    line = ("watch", rules("xgboost.json"), iris, "--history", history, "--quiet")
+    line = ("watch", rules("xgboost.json"), iris, "--history", history)
     assert call(*line).code == 0
     before = history.read_bytes()
     monkeypatch.setattr(watch, "save_plot", fail)
@@ -247,7 +251,7 @@ def test_a_history_that_cannot_be_written_to_stops_before_the_work(
     call, refused, iris, rules, tmp_path, monkeypatch
 ):
     history, page = tmp_path / "checks.jsonl", tmp_path / "check.html"
-    line = ("watch", rules("xgboost.json"), iris, "--history", history, "--quiet")
+    line = ("watch", rules("xgboost.json"), iris, "--history", history)
     assert call(*line).code == 0
     before = history.read_bytes()
     access = os.access

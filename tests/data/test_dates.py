@@ -32,7 +32,7 @@ def test_dates_are_fitted_and_printed(accounts):
     frame, y = accounts
     model = DefragClassifier(max_rules=2, random_state=0).fit(frame, y)
     assert model.rules_.feature_kinds == ("date", "datetime", "duration", None)
-    text = model.rules_.to_text().splitlines()[0]
+    text = model.rules_.export("text").splitlines()[0]
     assert text.startswith(
         ("1. if opened >= 2022-03-01 then late", "1. if opened < 2022-03-01 then early")
     )

@@ -108,23 +108,23 @@ def test_a_list_of_biases_comes_before_the_single_one():
 @pytest.mark.parametrize(
     ("parts", "message"),
     [
-        ({"feature": {5: number("<b", 7)}}, "nan treatment 7 does not exist"),
-        ({"feature": {4: ("text", b"\xff")}}, "a name in it is not text"),
+        ({"feature": {5: number("<b", 7)}}, "nan treatment"),
+        ({"feature": {4: ("text", b"\xff")}}, "a name in it"),
         ({"trees": {0: number("<i", -1)}}, "its trees have -1 outputs"),
-        ({"trees": {0: number("<i", 2)}}, "fewer splits or leaves than the trees need"),
+        ({"trees": {0: number("<i", 2)}}, "fewer splits"),
         ({"trees": {1: array("i", 1)}}, "split 1 does not exist"),
         ({"trees": {1: array("i", -1)}}, "split -1 does not exist"),
         ({"trees": {1: array("i", -1), 6: tables({})}}, "split -1 does not exist"),
-        ({"trees": {1: array("i")}}, "fewer splits or leaves than the trees need"),
-        ({"trees": {2: array("i", 40)}}, "a tree of depth 40 cannot exist"),
+        ({"trees": {1: array("i")}}, "fewer splits"),
+        ({"trees": {2: array("i", 40)}}, "depth 40 cannot"),
         ({"trees": {8: ("array", 2**30, b"")}}, "it points to byte"),
         (
             {"trees": {10: ("array", 1, bytes(4)), 2: array("i", 0)}},
-            "of 0 steps does not fit",
+            "0 steps does",
         ),
         (
             {"trees": {10: ("array", 1, bytes(4)), 2: array("i", 9)}},
-            "of 9 steps does not fit",
+            "9 steps does",
         ),
         (
             {"information": tables(*[{0: text("k" * 4000)}] * 4000)},

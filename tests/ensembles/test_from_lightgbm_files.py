@@ -49,7 +49,7 @@ def test_a_file_that_is_cut_short_says_so(tmp_path):
     labels = whole.index(b"\npandas_categorical:")
     for stop in [*range(0, labels - 1, 41), *range(labels + 2, len(whole) - 2, 5)]:
         path.write_bytes(whole[:stop])
-        with pytest.raises(ModelFileError, match="is not a complete LightGBM model"):
+        with pytest.raises(ModelFileError, match="complete LightGBM model"):
             read_forest(path)
 
 
@@ -81,7 +81,7 @@ def test_a_file_with_altered_bytes_is_read_or_refused(tmp_path):
         ("tree_sizes=.*", "tree_sizes=1 2 3", "it should have 3 trees"),
         ("leaf_value=.*", "leaf_value=1 2", "2 numbers are where"),
         ("leaf_value=", "leaf_value=x", "could not convert"),
-        ("left_child=.", "left_child=99", "a child is not a node"),
+        ("left_child=.", "left_child=99", "a child is not"),
         ("left_child=. ", "left_child=0 ", "not its root"),
         ("split_feature=.", "split_feature=77", "beyond the 5"),
         ("split_feature=.", "split_feature=-7", "beyond the 5"),
@@ -90,7 +90,7 @@ def test_a_file_with_altered_bytes_is_read_or_refused(tmp_path):
         ("cat_boundaries=", "cat_boundaries=9 ", "are needed"),
         ("cat_threshold=", "cat_threshold=9 ", "do not fit together"),
         ("cat_threshold=.*", "cat_threshold=4294967295", "without labels"),
-        ("num_cat=.*", "num_cat=0", "a split on categories has none"),
+        ("num_cat=.*", "num_cat=0", "split on categories"),
         ("max_feature_idx=.*", "max_feature_idx=9", "largest feature number is 9"),
         ("feature_names=.*", "feature_names=a b a c d", "differ"),
         ("feature_infos=.*", "feature_infos=none", "describes 1 of 5 features"),
@@ -119,5 +119,5 @@ def test_a_file_with_altered_pieces_says_what_is_wrong(
 def test_another_kind_of_file_says_so(content, tmp_path):
     path = tmp_path / "model.txt"
     path.write_bytes(content)
-    with pytest.raises(ModelFileError, match="is not a complete LightGBM model"):
+    with pytest.raises(ModelFileError, match="complete LightGBM model"):
         read_forest(path)

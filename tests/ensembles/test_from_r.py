@@ -148,7 +148,7 @@ def test_a_task_that_the_trees_contradict_is_refused():
 
 
 def test_two_forests_at_once_are_refused():
-    with pytest.raises(ModelFileError, match="Pass a pattern that matches one forest"):
+    with pytest.raises(ModelFileError, match="pattern that matches"):
         read(FOLDER)
 
 
@@ -157,13 +157,13 @@ def test_names_classes_and_categories_must_fit():
         read_printed("xor_clf", feature_names=["a", "b"])
     with pytest.raises(ValueError, match="got 2, but the leaves have class number 3"):
         read_printed("iris_clf", classes=["a", "b"])
-    with pytest.raises(ValueError, match="categories has 'town', which is no feature"):
+    with pytest.raises(ValueError, match="categories has 'town'"):
         read_printed("iris_clf", categories={"town": ["a"]})
-    with pytest.raises(TypeError, match="categories must map feature names to levels"):
+    with pytest.raises(TypeError, match="categories must"):
         read_printed("iris_clf", categories=[None] * 4)
-    with pytest.raises(ValueError, match="is not a set of its 2 levels"):
+    with pytest.raises(ValueError, match="a set of its"):
         read_printed("categorical_clf", categories={"v1": ["a", "b"]})
-    with pytest.raises(ValueError, match="is not a set of its 5 levels"):
+    with pytest.raises(ValueError, match="a set of its"):
         read_printed("categorical_clf", categories={"v0": ["a", "b", "c", "d", "e"]})
 
 
@@ -175,7 +175,7 @@ def test_a_rounded_mask_is_refused(tmp_path):
             forest = read(folder, categories={"x1": levels})
             assert np.flatnonzero(forest.trees[0].categories[0]).tolist() == [0, 5]
         else:
-            with pytest.raises(ModelFileError, match="R rounded the split on 'x1'"):
+            with pytest.raises(ModelFileError, match="split on 'x1'"):
                 read(folder, categories={"x1": levels})
 
 
@@ -191,7 +191,7 @@ def test_a_rounded_mask_is_refused(tmp_path):
             "  split point status prediction\n1 2.5 1 0\n2 0.0 -1 1\n3 0.0 -1 2\n",
             r"options\(width = 200\)",
         ),
-        ("\n".join(STUMP.splitlines()[:3]), "there is a child 3. The text is cut"),
+        ("\n".join(STUMP.splitlines()[:3]), "text is cut"),
         (STUMP.rstrip()[:-1], "in place of node 3"),
         (STUMP.replace("\n3  ", "\n3 "), "in place of node 3"),
         (STUMP.replace("2  ", "9  ", 1), "there is a child 9"),

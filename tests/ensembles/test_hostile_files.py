@@ -306,4 +306,4 @@ def test_many_untrusted_types_are_listed_once(tmp_path):
     skops.dump(model.fit([[0.0], [1.0]], [0, 1]), tmp_path / "a.skops")
     message = refused(tmp_path / "a.skops")
     assert message.count("sklearn.tree._tree.Tree") == 1
-    assert message.endswith("on the command line add --trust-type for each.")
+    assert message.endswith("on the command line add --trust for each.")

@@ -651,15 +651,15 @@ class OddScaler(StandardScaler):
 @pytest.mark.parametrize(
     ("step", "why"),
     [
-        (PCA(2), "PCA in a pipeline: only transformers that work column by"),
+        (PCA(2), "transformers that work"),
         (KNNImputer(), "KNNImputer in a pipeline"),
-        (Doubler(), "a pipeline that begins with Doubler"),
-        (OddScaler(), "OddScaler in a pipeline: it overrides transform"),
+        (Doubler(), "begins with Doubler"),
+        (OddScaler(), "overrides transform"),
         (
             FunctionTransformer(lambda X: X % 7),
-            "whether <lambda> is monotone is unknown",
+            "whether <lambda>",
         ),
-        (FunctionTransformer(np.sin), "whether sin is monotone is unknown"),
+        (FunctionTransformer(np.sin), "whether sin"),
     ],
 )
 def test_a_step_that_cannot_be_read_is_named(step, why):

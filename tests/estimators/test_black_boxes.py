@@ -16,10 +16,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import SVC
 
+import defragtrees
 from defragtrees import (
     DefragClassifier,
     DefragRegressor,
-    RuleModel,
     compare,
     simplify,
     simplify_path,
@@ -68,7 +68,7 @@ def test_pipeline_with_an_unreadable_step_is_asked_on_raw_columns(model, tmp_pat
     assert simple.training_["fidelity"] == pytest.approx(agreement(simple, model))
     assert set(simple.rules_.features) <= {"size", "age", "city"}
     simple.rules_.save(tmp_path / "rules.json")
-    loaded = RuleModel.load(tmp_path / "rules.json")
+    loaded = defragtrees.load(tmp_path / "rules.json")
     assert (loaded.predict(FRAME) == simple.predict(FRAME)).all()
 
 

@@ -88,9 +88,7 @@ def test_target_statistics_are_asked_for():
 def test_a_category_that_no_row_has_cannot_be_named():
     model = fitted()
     rows = FRAME[FRAME["city"] != "Lima"]
-    with pytest.raises(
-        UnsupportedEnsembleError, match="'city' that does not occur in X"
-    ):
+    with pytest.raises(UnsupportedEnsembleError, match="not occur in X"):
         read_on_table(model, rows)
     assert isinstance(simplify(model, rows, random_state=0).forest_, AskedForest)
     gaps = FRAME.astype({"city": object}).assign(city=None)

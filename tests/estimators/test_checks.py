@@ -10,7 +10,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from defragtrees.estimators import METHODS, estimator_for
 from defragtrees.outcomes.classification import Classes
 from defragtrees.outcomes.regression import Numbers
-from defragtrees.search.driver import FORMS
+from defragtrees.search.driver import SEARCHES
 from tests.checks import methods
 
 # Settings that make a method quick; all others are its own.
@@ -38,7 +38,7 @@ def every_form(make_ensemble):
     """The rules of defrag in each form that is no list."""
     return [
         estimator_for("defrag", outcome)(make_ensemble(i), form=form, augment=500)
-        for form in FORMS
+        for form in SEARCHES
         if form != "list"
         for i, outcome in enumerate((Classes(), Numbers()))
     ]

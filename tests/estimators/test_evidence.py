@@ -7,6 +7,7 @@ import pytest
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.neighbors import KNeighborsClassifier
 
+import defragtrees
 from defragtrees import ModelFileError, RuleModel, simplify
 from defragtrees.outcomes.intervals import wilson_interval
 from defragtrees.rules.profile import WORTH, Evidence
@@ -106,13 +107,13 @@ def test_without_y_nothing_is_said_of_rates(rows):
 def test_evidence_is_one_line_and_is_saved(rows, tmp_path):
     forest, X, y = rows
     rules = simplify(forest, X, y, max_rules=3, random_state=0).rules_
-    line = rules.to_text().splitlines()[-1]
+    line = rules.export("text").splitlines()[-1]
     assert " ".join(str(rules).split()).endswith(line)
     assert line == rules.evidence.text
     assert line.startswith(f"Estimates from {len(y)} rows not used by the search; ")
     assert line in rules._repr_html_()
     rules.save(tmp_path / "rules.json")
-    again = RuleModel.load(tmp_path / "rules.json")
+    again = defragtrees.load(tmp_path / "rules.json")
     assert again == rules
     assert again.evidence == rules.evidence
     assert str(again) == str(rules)

@@ -134,7 +134,7 @@ def test_points_tell_probabilities_that_are_honest_about_y(data, request):
         # The base is not drawn to zero, so the mean of all rows is kept.
         assert told[:, k].mean() == pytest.approx(np.mean(y == label), abs=1e-3)
     assert model.training_["auc"] > 0.85
-    assert model.rules_.decision == "points"
+    assert model.rules_.form == "points"
     assert 2 < model.rules_.n_rules <= 10
 
 

@@ -89,7 +89,7 @@ def graded(library="pandas"):
 def test_conditions_respect_the_order_of_categories(library):
     frame, y = graded(library)
     simple = DefragClassifier(random_state=0).fit(frame, y)
-    text = simple.rules_.to_text()
+    text = simple.rules_.export("text")
     assert "if grade >= good then yes" in text or "if grade <= fair then no" in text
     assert simple.score(frame, y) == 1.0
     assert simple.rules_.feature_kinds == (None, "ordered")
@@ -138,7 +138,7 @@ def test_predictions_rise_or_fall_with_an_order(source, sign, form):
     assert (sign * np.diff(told, axis=0) >= -1e-12).all()
     free = simplify(model, frame, y, **settings).rules_
     assert any(c.feature == 1 for rule in free.rules for c in rule.conditions)
-    assert "grade" in rules.to_text() or sign < 0
+    assert "grade" in rules.export("text") or sign < 0
 
 
 def test_an_order_of_an_encoder_keeps_other_values_apart():
@@ -148,7 +148,7 @@ def test_an_order_of_an_encoder_keeps_other_values_apart():
     simple = simplify(model, frame, y, random_state=0)
     assert simple.rules_.feature_kinds == (None, "ordered")
     assert simple.score(frame, y) == 1.0
-    text = simple.rules_.to_text()
+    text = simple.rules_.export("text")
     assert "if grade >= good then yes" in text or "if grade <= fair" in text
     other = pd.DataFrame({"size": [0.0, 0.0], "grade": ["new", None]})
     held = simple.rules_.covers(other)[:, 0]
@@ -167,7 +167,7 @@ def test_a_database_predicts_as_conditions_with_an_order_do(form):
     simple = simplify(model, frame, y, form=form, max_rules=6, random_state=0)
     rules = simple.rules_
     signs = "grade <= ", "grade >= ", " <= grade"
-    assert any(sign in rules.to_text() for sign in signs)
+    assert any(sign in rules.export("text") for sign in signs)
     rows = frame.copy()
     rows.loc[::7, "grade"] = "new"
     expected = model.predict_proba(rows)

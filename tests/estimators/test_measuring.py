@@ -83,9 +83,9 @@ def test_models_that_do_not_fit_the_rules_are_rejected(heart):
     other = RandomForestRegressor(2).fit(numbers, np.arange(len(X)))
     with pytest.raises(ValueError, match="model must be for classification"):
         rules.evaluate(X, y, model=other)
-    with pytest.raises(ValueError, match="must predict the classes of the rules"):
+    with pytest.raises(ValueError, match="predict the classes"):
         rules.evaluate(X, y, model=lambda X: np.full(len(X), "neither"))
-    with pytest.raises(ValueError, match="no row has one of these"):
+    with pytest.raises(ValueError, match="one of these"):
         rules.evaluate(X, np.zeros(len(X)))
 
 

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 
+import defragtrees
 from defragtrees import Condition, DefragClassifier, Rule, RuleList, RuleModel, simplify
 from defragtrees.ensembles.forest import Forest, Tree
 from defragtrees.errors import (
@@ -88,7 +89,7 @@ def test_half_a_surrogate_pair_is_saved_and_comes_back(tmp_path):
         ("a\ud800", "b"),
     )
     rules.save(tmp_path / "rules.json")
-    assert RuleModel.load(tmp_path / "rules.json") == rules
+    assert defragtrees.load(tmp_path / "rules.json") == rules
     with pytest.raises(ValueError, match=r"half of a pair. Rename it first"):
         export(rules, "sql", tmp_path / "rules.sql")
 

@@ -96,7 +96,7 @@ def test_rates_are_those_of_the_rows_that_count(boosted, y, weight):
     evidence = rules.evidence
     assert (evidence.source, evidence.n_rows) == ("validation", pytest.approx(n_new))
     assert evidence.n_trained == (0 if y is None else N_ROWS)
-    text = rules.to_text()
+    text = rules.export("text")
     assert ("500 rows that the model was trained on" in text) == (y is not None)
 
 
@@ -159,7 +159,7 @@ def test_every_method_counts_rows_at_their_worth(method, is_number):
     estimator = estimator_for(method, simplify(forest, X[columns]).forest_.outcome)
     simple = estimator(forest, random_state=0, **settings.get(method, {}))
     simple.fit(X[columns], y, validation=(X_NEW[columns], y_new))
-    new, trained = (simple.rules_.encode(rows[columns]) for rows in (X_NEW, X))
+    new, trained = (simple.rules_._encode(rows[columns]) for rows in (X_NEW, X))
     for rule in simple.rules_:
         expected = pooled_mean(rule.covers(new), rule.covers(trained))
         assert rule.coverage == pytest.approx(expected, abs=1e-11)

@@ -59,9 +59,9 @@ def make_condition(rng, feature):
     return Condition(feature, lower, upper, missing=missing)
 
 
-def make_rules(rng, decision, labels, n_features=N_FEATURES, n_rules=8):
+def make_rules(rng, form, labels, n_features=N_FEATURES, n_rules=8):
     """Rules at random; those of a partition are the leaves of a tree."""
-    if decision == "partition":
+    if form == "tree":
         asked = partition(n_features)
     else:
         asked = [
@@ -72,15 +72,15 @@ def make_rules(rng, decision, labels, n_features=N_FEATURES, n_rules=8):
             for size in rng.integers(1, 3, size=n_rules)
         ]
     rules = [make_rule(rng, k, one, labels) for k, one in enumerate([*asked, ()])]
-    if decision == "standalone":
+    if form == "standalone":
         rules[-1] = dataclasses.replace(rules[-1], weight=0.0)
-    if decision == "points":
+    if form == "points":
         n_points = 1 if labels is None or len(labels) == 2 else len(labels)
         rules = [
             dataclasses.replace(rule, points=tuple(rng.normal(size=n_points).round(3)))
             for rule in rules
         ]
-    return FORMS[decision](
+    return FORMS[form](
         tuple(rules[:-1]),
         rules[-1],
         NAMES[:n_features],
@@ -209,7 +209,7 @@ def rule_sets(draw, n_features=N_FEATURES):
     for _ in range(draw(st.integers(0, 5))):
         used = draw(st.sets(st.integers(0, n_features - 1), max_size=3))
         rules.append(rule([draw(conditions(feature)) for feature in sorted(used)]))
-    return FORMS[draw(st.sampled_from(["first", "partition", "average"]))](
+    return FORMS[draw(st.sampled_from(["list", "tree", "average"]))](
         tuple(rules),
         rule(()),
         NAMES[:n_features],

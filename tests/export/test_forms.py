@@ -10,15 +10,15 @@ from defragtrees import Condition, Rule, Scorecard
 from defragtrees.export import export
 from tests.export import cases, test_onnx, test_sql, test_tree
 
-DECISIONS = ("standalone", "points")
+FORMS = ("standalone", "points")
 
 
-def variants(labels, decision):
+def variants(labels, form):
     """Rules at random; with a scale of their own, with a threshold, with costs."""
     rng = np.random.default_rng(1)
-    rules = cases.make_rules(rng, decision, labels)
+    rules = cases.make_rules(rng, form, labels)
     yield rules
-    if decision == "points":
+    if form == "points":
         yield dataclasses.replace(rules, unit=0.125, origin=-3.5)
     if labels is None:
         return
@@ -51,11 +51,11 @@ def check_shares(found, expected):
     np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-15)
 
 
-@pytest.mark.parametrize("decision", DECISIONS)
+@pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize(("task", "kind"), cases.TASKS)
-def test_python_agrees(decision, task, kind):
+def test_python_agrees(form, task, kind):
     rows = cases.make_rows(np.random.default_rng(0))
-    for rules in variants(cases.LABELS.get(kind), decision):
+    for rules in variants(cases.LABELS.get(kind), form):
         answers, shares = told(rules, rows)
         assert len(set(answers if shares is None else shares[:, 0].tolist())) > 5
         made = {}
@@ -67,38 +67,38 @@ def test_python_agrees(decision, task, kind):
             check_shares(found, shares)
 
 
-@pytest.mark.parametrize("decision", DECISIONS)
+@pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize(("task", "kind"), cases.TASKS)
-def test_sql_agrees(decision, task, kind):
+def test_sql_agrees(form, task, kind):
     rows = cases.make_rows(np.random.default_rng(0))
     options = {} if kind is None else {"probabilities": True}
-    for rules in variants(cases.LABELS.get(kind), decision):
+    for rules in variants(cases.LABELS.get(kind), form):
         answers, shares = told(rules, rows)
         for run in (test_sql.run_in_sqlite, test_sql.run_in_duckdb):
             found = run(rules, rows, **options)
-            if decision == "points" or shares is not None:
+            if form == "points" or shares is not None:
                 assert [row[0] for row in found] == answers
             else:
                 assert found == answers
-            if decision == "points":
+            if form == "points":
                 totals = rules.totals(cases.array(rows)).tolist()
                 assert [list(row[1 : 1 + len(totals[0])]) for row in found] == totals
             if shares is not None:
                 check_shares([row[-len(rules.classes) :] for row in found], shares)
 
 
-@pytest.mark.parametrize("decision", DECISIONS)
+@pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize(("task", "kind"), cases.TASKS)
-def test_onnx_agrees(decision, task, kind):
+def test_onnx_agrees(form, task, kind):
     rows = cases.make_rows(np.random.default_rng(0))
-    for rules in variants(cases.LABELS.get(kind), decision):
+    for rules in variants(cases.LABELS.get(kind), form):
         answers, shares = told(rules, rows)
         model = export(rules, "onnx")
         found = test_onnx.session(model).run(None, test_onnx.feeds(rules, model, rows))
         assert np.asarray(found[0]).ravel().tolist() == answers
         if shares is not None:
             check_shares(found[1], shares)
-        if decision == "points":
+        if form == "points":
             totals = rules.totals(cases.array(rows))
             assert np.reshape(found[-1], totals.shape).tolist() == totals.tolist()
 

@@ -7,11 +7,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
+import defragtrees
 from defragtrees import Condition, Rule, RuleList, RuleModel, Scorecard
 from defragtrees.export import export
 from defragtrees.export.tables import schema
 from defragtrees.outcomes.intervals import RateBands, Residuals
-from defragtrees.rules.schema import DECISIONS
+from defragtrees.rules.forms import FORMS
 from tests.export import cases
 
 jsonschema = pytest.importorskip("jsonschema", reason="the schema is checked by it")
@@ -23,11 +24,11 @@ def validator():
     return kind(schema())
 
 
-@pytest.mark.parametrize("decision", DECISIONS)
+@pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize(("task", "kind"), cases.TASKS)
-def test_json_is_valid_and_comes_back(decision, task, kind):
+def test_json_is_valid_and_comes_back(form, task, kind):
     rng = np.random.default_rng(0)
-    rules = cases.make_rules(rng, decision, cases.LABELS.get(kind))
+    rules = cases.make_rules(rng, form, cases.LABELS.get(kind))
     data = json.loads(export(rules, "json"))
     validator().validate(data)
     validator().validate(rules.to_dict())
@@ -47,7 +48,7 @@ def test_a_condition_for_missing_values_only_is_valid(tmp_path):
     rules = RuleList((only,), Rule((), 0.0), ("a",), "regression")
     export(rules, "json", tmp_path / "rules.json")
     validator().validate(json.loads((tmp_path / "rules.json").read_text()))
-    assert RuleModel.load(tmp_path / "rules.json") == rules
+    assert defragtrees.load(tmp_path / "rules.json") == rules
 
 
 def test_what_numbers_tell_of_their_rows_is_valid_and_comes_back():
@@ -83,7 +84,7 @@ def spoilt():
         change(["format"], "defragtrees-rules-0"),
         change(["task"], "ranking"),
         change(["classes"], None),
-        change(["decision"], "vote"),
+        change(["form"], "vote"),
         change(["feature_names"], [1]),
         change(["rules", 0, "weight"], "much"),
         change(["rules", 0, "coverage"], 1.5),

@@ -51,11 +51,11 @@ def check(rules, rows):
     return model
 
 
-@pytest.mark.parametrize("decision", ["first", "partition", "average", "standalone"])
+@pytest.mark.parametrize("form", ["list", "tree", "average", "standalone"])
 @pytest.mark.parametrize(("task", "kind"), cases.TASKS)
-def test_model_agrees_on_a_thousand_rows(decision, task, kind):
+def test_model_agrees_on_a_thousand_rows(form, task, kind):
     rng = np.random.default_rng(0)
-    rules = cases.make_rules(rng, decision, cases.LABELS.get(kind))
+    rules = cases.make_rules(rng, form, cases.LABELS.get(kind))
     model = check(rules, cases.make_rows(rng))
     names = [output.name for output in model.graph.output]
     assert names == (["prediction"] if kind is None else ["label", "probabilities"])
@@ -74,12 +74,12 @@ def test_a_default_without_weight_answers_alone(labels):
 
 def test_one_matrix_instead_of_columns():
     rng = np.random.default_rng(0)
-    rules = cases.make_rules(rng, "first", None, n_features=2)
+    rules = cases.make_rules(rng, "list", None, n_features=2)
     rows = cases.make_rows(rng, n_features=2)
     X = np.array(rows, dtype=np.float64)
     run = session(export(rules, "onnx", single_input=True)).run
     assert run(None, {"X": X})[0].tolist() == rules.predict(X).tolist()
-    categorical = cases.make_rules(rng, "first", None)
+    categorical = cases.make_rules(rng, "list", None)
     with pytest.raises(ValueError, match="single_input needs numeric features only"):
         export(categorical, "onnx", single_input=True)
 

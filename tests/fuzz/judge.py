@@ -18,6 +18,7 @@ from pathlib import Path
 
 import numpy as np
 
+import defragtrees
 from defragtrees import DefragRegressor, RuleModel, simplify
 from defragtrees.cli import main as command_line
 from defragtrees.ensembles.readers import read_forest
@@ -104,7 +105,7 @@ def _rows_for(forest):
 
 def _judge_rules(path):
     try:
-        rules = RuleModel.load(path)
+        rules = defragtrees.load(path)
     except ModelFileError as error:
         return _checked(error)
     _check_schema(path)

@@ -32,18 +32,17 @@ X[:, 2] = RNG.choice([*CITIES, "Kiel"], 80)
 X[3, 0] = None
 Y = np.where(RNG.random(80) < 0.6, "good", "bad")
 NUMBER = st.integers(0, 4)
-DECISIONS = ("first", "standalone", "points", "partition")
 
 
-def starting_rules(decision):
-    points = {"points": (1.5,)} if decision == "points" else {}
+def starting_rules(form):
+    points = {"points": (1.5,)} if form == "points" else {}
 
     def made(conditions, answer, weight=1.0):
         shares = (0.3, 0.7) if answer == "good" else (0.7, 0.3)
         return Rule(conditions, answer, shares, weight=weight, **points)
 
-    default = made((), "bad", 0.0 if decision == "standalone" else 1.0)
-    return FORMS[decision](
+    default = made((), "bad", 0.0 if form == "standalone" else 1.0)
+    return FORMS[form](
         (
             made((Condition(0, lower=30.0),), "good"),
             made((Condition(1, upper=40.0, is_integer=True),), "bad"),
@@ -56,11 +55,9 @@ def starting_rules(decision):
 class Editing(RuleBasedStateMachine):
     """Edits in any order; those that make no sense are refused with a ValueError."""
 
-    @initialize(
-        decision=st.sampled_from(["first", "standalone", "points", "partition"])
-    )
-    def start(self, decision):
-        self.rules = self.before = starting_rules(decision)
+    @initialize(form=st.sampled_from(["list", "standalone", "points", "tree"]))
+    def start(self, form):
+        self.rules = self.before = starting_rules(form)
 
     def change(self, edit):
         with contextlib.suppress(ValueError):

@@ -16,9 +16,9 @@ from defragtrees.rules.forms import FORMS, Scorecard
 X = np.array([[1.0], [2.0], [3.0], [4.0]])
 
 
-def listed(*ends, decision="first"):
+def listed(*ends, form="list"):
     rules = tuple(Rule((Condition(0, upper=end),), 0.0) for end in ends)
-    return FORMS[decision](rules, Rule((), 1.0), ("size",), "regression")
+    return FORMS[form](rules, Rule((), 1.0), ("size",), "regression")
 
 
 def test_coverage_and_overlap_leave_out_the_otherwise():
@@ -26,11 +26,11 @@ def test_coverage_and_overlap_leave_out_the_otherwise():
     assert metrics.coverage(rules, X) == 0.5
     assert metrics.overlap(rules, X) == 0.75
     assert rules.n_rules == 3
-    assert rules.mean_conditions == 1.0
+    assert rules._mean_conditions == 1.0
 
 
 def test_a_partition_has_one_rule_for_each_row():
-    rules = listed(2.5, decision="partition")
+    rules = listed(2.5, form="tree")
     assert metrics.coverage(rules, X) == 1.0
     assert metrics.overlap(rules, X) == 1.0
 
@@ -74,12 +74,12 @@ def test_stability_is_one_for_a_clear_step_and_less_for_noise():
 LOW = (Condition(0, upper=2.5),)
 
 
-def telling(low, high, decision="first"):
+def telling(low, high, form="list"):
     """Up to 2.5 the first probability of yes, then the second."""
     answers = [Rule((), "yes" if p >= 0.5 else "no", (1 - p, p)) for p in (low, high)]
     rules = (replace(answers[0], conditions=LOW),)
     names, labels = ("size",), ("no", "yes")
-    return FORMS[decision](rules, answers[1], names, "classification", labels, None)
+    return FORMS[form](rules, answers[1], names, "classification", labels, None)
 
 
 def test_calibration_has_told_and_observed_by_rule():
@@ -125,7 +125,7 @@ def test_calibration_of_numbers_has_means_and_their_interval():
 
 
 def test_calibration_of_averaged_rules_is_of_what_they_tell_together():
-    rules = telling(0.9, 0.3, decision="average")
+    rules = telling(0.9, 0.3, form="average")
     rows = metrics.calibration(rules, X, ["yes", "yes", "no", "no"])
     # In the first two rows both rules hold: the mean of 0.9 and 0.3.
     assert [row["estimated"] for row in rows] == pytest.approx([0.6, 0.3])

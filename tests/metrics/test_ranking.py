@@ -71,13 +71,13 @@ def test_gains_are_those_of_scikit_learn_at_each_threshold(form):
 
 def test_gains_need_classes_and_a_positive_row():
     numbers = RuleList((), Rule((), 1.0), ("degrees",), "regression")
-    with pytest.raises(ValueError, match="gains needs rules for classes, with"):
+    with pytest.raises(ValueError, match="gains needs"):
         metrics.gains(numbers, X, [1.0] * 8)
     with pytest.raises(ValueError, match="none is yes"):
         metrics.gains(made(), X, ["no"] * 8)
-    with pytest.raises(ValueError, match="pos_label must be one of the classes"):
+    with pytest.raises(ValueError, match="pos_label must"):
         metrics.gains(made(), X, Y, pos_label="maybe")
-    with pytest.raises(ValueError, match="y must have labels such as"):
+    with pytest.raises(ValueError, match="y must have"):
         metrics.gains(made(), X, [0, 1] * 4)
     with pytest.raises(ValueError, match="sample_weight must hold finite numbers"):
         metrics.gains(made(), X, Y, [-1.0] * 8)
@@ -89,7 +89,7 @@ def test_of_three_classes_one_is_looked_for():
     rest = Rule((), "c", (0.3, 0.1, 0.6))
     rules = RuleList((first,), rest, ("degrees",), "classification", labels)
     y = ["b", "c", "a", "a", "c", "c", "c", "c"]
-    with pytest.raises(ValueError, match=r"pos_label must be one of .*got None"):
+    with pytest.raises(ValueError, match="pos_label must"):
         metrics.gains(rules, X, y)
     steps = metrics.gains(rules, X, y, pos_label="c")
     assert [step["rules"] for step in steps] == [(2,), (1,)]
@@ -120,11 +120,11 @@ def test_the_top_rows_bring_their_part_of_a_step():
     assert found.at(1)["captured"] == 0.25
     assert found.best is found[2]
     for wrong in (0, 8.5, -1, "all"):
-        with pytest.raises(ValueError, match="above 0 and up to 8, or a share up to 1"):
+        with pytest.raises(ValueError, match="share up to"):
             found.at(wrong)
-    with pytest.raises(ValueError, match=r"0.25. For a share, write at\(share=0.25"):
+    with pytest.raises(ValueError, match=r"share, write at\(share=0.25"):
         found.at(0.25)
-    with pytest.raises(ValueError, match="n_rows or share, one of the two"):
+    with pytest.raises(ValueError, match="n_rows or share"):
         found.at(3, share=0.5)
 
 
@@ -136,7 +136,7 @@ def test_profit_is_what_positive_rows_bring_less_the_cost_of_all():
     assert "profit" not in metrics.gains(made(), X, Y)[0]
     with pytest.raises(ValueError, match="benefit and cost go together"):
         metrics.gains(made(), X, Y, benefit=10)
-    with pytest.raises(ValueError, match="cost must be a number; got nan"):
+    with pytest.raises(ValueError, match="cost must"):
         metrics.gains(made(), X, Y, benefit=10, cost=float("nan"))
     with pytest.raises(ValueError, match="pass benefit and cost"):
         _ = metrics.gains(made(), X, Y).best
@@ -163,15 +163,18 @@ def test_no_threshold_costs_less_than_the_best_one(form, positive):
     X, y = X[300:], y[300:]
     weight = np.arange(len(y)) % 3 + 1.0
 
-    def cost_of(threshold, costs):
-        predicted = rules.with_threshold(threshold).predict(X)
-        return metrics.expected_cost(y, predicted, costs, sample_weight=weight)
+    def predicted(threshold):
+        return rules.with_threshold(threshold).predict(X)
 
+    every = {tuple(predicted(t)) for t in np.linspace(0.001, 0.999, 400)}
     for missed in (0.05, 0.5, 1, 2, 7, 200):
         costs = {("malignant", "benign"): missed, ("benign", "malignant"): 1}
         best = metrics.best_threshold(rules, X, y, costs, weight)
-        every = [cost_of(t, costs) for t in np.linspace(0.001, 0.999, 400)]
-        assert cost_of(best, costs) == pytest.approx(min(every))
+        found, *others = (
+            metrics.expected_cost(y, np.array(one), costs, sample_weight=weight)
+            for one in (predicted(best), *every)
+        )
+        assert found == pytest.approx(min(others))
 
 
 @pytest.mark.parametrize("positive", ["malignant", "benign"])

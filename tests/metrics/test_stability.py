@@ -151,7 +151,7 @@ def test_the_command_line_tells_it(clear, tmp_path, capsys):
     joblib.dump(forest.fit(frame, y), tmp_path / "model.joblib")
     frame.assign(y=y).to_csv(tmp_path / "data.csv", index=False)
     command = ["simplify", tmp_path / "model.joblib", tmp_path / "data.csv"]
-    command += ["--target", "y", "--trust-pickle", "--stability", "2"]
+    command += ["--target", "y", "--trust", "pickle", "--stability", "2"]
     assert run([str(part) for part in command]) == 0
     assert "In 2 refits on random halves" in capsys.readouterr().out
     assert run([str(part) for part in [*command, "--json"]]) == 0

@@ -8,6 +8,7 @@ import pytest
 from sklearn.datasets import load_iris
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
+import defragtrees
 from defragtrees import RuleModel, read_forest, simplify
 from defragtrees.baselines import DistilledTreeClassifier
 from defragtrees.ensembles.predictions import match_classes
@@ -282,7 +283,7 @@ def test_edited_and_refitted_rules_say_what_was_tested(tmp_path):
     # Rules that predict what they did agree as often as they did.
     counted = rules.refit(*rows(1500, np.random.default_rng(4)))
     counted.save(tmp_path / "rules.json")
-    found, finding = agreement(RuleModel.load(tmp_path / "rules.json"), model)
+    found, finding = agreement(defragtrees.load(tmp_path / "rules.json"), model)
     assert (finding.then, found.notes) == (1 - rules.training.agreement.loss, ())
     higher = rules.with_threshold(0.9)
     assert agreement(higher, model)[1] is None

@@ -13,6 +13,7 @@ from sklearn.ensemble import (
     HistGradientBoostingRegressor,
 )
 
+import defragtrees
 from defragtrees import Condition, Rule, RuleList, RuleModel, simplify
 from defragtrees.monitoring.check import Check, check
 from defragtrees.outcomes.tests import (
@@ -299,7 +300,7 @@ def test_the_training_record_is_small_and_kept(tmp_path):
     age = record.column(0)
     assert (age.low, age.high, age.is_integer) == (18.0, 79.0, True)
     rules.save(tmp_path / "rules.json")
-    assert RuleModel.load(tmp_path / "rules.json") == rules
+    assert defragtrees.load(tmp_path / "rules.json") == rules
     data = rules.to_dict()
     data["training"]["columns"][0]["counts"].append(3)
     with pytest.raises(ValueError, match="one less than its counts"):
@@ -310,7 +311,7 @@ def test_the_record_counts_the_rows():
     rules, _ = fitted()
     X, y = rows(1500, np.random.default_rng(1))
     for column in rules.training.columns:
-        values = rules.encode(X)[:, column.feature]
+        values = rules._encode(X)[:, column.feature]
         assert column.count(values).tolist() == [int(n) for n in column.counts]
     assert rules.training.target == ((y == "bad").sum(), (y == "good").sum())
     error = (rules.predict(X) != y).mean()

@@ -211,10 +211,10 @@ def checks_plain(k):
 def test_checks_at_the_same_time_do_not_mix_their_lines(tmp_path):
     path = tmp_path / "checks.jsonl"
     context = multiprocessing.get_context("spawn")
-    with concurrent.futures.ProcessPoolExecutor(4, context) as pool:
-        list(pool.map(append_many, [path] * 4, range(4)))
+    with concurrent.futures.ProcessPoolExecutor(2, context) as pool:
+        list(pool.map(append_many, [path] * 2, range(2)))
     labels = [record.label for record in read_history(path)]
-    assert sorted(labels) == sorted(f"{k}-{i}" for k in range(4) for i in range(20))
+    assert sorted(labels) == sorted(f"{k}-{i}" for k in range(2) for i in range(20))
 
 
 def test_a_line_that_does_not_fit_is_not_written_in_part(tmp_path, monkeypatch):

@@ -19,12 +19,12 @@ from scipy.special import xlogy
 from sklearn.ensemble import RandomForestRegressor
 from sklearn.metrics import mean_poisson_deviance
 
+import defragtrees
 from defragtrees import (
     Condition,
     DefragRegressor,
     Rule,
     RuleList,
-    RuleModel,
     metrics,
     read_forest,
     write_report,
@@ -176,7 +176,7 @@ def fitted(visits):
 def test_rules_predict_and_are_printed(rules):
     assert rules.predict([[1.0, 30.0], [5.0, 30.0]]).tolist() == [6.0, 1.0]
     assert "6 times" in str(rules)
-    assert "300 rows" in rules.to_text()
+    assert "300 rows" in rules.export("text")
     assert "6 times" in rules.export("markdown")
     assert rules.explain([[1.0, 30.0]])
 
@@ -190,7 +190,7 @@ def test_y_is_checked_by_its_own_rules():
 
 def test_rules_are_saved_and_loaded(rules, tmp_path):
     rules.save(tmp_path / "rules.json")
-    again = RuleModel.load(tmp_path / "rules.json")
+    again = defragtrees.load(tmp_path / "rules.json")
     assert again == rules
     assert isinstance(again.outcome, Counts)
     assert json.loads((tmp_path / "rules.json").read_text())["task"] == "counts"

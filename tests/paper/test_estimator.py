@@ -1,7 +1,5 @@
 """FABRulesClassifier and FABRulesRegressor, from an ensemble to rules."""
 
-import re
-
 import numpy as np
 import pytest
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
@@ -87,22 +85,17 @@ def test_history_has_every_iteration_and_callback_stops_early(xor):
     assert max(step.iteration for step in short.history_) == 2
 
 
-def test_summary_shows_the_error_of_rules_posterior_and_ensemble(xor):
+def test_summary_and_evaluate_have_the_posterior_too(xor):
     forest, X, y = xor
     simple = fitted(forest, X[:1000], y[:1000], random_state=0, **SEEDED)
-    text = simple.summary(X[1000:], y[1000:])
+    predicted = simple.predict_posterior(X[1000:])
     scores = simple.evaluate(X[1000:], y[1000:])
-    cells = [re.split("  +", line.strip()) for line in text.splitlines()]
-    lines = {name: rest for name, *rest in cells}
-    assert lines["on these rows"] == ["rules", "posterior", "ensemble"]
-    names = "error", "posterior_error", "ensemble_error"
-    assert lines["error"] == [f"{scores[name]:.4f}" for name in names]
-    names = "fidelity", "posterior_fidelity"
-    assert lines["agreement with the model"] == [
-        f"{scores[name]:.4f}" for name in names
-    ]
-    names = "recall", "posterior_recall", "ensemble_recall"
-    assert lines["recall"] == [f"{scores[name]:.4f}" for name in names]
+    assert scores["posterior_error"] == np.mean(predicted != y[1000:])
+    agreement = np.mean(predicted == forest.predict(X[1000:]))
+    assert scores["posterior_fidelity"] == pytest.approx(agreement)
+    text = simple.summary(X[1000:], y[1000:])
+    assert f"(posterior): error {scores['posterior_error']:.4f}, agreement" in text
+    assert "posterior" in simple.summary()
 
 
 def test_component_rules_are_the_boxes_before_they_are_put_in_order():

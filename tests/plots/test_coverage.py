@@ -8,7 +8,7 @@ from matplotlib import colors
 
 from defragtrees import metrics, plots
 from defragtrees.plots import style
-from defragtrees.rules import RuleList
+from defragtrees.rules import RuleList, RuleTree
 from defragtrees.rules.conditions import Condition, Rule
 
 from .conftest import make_averaged, make_classes, make_many, make_numbers, make_rows
@@ -109,6 +109,9 @@ def test_overlap_of_many_rules_has_the_mean_of_the_metric():
 
 
 def test_a_partition_has_one_rule_in_each_row():
-    rules = dataclasses.replace(make_list(), is_partition=True)
+    made = make_list()
+    rules = RuleTree(
+        made.rules, made.default, made.feature_names, made.task, made.classes
+    )
     ax = plots.overlap(rules, X)
     np.testing.assert_allclose(np.sum(heights(ax), axis=0), [0.0, 1.0])

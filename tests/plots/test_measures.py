@@ -101,7 +101,7 @@ def test_gains_have_a_point_for_each_step_with_the_numbers_of_its_rules():
         highest = np.interp(x, *np.array(best.get_xydata(), dtype=float).T)
         assert (own <= highest + 1e-3).all()
         assert (best.get_ydata()[0], random.get_ydata()[0]) == (top, top / 2)
-    with pytest.raises(ValueError, match="one of captured, precision, lift; got 'auc'"):
+    with pytest.raises(ValueError, match="captured, precision, lift"):
         plots.gains(rules, X, y, measure="auc")
 
 
@@ -146,7 +146,7 @@ def test_a_fitted_estimator_can_be_drawn():
     ax = plots.convergence(simple.fit(X, y))
     assert len(thick(ax).get_xdata()) == simple.n_iter_
     ax.figure.canvas.draw()
-    with pytest.raises(TypeError, match="needs a fitted FABRulesClassifier or FAB"):
+    with pytest.raises(TypeError, match="FABRulesClassifier or FAB"):
         plots.convergence(DefragClassifier(ensemble, random_state=0).fit(X, y))
 
 

@@ -191,14 +191,14 @@ def test_features_are_by_default_those_in_most_rules():
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"features": (0, 9)}, "names or indices of the 6 features"),
+        ({"features": (0, 9)}, "names or indices"),
         (
             {"features": ("no such", 1)},
-            "features has 'no such', which is not a",
+            "features has",
         ),
         ({"features": (2, 2)}, "two different ones"),
         ({}, "must have a value"),
-        ({"features": (0, 1), "at": {1: 2.0}}, "must not hold the features shown"),
+        ({"features": (0, 1), "at": {1: 2.0}}, "features shown"),
     ],
 )
 def test_bad_features_are_rejected(settings, message):

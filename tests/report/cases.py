@@ -4,8 +4,10 @@ import os
 import re
 import shutil
 import time
+from dataclasses import KW_ONLY, dataclass
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -50,21 +52,19 @@ def assert_soon(page, look, expected):
     assert found == expected
 
 
+@dataclass(repr=False, eq=False)
 class GivenRules(Simplifier):
     """A simplifier whose rules are written by hand, around a forest."""
 
-    def __init__(self, ensemble=None, *, rules=None, target="ensemble"):
-        self.ensemble = ensemble
-        self.rules = rules
-        self.target = target
-        self.random_state = 0
-        self.shorten_thresholds = True
-        self.n_jobs = None
+    _: KW_ONLY
+    rules: Any = None
+    random_state: Any = 0
 
     def _simplify(self, problem, rng):
         return self.rules
 
 
+@dataclass(repr=False, eq=False)
 class GivenClassifier(RuleClassifier, GivenRules):
     """For classes."""
 
@@ -116,13 +116,13 @@ def named(first, second, classes):
     return GivenClassifier(forest, rules=rules).fit(X, y), X, y
 
 
-def numbers(decision):
+def numbers(form):
     """Two overlapping rules for a number, averaged or in order."""
     names = ("size", "age")
     large = Rule((Condition(0, lower=1.0),), 4.0, weight=2.0)
     old = Rule((Condition(1, lower=1.0),), 1.0, weight=1.0)
     rest = Rule((), 0.0, weight=1.0)
-    rules = FORMS[decision]((large, old), rest, names, "regression")
+    rules = FORMS[form]((large, old), rest, names, "regression")
     forest = Forest((stump(0, 1.0, 0.0, 4.0),), names, "regression")
     X = np.array([[2.0, 2.0], [2.0, 0.0], [0.0, 2.0], [0.0, 0.0]])
     return GivenRegressor(forest, rules=rules).fit(X), X, np.array([3.0, 4.0, 0.0, 0.0])
@@ -131,18 +131,18 @@ def numbers(decision):
 EVIL = "<script>alert(1)</script>"
 
 
-def loans(decision="first", n_rows=600):
+def loans(form="list", n_rows=600):
     """Rules about whole numbers, shares that may be missing, and cities; and rows."""
     late = Condition(0, lower=1.0, is_integer=True)
     high = Condition(1, lower=0.5, missing=True)
     rome = Condition(2, categories=(1,))
     low = Condition(1, lower=0.05, upper=0.3)
     extra = [{}] * 4
-    if decision == "points":
+    if form == "points":
         extra = [{"points": (value,)} for value in (1.25, 0.5, -0.75, -0.625)]
-    if decision == "standalone":
+    if form == "standalone":
         extra = [{"weight": weight} for weight in (60.0, 120.0, 90.0, 0.0)]
-    rules = FORMS[decision](
+    rules = FORMS[form](
         (
             Rule((late, high), "unpaid", (0.25, 0.75), **extra[0]),
             Rule((rome,), "unpaid", (0.45, 0.55), **extra[1]),

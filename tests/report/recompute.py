@@ -61,13 +61,13 @@ class Rows:
 
     def _decide(self, held):
         """The answer, and for classes the probability of each."""
-        decision = self.rules["decision"]
+        form = self.rules["form"]
         rules = [rule for rule, holds in zip(self.every, held, strict=True) if holds]
-        if decision in ("first", "partition"):
+        if form in ("list", "tree"):
             return rules[0]["prediction"], rules[0]["distribution"]
-        if decision == "points":
+        if form == "points":
             return self.of_total(sum(rule["points"][0] for rule in rules))
-        if decision == "standalone":
+        if form == "standalone":
             rules = rules[:-1] or rules
         weights = [rule["weight"] or 1.0 for rule in rules]
         outputs = [
@@ -88,9 +88,9 @@ class Rows:
         return self.classes[second > 0.5], [1 - second, second]
 
     def _strongest(self, held):
-        if self.rules["decision"] in ("first", "partition"):
+        if self.rules["form"] in ("list", "tree"):
             return held.index(True)
-        if self.rules["decision"] == "points":
+        if self.rules["form"] == "points":
             return None  # none predicts alone
         says = [rule["weight"] for rule in self.every]
         sizes = [say if holds else -1 for say, holds in zip(says, held, strict=True)]
@@ -104,8 +104,8 @@ class Rows:
     def compared(self):
         """The rule, and the places of the rows, of each line of a calibration."""
         places = range(len(self))
-        if self.rules["decision"] != "points":
-            is_alone = self.rules["decision"] == "standalone"
+        if self.rules["form"] != "points":
+            is_alone = self.rules["form"] == "standalone"
             return [
                 (
                     rule,
@@ -124,10 +124,10 @@ class Rows:
 
     def members(self, k):
         """Places of the rows of a rule."""
-        if self.rules["decision"] in ("first", "partition"):
+        if self.rules["form"] in ("list", "tree"):
             return [i for i in range(len(self)) if self.deciding[i] == k]
         is_last = k == len(self.every) - 1
-        if self.rules["decision"] == "standalone" and is_last:
+        if self.rules["form"] == "standalone" and is_last:
             return [i for i in range(len(self)) if not any(self.held[i][:-1])]
         return [i for i in range(len(self)) if self.held[i][k]]
 

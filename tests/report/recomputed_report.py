@@ -29,7 +29,7 @@ class Report:
             }
             if self.rows.group[0] is not None and len(self.classes) == 2:
                 found[f"{self.classes[1]} by group"] = self._groups()
-        if self.rows.rules["decision"] == "points":
+        if self.rows.rules["form"] == "points":
             found["From total to risk"] = self._risks()
         return found
 
@@ -123,9 +123,9 @@ class Report:
         rows, lines = self.rows, []
         before = [0.0] * len(self.classes)
         counted = rows.every
-        if rows.rules["decision"] == "points":
+        if rows.rules["form"] == "points":
             counted = counted[-1:]
-        elif rows.rules["decision"] == "standalone":
+        elif rows.rules["form"] == "standalone":
             counted = []
         if any(rule["rates"] is None for rule in counted):
             counted = []
@@ -156,7 +156,7 @@ class Report:
                 continue
             label = self.classes[place]
             told = 100 * mean([rows.estimates[i][place] for i in places])
-            if rows.rules["decision"] == "standalone":
+            if rows.rules["form"] == "standalone":
                 told = 100 * rule["distribution"][place]
             seen = rows.share(lambda i, c=label: rows.truth[i] == c, places)
             interval = wilson(seen, len(places))
@@ -165,7 +165,7 @@ class Report:
 
     def _about(self, places):
         """The first cells of a line of a calibration: total, or rule, and rows."""
-        if self.rows.rules["decision"] == "points":
+        if self.rows.rules["form"] == "points":
             return [[self.rows.total(places[0])], [len(places)]]
         return [None, None, [len(places)]]
 
@@ -181,7 +181,7 @@ class Report:
             ends = [seen - half, seen + half] if half else []
             # That of a rule is its prediction.
             told = [[mean([rows.says[i] for i in places])]]
-            told = told if rows.rules["decision"] == "points" else []
+            told = told if rows.rules["form"] == "points" else []
             lines.append([*self._about(places), *told, [seen], ends])
         return lines
 
@@ -294,14 +294,14 @@ class Report:
         if not places:
             return [[]]
         first = [100 * len(places) / len(rows), len(places)]
-        if rows.rules["decision"] == "points":
+        if rows.rules["form"] == "points":
             return [first]
         if self.classes:
             first.append(rows.share(lambda i: rows.says[i] == rows.truth[i], places))
             if rows.has_model:
                 same = rows.share(lambda i: rows.says[i] == rows.ensemble[i], places)
                 first.append(same)
-            if rows.rules["decision"] == "standalone":
+            if rows.rules["form"] == "standalone":
                 return [first]
             label = self.classes[self._place(rows.every[k])]
             seen = rows.share(lambda i: rows.truth[i] == label, places)

@@ -212,7 +212,7 @@ def test_the_accepted_bars_have_the_colour_of_the_class():
     svg = svg_of(simple, X, y)
     bars = re.findall(r'<rect fill="var\(--(\w+)\)"', svg)
     assert set(bars) == {"faint", "g1"}
-    simple, X, y = numbers("first")
+    simple, X, y = numbers("list")
     bars = re.findall(r'<rect fill="var\(--(\w+)\)"', svg_of(simple, X, y))
     assert set(bars) == {"faint", "accent"}
 
@@ -306,7 +306,7 @@ def test_rare_rates_have_decimals_and_a_scale_of_their_own():
     ],
 )
 def test_any_numbers_have_a_scale(y, ends):
-    simple, X, _ = numbers("first")
+    simple, X, _ = numbers("list")
     svg = svg_of(simple, X, np.array(y))
     assert texts(svg)[:2] == ends
 

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 from sklearn.metrics import precision_score, recall_score
 
+import defragtrees
 from defragtrees import load
 from defragtrees._utils import formatting as render
 from defragtrees.ensembles.forest import Forest
@@ -26,8 +27,9 @@ from defragtrees.report.text import (
     shown_error_text,
     true_minus,
 )
-from defragtrees.rules import RuleList, RuleModel, Scorecard, schema
+from defragtrees.rules import RuleList, Scorecard
 from defragtrees.rules.conditions import Condition, Rule
+from defragtrees.rules.forms import FORMS as RULE_FORMS
 from defragtrees.rules.parsing import read_condition
 from tests.export import cases as export_cases
 from tests.report.cases import (
@@ -128,8 +130,8 @@ def made_report(folder, simple, X, y, **options):
     return path, draw_sample(summarize(simple, X, y))
 
 
-FORMS = ("first", "standalone", "points", "scaled", "average", "first class")
-RANDOM = [(form, n) for form in schema.DECISIONS for n in (0, 2, 3)]
+FORMS = ("list", "standalone", "points", "scaled", "average", "first class")
+RANDOM = [(form, n) for form in RULE_FORMS for n in (0, 2, 3)]
 
 
 def of_form(name):
@@ -249,7 +251,7 @@ def test_three_edits_by_keyboard_are_those_of_python(credit, tmp_path):
     assert editor.proofs() == expected_proofs(rules, sample)
     assert editor.focused() == "undo"
 
-    saved = RuleModel.load(editor.save(tmp_path))
+    saved = defragtrees.load(editor.save(tmp_path))
     assert saved == rules
     assert [edit.text for edit in saved.edits] == [edit.text for edit in rules.edits]
     predicted = saved._predict(saved._covers(sample.matrix))
@@ -269,7 +271,7 @@ def test_edits_by_mouse_are_those_of_python(credit, tmp_path):
     rules = rules.move(2, 1)
     assert_same(editor, rules, sample)
     editor.click("1/0/remove")
-    rules = rules.remove(2, 1)
+    rules = rules.drop(2, 1)
     assert_same(editor, rules, sample)
     slider = editor.control("2/0/<=/slider")
     slider.scroll_into_view_if_needed()
@@ -284,7 +286,7 @@ def test_edits_by_mouse_are_those_of_python(credit, tmp_path):
     rules = rules.replace(1, "city is Rome or Oslo")
     assert_same(editor, rules, sample)
     assert editor.proofs() == expected_proofs(rules, sample)
-    assert RuleModel.load(editor.save(tmp_path)) == rules
+    assert defragtrees.load(editor.save(tmp_path)) == rules
     for _ in range(4):
         editor.click("undo")
     assert_same(editor, before, sample)
@@ -367,12 +369,12 @@ def test_other_forms_change_what_makes_sense(browser, tmp_path, form):
         editor.type("0/0/>=/number", 1)
         rules = rules.replace(1, "late >= 1", condition=1)
         assert_same(editor, rules, sample)
-        assert RuleModel.load(editor.save(tmp_path)) == rules
+        assert defragtrees.load(editor.save(tmp_path)) == rules
         assert editor.complaints == []
 
 
 def test_numbers_are_measured_in_their_units(browser, tmp_path):
-    simple, X, _ = numbers("first")
+    simple, X, _ = numbers("list")
     rng = np.random.default_rng(0)
     X = np.repeat(X, 50, axis=0) + rng.normal(size=(200, 2)).round(2)
     y = 40_000 * X[:, 0] + rng.normal(scale=5_000, size=200)
@@ -386,7 +388,7 @@ def test_numbers_are_measured_in_their_units(browser, tmp_path):
         editor.click("0/down")
         rules = rules.move(1, 2)
         assert_same(editor, rules, sample)
-        assert RuleModel.load(editor.save(tmp_path)) == rules
+        assert defragtrees.load(editor.save(tmp_path)) == rules
         words = editor.page.inner_text('#editor [data-figure="error"]')
         assert words.startswith("root mean squared error\n")
 
@@ -457,10 +459,10 @@ def test_categories_are_shown_as_they_are_and_many_are_searched(browser, tmp_pat
         editor.page.keyboard.press("Enter")
         changed = simple.rules_.replace(2, f"town is town 3, town 59 or {many[-1]}")
         assert_same(editor, changed, sample)
-        assert RuleModel.load(editor.save(tmp_path)) == changed
+        assert defragtrees.load(editor.save(tmp_path)) == changed
         editor.control("0/0/category/2").check()
         changed = changed.replace(1, "amount is >=200 or 'no, or yes'")
-        assert RuleModel.load(editor.save(tmp_path)) == changed
+        assert defragtrees.load(editor.save(tmp_path)) == changed
         assert editor.complaints == []
 
 
@@ -626,7 +628,7 @@ def test_without_y_only_flagged_rows_are_counted(browser, tmp_path):
 
 
 def test_there_is_no_threshold_without_two_classes(tmp_path):
-    simple, X, y = numbers("first")
+    simple, X, y = numbers("list")
     page = write_report(tmp_path / "page.html", simple, X, y).read_text("utf-8")
     assert 'id="decider"' not in page
     assert 'id="explainer"' in page
@@ -740,9 +742,9 @@ def test_a_row_is_explained_as_in_python(browser, tmp_path, form):
         assert editor.complaints == []
 
 
-@pytest.mark.parametrize("form", ["first", "average", "points"])
+@pytest.mark.parametrize("form", ["list", "average", "points"])
 def test_a_number_is_explained_as_in_python(browser, tmp_path, form):
-    simple, X, _ = numbers("first" if form == "points" else form)
+    simple, X, _ = numbers("list" if form == "points" else form)
     rng = np.random.default_rng(0)
     X = np.repeat(X, 50, axis=0) + rng.normal(size=(200, 2)).round(2) + 5
     y = 40_000 * X[:, 0] + rng.normal(scale=5_000, size=200)
@@ -764,13 +766,13 @@ def test_a_number_is_explained_as_in_python(browser, tmp_path, form):
         assert editor.complaints == []
 
 
-@pytest.mark.parametrize(("decision", "n_classes"), RANDOM)
+@pytest.mark.parametrize(("form", "n_classes"), RANDOM)
 def test_random_rules_predict_and_explain_as_in_python(
-    browser, tmp_path, decision, n_classes
+    browser, tmp_path, form, n_classes
 ):
     rng = np.random.default_rng(3)
     labels = ("a", "b", "c")[:n_classes] or None
-    rules = export_cases.make_rules(rng, decision, labels)
+    rules = export_cases.make_rules(rng, form, labels)
     X = export_cases.array(export_cases.make_rows(rng, 60))
     y = rng.normal(size=60) if labels is None else rng.choice(labels, 60)
     path, sample = made_report(tmp_path, rules, X, y)
@@ -819,7 +821,7 @@ def test_dates_are_written_as_in_python(browser, tmp_path):
 
 
 def test_the_sample_is_stated_and_the_file_stays_small(tmp_path):
-    simple, _, _ = numbers("first")
+    simple, _, _ = numbers("list")
     rng = np.random.default_rng(0)
     X = rng.normal(size=(9000, 2))
     path, sample = made_report(tmp_path, simple, X, X[:, 0])

@@ -162,7 +162,7 @@ def test_costs_have_a_line_of_their_own():
 
 
 def test_numbers_are_measured_in_the_units_of_y():
-    simple, X, y = numbers("first")
+    simple, X, y = numbers("list")
     lines = cells(written("measures", summarize(simple, X, y))[1])
     # Predictions are 4, 4, 1 and 0; y is 3, 4, 0 and 0.
     assert [line[:2] for line in lines][:2] == [

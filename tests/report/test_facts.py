@@ -39,7 +39,7 @@ def test_accuracy_stands_beside_that_of_a_guess_and_of_the_model():
 
 
 def test_numbers_have_mean_absolute_errors():
-    facts = summarize(*numbers("first")).facts
+    facts = summarize(*numbers("list")).facts
     # Predictions 4, 4, 1, 0; y 3, 4, 0, 0 with mean 1.75; the forest 4, 4, 0, 0.
     assert facts.rules.value == 0.5
     assert facts.guess.value == 1.75

@@ -65,7 +65,7 @@ def test_large_gaps_of_selection_rates_are_named():
 
 
 def test_groups_of_numbers_have_means():
-    simple, X, y = numbers("first")
+    simple, X, y = numbers("list")
     one, two = summarize(simple, X, y, groups=[0, 0, 1, 1]).group_lines()
     # Predictions 4, 4, 1, 0; y 3, 4, 0, 0.
     assert (one["mean"][0], one["prediction"][0], one["bias"][0]) == (3.5, 4.0, 0.5)

@@ -52,8 +52,8 @@ def test_a_title_names_what_is_predicted():
     simple, X, y = named("a", "b", (0, 1))
     assert summarize(simple, X, y).title == "Predicting 0 or 1 in 2 rules"
     assert make_title(simple.rules_, "y", "a.csv") == "Predictions for a.csv in 2 rules"
-    assert make_title(numbers("first")[0].rules_) == "Predicting a number in 3 rules"
-    assert make_title(numbers("first")[0].rules_, "price") == "Price in 3 rules"
+    assert make_title(numbers("list")[0].rules_) == "Predicting a number in 3 rules"
+    assert make_title(numbers("list")[0].rules_, "price") == "Price in 3 rules"
     card = loans("points")[0].rules_
     assert make_title(card, "loan") == "Loan: 3 questions with points"
 
@@ -86,7 +86,7 @@ def test_long_names_are_cut_and_stay_distinct():
     long = "n" * 300
     simple, X, y = named(long, "b", (f"{long}1", f"{long}2"))
     found = summarize(simple, X, pd.Series(y, name=long), groups=[long] * len(y))
-    assert found.rules.shown_names == (cut(long), "b")
+    assert found.rules._shown_names == (cut(long), "b")
     condition = found.rules.rules[0].conditions[0]
     assert condition_parts(condition, found.rules)[1] == cut(long)
     assert found.target == cut(long)

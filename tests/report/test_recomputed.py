@@ -37,7 +37,7 @@ def written(folder, simple, X, y, rules=None, model=None, **options):
     return files
 
 
-@pytest.mark.parametrize("form", ["first", "standalone", "points"])
+@pytest.mark.parametrize("form", ["list", "standalone", "points"])
 def test_every_figure_about_classes_is_so(tmp_path, capsys, form):
     simple, X, y = loans(form)
     groups = np.where(np.arange(len(X)) % 3, "young", "old")
@@ -45,7 +45,7 @@ def test_every_figure_about_classes_is_so(tmp_path, capsys, form):
     assert compare_figures.main(*files, "status") == 0, capsys.readouterr().out
 
 
-@pytest.mark.parametrize("form", ["first", "standalone", "points"])
+@pytest.mark.parametrize("form", ["list", "standalone", "points"])
 def test_every_figure_about_edited_and_loaded_rules_is_so(tmp_path, capsys, form):
     simple, X, y = loans(form)
     rules = simple.rules_.drop(2)
@@ -82,7 +82,7 @@ def test_every_figure_about_three_classes_is_so(tmp_path, capsys):
 
 
 def test_every_figure_about_numbers_is_so(tmp_path, capsys):
-    simple, X, _ = numbers("first")
+    simple, X, _ = numbers("list")
     rng = np.random.default_rng(0)
     X = np.repeat(X, 50, axis=0) + rng.normal(size=(200, 2)).round(2)
     y = (40_000 * X[:, 0] + rng.normal(scale=5_000, size=200)).round(1)

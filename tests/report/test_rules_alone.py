@@ -10,9 +10,9 @@ from defragtrees.report.summary import summarize
 from tests.report.cases import loans, numbers, weather
 
 
-@pytest.mark.parametrize("decision", ["first", "standalone", "points"])
-def test_rules_with_their_model_have_the_figures_of_their_estimator(decision):
-    simple, X, y = loans(decision)
+@pytest.mark.parametrize("form", ["list", "standalone", "points"])
+def test_rules_with_their_model_have_the_figures_of_their_estimator(form):
+    simple, X, y = loans(form)
     own = summarize(simple, X, y)
     found = summarize(simple.rules_, X, y, model=simple.forest_)
     assert found.scores == own.scores
@@ -39,9 +39,9 @@ def test_rules_without_a_model_have_nothing_about_one():
     assert found.facts.model is None
 
 
-@pytest.mark.parametrize("decision", ["first", "standalone", "points"])
-def test_edited_and_loaded_rules_have_a_report(tmp_path, decision):
-    simple, X, y = loans(decision)
+@pytest.mark.parametrize("form", ["list", "standalone", "points"])
+def test_edited_and_loaded_rules_have_a_report(tmp_path, form):
+    simple, X, y = loans(form)
     simple.rules_.drop(2).save(tmp_path / "rules.json")
     rules = load(tmp_path / "rules.json")
     for options in ({}, {"model": simple.forest_}, {"model": simple.forest_.predict}):

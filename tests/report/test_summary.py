@@ -92,7 +92,7 @@ def test_an_averaged_rule_has_all_rows_that_it_matches():
 
 
 def test_a_list_gives_a_row_to_its_first_rule():
-    simple, X, y = numbers("first")
+    simple, X, y = numbers("list")
     found = summarize(simple, X, y)
     assert [card.n_rows for card in found.cards] == [2, 1, 1]
     assert found.cards[0].miss == 0.5

@@ -64,7 +64,7 @@ def test_without_y_it_says_so():
 
 
 def test_numbers_are_in_their_units():
-    what, how_well, where = verdict(summarize(*numbers("first")))[:3]
+    what, how_well, where = verdict(summarize(*numbers("list")))[:3]
     assert what == "3 rules predict a number from 2 of 2 features."
     # Predictions 4, 4, 1, 0; y 3, 4, 0, 0 with mean 1.75; the model has 4, 4, 0, 0.
     assert how_well == (

@@ -168,9 +168,9 @@ def test_classes_have_base_rates_and_meanings():
     assert "those of <b><bdi>out</bdi></b>" in words
 
 
-@pytest.mark.parametrize("decision", ["first", "average"])
-def test_quantiles_of_numbers_are_shown(decision):
-    simple, X, y = numbers(decision)
+@pytest.mark.parametrize("form", ["list", "average"])
+def test_quantiles_of_numbers_are_shown(form):
+    simple, X, y = numbers(form)
     words = plain(written("data", summarize(simple, X, y))[-1])
     assert "its mean is 1.75, its median 1.5" in words
 

@@ -60,9 +60,9 @@ def without_library(page):
     return re.sub(r"<script>.*?</script>", "", page, flags=re.DOTALL)
 
 
-@pytest.mark.parametrize("decision", ["first", "partition", "average"])
-def test_pages_are_well_formed(tmp_path, decision):
-    simple, X, y = numbers(decision)
+@pytest.mark.parametrize("form", ["list", "tree", "average"])
+def test_pages_are_well_formed(tmp_path, form):
+    simple, X, y = numbers(form)
     outline = Outline()
     outline.feed(without_library(page_of(tmp_path, simple, X, y)))
     assert outline.open == []

@@ -105,7 +105,7 @@ def make_documents():
         if name == "list of two":
             labels |= {"class_labels": {"no": "No"}, "pos_label": "no"}
         if name == "list of numbers":
-            rules = rules.remove(1, 1)
+            rules = rules.drop(1, 1)
         made[name] = json.loads(json.dumps(rules.relabel(**labels).to_dict()))
     made["list of cities"] = _with_categories(made["list of numbers"])
     return made
@@ -190,16 +190,16 @@ def use(rules, rows):
         if rules.residuals is not None and len(rules.residuals.pooled) >= 3:
             ends = rules.predict_interval(X, 0.5)
             assert (ends[:, 0] <= ends[:, 1]).all()
-    elif rules.has_probabilities:
+    elif rules._has_probabilities:
         chances = rules.predict_proba(X)
         assert np.allclose(chances.sum(axis=1), 1, atol=0.011), chances
         assert ((chances >= 0) & (chances <= 1 + 1e-9)).all()
         ends = rules.rate_interval(X)
         assert (np.isnan(ends) | ((ends >= 0) & (ends <= 1 + 1e-9))).all()
-        rules.decision_function(X)
+        rules._decision_function(rules.covers(X))
         metrics.calibration(rules, X, predicted)
-    str(rules), repr(rules), rules._repr_html_(), rules.to_text()
-    rules.table(details=True), rules.rows(), rules.to_frame()
+    str(rules), repr(rules), rules._repr_html_(), rules.export("text")
+    rules.table(details=True), rules._rows(), rules.to_frame()
     rules.explain(X[:3])
     _tried(rules.check, X, predicted)  # nothing may have been counted
     rules.refit(X, predicted)

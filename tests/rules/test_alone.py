@@ -78,7 +78,7 @@ def test_details_have_the_rate_alone_where_it_differs(titanic):
     again = RuleModel.from_dict(json.loads(json.dumps(rules.to_dict())))
     assert str(again) == str(rules)
     assert again == rules
-    assert rules.rows()[1]["alone"] == rules.rules[1].alone[1]
+    assert rules._rows()[1]["alone"] == rules.rules[1].alone[1]
 
 
 def test_no_rate_alone_where_it_is_the_same(titanic):

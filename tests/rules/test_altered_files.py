@@ -85,7 +85,7 @@ def test_every_form_and_field_is_altered(documents):
     fields = {key for document in documents.values() for key in document}
     assert fields == set(rules_schema()["properties"])
     kinds = {type(RuleModel.from_dict(one)).__name__ for one in documents.values()}
-    assert kinds == {"RuleEnsemble", "RuleList", "RuleSet", "Scorecard"}
+    assert kinds == {"RuleEnsemble", "RuleList", "RuleSet", "RuleTree", "Scorecard"}
     rules = [
         rule for one in documents.values() for rule in [*one["rules"], one["default"]]
     ]

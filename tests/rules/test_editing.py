@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
+import defragtrees
 from defragtrees import (
     Condition,
     Rule,
@@ -20,6 +21,7 @@ from defragtrees import (
 from defragtrees.data.refitting import checked_rows, recount_rows
 from defragtrees.errors import ConditionTextError
 from defragtrees.outcomes.classification import LEAST_PRIOR, MOST_PRIOR
+from defragtrees.rules import RuleTree
 from defragtrees.rules.profile import WORTH, Evidence
 
 NAMES = ("income", "age", "city")
@@ -122,11 +124,11 @@ def test_whole_numbers_stay_whole():
 
 
 def test_a_condition_can_be_removed_but_the_last_one():
-    rules = loans().remove(3, "city")
+    rules = loans().drop(3, "city")
     assert texts(rules)[2] == "income <= 9000"
     assert rules.edits[0].action == "remove"
     with pytest.raises(ValueError, match="rule 1 has no other"):
-        loans().remove(1, 1)
+        loans().drop(1, 1)
 
 
 def test_rules_move_and_keep_what_is_still_true():
@@ -136,11 +138,8 @@ def test_rules_move_and_keep_what_is_still_true():
         "age <= 24",
     ]
     assert is_counted(rules) == [True, False, False, True]
-    again = loans().reorder([1, 3, 2])
-    assert again.rules == rules.rules
-    assert again.edits[0].text == "put the rules into the order 1, 3, 2"
     # The order among those before it changes nothing for the third.
-    assert is_counted(loans().reorder([2, 1, 3])) == [False, False, True, True]
+    assert is_counted(loans().move(2, 1)) == [False, False, True, True]
 
 
 def test_an_answer_is_changed_and_probabilities_stay():
@@ -247,10 +246,8 @@ def test_what_is_no_rule_or_condition_is_refused():
     for number in (0, 4, -1, 1.5, "1", True):
         with pytest.raises(ValueError, match=r"number from 1 to 3; got"):
             loans().drop(number)
-    with pytest.raises(ValueError, match="order must have each of the rules"):
-        loans().reorder([1, 2])
     with pytest.raises(ValueError, match=r"one of .'age'.; got 'income'"):
-        loans().remove(2, "income")
+        loans().drop(2, "income")
     with pytest.raises(ConditionTextError, match=r"\[here\]incme"):
         loans().replace(1, "incme <= 3")
 
@@ -258,7 +255,7 @@ def test_what_is_no_rule_or_condition_is_refused():
 def test_edits_are_kept_in_order_and_in_the_file(tmp_path):
     rules = loans().drop(2).replace(1, "income > 50000").set_prediction(2, "good")
     rules.save(tmp_path / "rules.json")
-    again = RuleModel.load(tmp_path / "rules.json")
+    again = defragtrees.load(tmp_path / "rules.json")
     assert again == rules
     assert [edit.action for edit in again.edits] == ["drop", "replace", "prediction"]
 
@@ -266,10 +263,9 @@ def test_edits_are_kept_in_order_and_in_the_file(tmp_path):
 def test_a_tree_without_a_leaf_is_a_list():
     low = Rule((Condition(0, upper=1.0),), 1.0)
     high = Rule((Condition(0, lower=1.0),), 2.0)
-    tree = RuleList((low, high), Rule((), 0.0), ("a",), "regression",
-                   is_partition=True)  # fmt: skip
+    tree = RuleTree((low, high), Rule((), 0.0), ("a",), "regression")
     rules = tree.drop(2)
-    assert rules.decision == "first"
+    assert rules.form == "list"
     assert rules.predict([[0.0], [2.0]]).tolist() == [1.0, 0.0]
 
 
@@ -378,7 +374,7 @@ def test_rows_that_cannot_be_counted_are_refused():
 def test_rules_without_counts_do_not_name_rows():
     estimator, X, y = fitted()
     rules = estimator.rules_
-    assert rules.evidence.text in rules.to_text()
+    assert rules.evidence.text in rules.export("text")
     # All rules of a list below a change have other rows.
     assert rules.evidence.text not in str(rules.drop(1))
     assert "given to refit" in str(rules.drop(1).refit(X, y))
@@ -388,7 +384,7 @@ def test_rules_without_counts_do_not_name_rows():
 def test_rules_are_drawn_to_all_rows_by_what_the_rows_are_worth(source):
     estimator, X, y = fitted()
     rules = estimator.rules_
-    rows = checked_rows(rules, rules.encode(X), y)
+    rows = checked_rows(rules, rules._encode(X), y)
     found = recount_rows(rules, *rows, source=source)
     base = (y == "good").mean()
     within = sum(rule.n_rows * rule.rates[0] * rule.rates[1] for rule in found)
@@ -409,7 +405,7 @@ def test_kept_rules_stay_and_others_are_found_anew(form, task):
     before = estimator.rules_.replace(1, "x2 <= 40 and x1 > 100")
     rules = before.improve(X, y, keep=[1], max_rules=4, random_state=0)
     assert rules.rules[0].conditions == before.rules[0].conditions
-    assert rules.decision == before.decision
+    assert rules.form == before.form
     assert 2 < rules.n_rules <= 4
     assert rules.edits[-1].text == "kept rule 1, searched for others on 400 rows"
     assert told(rules.refit(X, y)) == told(rules)

@@ -2,6 +2,7 @@
 
 import pytest
 
+import defragtrees
 from defragtrees import RuleModel
 from defragtrees.errors import ModelFileError
 from defragtrees.rules.edits import ACTIONS, Edit
@@ -25,7 +26,7 @@ def test_edits_of_a_file_are_kept_and_shown(tmp_path):
         Edit("refit", "anew"),
     )
     rules.save(tmp_path / "rules.json")
-    again = RuleModel.load(tmp_path / "rules.json")
+    again = defragtrees.load(tmp_path / "rules.json")
     assert again == rules
     assert again.to_dict()["edits"][0] == DROPPED
     for text in (str(again), again._repr_html_()):

@@ -8,6 +8,7 @@ from dataclasses import fields as fields_of
 import numpy as np
 import pytest
 
+import defragtrees
 from defragtrees import (
     Condition,
     ModelFileError,
@@ -95,7 +96,7 @@ def test_an_interval_is_as_wide_as_the_rows_are_worth():
     # The count is what was counted, whatever it is worth.
     rules = dataclasses.replace(two_classes(), rules=(half,))
     assert "P(wait) = 25 % (212 of 2,640 rows, 95 % interval 7 - 10 %)" in (
-        rules.to_text()
+        rules.export("text")
     )
 
 
@@ -105,7 +106,7 @@ def test_of_two_classes_the_probability_of_the_second_is_shown():
         "1  degrees > 30  sell     25 %        7 - 9 %  2,640",
         "2  otherwise     wait     75 %      65 - 83 %     80",
     ]
-    assert two_classes().to_text().splitlines() == [
+    assert two_classes().export("text").splitlines() == [
         "1. if degrees > 30 then sell: P(wait) = 25 % (212 of 2,640 rows, 95 % "
         "interval 7 - 9 %)  [25 % of rows, 88 % agreement with the model]",
         "2. otherwise wait: P(wait) = 75 % (60 of 80 rows, 95 % interval 65 - 83 %)"
@@ -173,11 +174,11 @@ def test_where_y_was_imitated_there_is_no_agreement_to_report():
     rules = dataclasses.replace(rules, rules=(hot,), default=default)
     assert "agreement" in two_classes().table(details=True)
     assert "agreement" not in rules.table(details=True)
-    assert "agreement" not in rules.to_text()
+    assert "agreement" not in rules.export("text")
 
 
 def test_rows_have_the_numbers_behind_the_text():
-    first, last = two_classes().rows()
+    first, last = two_classes()._rows()
     assert first["class"] == last["class"] == "wait"
     assert first["rate"] == 212 / 2640
     assert first["probability"] == first["estimate"] == 0.25
@@ -187,7 +188,7 @@ def test_rows_have_the_numbers_behind_the_text():
     assert last["estimate_text"] == (
         "P(wait) = 75 % (60 of 80 rows, 95 % interval 65 - 83 %)"
     )
-    unmeasured = three_classes().rows()[0]
+    unmeasured = three_classes()._rows()[0]
     assert math.isnan(unmeasured["rate"])
     assert unmeasured["interval"] is None
     assert unmeasured["estimate_text"] == ""
@@ -200,7 +201,7 @@ def test_rows_have_the_numbers_behind_the_text():
 def test_weights_that_are_no_counts_have_a_digit_while_they_are_few(n_rows, counts):
     rules = two_classes()
     default = dataclasses.replace(rules.default, n_rows=n_rows, rates=(0.5, 0.5))
-    text = dataclasses.replace(rules, default=default).rows()[-1]["estimate_text"]
+    text = dataclasses.replace(rules, default=default)._rows()[-1]["estimate_text"]
     assert text.startswith(f"P(wait) = 75 % ({counts} rows, ")
 
 
@@ -259,45 +260,49 @@ def test_explain_gives_the_mean_probability_of_averaged_rules():
         "   1  degrees > 20  21     100 %       1",
         "   2  always                50 %       1",
     ]
-    assert rules.decision_function([[21.0], [0.0]]).tolist() == pytest.approx(
-        [math.log(3), 0.0]
-    )
+    assert rules._decision_function(
+        rules.covers([[21.0], [0.0]])
+    ).tolist() == pytest.approx([math.log(3), 0.0])
 
 
 def test_scores_of_two_classes_are_log_odds_above_those_that_decide():
     X = [[31.0], [0.0]]
-    plain = two_classes().decision_function(X)
+    plain = two_classes()._decision_function(two_classes().covers(X))
     assert plain == pytest.approx([-math.log(3), math.log(3)])
     hot = dataclasses.replace(two_classes().rules[0], prediction="wait")
     strict = two_classes(rules=(hot,), threshold=0.2)
-    assert strict.decision_function(X) == pytest.approx(
+    assert strict._decision_function(strict.covers(X)) == pytest.approx(
         [math.log(1 / 3) - math.log(1 / 4), math.log(3) - math.log(1 / 4)]
     )
     # Mistakes in "wait" cost four times as much: it is answered above 1 in 5.
     costly = two_classes(rules=(hot,), costs=((0, 1), (4, 0)))
-    assert costly.decision_function(X) == pytest.approx(strict.decision_function(X))
+    assert costly._decision_function(costly.covers(X)) == pytest.approx(
+        strict._decision_function(strict.covers(X))
+    )
 
 
 def test_a_score_says_the_answer_even_in_a_tie():
     tied = Rule((), "wait", (0.7, 0.3))
     rules = RuleList((), tied, NAMES, "classification", ("sell", "wait"), threshold=0.3)
-    assert rules.decision_function([[0.0]])[0] > 0
+    assert rules._decision_function(rules.covers([[0.0]]))[0] > 0
     tied = dataclasses.replace(tied, prediction="sell", distribution=(0.5, 0.5))
     rules = RuleList((), tied, NAMES, "classification", ("sell", "wait"))
-    assert rules.decision_function([[0.0]]).tolist() == [0.0]
+    assert rules._decision_function(rules.covers([[0.0]])).tolist() == [0.0]
 
 
 def test_scores_are_finite_where_a_probability_is_none():
     sure = Rule((), "wait", (0.0, 1.0))
     rules = RuleList((), sure, NAMES, "classification", ("sell", "wait"))
-    assert 20 < rules.decision_function([[0.0]])[0] < 30
+    assert 20 < rules._decision_function(rules.covers([[0.0]]))[0] < 30
 
 
 def test_scores_of_more_classes_are_largest_for_the_answer():
     X = [[31.0], [21.0], [0.0]]
     rules = three_classes()
-    assert rules.decision_function(X)[0] == pytest.approx([-0.8, -0.8, -0.4])
-    places = rules.decision_function(X).argmax(axis=1)
+    assert rules._decision_function(rules.covers(X))[0] == pytest.approx(
+        [-0.8, -0.8, -0.4]
+    )
+    places = rules._decision_function(rules.covers(X)).argmax(axis=1)
     assert np.array(rules.classes)[places].tolist() == rules.predict(X).tolist()
     # To answer a or c costs 4 where b is true: 0.8, 1.2 and 1.2; to answer b 0.8, ...
     costs = ((0, 1, 1), (4, 0, 4), (1, 1, 0))
@@ -307,7 +312,7 @@ def test_scores_of_more_classes_are_largest_for_the_answer():
         for rule, answer in zip(rules, answers, strict=True)
     ]
     rules = three_classes(rules=tuple(changed[:2]), default=changed[2], costs=costs)
-    scores = rules.decision_function(X)
+    scores = rules._decision_function(rules.covers(X))
     assert scores[1] == pytest.approx([-(4 * 0.3 + 0.2), -0.7, -(0.5 + 4 * 0.3)])
     assert scores.argmax(axis=1).tolist() == [1, 1, 1]
 
@@ -315,8 +320,8 @@ def test_scores_of_more_classes_are_largest_for_the_answer():
 def test_numbers_have_neither_probabilities_nor_scores():
     rules = RuleList((), Rule((), 2.0), NAMES, "regression")
     with pytest.raises(AttributeError, match="no class probabilities"):
-        rules.decision_function([[0.0]])
-    assert rules.unpredicted_classes == ()
+        rules._decision_function(rules.covers([[0.0]]))
+    assert rules._unpredicted_classes == ()
 
 
 def test_probabilities_of_rules_without_any_are_refused():
@@ -326,14 +331,14 @@ def test_probabilities_of_rules_without_any_are_refused():
 
 
 def test_classes_that_no_rule_answers_are_known():
-    assert three_classes().unpredicted_classes == ("b",)
-    assert two_classes().unpredicted_classes == ()
+    assert three_classes()._unpredicted_classes == ("b",)
+    assert two_classes()._unpredicted_classes == ()
     default = Rule((), "a", (0.5, 0.5, 0.0), weight=1.0)
     averaged = RuleEnsemble((), default, NAMES, "classification", ("a", "b", "c"))
-    assert averaged.unpredicted_classes == ("c",)
+    assert averaged._unpredicted_classes == ("c",)
     rest = Rule((), 1.0)
     numbers = RuleEnsemble((), rest, ("x",), "regression")
-    assert numbers.unpredicted_classes == ()
+    assert numbers._unpredicted_classes == ()
 
 
 @pytest.mark.parametrize("stored", [{"threshold": 0.6}, {"costs": ((0, 2), (1, 0))}])
@@ -341,7 +346,7 @@ def test_threshold_and_costs_are_saved_and_come_back(stored, tmp_path):
     rules = two_classes(**stored)
     assert rules != two_classes()
     rules.save(tmp_path / "rules.json")
-    assert RuleModel.load(tmp_path / "rules.json") == rules
+    assert defragtrees.load(tmp_path / "rules.json") == rules
     assert json.loads(export(rules, "json")) == rules.to_dict()
 
 
@@ -355,7 +360,7 @@ def test_counts_and_decisions_may_be_missing_from_a_file():
     rules = RuleModel.from_dict(data)
     assert rules.threshold is rules.costs is None
     assert rules.predict([[31.0], [0.0]]).tolist() == ["sell", "wait"]
-    assert rules.to_text().splitlines()[0] == (
+    assert rules.export("text").splitlines()[0] == (
         "1. if degrees > 30 then sell  [25 % of rows, 88 % agreement with the model]"
     )
 

@@ -7,7 +7,8 @@ import pytest
 from sklearn.datasets import load_diabetes, make_friedman1
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
-from defragtrees import Condition, Rule, RuleList, RuleModel, simplify
+import defragtrees
+from defragtrees import Condition, Rule, RuleList, simplify
 from defragtrees.baselines import (
     BornAgainTreeRegressor,
     DistilledTreeRegressor,
@@ -49,7 +50,7 @@ def coverage_of(rules, X, y, coverage=0.9):
 
 
 def test_the_ends_by_hand():
-    rules = two_rules().calibrated([[21.0]] * 19, 9.0 + np.arange(-9.0, 10.0))
+    rules = two_rules()._calibrated([[21.0]] * 19, 9.0 + np.arange(-9.0, 10.0))
     assert rules.residuals.bands == (tuple(np.arange(-9.0, 10.0)), ())
     # Of 19, from the first to the 19th are 18 of 20 gaps, from the second to the 17th
     # 15 of them.
@@ -61,7 +62,7 @@ def test_the_ends_by_hand():
 
 def test_a_rule_with_few_rows_takes_those_of_all_in_its_spread():
     y = np.concatenate([9.0 + np.arange(-9.0, 10.0), [1.0, 1.5]])
-    rules = two_rules().calibrated([[21.0]] * 19 + [[3.0]] * 2, y)
+    rules = two_rules()._calibrated([[21.0]] * 19 + [[3.0]] * 2, y)
     found = rules.residuals
     every = (2 * np.sum(np.arange(10.0) ** 2) + 0.25) / 21
     assert found.spreads[1] == pytest.approx(np.sqrt((0.25 + 3.84 * every) / 5.84))
@@ -70,7 +71,7 @@ def test_a_rule_with_few_rows_takes_those_of_all_in_its_spread():
     wanted = 9.0 / found.spreads[0] * found.spreads[1]
     assert high - 1.0 == pytest.approx(wanted, rel=1e-5)
     assert low == 0.0
-    far = two_rules().calibrated([[21.0]] * 19 + [[3.0]] * 2, [*y[:-1], 400.0])
+    far = two_rules()._calibrated([[21.0]] * 19 + [[3.0]] * 2, [*y[:-1], 400.0])
     assert far.predict_interval([[3.0]], 0.9)[0, 1] >= 400.0
 
 
@@ -88,7 +89,7 @@ def test_whole_numbers_at_the_ends_are_inside():
     y = rng.integers(0, 10, 5000).astype(float)
     for prediction in rng.uniform(3, 6, 20).round(3):
         rules = RuleList((), Rule((), prediction), ("degrees",), "regression")
-        rules = rules.calibrated(np.zeros((5000, 1)), y)
+        rules = rules._calibrated(np.zeros((5000, 1)), y)
         assert rules.predict_interval([[1.0]], 0.75).tolist() == [[1.0, 8.0]]
 
 
@@ -96,12 +97,12 @@ def test_intervals_stay_where_y_can_be():
     X, rng = [[21.0]] * 99, np.random.default_rng(0)
     y = rng.exponential(size=99)
     # Of what was 8 below a prediction of 9, nothing is left below one of 1.
-    positive = two_rules().calibrated(X, y).predict_interval([[25.0], [3.0]])
+    positive = two_rules()._calibrated(X, y).predict_interval([[25.0], [3.0]])
     assert 0 < positive[0, 0] < positive[0, 1] < 6
     assert positive[1].tolist() == [0.0, 0.0]
-    negative = two_rules().calibrated([[3.0]] * 99, -y).predict_interval([[25.0]])
+    negative = two_rules()._calibrated([[3.0]] * 99, -y).predict_interval([[25.0]])
     assert negative[0, 1] == 0.0
-    both = two_rules().calibrated(X, y - 0.5).residuals
+    both = two_rules()._calibrated(X, y - 0.5).residuals
     assert (both.low, both.high) == (None, None)
 
 
@@ -240,10 +241,10 @@ def test_calibrating_reaches_the_lists_of_the_path_and_the_saved_rules(tmp_path)
     assert simple.path_[simple.rules_.n_rules] == simple.rules_
     assert all(len(rules.residuals.pooled) == 120 for rules in simple.path_.values())
     simple.rules_.save(tmp_path / "rules.json")
-    rules = RuleModel.load(tmp_path / "rules.json")
+    rules = defragtrees.load(tmp_path / "rules.json")
     assert rules == simple.rules_
     assert np.array_equal(rules.predict_interval(X), simple.predict_interval(X))
-    calibrated = rules.calibrated(X[200:320], y[200:320])
+    calibrated = rules._calibrated(X[200:320], y[200:320])
     assert calibrated.residuals == rules.residuals
 
 
@@ -260,7 +261,7 @@ def test_other_methods_have_intervals_once_they_are_calibrated(kind):
 
 @pytest.mark.parametrize("coverage", [0, 1, -0.5, 1.5, float("nan"), None, "0.9", True])
 def test_a_coverage_that_is_no_share_is_refused(coverage):
-    rules = two_rules().calibrated([[1.0]] * 20, np.arange(20.0))
+    rules = two_rules()._calibrated([[1.0]] * 20, np.arange(20.0))
     with pytest.raises(ValueError, match="coverage must be a number between 0 and 1"):
         rules.predict_interval([[1.0]], coverage)
 
@@ -268,14 +269,14 @@ def test_a_coverage_that_is_no_share_is_refused(coverage):
 def test_what_cannot_be_calibrated_says_why():
     rules = two_rules()
     with pytest.raises(ValueError, match="y is needed to calibrate intervals"):
-        rules.calibrated([[1.0]], None)
+        rules._calibrated([[1.0]], None)
     with pytest.raises(ValueError, match="equally many rows; got 1 and 2"):
-        rules.calibrated([[1.0]], [1.0, 2.0])
+        rules._calibrated([[1.0]], [1.0, 2.0])
     with pytest.raises(ValueError, match="NaN or infinity"):
-        rules.calibrated([[1.0]], [np.nan])
+        rules._calibrated([[1.0]], [np.nan])
     with pytest.raises(ValueError, match="At least one row is needed to calibrate"):
-        rules.calibrated(np.zeros((0, 1)), [])
-    many = rules.calibrated([[1.0]] * 3000, np.arange(3000.0))
+        rules._calibrated(np.zeros((0, 1)), [])
+    many = rules._calibrated([[1.0]] * 3000, np.arange(3000.0))
     with pytest.raises(ValueError, match=r"must be 0.998 at most, .* got 0.9999"):
         many.predict_interval([[1.0]], 0.9999)
 
@@ -299,19 +300,19 @@ def test_classes_have_no_intervals():
     with pytest.raises(AttributeError, match="classes have no intervals"):
         simple.rules_.predict_interval(X)
     with pytest.raises(AttributeError, match="classes have no intervals"):
-        simple.rules_.calibrated(X, y)
+        simple.rules_._calibrated(X, y)
 
 
 def test_each_object_names_its_own_method_to_calibrate():
     X, y = [[float(k)] for k in range(40)], [float(k) for k in range(40)]
     tree = DistilledTreeRegressor(max_rules=2, random_state=0).fit(X, y)
     bare = dataclasses.replace(tree.rules_, residuals=None)
-    with pytest.raises(ValueError, match=r"Call calibrated\(X, y\)"):
+    with pytest.raises(ValueError, match=r"Call refit\(X, y\)"):
         bare.predict_interval(X)
     tree.rules_ = bare
     with pytest.raises(ValueError, match=r"Call calibrate\(X, y\)"):
         tree.predict_interval(X)
-    assert hasattr(bare, "calibrated")
+    assert hasattr(bare, "refit")
     assert hasattr(tree, "calibrate")
 
 

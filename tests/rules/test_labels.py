@@ -37,8 +37,8 @@ def test_labels_and_units_are_in_the_text():
         "   and x > 0.5",
         "2  otherwise              good    10 %",
     ]
-    assert rules.to_text() == (
-        "1. if Duration <= 12 months and x > 0.5 then bad\n2. otherwise good"
+    assert rules.export("text") == (
+        "1. if Duration <= 12 months and x > 0.5 then bad\n2. otherwise good\n"
     )
     assert rules.explain([3.0, 1.0]).splitlines() == [
         "Prediction: bad; P(bad) = 80 %",
@@ -56,8 +56,8 @@ def test_labels_and_kinds_survive_saving():
     rules = some_rules(feature_kinds=("date", None)).relabel(None, {1: "bad"})
     again = RuleModel.from_dict(json.loads(json.dumps(rules.to_dict())))
     assert again == rules
-    assert again.to_text() == (
-        "1. if dur <= 1970-01-13 and x > 0.5 then bad\n2. otherwise 0"
+    assert again.export("text") == (
+        "1. if dur <= 1970-01-13 and x > 0.5 then bad\n2. otherwise 0\n"
     )
 
 

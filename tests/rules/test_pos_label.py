@@ -10,6 +10,7 @@ from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_diabetes
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
+import defragtrees
 from defragtrees import metrics
 from defragtrees._api import simplify
 from defragtrees._path import simplify_path
@@ -43,7 +44,7 @@ def simple(forest, loans):
 def test_every_rule_tells_the_rate_of_that_class(simple, loans):
     X, y, _, _ = loans
     place = simple.apply(X)
-    for k, row in enumerate(simple.rules_.rows()):
+    for k, row in enumerate(simple.rules_._rows()):
         assert row["class"] == "bad"
         assert row["rate"] == pytest.approx((y[place == k] == "bad").mean())
     assert "P(bad)" in str(simple.rules_).splitlines()[0]
@@ -127,11 +128,11 @@ def test_answers_rise_and_fall_for_that_class(forest, loans):
 def test_it_is_kept_in_the_file_and_by_edits(simple, loans, tmp_path):
     X, y, _, _ = loans
     simple.rules_.save(tmp_path / "rules.json")
-    loaded = RuleModel.load(tmp_path / "rules.json")
+    loaded = defragtrees.load(tmp_path / "rules.json")
     assert loaded == simple.rules_
     assert loaded.pos_label == "bad"
     edited = loaded.drop(1).refit(X, y)
-    assert {row["class"] for row in edited.rows()} == {"bad"}
+    assert {row["class"] for row in edited._rows()} == {"bad"}
     # Files of rules that say nothing of it are as they always were.
     plain = DistilledTreeClassifier(random_state=0).fit(X, y).rules_
     assert "pos_label" not in plain.to_dict()
@@ -214,7 +215,7 @@ def test_the_command_line_has_it(simple, tmp_path, capsys):
 def test_each_row_has_the_interval_of_its_rule(simple, loans):
     _, _, X, _ = loans
     place = simple.apply(X)
-    told = np.array([row["interval"] for row in simple.rules_.rows()])
+    told = np.array([row["interval"] for row in simple.rules_._rows()])
     assert np.array_equal(simple.rate_interval(X), told[place])
     assert np.array_equal(simple.rules_.rate_interval(X), told[place])
     low, high = simple.rate_interval(X).T

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import defragtrees
 from defragtrees import (
     Condition,
     ModelFileError,
@@ -18,6 +19,7 @@ from defragtrees import (
     RuleList,
     RuleModel,
 )
+from defragtrees.rules import RuleTree
 from defragtrees.rules.labels import Scale
 
 INF = math.inf
@@ -131,7 +133,7 @@ def test_what_a_person_reads():
         "",
         "Rules apply in order; the first match predicts.",
     ]
-    assert make_rules().to_text().splitlines() == [
+    assert make_rules().export("text").splitlines() == [
         "1. if 1.5 < age <= 3 and city is not Rome then yes"
         "  [50 % of rows, 75 % agreement with the model]",
         "2. if age <= 0.5 or missing then no",
@@ -153,7 +155,7 @@ def test_dict_json_and_pickle_round_trips(tmp_path):
     assert RuleModel.from_dict(rules.to_dict()) == rules
     assert RuleModel.from_dict(json.loads(json.dumps(rules.to_dict()))) == rules
     rules.save(tmp_path / "rules.json")
-    assert RuleModel.load(tmp_path / "rules.json") == rules
+    assert defragtrees.load(tmp_path / "rules.json") == rules
     assert pickle.loads(pickle.dumps(rules)) == rules
 
 
@@ -165,7 +167,7 @@ def test_file_that_is_not_rules_is_refused_in_a_sentence(tmp_path, text):
     path = tmp_path / "rules.json"
     path.write_text(text)
     with pytest.raises(ModelFileError):
-        RuleModel.load(path)
+        defragtrees.load(path)
 
 
 def test_saved_rules_are_strict_json_even_for_missing_values_only(tmp_path):
@@ -178,7 +180,7 @@ def test_saved_rules_are_strict_json_even_for_missing_values_only(tmp_path):
 
     text = (tmp_path / "rules.json").read_text()
     json.loads(text, parse_constant=refuse)
-    assert RuleModel.load(tmp_path / "rules.json") == rules
+    assert defragtrees.load(tmp_path / "rules.json") == rules
 
 
 def test_labels_that_json_does_not_know_are_refused_in_a_sentence(tmp_path):
@@ -255,7 +257,7 @@ def test_averaged_classes_are_a_mean_of_shares_and_a_default_without_weight_wait
     X = [[21.0, 2.0], [21.0, 1.0], [0.0, 2.0], [0.0, 0.0]]
     assert rules.predict_proba(X)[:, 1] == pytest.approx([0.5, 0.75, 0.0, 0.5])
     assert rules.predict(X).tolist() == ["a", "b", "a", "a"]
-    assert rules.to_text().splitlines()[:3] == [
+    assert rules.export("text").splitlines()[:3] == [
         "1. if t > 20 then a: 0.25, b: 0.75, weight 0.5",
         "2. if h > 1.5 then a: 1, weight 0.25",
         "3. always a: 0.5, b: 0.5, weight 0",
@@ -272,13 +274,13 @@ def test_averaged_classes_are_a_mean_of_shares_and_a_default_without_weight_wait
 @pytest.mark.parametrize("task", ["regression", "classification"])
 def test_averaged_rules_come_back_from_json(task, tmp_path):
     averaged(task).save(tmp_path / "rules.json")
-    assert RuleModel.load(tmp_path / "rules.json") == averaged(task)
+    assert defragtrees.load(tmp_path / "rules.json") == averaged(task)
 
 
 def test_a_file_names_one_of_the_forms():
     data = RuleList((), Rule((), 1.0), ("a",), "regression").to_dict()
-    with pytest.raises(ModelFileError, match="decision must be one of 'first'"):
-        RuleModel.from_dict(data | {"decision": "vote"})
+    with pytest.raises(ModelFileError, match="form must be one of 'list'"):
+        RuleModel.from_dict(data | {"form": "vote"})
 
 
 @pytest.mark.parametrize(
@@ -346,7 +348,7 @@ def test_what_makes_no_interval_is_rejected(task, field, change, message):
 def test_shares_of_zero_are_not_printed_and_odd_labels_are_quoted():
     rule = Rule((), "a: b", distribution=(0.0, 1.0), weight=1.0)
     rules = RuleEnsemble((), rule, ("t",), "classification", ("c", "a: b"))
-    assert rules.to_text().splitlines()[0] == "1. always 'a: b': 1, weight 1"
+    assert rules.export("text").splitlines()[0] == "1. always 'a: b': 1, weight 1"
     assert str(rules).splitlines()[0] == "#  if      then  weight  P('a: b')"
 
 
@@ -384,7 +386,8 @@ def test_explain_says_who_answers_and_why():
         "   2  size <= 1 or missing  0.5    yes",
         "   1  size > 1              0.5    no",
     ]
-    leaves = dataclasses.replace(rules, is_partition=True)
+    names = [field.name for field in dataclasses.fields(rules)]
+    leaves = RuleTree(**{name: getattr(rules, name) for name in names})
     assert leaves.explain(frame.iloc[0]).splitlines()[2:] == [
         "rule  condition  value  match",
         "   3  otherwise         yes",
@@ -441,21 +444,21 @@ def test_a_document_of_another_shape_is_refused(place, value):
 def test_a_file_of_endless_brackets_is_no_rules(tmp_path):
     (tmp_path / "deep.json").write_text("[" * 200_000, encoding="utf-8")
     with pytest.raises(ModelFileError, match="not a JSON file"):
-        RuleModel.load(tmp_path / "deep.json")
+        defragtrees.load(tmp_path / "deep.json")
 
 
 def test_labels_of_numpy_are_saved_as_numbers(tmp_path):
     classes = (np.int64(0), np.int64(1))
     rules = RuleList((), Rule((), classes[1]), ("t",), "classification", classes)
     rules.save(tmp_path / "rules.json")
-    assert RuleModel.load(tmp_path / "rules.json") == rules
+    assert defragtrees.load(tmp_path / "rules.json") == rules
 
 
 def test_rules_are_printed_one_a_line_without_control_characters():
     warm = Rule((Condition(0, lower=20.0),), 1.0)
     name = chr(27) + "[31mdeg" + chr(10) + "rees"
     rules = RuleList((warm,), Rule((), 2.0), (name,), "regression")
-    assert rules.to_text().splitlines() == [
+    assert rules.export("text").splitlines() == [
         "1. if  [31mdeg rees > 20 then 1",
         "2. otherwise 2",
     ]

@@ -6,6 +6,7 @@ import random
 import pytest
 from jsonschema import Draft202012Validator
 
+import defragtrees
 from defragtrees import (
     Rule,
     RuleEnsemble,
@@ -16,6 +17,7 @@ from defragtrees import (
 )
 from defragtrees._utils.files import to_json
 from defragtrees.errors import ModelFileError
+from defragtrees.rules import RuleTree
 from defragtrees.rules.schema import rules_schema
 from tests.fuzz.cases import SEEDS
 from tests.fuzz.mutations import alter_document
@@ -31,7 +33,7 @@ def refused(data, tmp_path):
     path = tmp_path / "rules.json"
     path.write_text(data if isinstance(data, str) else json.dumps(data), "utf-8")
     with pytest.raises(ModelFileError) as caught:
-        RuleModel.load(path)
+        defragtrees.load(path)
     message = str(caught.value)
     assert "\n" not in message
     return message
@@ -39,7 +41,7 @@ def refused(data, tmp_path):
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
 def test_saved_rules_are_as_the_schema_has_them(path):
-    assert RuleModel.load(path).to_dict() == load(path.name)
+    assert defragtrees.load(path).to_dict() == load(path.name)
 
 
 @pytest.mark.parametrize(
@@ -123,15 +125,15 @@ def test_the_published_schema_says_the_same():
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
 def test_every_form_comes_back_as_its_class(path):
-    rules = RuleModel.load(path)
+    rules = defragtrees.load(path)
     kinds = {
-        "first": RuleList,
-        "partition": RuleList,
+        "list": RuleList,
+        "tree": RuleTree,
         "standalone": RuleSet,
         "points": Scorecard,
         "average": RuleEnsemble,
     }
-    assert type(rules) is kinds[load(path.name)["decision"]]
+    assert type(rules) is kinds[load(path.name)["form"]]
     assert type(RuleModel.from_dict(rules.to_dict())) is type(rules)
     assert repr(rules).startswith(f"<{type(rules).__name__}: ")
 

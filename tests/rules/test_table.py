@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from defragtrees import Condition, Rule, RuleList, Scorecard
 from defragtrees._utils import formatting as render
+from defragtrees.rules import RuleTree
 from defragtrees.rules.parsing import ColumnWords, parse_conditions
 from defragtrees.rules.text import condition_text
 
@@ -75,10 +76,9 @@ def test_conditions_show_the_values_that_can_reach_a_rule(conditions, text):
 def test_only_rules_with_one_condition_take_all_values():
     rules = numbers([grade(upper=4), city(0)], [grade(upper=5)])
     assert shown(rules)[1] == ["grade <= 5"]
-    leaves = RuleList(
-        rules.rules, rules.default, NAMES, "regression", None, (None, CITIES),
-        is_partition=True,
-    )  # fmt: skip
+    leaves = RuleTree(
+        rules.rules, rules.default, NAMES, "regression", None, (None, CITIES)
+    )
     single = numbers([grade(upper=4)], [grade(upper=5)])
     assert shown(leaves) == shown(rules)
     assert shown(single)[1] == ["grade is 5"]

@@ -126,7 +126,7 @@ def test_of_each_size_the_rows_that_count_choose_what_is_kept(problem, decides):
     found = Found((*first, *second), 1, (*first, *second))
     outputs = problem.outcome.indicators(problem.labels)
     rows = CountingRows(problem, outputs, 0.4) if decides else None
-    blank, store = problem.blank("first"), problem.store
+    blank, store = problem.blank("list"), problem.store
     decision = make_decision(problem.classes, store.class_rates())
     path = count_found(found, blank, store, Limits(), decision, Scoring(), rows)
     by_rules = features_of(path.by_rules)

@@ -158,7 +158,7 @@ def test_printed_text_applied_by_hand_is_the_model(mixed, task):
     unseen["home town"] = "Lima"
     frame = pd.concat([frame.astype({"home town": object}), unseen])
     rows = frame.astype(object).where(frame.notna(), None).to_dict("records")
-    by_hand = [answering_by_hand(simple.rules_.to_text(), row) - 1 for row in rows]
+    by_hand = [answering_by_hand(simple.rules_.export("text"), row) - 1 for row in rows]
     assert by_hand == simple.apply(frame).tolist()
     assert {"age", "home town"} <= set(simple.rules_.features)
     answers = [rule.prediction for rule in simple.rules_]

@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import reveal_type
 
+import defragtrees
 from defragtrees import Condition, Rule, RuleList, RuleModel
 from defragtrees.errors import ModelFileError
 from defragtrees.export import export
@@ -26,7 +27,7 @@ def main(folder: Path) -> None:
     reveal_type(list(rules))
     reveal_type(len(rules))
     reveal_type(rules.features)
-    reveal_type(rules.rows())
+    reveal_type(rules._rows())
     reveal_type(rules.predict([[21.0]]))
     reveal_type(rules.predict_proba([[21.0]]))
     reveal_type(rules.apply([[21.0]]))
@@ -35,7 +36,7 @@ def main(folder: Path) -> None:
     reveal_type(rules.relabel({"degrees": "temperature [°C]"}))
     rules.save(folder / "rules.json")
     try:
-        reveal_type(RuleModel.load(folder / "rules.json"))
+        reveal_type(defragtrees.load(folder / "rules.json"))
     except ModelFileError as error:
         reveal_type(error)
     reveal_type(RuleModel.from_dict(rules.to_dict()))

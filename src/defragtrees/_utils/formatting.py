@@ -337,7 +337,7 @@ def lines_of(cell: Any) -> list[str]:
     return list(cell) if isinstance(cell, tuple) else [str(cell)]
 
 
-def text_table(header, rows, *, left=(0,), width=None):
+def text_table(header, rows, *, left=(0,), width=None, paint=None):
     """Lay out a table as text, each column as wide as it needs to be.
 
     Parameters
@@ -349,6 +349,8 @@ def text_table(header, rows, *, left=(0,), width=None):
         Columns with text, aligned to the left; numbers are aligned to the right.
     width : int, optional
         Columns of text are wrapped at words until the table is no wider.
+    paint : callable, optional
+        From the title of a column and a line of a cell to the line in colour.
 
     Examples
     --------
@@ -375,10 +377,11 @@ def text_table(header, rows, *, left=(0,), width=None):
             for j, cell in enumerate(row)
         ]
         for line in itertools.zip_longest(*parts, fillvalue=""):
-            aligned = [
-                cell.ljust(widths[j]) if j in left else cell.rjust(widths[j])
-                for j, cell in enumerate(line)
-            ]
+            aligned = []
+            for j, cell in enumerate(line):
+                space = " " * (widths[j] - len(cell))
+                shown = paint(header[j], cell) if paint else cell
+                aligned.append(shown + space if j in left else space + shown)
             texts.append("  ".join(aligned).rstrip())
     return "\n".join(texts)
 

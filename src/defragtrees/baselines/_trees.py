@@ -200,7 +200,7 @@ def leaf_rules(problem, tree, shorten=False):
     last = max(range(len(leaves)), key=lambda k: (n_sides[k], k))
     _, rest = leaves.pop(last)
     rules = [predicting_rule(problem, *leaf) for leaf in [*leaves, ((), rest)]]
-    return problem.rule_set(rules, decision="partition")
+    return problem.rule_set(rules, form="tree")
 
 
 def cross_validate(problem, trees_from, n_folds, rng, n_jobs=None, finished=None):

@@ -48,7 +48,6 @@ class _BornAgainTree(Simplifier):
     soft: bool = setting(False, *FLAG)
     thresholds: str = setting("data", "data", "ensemble")
     target: str = setting("labels", "ensemble", "labels")
-    verbose: int = setting(0, *FLAG, Integer(0))
 
     def _simplify(self, problem, rng):
         given = DEPTHS if self.max_depth is None else as_list(self.max_depth)
@@ -104,6 +103,7 @@ class _BornAgainTree(Simplifier):
         return lambda matrix: outcome.indicators(forest.predict_target(matrix))
 
 
+@dataclass(repr=False, eq=False)
 class BornAgainTreeClassifier(RuleClassifier, _BornAgainTree):
     """A tree grown on synthetic rows labelled by a classification ensemble.
 
@@ -160,10 +160,10 @@ class BornAgainTreeClassifier(RuleClassifier, _BornAgainTree):
         Names of features in printed output. A unit may follow in brackets, as in
         "Duration [months]"; "[date]" prints days since 1970-01-01 as dates.
     class_labels : dict from class to str, or sequence of str, optional
-        Names of classes in printed output. Classification only.
+        Names of classes in printed output.
     pos_label : object, optional
         The class, of two, whose rate, precision and recall are reported and to which a
-        threshold applies; the second by default. Classification only.
+        threshold applies; the second by default.
     max_calls : int or None, default=None
         Maximum number of rows for which a black box is queried, those of `validation`
         included. At most half of the others are rows of X (a sample, if X has more);
@@ -277,11 +277,6 @@ class BornAgainTreeRegressor(RuleRegressor, _BornAgainTree):
     feature_labels : dict from name to str, or sequence of str, optional
         Names of features in printed output. A unit may follow in brackets, as in
         "Duration [months]"; "[date]" prints days since 1970-01-01 as dates.
-    class_labels : dict from class to str, or sequence of str, optional
-        Names of classes in printed output. Classification only.
-    pos_label : object, optional
-        The class, of two, whose rate, precision and recall are reported and to which a
-        threshold applies; the second by default. Classification only.
     max_calls : int or None, default=None
         Maximum number of rows for which a black box is queried, those of `validation`
         included. At most half of the others are rows of X (a sample, if X has more);

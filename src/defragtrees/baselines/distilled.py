@@ -73,6 +73,7 @@ class _DistilledTree(Simplifier):
         return self._tree_kind, problem.target
 
 
+@dataclass(repr=False, eq=False)
 class DistilledTreeClassifier(RuleClassifier, _DistilledTree):
     """A small tree trained on the predictions of a classification ensemble.
 
@@ -106,10 +107,10 @@ class DistilledTreeClassifier(RuleClassifier, _DistilledTree):
         Names of features in printed output. A unit may follow in brackets, as in
         "Duration [months]"; "[date]" prints days since 1970-01-01 as dates.
     class_labels : dict from class to str, or sequence of str, optional
-        Names of classes in printed output. Classification only.
+        Names of classes in printed output.
     pos_label : object, optional
         The class, of two, whose rate, precision and recall are reported and to which a
-        threshold applies; the second by default. Classification only.
+        threshold applies; the second by default.
     max_calls : int or None, default=None
         Maximum number of rows for which a black box is queried, those of `validation`
         included. At most half of the others are rows of X (a sample, if X has more);
@@ -118,6 +119,8 @@ class DistilledTreeClassifier(RuleClassifier, _DistilledTree):
         Seed for ties between features and for the cross-validation folds.
     n_jobs : int or None, default=None
         Number of threads for cross-validation, and for an ensemble that is fitted here.
+    verbose : int, default=0
+        1 shows a progress bar, for a black box.
 
     Attributes
     ----------
@@ -211,11 +214,6 @@ class DistilledTreeRegressor(RuleRegressor, _DistilledTree):
     feature_labels : dict from name to str, or sequence of str, optional
         Names of features in printed output. A unit may follow in brackets, as in
         "Duration [months]"; "[date]" prints days since 1970-01-01 as dates.
-    class_labels : dict from class to str, or sequence of str, optional
-        Names of classes in printed output. Classification only.
-    pos_label : object, optional
-        The class, of two, whose rate, precision and recall are reported and to which a
-        threshold applies; the second by default. Classification only.
     max_calls : int or None, default=None
         Maximum number of rows for which a black box is queried, those of `validation`
         included. At most half of the others are rows of X (a sample, if X has more);
@@ -224,6 +222,8 @@ class DistilledTreeRegressor(RuleRegressor, _DistilledTree):
         Seed for ties between features and for the cross-validation folds.
     n_jobs : int or None, default=None
         Number of threads for cross-validation, and for an ensemble that is fitted here.
+    verbose : int, default=0
+        1 shows a progress bar, for a black box.
 
     Attributes
     ----------

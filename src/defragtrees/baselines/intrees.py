@@ -45,7 +45,6 @@ class _InTrees(Simplifier):
     select: bool = setting(False, *FLAG)
     max_rules: int | None = setting(None, None, Integer(1))
     target: str = setting("labels", "ensemble", "labels")
-    verbose: int = setting(0, *FLAG, Integer(0))
 
     def _simplify(self, problem, rng):
         target, make_rule = self._ways(problem)
@@ -72,6 +71,7 @@ class _InTrees(Simplifier):
         raise NotImplementedError
 
 
+@dataclass(repr=False, eq=False)
 class InTreesClassifier(RuleClassifier, _InTrees):
     """inTrees: an ordered list of rules from a classification ensemble.
 
@@ -117,10 +117,10 @@ class InTreesClassifier(RuleClassifier, _InTrees):
         Names of features in printed output. A unit may follow in brackets, as in
         "Duration [months]"; "[date]" prints days since 1970-01-01 as dates.
     class_labels : dict from class to str, or sequence of str, optional
-        Names of classes in printed output. Classification only.
+        Names of classes in printed output.
     pos_label : object, optional
         The class, of two, whose rate, precision and recall are reported and to which a
-        threshold applies; the second by default. Classification only.
+        threshold applies; the second by default.
     max_calls : int or None, default=None
         Maximum number of rows for which a black box is queried, those of `validation`
         included. At most half of the others are rows of X (a sample, if X has more);
@@ -222,11 +222,6 @@ class InTreesRegressor(RuleRegressor, _InTrees):
     feature_labels : dict from name to str, or sequence of str, optional
         Names of features in printed output. A unit may follow in brackets, as in
         "Duration [months]"; "[date]" prints days since 1970-01-01 as dates.
-    class_labels : dict from class to str, or sequence of str, optional
-        Names of classes in printed output. Classification only.
-    pos_label : object, optional
-        The class, of two, whose rate, precision and recall are reported and to which a
-        threshold applies; the second by default. Classification only.
     max_calls : int or None, default=None
         Maximum number of rows for which a black box is queried, those of `validation`
         included. At most half of the others are rows of X (a sample, if X has more);

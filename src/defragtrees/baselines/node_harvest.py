@@ -145,6 +145,7 @@ def _warn_of_one_rule(reason):
     )
 
 
+@dataclass(repr=False, eq=False)
 class NodeHarvestClassifier(RuleClassifier, _NodeHarvest):
     """Node Harvest: a weighted mean of rules of a classification ensemble.
 
@@ -203,10 +204,10 @@ class NodeHarvestClassifier(RuleClassifier, _NodeHarvest):
         Names of features in printed output. A unit may follow in brackets, as in
         "Duration [months]"; "[date]" prints days since 1970-01-01 as dates.
     class_labels : dict from class to str, or sequence of str, optional
-        Names of classes in printed output. Classification only.
+        Names of classes in printed output.
     pos_label : object, optional
         The class, of two, whose rate, precision and recall are reported and to which a
-        threshold applies; the second by default. Classification only.
+        threshold applies; the second by default.
     max_calls : int or None, default=None
         Maximum number of rows for which a black box is queried, those of `validation`
         included. At most half of the others are rows of X (a sample, if X has more);
@@ -215,6 +216,8 @@ class NodeHarvestClassifier(RuleClassifier, _NodeHarvest):
         Seed for `source="own"`, and for an ensemble that is fitted here.
     n_jobs : int or None, default=None
         Number of threads for an ensemble that is fitted here.
+    verbose : int, default=0
+        1 shows a progress bar, for a black box.
 
     Attributes
     ----------
@@ -314,11 +317,6 @@ class NodeHarvestRegressor(RuleRegressor, _NodeHarvest):
     feature_labels : dict from name to str, or sequence of str, optional
         Names of features in printed output. A unit may follow in brackets, as in
         "Duration [months]"; "[date]" prints days since 1970-01-01 as dates.
-    class_labels : dict from class to str, or sequence of str, optional
-        Names of classes in printed output. Classification only.
-    pos_label : object, optional
-        The class, of two, whose rate, precision and recall are reported and to which a
-        threshold applies; the second by default. Classification only.
     max_calls : int or None, default=None
         Maximum number of rows for which a black box is queried, those of `validation`
         included. At most half of the others are rows of X (a sample, if X has more);
@@ -327,6 +325,8 @@ class NodeHarvestRegressor(RuleRegressor, _NodeHarvest):
         Seed for `source="own"`, and for an ensemble that is fitted here.
     n_jobs : int or None, default=None
         Number of threads for an ensemble that is fitted here.
+    verbose : int, default=0
+        1 shows a progress bar, for a black box.
 
     Attributes
     ----------
@@ -754,7 +754,7 @@ def average_rules(problem, target, nodes, weights, digits):
         _rule(problem, target, nodes, node, weights[node], digits, spread)
         for node in [*kept, root]
     ]
-    return problem.rule_set(rules, decision="average")
+    return problem.rule_set(rules, form="average")
 
 
 def _rule(problem, target, nodes, node, weight, digits, spread):

@@ -32,4 +32,4 @@ def main(arguments=None):
         sys.stderr.write(f"defragtrees: {why}\n")
         return 2
     finally:
-        _interrupts.leave()
+        _interrupts.restore()

@@ -1,19 +1,19 @@
-"""Ctrl-C says one line at any moment, also while libraries are still imported.
+"""Print one line on Ctrl-C, even during imports, and remove drafts of files.
 
-An interrupt in the middle of an import may be lost, or come out as another error. No
-file is begun by then, so the process ends at once; later, drafts must be removed. So
-they must after SIGTERM, by which schedulers end a job.
+An interrupt during an import may be lost or come out as another error. No file has been
+started by then, so the process ends at once; later, drafts must be removed. The same
+holds for SIGTERM, by which schedulers end a job.
 """
 
+import contextlib
 import os
 import signal
 
 INTERRUPTED, TERMINATED = 130, 143
 MESSAGE = "Interrupted."
 
-_received: list[
-    type[BaseException]
-] = []  # signals that came while drafts had to be removed
+# Signals of this run. Compiled code may report them as errors of its own.
+received: list[type[BaseException]] = []
 
 
 class Terminated(BaseException):
@@ -21,56 +21,45 @@ class Terminated(BaseException):
 
 
 def exit_at_once():
-    """From here on Ctrl-C ends the process."""
-    # Whoever ignores Ctrl-C, as a job in the background may, goes on doing so.
+    """Let Ctrl-C end the process, unless it is ignored, as by a background job."""
     _replace(signal.default_int_handler, _exit)
 
 
-def tidy_up():
-    """From here on Ctrl-C is a KeyboardInterrupt again, and SIGTERM a Terminated."""
-    _received.clear()
+def raise_errors():
+    """Let Ctrl-C raise KeyboardInterrupt again, and SIGTERM Terminated."""
     _replace(_exit, _interrupt)
     _replace(signal.SIG_DFL, _terminate, signal.SIGTERM)
 
 
 def ignore():
-    """From here on neither does anything: the process is about to end."""
+    """Ignore both signals: the process is about to end."""
     for number in (signal.SIGINT, signal.SIGTERM):
         _replace(signal.getsignal(number), signal.SIG_IGN, number)
 
 
-def leave():
-    """Signals do again what they did before the command."""
+def restore():
+    """Restore the handlers from before the command."""
     for handler in (_exit, _interrupt):
         _replace(handler, signal.default_int_handler)
     _replace(_terminate, signal.SIG_DFL, signal.SIGTERM)
 
 
-def received():
-    """What a signal raised, if one came; else None.
-
-    Compiled code may report it as another error of its own.
-    """
-    return _received[-1] if _received else None
-
-
 def _replace(present, wanted, number=signal.SIGINT):
     if signal.getsignal(number) is present:
-        try:
+        # Only the main thread may set handlers, and no other is interrupted.
+        with contextlib.suppress(ValueError):
             signal.signal(number, wanted)
-        except ValueError:
-            pass  # only the main thread may, and no other is interrupted
 
 
 def _interrupt(signum, frame):
-    # Python's own handler sets an error without an object, which the reader of CSV of
-    # pandas, written in C, takes for none and reports as an error of the file.
-    _received.append(KeyboardInterrupt)
+    # Python's own handler sets an error without an object, which the CSV reader of
+    # pandas, written in C, reports as an error of the file.
+    received.append(KeyboardInterrupt)
     raise KeyboardInterrupt
 
 
 def _terminate(signum, frame):
-    _received.append(Terminated)
+    received.append(Terminated)
     raise Terminated
 
 

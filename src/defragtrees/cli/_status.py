@@ -1,6 +1,6 @@
-"""The line on standard error that shows what the command is doing, on a terminal.
+"""The status line on standard error, shown on a terminal only.
 
-It is there before libraries are imported, so this module imports next to nothing.
+It appears before libraries are imported, so this module imports next to nothing.
 """
 
 import shutil
@@ -10,14 +10,14 @@ _length = 0  # of the text that is shown
 
 
 def show(text):
-    """Put a text into the line, in place of what is there."""
+    """Replace the text of the status line."""
     if sys.stderr.isatty():
         text = text[: shutil.get_terminal_size().columns - 1]
         _write(f"\r{text.ljust(_length)}", len(text))
 
 
 def clear():
-    """Leave the line empty, as for a message or the result."""
+    """Clear the status line before a message or the result."""
     if _length:
         _write(f"\r{' ' * _length}\r", 0)
 

@@ -9,15 +9,11 @@ from defragtrees._utils import formatting as render
 from defragtrees.cli.group import Command
 from defragtrees.cli.inputs import load
 from defragtrees.cli.options import (
-    NAMES,
-    details_option,
+    Text,
     held_out_option,
     input_options,
-    is_given,
     json_option,
-    method_options,
-    method_settings,
-    of_paper,
+    names_option,
     output_option,
 )
 from defragtrees.cli.output import (
@@ -29,42 +25,33 @@ from defragtrees.cli.output import (
     say,
     working,
 )
+from defragtrees.cli.settings import setting_options
 from defragtrees.cli.tables import table, wrapped
-from defragtrees.estimators import METHODS, compared_methods, estimator_for
+from defragtrees.estimators import METHODS, compared_methods
 from defragtrees.outcomes import MEASURES
 from defragtrees.search.limits import MOST_RULES
 
-DETAILS = ("coverage", "overlap")
 EXAMPLE = """\
 defragtrees compare model.json data.csv --target y --methods defrag,distilled
 """
-# Settings that are no options here: all methods have them, or they compare nothing.
-NOT_COMPARED = (
-    "method",
-    "max_rules",
-    "max_conditions",
-    "features",
-    "target_is",
-    "stability",
-    "feature_labels",
-    "class_labels",
-    "pos_label",
-)
+
+
+def _budgets(text):
+    """Numbers with commas between them."""
+    parts = text.split(",")
+    if not all(part.isdecimal() and int(part) >= 1 for part in parts):
+        raise ValueError(f"{text!r} must be whole numbers from 1")
+    return [int(part) for part in parts]
 
 
 @click.command("compare", cls=Command, example=EXAMPLE)
 @input_options
-@method_options(*NOT_COMPARED)
-@click.option(
-    "--methods",
-    type=NAMES,
-    metavar="A,B,...",
-    help=f"Which of {', '.join(METHODS)}. [default: all that are installed but paper]",
-)
+@setting_options()
+@names_option("--methods", f"Which of {', '.join(METHODS)}. [default: all but paper]")
 @click.option(
     "--max-rules",
     "budgets",
-    type=NAMES,
+    type=Text("numbers", _budgets),
     metavar="N,M,...",
     help="Maximum number of rules of every method, or several to fit each method "
     f"once for each. [default: {MOST_RULES}]",
@@ -86,11 +73,8 @@ NOT_COMPARED = (
 )
 @held_out_option("Rows to hold out for the scores, as a share or a number.")
 @output_option("Plot error against number of rules: .png, .svg or .pdf.", name="--plot")
-@details_option("Also show coverage and overlap of the rules.")
 @json_option
-def command(
-    inputs, choices, methods, budgets, cv, resamples, test_size, plot, details, as_json
-):
+def command(inputs, choices, methods, budgets, cv, resamples, test_size, plot, as_json):
     """Compare methods on the same held-out rows.
 
     MODEL and DATA are as for simplify; --target is needed. Every method may use the
@@ -104,7 +88,7 @@ def command(
         raise click.UsageError(
             "--test-size must be above 0: scores need held-out rows."
         )
-    budgets = [MOST_RULES] if budgets is None else _numbers(budgets)
+    budgets = budgets or [most_rules(choices)]
     loaded = load(inputs, progress_kind())
     comparison = compared(
         choices,
@@ -138,7 +122,7 @@ def command(
     rules = ", ".join(map(str, budgets))
     say(click.style(wrapped(_verdict(comparison)), bold=True))
     say(wrapped(f"Measured on {rows}. Every method: at most {rules} rules."))
-    say(f"\n{_table(comparison, details)}\n")
+    say(f"\n{_table(comparison)}\n")
     say(wrapped("\n".join(comparison._notes()), "  "))
 
 
@@ -171,57 +155,40 @@ def _size(row):
     return f"{n_rules:.3g} rule{'' if n_rules == 1 else 's'}"
 
 
-def _table(comparison, details):
-    """The table of the comparison, without the columns that are details."""
+def _table(comparison):
+    """The table of the comparison; one budget of all methods is not repeated."""
     header, lines = comparison._cells()
     rows = comparison.rows()
     if len({row["budget"] for row in rows}) == 1:
         for line, row in zip(lines, rows, strict=True):
             line[0] = row["method"]
-    left_out = () if details else DETAILS
-    kept = [j for j, title in enumerate(header) if title not in left_out]
-    return table([header[j] for j in kept], [[line[j] for j in kept] for line in lines])
+    return table(header, lines)
+
+
+def most_rules(choices):
+    """The maximum number of rules of every method."""
+    n_rules = choices.get("max_rules", "auto")
+    return MOST_RULES if n_rules == "auto" else n_rules
 
 
 def compared(choices, loaded, methods=None, **options):
     """The Comparison of the user's choice, under a progress bar."""
+    without = "max_rules", "random_state", "n_jobs"
+    kind, settings = choices.for_model(loaded.forest, without)
+    if settings:
+        if choices.method not in (methods or [choices.method]):
+            raise click.UsageError(
+                f"--settings are for {choices.method}, which is not among --methods "
+                f"{','.join(methods)}. Add it, or leave the file out."
+            )
+        names = methods or [*compared_methods(), choices.method]
+        methods = {name: name for name in names} | {choices.method: kind(**settings)}
     with working("comparing"):
         return compare(
             loaded.forest,
             *loaded.rows,
-            methods=_chosen(methods, choices, loaded.forest),
-            random_state=choices["random_state"],
-            n_jobs=choices["n_jobs"],
+            methods=methods,
+            random_state=choices.seed,
+            n_jobs=choices.get("n_jobs"),
             **options,
         )
-
-
-def _chosen(methods, choices, forest):
-    """The methods; the default one with those settings that only it has."""
-    others = (*NOT_COMPARED, *of_paper(), "random_state", "n_jobs")
-    settings = {
-        name: value
-        for name, value in choices.items()
-        if name not in others and is_given(value)
-    }
-    if not settings:
-        return methods
-    kind = estimator_for("defrag", forest.outcome)
-    settings = method_settings(settings, kind, "defrag", forest)
-    chosen = {name: name for name in methods or compared_methods()}
-    if "defrag" not in chosen:
-        raise click.UsageError(
-            f"{', '.join(settings)} can be set for defrag only, which is not among "
-            f"--methods {','.join(chosen)}. Add it, or leave them out."
-        )
-    return chosen | {"defrag": kind(**settings)}
-
-
-def _numbers(texts):
-    if texts is None:
-        return None
-    if not all(text.isdecimal() and int(text) >= 1 for text in texts):
-        raise click.UsageError(
-            f"--max-rules must be whole numbers from 1; got {','.join(texts)!r}."
-        )
-    return [int(text) for text in texts]

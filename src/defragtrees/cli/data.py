@@ -13,7 +13,7 @@ from pathlib import Path
 import click
 import numpy as np
 
-from defragtrees._utils.files import first_bytes
+from defragtrees._utils.files import first_bytes, read_json
 from defragtrees._utils.formatting import listed, nearest
 from defragtrees._utils.optional import require
 from defragtrees.data.files import AS_IS, NUMBER, STANDARD_INPUT, FileSource
@@ -151,7 +151,7 @@ def is_rules_file(path):
 def read_rules(path):
     """The RuleModel that `simplify --out` saved."""
     if is_rules_file(path):
-        return RuleModel.load(path)
+        return RuleModel.from_dict(read_json(path))
     from defragtrees.ensembles.readers import file_kind  # few runs need it
 
     kind = file_kind(path)
@@ -183,13 +183,13 @@ def open_for_rules(rules, data, target=None, weights=None, ids=()):
 
 def _kinds(rules):
     """The kind of dates or times of each feature, or None."""
-    scales = rules.vocabulary.scales
+    scales = rules._vocabulary.scales
     return [scale.kind if scale.kind in KINDS else None for scale in scales]
 
 
 def encode(rules, X):
     """X as the matrix that rules match; they need not know its other columns."""
-    return rules.encode(X[list(rules.features)])
+    return rules._encode(X[list(rules.features)])
 
 
 def read_rule_rows(rules, data, progress, target=None, weights=None):

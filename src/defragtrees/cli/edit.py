@@ -5,15 +5,16 @@ import click
 from defragtrees.cli.data import read_rules
 from defragtrees.cli.group import Command
 from defragtrees.cli.options import (
+    CLASS_WEIGHT,
+    COSTS,
     FILE,
-    NAMES,
-    SCALE,
-    WRITTEN,
-    _named_class,
-    _named_costs,
-    _named_weights,
+    Text,
+    as_class,
+    by_class,
+    by_classes,
+    names_option,
     output_option,
-    profile_option,
+    pairs,
 )
 from defragtrees.cli.output import check_outputs, rules_text, say
 from defragtrees.rules.parsing import read_condition
@@ -23,10 +24,23 @@ defragtrees edit rules.json --drop 4 --condition 2 "age <= 40" --out new.json
 """
 
 
-def _pair_option(name, second, text, argument=None):
+def _scale(text):
+    """Points that double the odds; maybe also a total, and the odds of it."""
+    try:
+        numbers = tuple(float(part) for part in text.split(","))
+    except ValueError:
+        numbers = ()
+    if len(numbers) not in (1, 3):
+        raise ValueError(
+            f"{text!r} must be points that double the odds, such as 20, or also a "
+            "total and its odds, such as 20,600,50"
+        )
+    return numbers
+
+
+def _rule_option(name, second, text):
     return click.option(
         f"--{name}",
-        argument or name,
         type=(int, str),
         multiple=True,
         metavar=f"RULE {second}",
@@ -36,22 +50,21 @@ def _pair_option(name, second, text, argument=None):
 
 @click.command("edit", cls=Command, example=EXAMPLE)
 @click.argument("rules", type=FILE)
-@_pair_option(
+@_rule_option(
     "replace", "TEXT", "Replace the conditions of a rule, written as rules print them."
 )
-@_pair_option(
+@_rule_option(
     "condition",
     "TEXT",
     "Replace the condition of a rule on one column, or add it if there is none.",
-    "conditions",
 )
-@_pair_option("remove", "COLUMN", "Remove the condition of a rule on a column.")
-@_pair_option(
+@_rule_option("remove", "COLUMN", "Remove the condition of a rule on a column.")
+@_rule_option(
     "prediction",
     "PREDICTION",
     "Set the prediction of a rule, or its points in a scorecard.",
 )
-@_pair_option(
+@_rule_option(
     "insert",
     "TEXT",
     "Insert a rule before the rule of this number: 1 'if age <= 40 then yes'.",
@@ -63,11 +76,8 @@ def _pair_option(name, second, text, argument=None):
     metavar="RULE",
     help="Remove a rule.",
 )
-@click.option(
-    "--order",
-    type=NAMES,
-    metavar="2,1,...",
-    help="New order of the rules that are left, without the default rule.",
+@names_option(
+    "--order", "New order of the rules that are left, without the default rule: 2,1,..."
 )
 @click.option(
     "--threshold",
@@ -77,19 +87,15 @@ def _pair_option(name, second, text, argument=None):
     "on.",
 )
 @click.option(
-    "--cost",
-    "costs",
-    help="Cost of an error; the class with the lowest expected cost is predicted.",
-    **WRITTEN["costs"],
+    "--costs",
+    help="Cost of each kind of error; the class with the lowest expected cost is "
+    "predicted.",
+    **COSTS,
 )
-@click.option(
-    "--class-weight",
-    help="Cost of any error in a class.",
-    **WRITTEN["class_weight"],
-)
+@click.option("--class-weight", help="Cost of any error in a class.", **CLASS_WEIGHT)
 @click.option(
     "--scale",
-    type=SCALE,
+    type=Text("scale", _scale),
     metavar="N[,POINTS,ODDS]",
     help="Put the points of a scorecard on another scale: N points double the odds, "
     "and a total of POINTS stands for ODDS, as in 20,600,50.",
@@ -99,8 +105,22 @@ def _pair_option(name, second, text, argument=None):
     metavar="CLASS",
     help="With --scale, the class whose odds these are; high totals stand for it.",
 )
+@click.option(
+    "--feature-labels",
+    type=Text("labels", pairs(str, "'dur=Duration [months]'")),
+    metavar="NAME=LABEL,...",
+    help="Labels of features in printed output, with their units.",
+)
+@names_option("--class-labels", "Labels of the classes, in their order.")
+@click.option(
+    "--pos-label", metavar="CLASS", help="Of two classes, the one whose rate is shown."
+)
+@click.option(
+    "--no-profile",
+    is_flag=True,
+    help="Save the rules without the profile of the training rows that watch needs.",
+)
 @output_option("Save the rules to this file. [default: only show them]")
-@profile_option
 def command(rules, out, no_profile, **changes):
     """Change saved rules by hand.
 
@@ -110,11 +130,16 @@ def command(rules, out, no_profile, **changes):
     The new file records the changes.
     """
     check_outputs({"--out": out}, (rules,), out=".json")
-    if not any(value not in (None, ()) for value in changes.values()):
+    if not no_profile and not any(changes.values()):
         raise click.UsageError("Say what to change, such as --drop 3.")
     if changes["odds_of"] is not None and changes["scale"] is None:
         raise click.UsageError("--odds-of needs --scale.")
     edited = _decided(_edited(read_rules(rules), changes), changes)
+    edited = edited.relabel(
+        changes["feature_labels"],
+        changes["class_labels"],
+        _class(edited, changes["pos_label"]),
+    )
     if out is not None:
         edited.save(out, profile=not no_profile)
     say(rules_text(edited))
@@ -127,48 +152,61 @@ def _edited(edited, changes):
     left = list(range(1, len(edited.rules) + 1))
     for number, text in changes["replace"]:
         edited = edited.replace(number, text)
-    for number, text in changes["conditions"]:
+    for number, text in changes["condition"]:
         edited = _with_condition(edited, number, text)
     for number, column in changes["remove"]:
-        edited = edited.remove(number, column)
+        edited = edited.drop(number, column)
     for number, text in changes["prediction"]:
         edited = edited.set_prediction(number, _prediction(edited, text))
     for number in sorted(set(changes["drop"]), reverse=True):
         edited = edited.drop(number)
         left.remove(number)
     if changes["order"]:
-        edited = edited.reorder([_place(number, left) for number in changes["order"]])
+        edited = _ordered(edited, [_place(number, left) for number in changes["order"]])
     for number, text in changes["insert"]:
         edited = edited.insert(number, text)
     return edited
 
 
+def _ordered(rules, order):
+    """The rules in another order, by the numbers of all but the last."""
+    before = list(range(1, len(rules.rules) + 1))
+    if sorted(order) != before:
+        raise ValueError(
+            f"order must have each of the rules {before} once; got {order}. Name them "
+            "all; the last rule stays the last."
+        )
+    for to, number in enumerate(order, start=1):
+        place = before.index(number) + 1
+        before.insert(to - 1, before.pop(place - 1))
+        rules = rules if place == to else rules.move(place, to)
+    return rules
+
+
 def _decided(rules, changes):
     """The rules with another threshold, costs or scale."""
-    options = {"threshold": "--threshold", "costs": "--cost"}
-    options["class_weight"] = "--class-weight"
-    given = [option for name, option in options.items() if changes[name]]
+    given = [name for name in ("threshold", "costs", "class_weight") if changes[name]]
     if len(given) > 1:
-        raise click.UsageError(f"Give {given[0]} or {given[1]}, not both.")
-    if given and not rules.classes:
-        raise click.UsageError(
-            "--threshold, --cost and --class-weight are for rules that predict a "
-            "class; these predict a number."
-        )
-    if changes["threshold"] is not None:
+        first, second = (name.replace("_", "-") for name in given[:2])
+        raise click.UsageError(f"Give --{first} or --{second}, not both.")
+    if changes["threshold"]:
         rules = rules.with_threshold(changes["threshold"])
     if changes["costs"]:
-        rules = rules.with_costs(_named_costs(changes["costs"], rules.classes))
-    if changes["class_weight"] is not None:
-        rules = rules.with_class_weight(
-            _named_weights(changes["class_weight"], rules.classes)
-        )
-    if changes["scale"] is None:
-        return rules
-    of = changes["odds_of"]
-    if of is not None and rules.classes:
-        of = _named_class(of, rules.classes, "--odds-of")
-    return rules.scaled(*changes["scale"], of=of)
+        costs = by_classes(changes["costs"], rules.classes or ())
+        rules = rules.with_costs(costs)
+    if changes["class_weight"]:
+        weights = by_class(changes["class_weight"], rules.classes or ())
+        rules = rules.with_class_weight(weights)
+    if changes["scale"]:
+        if rules.form != "points":
+            raise click.UsageError("--scale needs a scorecard; fit with --form points.")
+        of = _class(rules, changes["odds_of"])
+        rules = rules.scaled(*changes["scale"], of=of)
+    return rules
+
+
+def _class(rules, text):
+    return None if text is None else as_class(text, rules.classes or ())
 
 
 def _with_condition(rules, number, text):
@@ -180,7 +218,7 @@ def _with_condition(rules, number, text):
     rule = rules.rules[number - 1]
     if changed.feature in [c.feature for c in rule.conditions]:
         return rules.replace(number, text, name)
-    parts = [condition.text(*rules.vocabulary) for condition in rule.conditions]
+    parts = [condition.text(*rules._vocabulary) for condition in rule.conditions]
     return rules.replace(number, " and ".join(f"({part})" for part in (*parts, text)))
 
 

@@ -10,23 +10,18 @@ from defragtrees.cli.data import cells, encode, open_for_rules, read_parts, read
 from defragtrees.cli.group import Command
 from defragtrees.cli.options import (
     FILE,
+    Text,
     data_options,
-    json_option,
-    label_options,
     output_option,
-    relabelled,
 )
 from defragtrees.cli.output import (
     TABLES,
     cell_writer,
     check_outputs,
-    exact_option,
-    label_of_interest,
     open_output,
     output_format,
     progress_kind,
     say,
-    styled_class,
     write_json,
     write_json_lines,
 )
@@ -35,23 +30,17 @@ FORMATS = {".txt": "text"} | {s: f for s, f in TABLES.items() if f != "parquet"}
 EXAMPLE = "defragtrees explain rules.json data.csv --rows 1-3,10"
 
 
-class _RowRanges(click.ParamType):
+def _ranges(text):
     """Numbers and ranges of rows, from 1."""
-
-    name = "rows"
-
-    def convert(self, value, param, ctx):
-        if not isinstance(value, str):
-            return value
-        ranges = []
-        for part in value.split(","):
-            match = re.fullmatch(r"\s*(\d+)(?:-(\d+))?\s*", part)
-            low = int(match[1]) if match else 0
-            high = int(match[2] or low) if match else 0
-            if not 1 <= low <= high:
-                self.fail(f"{part!r} is no row or range of rows, from 1", param, ctx)
-            ranges.append((low, high))
-        return tuple(ranges)
+    ranges = []
+    for part in text.split(","):
+        match = re.fullmatch(r"\s*(\d+)(?:-(\d+))?\s*", part)
+        low = int(match[1]) if match else 0
+        high = int(match[2] or low) if match else 0
+        if not 1 <= low <= high:
+            raise ValueError(f"{part!r} is no row or range of rows, from 1")
+        ranges.append((low, high))
+    return tuple(ranges)
 
 
 @click.command("explain", cls=Command, example=EXAMPLE)
@@ -60,7 +49,7 @@ class _RowRanges(click.ParamType):
 @click.option(
     "--rows",
     "ranges",
-    type=_RowRanges(),
+    type=Text("rows", _ranges),
     metavar="1-3,10",
     help="Numbers of the rows, from 1. [default: all]",
 )
@@ -70,14 +59,11 @@ class _RowRanges(click.ParamType):
     type=click.Choice(["text", "csv", "jsonl", "json"]),
     help="The output format. [default: by the suffix of --out, else text]",
 )
-@exact_option
-@label_options
 @output_option(
     "The file to write: .txt, .csv, .csv.gz, .jsonl or .json. [default: standard "
     "output]"
 )
-@json_option
-def command(rules, data, ranges, form, exact, labels, out, as_json):
+def command(rules, data, ranges, form, out):
     """Show which rule predicts each row of a file, and why.
 
     RULES is a file that simplify --out wrote; DATA is as for simplify. Each row
@@ -86,8 +72,8 @@ def command(rules, data, ranges, form, exact, labels, out, as_json):
     condition that failed; of a scorecard with the points that add up.
     """
     check_outputs({"--out": out}, (rules, data.path))
-    form = output_format(out, "json" if as_json else form, FORMATS, "text")
-    rule_set = relabelled(read_rules(rules), labels)
+    form = output_format(out, form, FORMATS, "text")
+    rule_set = read_rules(rules)
     source = open_for_rules(rule_set, data)
     parts = read_parts(source, progress_kind(is_streamed=out is None), "predicting")
     reasons = _reasons(rule_set, parts, ranges, data.name, form == "text")
@@ -97,7 +83,7 @@ def command(rules, data, ranges, form, exact, labels, out, as_json):
         elif form == "jsonl":
             write_json_lines(file, reasons)
         elif form == "csv":
-            write = cell_writer(file, exact)
+            write = cell_writer(file, is_exact=False)
             header = ["row", "prediction", *rule_set._explanation_names, "basis"]
             write(header)
             for reason in reasons:
@@ -128,7 +114,8 @@ def _reasons(rules, parts, ranges, name, is_text):
         for i, explanation in enumerate(rules._explanations(matrix)):
             number = int(numbers[wanted][i])
             if is_text:
-                yield _text(rules, number, matrix[i], explanation)
+                text = rules._explanation_text(matrix[i], explanation)
+                yield f"{click.style(f'Row {number}', bold=True)}\n{text}"
             else:
                 row = {own: column[i] for own, column in values.items()}
                 yield {"row": number, **_reason(rules, row, matrix[i], explanation)}
@@ -141,7 +128,7 @@ def _reasons(rules, parts, ranges, name, is_text):
 def _reason(rules, row, numbers, explanation):
     """The prediction, its rule, and why, with the values of the file."""
     every = list(rules)
-    names, words = rules.feature_names, rules.vocabulary
+    names, words = rules.feature_names, rules._vocabulary
     holding = [every[k] for k in explanation.averaged or (explanation.rule,)]
     features = [c.feature for rule in holding for c in rule.conditions]
     reason = {"prediction": explanation.answer}
@@ -181,7 +168,7 @@ def _value_text(value):
 def _pair(rules, name, value):
     """A feature and its value, in the words that the rules are said in."""
     j = rules.feature_names.index(name)
-    label, scale = rules.shown_names[j], rules.vocabulary.scales[j]
+    label, scale = rules._vocabulary.names[j], rules._vocabulary.scales[j]
     text = scale.text(value) if isinstance(value, float) else _value_text(value)
     return f"{render.plain(label)} = {text}"
 
@@ -213,13 +200,3 @@ def _csv_cells(reason, rules):
         "failed": "; ".join(failed),
         "basis": reason.get("basis", ""),
     }
-
-
-def _text(rules, number, row, explanation):
-    """The explanation of a row for a person."""
-    text = rules._explanation_text(row, explanation)
-    head, tail = text.split(": ", 1)
-    label = label_of_interest(rules)
-    if label is not None and explanation.answer == rules.outcome.positive_class:
-        tail = styled_class(label) + tail.removeprefix(label)
-    return f"{click.style(f'Row {number}', bold=True)}\n{head}: {tail}"

@@ -4,7 +4,7 @@ import click
 
 from defragtrees.cli.data import read_rules
 from defragtrees.cli.group import Command
-from defragtrees.cli.options import FILE, label_options, output_option, relabelled
+from defragtrees.cli.options import FILE, output_option
 from defragtrees.cli.output import check_outputs, open_output, say
 from defragtrees.export import FORMATS, export
 
@@ -66,9 +66,8 @@ OTHER_NAMES = {"postgresql": "postgres"}
     type=click.Choice(["high", "low"]),
     help="With reason codes: which totals are desired. [default: high]",
 )
-@label_options
 @output_option("The file to write. [default: standard output]")
-def command(rules, form, labels, out, **options):
+def command(rules, form, out, **options):
     """Write saved rules as SQL, Python, ONNX or another format.
 
     RULES is a file that simplify --out wrote.
@@ -89,8 +88,7 @@ def command(rules, form, labels, out, **options):
     for name in ("probabilities", "reasons"):
         if form == "sql" and name in options and "table" not in options:
             raise click.UsageError(f"--{name} needs --table; name the table.")
-    rule_set = relabelled(read_rules(rules), labels)
-    exported = export(rule_set, form, out, **options)
+    exported = export(read_rules(rules), form, out, **options)
     if out is None:
         with open_output(None) as file:
             file.write(exported.rstrip("\n") + "\n")

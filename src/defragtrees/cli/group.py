@@ -53,41 +53,20 @@ class State:
 
 
 class Command(click.Command):
-    """A command with lines to type in its help, --quiet and --debug."""
+    """A command with an example in its help."""
 
     def __init__(self, *args, example, **kwargs):
         super().__init__(*args, **kwargs)
         self.example = example
-        for name, text in (
-            ("quiet", "Hide the progress bar."),
-            ("debug", "Show a traceback on errors."),
-        ):
-            self.params.append(
-                click.Option(
-                    [f"--{name}"],
-                    is_flag=True,
-                    expose_value=False,
-                    callback=_remember,
-                    # Before any other option can fail.
-                    is_eager=True,
-                    help=text,
-                )
-            )
 
     def invoke(self, ctx):
         """Run the command; from here on Ctrl-C lets it tidy up."""
-        _interrupts.tidy_up()
+        _interrupts.raise_errors()
         return super().invoke(ctx)
 
     def format_epilog(self, ctx, formatter):
         """Write the example."""
         _write_example(formatter, self.example)
-
-
-def _remember(ctx, parameter, value):
-    state = ctx.find_object(State)
-    if state is not None and value:
-        setattr(state, parameter.name, True)
 
 
 def _write_example(formatter, text):
@@ -108,7 +87,7 @@ class LazyGroup(click.Group):
         if cmd_name not in COMMANDS:
             return None
         state = None if ctx is None else ctx.find_object(State)
-        if state is not None and "--quiet" not in state.arguments:
+        if state is not None and not state.quiet:
             _status.show("loading")  # scikit-learn takes seconds
         try:
             return import_module(f"defragtrees.cli.{cmd_name}").command
@@ -141,7 +120,25 @@ class LazyGroup(click.Group):
         )
 
 
+def _remember(ctx, parameter, value):
+    setattr(ctx.ensure_object(State), parameter.name, value)
+
+
+def _flag(name, text):
+    """An option of the group, known before any other option can fail."""
+    return click.option(
+        name,
+        is_flag=True,
+        expose_value=False,
+        is_eager=True,
+        callback=_remember,
+        help=text,
+    )
+
+
 @click.group(cls=LazyGroup, invoke_without_command=True)
+@_flag("--quiet", "Hide the progress bar.")
+@_flag("--debug", "Show a traceback on errors.")
 @click.version_option(__version__, prog_name=NAME, message="%(prog)s %(version)s")
 @click.pass_context
 def cli(ctx):
@@ -156,33 +153,36 @@ def cli(ctx):
 def run(arguments=None):
     """Run the command line in this process; returns the exit code."""
     arguments = list(sys.argv[1:] if arguments is None else arguments)
-    _prepare_streams()
+    for stream in (sys.stdout, sys.stderr):
+        # A name that the terminal cannot show is no reason to stop.
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
     state = State(arguments=tuple(arguments))
+    _interrupts.received.clear()
     try:
         with warnings.catch_warnings():
-            _tell_warnings_plainly()
+            # Warnings for programmers are of no use here.
+            warnings.simplefilter("ignore")
+            warnings.simplefilter("default", UserWarning)
+            warnings.showwarning = _show_warning
             code = _invoke(arguments, state)
             sys.stdout.flush()
             return code
-    except (KeyboardInterrupt, _interrupts.Terminated) as signal:
-        return _stop(type(signal))
     except BrokenPipeError:
         _discard_output()
         return BROKEN_PIPE
     # The one place that catches everything: here errors become a line.
-    except (Exception, SystemExit) as error:
-        if state.debug:
+    except (Exception, SystemExit, KeyboardInterrupt, _interrupts.Terminated) as error:
+        signals = [*_interrupts.received, type(error)]
+        if state.debug and isinstance(error, Exception):
             traceback.print_exc()
-        received = _interrupts.received()
-        return _tell(error) if received is None else _stop(received)
-
-
-def _stop(signal):
-    """Say which signal ended the command; returns the exit code."""
-    _interrupts.ignore()
-    if signal is _interrupts.Terminated:
-        return _fail("Ended by a signal (SIGTERM).", _interrupts.TERMINATED)
-    return _fail(_interrupts.MESSAGE, _interrupts.INTERRUPTED)
+        if _interrupts.Terminated in signals:
+            _interrupts.ignore()
+            return _fail("Ended by a signal (SIGTERM).", _interrupts.TERMINATED)
+        if KeyboardInterrupt in signals:
+            _interrupts.ignore()
+            return _fail(_interrupts.MESSAGE, _interrupts.INTERRUPTED)
+        return _fail(_message(error), FAILED)
 
 
 def _invoke(arguments, state):
@@ -198,81 +198,65 @@ def _invoke(arguments, state):
     return 0
 
 
-def _tell(error):
-    """Say what is wrong in one line; returns the exit code."""
+def _message(error):
+    """What an error says, in one line."""
     if isinstance(error, click.UsageError):
         where = "" if error.ctx is None else f" See {error.ctx.command_path} --help."
         message = error.format_message()
         stop = "" if message.endswith((".", "?")) else "."
-        return _fail(f"{message}{stop}{where}", FAILED)
+        return f"{message}{stop}{where}"
     if isinstance(error, click.ClickException):
-        return _fail(error.format_message(), FAILED)
+        return error.format_message()
     if isinstance(error, MemoryError):
-        return _fail(f"There is not enough memory. {error}", FAILED)
+        return f"There is not enough memory. {error}"
     if isinstance(error, BrokenExecutor):
-        return _fail(
+        return (
             "A worker process was ended from outside, as where memory is short. Run it "
-            "again with a smaller --jobs; what is done is kept.",
-            FAILED,
+            "again with a smaller --jobs; what is done is kept."
         )
     if isinstance(error, OSError) and error.strerror:
         at = "" if error.filename is None else f": {str(error.filename)!r}"
-        return _fail(f"{error.strerror}{at}.", FAILED)
+        return f"{error.strerror}{at}."
     if isinstance(error, WRONG_INPUT):
-        return _fail(str(error) or type(error).__name__, FAILED)
-    return _fail(
+        return str(error) or type(error).__name__
+    return (
         f"This is a fault of defragtrees: {type(error).__name__}: {error}. "
-        "Run it again with --debug and report what it prints.",
-        FAILED,
+        f"Run it again as {NAME} --debug and report what it prints."
     )
 
 
 def _fail(message, code):
+    """Print an error; returns the exit code."""
     try:
         sys.stdout.flush()
     except OSError:
         _discard_output()
-    # Nobody may be left to read it.
-    with suppress(OSError):
-        _complain(f"{NAME}: {_one_line(message)}", "red")
+    with suppress(OSError):  # nobody may be left to read it
+        _complain(f"{NAME}: {message}", "red")
     return code
 
 
+def _show_warning(message, category, filename, lineno, file=None, line=None):
+    _complain(f"warning: {message}", "yellow")
+
+
 def _complain(text, color):
-    """Write one line to standard error; a terminal gets it broken between words."""
+    """Write one line without control characters to standard error.
+
+    A terminal gets it broken between words.
+    """
     _status.clear()
+    text = " ".join(render.plain(text).split())
     text = wrapped(text) if sys.stderr.isatty() else text
     click.secho(text, fg=color, err=True, color=_color())
 
 
-def _one_line(text):
-    r"""The text on one line, without control characters."""
-    return " ".join(render.plain(text).split())
-
-
 def _color():
-    """What click takes for "only on a terminal, and only if it is wanted"."""
+    """The value of click for colour on a terminal only, if it is wanted."""
     return False if os.environ.get("NO_COLOR") else None
 
 
-def _prepare_streams():
-    for stream in (sys.stdout, sys.stderr):
-        # A name that the terminal cannot show is no reason to stop.
-        if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="backslashreplace")
-
-
-def _tell_warnings_plainly():
-    def show(message, category, filename, lineno, file=None, line=None):
-        _complain(f"warning: {_one_line(str(message))}", "yellow")
-
-    # What libraries say to programmers is of no use here.
-    warnings.simplefilter("ignore")
-    warnings.simplefilter("default", UserWarning)
-    warnings.showwarning = show
-
-
 def _discard_output():
-    """What is left in the buffer of standard output goes nowhere, and says nothing."""
+    """Discard what is left in the buffer of standard output."""
     with suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -9,8 +9,6 @@ from typing import Any
 
 import click
 import numpy as np
-from scipy.optimize import linear_sum_assignment
-from sklearn.metrics import confusion_matrix
 from sklearn.model_selection import train_test_split
 
 from defragtrees._utils import formatting as render
@@ -27,13 +25,13 @@ from defragtrees.data.sources import table_of
 from defragtrees.ensembles.black_box import AskedForest
 from defragtrees.ensembles.forest import Forest
 from defragtrees.ensembles.opening import described_forest, is_renamed
+from defragtrees.ensembles.predictions import better_order
 from defragtrees.ensembles.readers import load_object, read_forest
 from defragtrees.errors import ModelFileError, UnsupportedEnsembleError
 from defragtrees.estimators.inputs import open_model
 from defragtrees.tables import lightgbm_names, take_rows
 
 COMPARED_ROWS = 10_000  # to see whether classes are swapped
-MUCH_BETTER = 0.2  # share of rows, and mean share per class
 # What pandas writes for an index that nobody named.
 INDEX_NAME = re.compile(r"|Unnamed: \d+|__index_level_\d+__")
 
@@ -257,24 +255,15 @@ def _with_classes(forest, labels):
 
 def warn_if_swapped(classes, predicted, observed, what):
     """Warn if another order of the model's classes would agree much better."""
-    counts = confusion_matrix(observed, predicted, labels=list(classes))
-    # By class, as a rare one is predicted wrong by a model that is right overall.
-    shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
-    rows, columns = linear_sum_assignment(-shares)
-    n_present = np.count_nonzero(counts.sum(axis=1))
-    gain = (shares[rows, columns].sum() - np.trace(shares)) / max(1, n_present)
-    now, then = (
-        n / len(observed) for n in (np.trace(counts), counts[rows, columns].sum())
-    )
-    if min(gain, then - now) <= MUCH_BETTER:
-        return
-    better = [str(classes[i]) for i in rows[np.argsort(columns)]]
-    warn(
-        f"The classes {', '.join(map(str, classes))} agree with {what} in "
-        f"{render.percent(now)} of the rows, but --classes "
-        f"{shlex.quote(','.join(better))} would in {render.percent(then)}. Give them "
-        "in the order of the model."
-    )
+    better = better_order(classes, predicted, observed)
+    if better is not None:
+        order, now, then = better
+        named = shlex.quote(",".join(str(order[label]) for label in classes))
+        warn(
+            f"The classes {', '.join(map(str, classes))} agree with {what} in "
+            f"{render.percent(now)} of the rows, but --classes {named} would in "
+            f"{render.percent(then)}. Give them in the order of the model."
+        )
 
 
 def _match_columns(forest, source, reserved, chosen=None):

@@ -6,7 +6,6 @@ import io
 import itertools
 import math
 import os
-import re
 import sys
 import threading
 
@@ -85,7 +84,7 @@ def headline(rules, scores, where, model="model"):
     number = render.percent if outcome.n_classes else render.rounded
     text = render.plural(rules.n_rules, "rule")
     if rules.rules:
-        text += f" with {rules.mean_conditions:.1f} conditions per rule"
+        text += f" with {rules._mean_conditions:.1f} conditions per rule"
     if "fidelity" in scores:
         near = f"agreement with the {model} on {number(scores['fidelity'])} of {where}"
         if not outcome.n_classes:
@@ -102,35 +101,21 @@ def headline(rules, scores, where, model="model"):
 
 
 def rules_text(rules, details=False):
-    """The rules as they print, with the class of interest in colour."""
-    shown = str(rules)
-    if details:
-        shown = rules.table(details=True) + shown.removeprefix(rules.table())
-    head, *lines = shown.split("\n")
-    column = re.search(r" then( |$)", head)
-    label = label_of_interest(rules)
-    if column is None or label is None:
-        return shown
-    start = column.start() + 1
-    end = start + len(label)
-    for k, line in enumerate(lines):
-        # The first line of a rule has its number.
-        if line[: head.index("#") + 1].strip().isdigit() and line[start:end] == label:
-            lines[k] = f"{line[:start]}{styled_class(label)}{line[end:]}"
-    return "\n".join([head, *lines])
+    """The rules as they print, with the class of interest in colour.
 
-
-def label_of_interest(rules):
-    """The class whose probability is shown, as text; None where there is none."""
+    The colour stands for no judgement.
+    """
     outcome = rules.outcome
-    if not outcome.n_classes or not outcome.is_binary:
-        return None
-    return render.plain(outcome.answer_text(outcome.positive_class))
+    label = None
+    if outcome.n_classes and outcome.is_binary:
+        label = render.plain(outcome.answer_text(outcome.positive_class))
 
+    def paint(title, text):
+        if title == "then" and text == label:
+            return click.style(text, fg="magenta", bold=True)
+        return text
 
-def styled_class(text):
-    """The class of interest: in colour, which stands for no judgement."""
-    return click.style(text, fg="magenta", bold=True)
+    return rules._text(details, paint)
 
 
 # JSON
@@ -235,14 +220,6 @@ def write_parquet(path, header, types, batches):
     with atomic_file(path) as draft, parquet.ParquetWriter(draft, schema) as writer:
         for arrays in batches:
             writer.write_table(arrow.table(arrays, schema=schema))
-
-
-exact_option = click.option(
-    "--exact",
-    is_flag=True,
-    help="Write CSV cells that begin like a spreadsheet formula unchanged. [default: "
-    "with an apostrophe before them]",
-)
 
 
 def cell_writer(file, is_exact):

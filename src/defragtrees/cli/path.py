@@ -6,14 +6,10 @@ from defragtrees._path import simplify_path
 from defragtrees.cli.group import Command
 from defragtrees.cli.inputs import load
 from defragtrees.cli.options import (
-    details_option,
     held_out_option,
     input_options,
     json_option,
-    method_options,
     output_option,
-    profile_option,
-    settings_of,
     validation_option,
 )
 from defragtrees.cli.output import (
@@ -26,6 +22,7 @@ from defragtrees.cli.output import (
     say,
     working,
 )
+from defragtrees.cli.settings import setting_options
 from defragtrees.cli.tables import table, wrapped
 from defragtrees.outcomes import MEASURES
 
@@ -34,7 +31,7 @@ EXAMPLE = "defragtrees path model.json data.csv --target y --max-rules 8"
 
 @click.command("path", cls=Command, example=EXAMPLE)
 @input_options
-@method_options("method", "stability")
+@setting_options("form", "max_rules")
 @click.option(
     "--choose-by",
     type=click.Choice(["error", *MEASURES]),
@@ -46,22 +43,9 @@ EXAMPLE = "defragtrees path model.json data.csv --target y --max-rules 8"
 @validation_option
 @held_out_option("Rows to hold out for the errors, as a share or a number.")
 @output_option("Save the chosen rules, as JSON.")
-@profile_option
 @output_option("Plot error against number of rules: .png, .svg or .pdf.", name="--plot")
-@details_option("Show counts, coverage and agreement of every chosen rule.")
 @json_option
-def command(
-    inputs,
-    choices,
-    choose_by,
-    validation,
-    test_size,
-    out,
-    no_profile,
-    plot,
-    details,
-    as_json,
-):
+def command(inputs, choices, choose_by, validation, test_size, out, plot, as_json):
     """Show error and size of the best rules for every number of rules.
 
     MODEL and DATA are as for simplify. The star marks the chosen list: that of
@@ -75,14 +59,16 @@ def command(
             "--test-size must be above 0: errors need held-out rows."
         )
     loaded = load(inputs, progress_kind(), validation)
-    _, settings = settings_of(choices, loaded.forest, loaded.y is not None)
+    if choices.method != "defrag":
+        raise click.UsageError("path has the method defrag only; leave method out.")
+    _, settings = choices.for_model(loaded.forest)
     settings |= {"test_size": test_size, "choose_by": choose_by}
     if loaded.validation is not None:
         settings["validation"] = loaded.validation.rows
     with working("simplifying"):
         path = simplify_path(loaded.forest, *loaded.rows, **settings)
     if out is not None:
-        path.rules.save(out, profile=not no_profile)
+        path.rules.save(out)
     if plot is not None:
         save_plot(path, plot)
     if as_json:
@@ -93,14 +79,15 @@ def command(
                     "chosen_by": path.chosen_by,
                     "ensemble_error": path.ensemble_error,
                     "ensemble_measures": path.ensemble_measures,
-                    "rules": path.rules.rows(),
+                    "rules": path.rules._rows(),
                 }
             )
         )
         return
     say(f"{table(*path._cells())}\n")
-    say(wrapped("\n".join([*path._notes(), _reason(path, choices["max_rules"])]), "  "))
-    say(f"\n{rules_text(path.rules, details)}")
+    reason = _reason(path, choices.get("max_rules", "auto"))
+    say(wrapped("\n".join([*path._notes(), reason]), "  "))
+    say(f"\n{rules_text(path.rules)}")
 
 
 def _reason(path, max_rules):
@@ -110,7 +97,7 @@ def _reason(path, max_rules):
         return (
             f"* chosen: the shortest list within one standard error of the best {name}."
         )
-    if max_rules is None:
+    if max_rules == "auto":
         return (
             "* chosen, as by simplify: the shortest list within one standard error of "
             "the best, on the rows that its rates are from."

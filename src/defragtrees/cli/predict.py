@@ -15,15 +15,14 @@ from defragtrees.cli.data import (
 from defragtrees.cli.group import Command
 from defragtrees.cli.options import (
     FILE,
-    NAMES,
     data_options,
     json_option,
+    names_option,
     output_option,
 )
 from defragtrees.cli.output import (
     TABLES,
     check_outputs,
-    exact_option,
     output_format,
     progress_kind,
     say,
@@ -37,19 +36,11 @@ EXAMPLE = "defragtrees predict rules.json data.csv --out predictions.csv"
 @click.command("predict", cls=Command, example=EXAMPLE)
 @click.argument("rules", type=FILE)
 @data_options()
-@click.option(
-    "--id",
-    "ids",
-    type=NAMES,
-    metavar="A,B,...",
-    help="Columns of DATA to copy to the output.",
-)
+@names_option("--id", "Columns of DATA to copy to the output.")
 @click.option(
     "--probabilities",
-    "--shares",
-    "probabilities",
     is_flag=True,
-    help="Add the estimated probability of each class. --shares is the old name.",
+    help="Add the estimated probability of each class.",
 )
 @click.option(
     "--reasons",
@@ -62,13 +53,18 @@ EXAMPLE = "defragtrees predict rules.json data.csv --out predictions.csv"
     type=click.Choice(["high", "low"]),
     help="With --reasons: which totals are desired. [default: high]",
 )
-@exact_option
+@click.option(
+    "--exact",
+    is_flag=True,
+    help="Write CSV cells that begin like a spreadsheet formula unchanged. [default: "
+    "with an apostrophe before them]",
+)
 @output_option(
     "The file to write: .csv, .csv.gz, .parquet, .jsonl or .json. [default: CSV to "
     "standard output]"
 )
 @json_option
-def command(rules, data, ids, probabilities, reasons, best, exact, out, as_json):
+def command(rules, data, id, probabilities, reasons, best, exact, out, as_json):
     """Predict each row of a file with saved rules.
 
     RULES is a file that simplify --out wrote; DATA is as for simplify. Only the columns
@@ -90,7 +86,7 @@ def command(rules, data, ids, probabilities, reasons, best, exact, out, as_json)
     # Zero rows show names and types of the added columns, and raise for bad options.
     no_rows = np.empty((0, rule_set.n_rules), dtype=bool)
     added = rule_set._output_columns(no_rows, *options)
-    ids = ids or ()
+    ids = id or ()
     source = open_for_rules(rule_set, data, ids=ids)
     parts = read_parts(source, progress_kind(is_streamed=out is None), "predicting")
     is_typed = form == "parquet"

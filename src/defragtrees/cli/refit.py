@@ -7,10 +7,9 @@ from defragtrees.cli.group import Command
 from defragtrees.cli.options import (
     FILE,
     data_options,
-    details_option,
     json_option,
     output_option,
-    profile_option,
+    weights_option,
 )
 from defragtrees.cli.output import (
     check_outputs,
@@ -33,19 +32,15 @@ EXAMPLE = "defragtrees refit rules.json data.csv --target y --out new.json"
     required=True,
     help="The column with the true values.",
 )
-@click.option("--weights", metavar="COLUMN", help="The column with row weights.")
+@weights_option
 @click.option(
     "--keep-predictions",
     is_flag=True,
     help="Count rows and rates only; predictions stay as they are.",
 )
 @output_option("Save the rules to this file. [default: only show them]")
-@profile_option
-@details_option("Show counts, coverage and agreement of every rule.")
 @json_option
-def command(
-    rules, data, target, weights, keep_predictions, out, no_profile, details, as_json
-):
+def command(rules, data, target, weights, keep_predictions, out, as_json):
     """Count the rates of saved rules on the rows of a file.
 
     RULES is a file that simplify --out wrote; DATA is as for simplify.
@@ -58,7 +53,7 @@ def command(
     predictions = "keep" if keep_predictions else "recount"
     counted = refit_encoded(rule_set, *rows, predictions=predictions)
     if out is not None:
-        counted.save(out, profile=not no_profile)
-    say(json_text(counted.to_dict()) if as_json else rules_text(counted, details))
+        counted.save(out)
+    say(json_text(counted.to_dict()) if as_json else rules_text(counted))
     if out is not None and not as_json:
         say(f"The rules are in {out}.")

@@ -11,30 +11,28 @@ import numpy as np
 from click.core import ParameterSource
 
 from defragtrees._utils import formatting as render
-from defragtrees.cli.compare import compared
+from defragtrees.cli.compare import compared, most_rules
 from defragtrees.cli.data import find_column, is_rules_file, read_rules
 from defragtrees.cli.group import Command, State
 from defragtrees.cli.inputs import load, load_rule_rows
 from defragtrees.cli.options import (
-    fit,
     held_out_option,
     input_options,
-    method_options,
     output_option,
     validation_option,
 )
 from defragtrees.cli.output import check_outputs, progress_kind, say
+from defragtrees.cli.settings import fit, setting_options
 from defragtrees.data.files import AS_IS
 from defragtrees.ensembles.readers import file_kind
 from defragtrees.report.page import write_report
 from defragtrees.rules.model import RuleModel
-from defragtrees.search.limits import MOST_RULES
 from defragtrees.tables import is_missing
 
 # What a report on a file of rules takes; all else is about a fit.
 FOR_RULES = {
     *("model", "path", "sep", "decimal", "target", "weights"),
-    *("out", "title", "by_group", "quiet", "debug"),
+    *("out", "title", "by_group"),
 }
 SIMPLE = (bool, int, float, str, Decimal)
 EXAMPLE = "defragtrees report model.json data.csv --target y --out report.html"
@@ -42,7 +40,7 @@ EXAMPLE = "defragtrees report model.json data.csv --target y --out report.html"
 
 @click.command("report", cls=Command, example=EXAMPLE)
 @input_options
-@method_options()
+@setting_options("form", "max_rules")
 @validation_option
 @held_out_option("Rows to hold out for the scores, as a share or a number; 0 for none.")
 @output_option("The HTML file to write.", required=True)
@@ -76,13 +74,13 @@ def command(
     loaded = load(inputs, progress_kind(), validation)
     if by_group is not None:
         loaded = _with_groups(loaded, by_group, inputs.data, validation)
-    train, test = loaded.split(test_size, choices["random_state"])
+    train, test = loaded.split(test_size, choices.seed)
     options: dict[str, Any] = {}
     if with_comparison:
         options["comparison"] = compared(
             choices,
             loaded,
-            budgets=choices["max_rules"] or MOST_RULES,
+            budgets=[most_rules(choices)],
             test_size=test_size or 0.25,
         )
     del loaded

@@ -6,7 +6,13 @@ import click
 
 from defragtrees.cli.group import Command
 from defragtrees.cli.inputs import load
-from defragtrees.cli.options import FILE, input_options, json_option, output_option
+from defragtrees.cli.options import (
+    FILE,
+    input_options,
+    json_option,
+    names_option,
+    output_option,
+)
 from defragtrees.cli.output import (
     check_outputs,
     json_text,
@@ -57,21 +63,10 @@ EXAMPLE = "defragtrees segments model.json new.csv --target y"
     type=click.IntRange(1),
     help="The minimum number of rows of a segment. [default: 1 %, at least 20]",
 )
-@click.option(
-    "--feature",
-    "features",
-    multiple=True,
-    metavar="COLUMN",
-    help="A column that segments may use; may be given several times. [default: all]",
-)
-@click.option(
-    "--random-state",
-    type=int,
-    help="Seed of the split into rows that search and rows that count.",
-)
+@names_option("--features", "Columns that segments may use. [default: all]")
 @output_option("Save the segments, as JSON.")
 @json_option
-def command(inputs, against, loss, features, out, as_json, **settings):
+def command(inputs, against, out, as_json, **settings):
     """Find where a model fails, or where two models differ, as short rules.
 
     MODEL and DATA are as for simplify; DATA should have rows that the model was not
@@ -83,11 +78,7 @@ def command(inputs, against, loss, features, out, as_json, **settings):
     if inputs.target is None and against is None:
         raise click.UsageError("segments needs --target or --against.")
     loaded = load(inputs, progress_kind())
-    settings |= {
-        "features": features or None,
-        "sample_weight": loaded.sample_weight,
-        "loss": loss,
-    }
+    settings["sample_weight"] = loaded.sample_weight
     with working("searching"):
         if against is None:
             found = explain_errors(loaded.forest, loaded.X, loaded.y, **settings)

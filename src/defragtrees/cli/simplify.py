@@ -11,13 +11,10 @@ from defragtrees.cli.group import Command
 from defragtrees.cli.inputs import load
 from defragtrees.cli.options import (
     details_option,
-    fit,
     held_out_option,
     input_options,
     json_option,
-    method_options,
     output_option,
-    profile_option,
     validation_option,
 )
 from defragtrees.cli.output import (
@@ -28,32 +25,45 @@ from defragtrees.cli.output import (
     rules_text,
     say,
 )
+from defragtrees.cli.settings import fit, setting_options
 from defragtrees.cli.tables import table, wrapped
 from defragtrees.rules.text import MAYBE_TRAINED, score_cells, score_notes
 
 EXAMPLE = """\
 defragtrees simplify model.json data.csv --target y --out rules.json
 """
+SETTINGS = (
+    *("form", "max_rules", "max_conditions", "min_rows", "points"),
+    *("features", "exclude", "must_use", "monotone"),
+    *("class_weight", "costs", "threshold", "pos_label"),
+    *("method", "target", "random_state", "n_jobs"),
+)
 
 
 @click.command("simplify", cls=Command, example=EXAMPLE)
 @input_options
-@method_options()
+@setting_options(*SETTINGS)
 @validation_option
 @held_out_option("Rows to hold out for the scores, as a share or a number; 0 for none.")
+@click.option(
+    "--stability",
+    type=click.IntRange(2, 10_000),
+    metavar="N",
+    help="Fit again to this number of random halves of the rows, and count how often "
+    "each rule comes back.",
+)
 @output_option("Save the rules, as JSON.")
-@profile_option
 @output_option("Write an HTML report.", name="--report")
 @details_option("Show counts, coverage and agreement of every rule, and all scores.")
 @json_option
 def command(
-    inputs, choices, validation, test_size, out, no_profile, report, details, as_json
+    inputs, choices, validation, test_size, stability, out, report, details, as_json
 ):
     """Turn a trained model into a short list of rules.
 
     MODEL is a file saved by XGBoost (.json, .ubj), LightGBM (.txt), CatBoost (.cbm,
     .json) or skops, or a folder with the trees of an R randomForest. A pickle or joblib
-    file needs --trust-pickle. Pipelines are read with their steps, on the columns of
+    file needs --trust pickle. Pipelines are read with their steps, on the columns of
     DATA. Any other model with a predict method is queried as a black box.
 
     DATA is CSV or JSON lines (.jsonl), also gzipped, Parquet or Feather, or - for
@@ -64,11 +74,11 @@ def command(
     files = inputs.data.path, inputs.model, validation
     check_outputs(outputs, files, out=".json", report=".html")
     loaded = load(inputs, progress_kind(), validation)
-    train, test = loaded.split(test_size, choices["random_state"])
+    train, test = loaded.split(test_size, choices.seed)
     begin = time.perf_counter()
     # The rows are in two parts now; the whole need not stay in memory.
     del loaded
-    simple = fit(choices, train)
+    simple = fit(choices, train, stability)
     seconds = time.perf_counter() - begin
     # The scores to show, and the rows that they are from.
     scores, where = simple.training_, f"{len(train):,} training rows"
@@ -79,7 +89,7 @@ def command(
         if not test_size:
             where = f"{len(test)} {kind} that the model was not trained on"
     if out is not None:
-        simple.rules_.save(out, profile=not no_profile)
+        simple.rules_.save(out)
     if report is not None:
         # Pictures take their time to import, and few runs need them.
         from defragtrees.cli.report import report_on
@@ -113,10 +123,7 @@ def command(
 def _scores_text(rules, scores, where, details, is_new):
     """Scores of rules and model side by side; with details all of them."""
     header, lines = score_cells(rules, scores, is_short=not details)
-    header = [
-        f"on {where}",
-        *(name.replace("ensemble", "model") for name in header[1:]),
-    ]
+    header[0] = f"on {where}"
     notes = score_notes(rules, scores, is_short=not details)
     if "ensemble_error" in scores and not is_new:
         notes.append(f"The model {MAYBE_TRAINED}; pass others with --validation.")
@@ -126,10 +133,10 @@ def _scores_text(rules, scores, where, details, is_new):
 def _facts(simple, choices, scores, where, seconds):
     stability = simple.stability_
     return {
-        "method": choices["method"],
+        "method": choices.method,
         "task": simple.rules_.task,
-        "decision": simple.rules_.decision,
-        "rules": simple.rules_.rows(),
+        "form": simple.rules_.form,
+        "rules": simple.rules_._rows(),
         "rules_document": simple.rules_.to_dict(),
         "scores": scores,
         "scored_on": where,

@@ -12,13 +12,13 @@ from defragtrees.cli.group import Command
 from defragtrees.cli.inputs import load_to_predict, warn_if_swapped
 from defragtrees.cli.options import (
     FILE,
-    INPUT_OPTIONS,
-    NAMES,
     Inputs,
     data_options,
     details_option,
     json_option,
+    names_option,
     output_option,
+    trust_option,
 )
 from defragtrees.cli.output import (
     check_outputs,
@@ -51,15 +51,12 @@ MOVED = 1  # the exit code
     type=click.Path(exists=True, path_type=Path),
     help="The model behind the rules; whether it agrees less with them is tested too.",
 )
-@click.option(
+@names_option(
     "--classes",
-    type=NAMES,
-    metavar="A,B,...",
-    help="The classes of the rules in the order of the model's, for a model with other "
+    "The classes of the rules in the order of the model's, for a model with other "
     "labels. [default: labels that read the same, or the order of the rules]",
 )
-@INPUT_OPTIONS["trust_pickle"]
-@INPUT_OPTIONS["trusted_types"]
+@trust_option
 @click.option(
     "--level",
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
@@ -91,8 +88,7 @@ def command(
     target,
     model,
     classes,
-    trust_pickle,
-    trusted_types,
+    trust,
     level,
     html,
     history,
@@ -118,8 +114,7 @@ def command(
     matrix, y, _, names = read_rule_rows(rule_set, data, progress_kind(), target)
     predicted = match = None
     if model is not None:
-        trust = {"trust_pickle": trust_pickle, "trusted_types": trusted_types}
-        inputs = Inputs(model, data, **trust)
+        inputs = Inputs(model, data, trust=trust)
         behind, X = load_to_predict(inputs, rule_set, progress_kind())
         read = read_model(behind, rule_set, X, len(X), classes)
         predicted, _, _, match = read(X)

@@ -16,22 +16,13 @@ from defragtrees.tables import check_finite
 
 
 @dataclass(frozen=True, eq=False)
-class Predictions:
-    """Predictions of a model for some rows."""
-
-    values: np.ndarray  # class indices, or numbers
-    probabilities: np.ndarray | None = None
-
-
-@dataclass(frozen=True, eq=False)
 class Evaluation:
     """Measures of rules on some rows; those of other rows can be added."""
 
     weight: float  # of the rows
     sums: dict[str, float]  # weighted sums of measures
     answers: Moments = field(default_factory=Moments)  # of the ensemble's numbers
-    # scores against y by the prefix of their names: "" for the rules, "ensemble_",
-    # "posterior_"
+    # scores against y by the prefix of their names: "" for the rules, "ensemble_"
     scores_by: dict[str, Any] = field(default_factory=dict)
     calibration: CalibrationSums | None = None
     has_known: bool = True  # whether any label is one that the rules can predict
@@ -40,18 +31,19 @@ class Evaluation:
     def of(cls, outcome, held, by_whom, answers, labels, weight):
         """The evaluation on some rows, without `scores_by`.
 
-        `answers` are the predictions of the model, for fidelity; None without one.
+        `by_whom` has encoded predictions and probabilities, if any; `answers` are the
+        predictions of the model, for fidelity; None without one.
         """
         sums = {
             "coverage": float(weight @ held[:, :-1].any(axis=1)),
             "overlap": float(weight @ held[:, :-1].sum(axis=1)),
         }
-        for whose, predicted in by_whom.items():
+        for whose, (predicted, _) in by_whom.items():
             if whose != "ensemble_" and answers is not None:
-                losses = outcome.losses(answers, predicted.values)
+                losses = outcome.losses(answers, predicted)
                 sums[f"{whose}loss"] = float(weight @ losses)
             if labels is not None:
-                losses = outcome.losses(labels, predicted.values)
+                losses = outcome.losses(labels, predicted)
                 sums[f"{whose}error"] = float(weight @ losses)
         total = float(weight.sum())
         if answers is None:
@@ -82,12 +74,12 @@ class Evaluation:
     def scores(self, rules):
         """The result of `Simplifier.evaluate`."""
         outcome, means = rules.outcome, self.means
-        if rules.is_partition:
+        if rules.form == "tree":
             means["coverage"] = means["overlap"] = 1.0
         scores = {
             "n_rules": rules.n_rules,
             "n_conditions": rules.n_conditions,
-            "mean_conditions": rules.mean_conditions,
+            "mean_conditions": rules._mean_conditions,
         }
         for name, value in means.items():
             if name.endswith("loss"):
@@ -109,13 +101,12 @@ class PartEvaluator:
     rules: RuleModel
     # from a table and its encoded rows to predictions and probabilities of a model
     predict: Any = None
-    posterior: Any = None
     # whether to count predictions and true outcomes per rule
     is_by_rule: bool = False
 
     def __call__(self, part):
         rules, outcome = self.rules, self.rules.outcome
-        matrix = rules.encode(part.X)
+        matrix = rules._encode(part.X)
         check_finite(matrix, rules.feature_names)
         y, weight = checked_columns(part, len(matrix))
         has_known = True
@@ -126,9 +117,7 @@ class PartEvaluator:
         answers = probabilities = None
         if self.predict is not None:
             answers, probabilities = self.predict(part.X, matrix)[:2]
-        evaluation = evaluate_encoded(
-            rules, matrix, answers, y, weight, self.posterior, probabilities
-        )
+        evaluation = evaluate_encoded(rules, matrix, answers, y, weight, probabilities)
         calibration = None
         if self.is_by_rule and y is not None:
             calibration = calibrate(rules, matrix, y, weight)
@@ -143,21 +132,16 @@ def predict_encoded(forest, X, matrix):
     return forest.predict_from_raw(raw), forest.outcome.probabilities_of(forest, raw)
 
 
-def evaluate_encoded(
-    rules, matrix, answers, y=None, weight=None, posterior=None, probabilities=None
-):
+def evaluate_encoded(rules, matrix, answers, y=None, weight=None, probabilities=None):
     """The Evaluation of rules on encoded rows; `answers` is None without a model."""
     outcome = rules.outcome
     held = rules._covers(matrix)
     weight = np.ones(len(matrix)) if weight is None else weight
-    by_whom = {"": Predictions(outcome.encode_any(rules._predict(held)))}
+    by_whom = {"": (outcome.encode_any(rules._predict(held)), None)}
     if answers is not None:
         answers = outcome.encode_any(answers)
         decided = decided_alike(rules, answers, probabilities)
-        by_whom["ensemble_"] = Predictions(decided, probabilities)
-    if posterior is not None:
-        predicted = posterior.predict_encoded(matrix, rules.classes)
-        by_whom["posterior_"] = Predictions(outcome.encode_any(predicted))
+        by_whom["ensemble_"] = (decided, probabilities)
     labels = None if y is None else outcome.encode_any(y)
     evaluation = Evaluation.of(outcome, held, by_whom, answers, labels, weight)
     if y is None:
@@ -165,18 +149,18 @@ def evaluate_encoded(
     return _with_scores(evaluation, rules, held, by_whom, labels, weight)
 
 
-def evaluate_shard(shard, rules, posterior, values, packed=None):
+def evaluate_shard(shard, rules, values, packed=None):
     """The Evaluation of rules on the rows of a shard."""
-    if packed is not None and posterior is None:
+    if packed is not None:
         return _evaluate_classes(shard, rules, packed)
     outcome, targets = rules.outcome, shard.targets
     held = shard.covered(rules, values)
-    predicted = Predictions(rules._predict_codes(held))
     answers, probabilities = targets["answers"], targets.get("probabilities")
-    ensemble = Predictions(decided_alike(rules, answers, probabilities), probabilities)
-    by_whom = {"": predicted, "ensemble_": ensemble}
-    if posterior is not None:
-        by_whom["posterior_"] = Predictions(posterior.predict_codes(shard.codes))
+    decided = decided_alike(rules, answers, probabilities)
+    by_whom = {
+        "": (rules._predict_codes(held), None),
+        "ensemble_": (decided, probabilities),
+    }
     labels, weight = targets.get("labels"), shard.sample_weight
     evaluation = Evaluation.of(outcome, held, by_whom, answers, labels, weight)
     if labels is None:
@@ -229,22 +213,22 @@ def decided_alike(rules, answers, probabilities):
 
 def _with_scores(evaluation, rules, held, by_whom, labels, weight):
     costs, outcome = cost_matrix(rules), rules.outcome
-    scores_by = {"": rule_scores(rules, held, by_whom[""], labels, weight)}
+    scores_by = {"": rule_scores(rules, held, by_whom[""][0], labels, weight)}
     for whose, predicted in by_whom.items():
         if whose:
-            rows = labels, weight, predicted.values, predicted.probabilities
+            rows = labels, weight, *predicted
             scores_by[whose] = outcome.scores.of(outcome, *rows, costs)
     return dataclasses.replace(evaluation, scores_by=scores_by)
 
 
 def rule_scores(rules, held, predicted, labels, weight):
     """The scores of the predictions of rules on some rows."""
-    outcome, probabilities = rules.outcome, predicted.probabilities
-    if probabilities is None and outcome.n_classes and not rules.is_exclusive:
+    outcome, probabilities = rules.outcome, None
+    if outcome.n_classes and not rules._is_exclusive:
         probabilities = rules._predict_proba(held)
-    rows = labels, weight, predicted.values, probabilities
+    rows = labels, weight, predicted, probabilities
     shares = [rule.distribution for rule in rules]
-    if rules.is_exclusive and None not in shares:
+    if rules._is_exclusive and None not in shares:
         answers = outcome.encode(np.array([rule.prediction for rule in rules]))
         group = rules._apply(held)
         labels = np.asarray(labels).astype(np.intp)

@@ -37,7 +37,7 @@ def refit(
     ([5.895, 2.105], 'counted again on 6 rows')
     """
     return refit_encoded(
-        rules, rules.encode(X), y, sample_weight, predictions=predictions
+        rules, rules._encode(X), y, sample_weight, predictions=predictions
     )
 
 
@@ -60,7 +60,7 @@ def refit_encoded(rules, matrix, y, sample_weight=None, *, predictions="recount"
 def _predicts_alike(rules, made):
     """Whether counting again has changed no prediction of rules that predict alone."""
     pairs = zip(rules, made, strict=True)
-    return rules.is_exclusive and all(a.prediction == b.prediction for a, b in pairs)
+    return rules._is_exclusive and all(a.prediction == b.prediction for a, b in pairs)
 
 
 def checked_rows(rules, matrix, y, sample_weight=None):

@@ -174,7 +174,7 @@ class RuleSums:
             outputs = outcome.indicators(shard.targets["labels"])
         numbers = shard.targets["labels" if has_labels else "answers"]
         patterns = None
-        if not rules.is_exclusive:
+        if not rules._is_exclusive:
             patterns = PatternSums.of(rules, held, shard, outputs, numbers, scale)
         # As floats, since products of booleans are slow.
         holding = held.astype(np.float64)
@@ -265,7 +265,7 @@ class RowStatistics:
 
 def packed_list(rules, values):
     """A rule list of classes as boxes, for `RuleSums.of_classes`; None for others."""
-    if not rules.is_exclusive or not rules.outcome.n_classes:
+    if not rules._is_exclusive or not rules.outcome.n_classes:
         return None
     return pack_rules(rules, values)
 
@@ -344,7 +344,7 @@ def recounted(rules, sums, *how, **also):
 
 def _put_in_order(rules, entries, weight, order, decision):
     """Change predictions to satisfy the monotone constraints, if there are any."""
-    if order is None or not rules.is_exclusive:
+    if order is None or not rules._is_exclusive:
         return
     outcome = rules.outcome
     values = [
@@ -378,7 +378,7 @@ def _evidence(rules, sums, k, worth):
             name: value if value is None else all_rounded(value)
             for name, value in rates.items()
         }
-    is_before_others = rules.is_ordered and k < len(rules.rules)
+    is_before_others = rules._is_ordered and k < len(rules.rules)
     if is_before_others and sums.covered[k]:
         # The rate that a rule of a list would report without the rules before it.
         alone = all_rounded(sums.alone[k] / sums.covered[k])

@@ -231,14 +231,14 @@ class RowStore:
         moments = self.target.center + mean, math.sqrt(max(variance, 0.0))
         return TrainingRows(n_rows, columns, all_rounded(moments))
 
-    def evaluate(self, rules, posterior=None):
+    def evaluate(self, rules):
         """The result of `Simplifier.evaluate` for these rows."""
-        return self.evaluation(rules, posterior).scores(rules)
+        return self.evaluation(rules).scores(rules)
 
-    def evaluation(self, rules, posterior=None):
+    def evaluation(self, rules):
         """The Evaluation of rules on these rows."""
         return self.shards.total(
-            evaluate_shard, rules, posterior, self.values, self._packed(rules)
+            evaluate_shard, rules, self.values, self._packed(rules)
         )
 
     def _packed(self, rules):

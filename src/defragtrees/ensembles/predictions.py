@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.base import BaseEstimator, is_classifier, is_outlier_detector, is_regressor
 from sklearn.exceptions import NotFittedError
+from sklearn.metrics import confusion_matrix
 
 from defragtrees._utils.progress import Progress
 from defragtrees.data import sources
@@ -26,6 +27,7 @@ BATCH_ROWS = 10_000
 PROBE_ROWS = 20  # queried to find out what a model predicts
 COMPARED_ROWS = 1_000  # to compare the most likely class with the prediction
 MOST_NUMBERED_CLASSES = 20
+MUCH_BETTER = 0.2  # of an order of classes: share of rows, and mean share per class
 
 
 class ClassMatch(NamedTuple):
@@ -283,6 +285,29 @@ def _checked_order(given, known):
             f"got {list(given)[:5]!r}."
         )
     return tuple(known[j] for j in found)
+
+
+def better_order(labels, predicted, observed):
+    """An order of a model's classes that agrees much better with what is observed.
+
+    A dict from each label to the better one, and the shares of rows that agree now and
+    then; None if there is no such order.
+    """
+    from scipy.optimize import linear_sum_assignment
+
+    counts = confusion_matrix(observed, predicted, labels=list(labels))
+    # By class, as a rare one is predicted wrong by a model that is right overall.
+    shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
+    rows, columns = linear_sum_assignment(-shares)
+    n_present = np.count_nonzero(counts.sum(axis=1))
+    gain = (shares[rows, columns].sum() - np.trace(shares)) / max(1, n_present)
+    now, then = (
+        n / len(observed) for n in (np.trace(counts), counts[rows, columns].sum())
+    )
+    if min(gain, then - now) <= MUCH_BETTER:
+        return None
+    pairs = zip(columns.tolist(), rows.tolist(), strict=True)
+    return {labels[j]: labels[i] for j, i in pairs}, now, then
 
 
 def declared_task(model):

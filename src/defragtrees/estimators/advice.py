@@ -27,7 +27,7 @@ def advise(problem, settings, searched, counting, rules, rows):
     if measure is not None:
         scores = counting.evaluate(rules)
         own = scores[measure.name]
-        if rules.combination != "sum" and rules.n_rules > 1:
+        if rules.form != "points" and rules.n_rules > 1:
             card = _quick_card(problem, settings, searched, counting, rules)
             points = math.nan if card is None else counting.evaluate(card)[measure.name]
             texts.append(_points_text(measure, own, points))

@@ -2,7 +2,7 @@
 
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -18,7 +18,6 @@ from defragtrees._utils.warnings import warn
 from defragtrees.data import sources
 from defragtrees.data.evaluation import (
     PartEvaluator,
-    evaluate_encoded,
     predict_encoded,
 )
 from defragtrees.data.sources import TableSource, open_source
@@ -34,7 +33,7 @@ from defragtrees.estimators.inputs import (
     one_seed,
     warn_of_other_columns,
 )
-from defragtrees.estimators.measuring import total_evaluation
+from defragtrees.estimators.measuring import summary_of, total_evaluation
 from defragtrees.estimators.problem import Problem
 from defragtrees.estimators.settings import (
     FLAG,
@@ -50,8 +49,7 @@ from defragtrees.outcomes import make_outcome
 from defragtrees.rules.labels import KINDS, checked_labels, checked_pos_label
 from defragtrees.rules.model import RuleModel
 from defragtrees.rules.profile import WORTH, Agreement
-from defragtrees.rules.text import calibration_text, scores_text, wrap_notes
-from defragtrees.search.limits import MOST_RULES
+from defragtrees.rules.text import scores_text, wrap_notes
 from defragtrees.tables import (
     as_dense,
     check_finite,
@@ -64,6 +62,9 @@ if TYPE_CHECKING:
 
     class BaseEstimator:
         """Settings by name."""
+
+        n_features_in_: int
+        feature_names_in_: Values
 
         def get_params(self, deep: bool = True) -> dict[str, Any]: ...
 
@@ -87,23 +88,190 @@ else:
     from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
 
-PATHS = ("path_", "path_by_conditions_")  # attributes with rule models by size
+@dataclass(repr=False, eq=False)
+class Simplifier(BaseEstimator, ABC):
+    """Base class of all estimators: `fit` makes `rules_`, all else reads it.
 
+    A subclass sets `_task`, declares its settings (see
+    `defragtrees.estimators.settings`) and implements `_simplify(problem, rng)`, which
+    returns a rule model.
+    """
 
-class FittedRules(BaseEstimator):
-    """Methods of a fitted estimator, which use its `rules_`."""
+    ensemble: Any = None
+    _: KW_ONLY
+    target: str = setting(
+        "ensemble",
+        "ensemble",
+        "labels",
+        help="What to learn: the model's predictions, or y.",
+    )
+    shorten_thresholds: bool = setting(
+        True, *FLAG, help="Round thresholds where this moves no row."
+    )
+    feature_labels: Any = setting(
+        None, None, Several(), help="Names of features in printed output."
+    )
+    random_state: Any = setting(None, help="Seed; the same seed gives the same rules.")
+    n_jobs: int | None = setting(
+        None, None, Jobs(), help="Number of threads; -1 for all processors."
+    )
+    max_calls: int | None = setting(
+        None,
+        None,
+        Integer(1),
+        help="Maximum number of rows for which a black box is queried.",
+    )
+    verbose: int = setting(0, *FLAG, Integer(0), help="1 shows a progress bar.")
 
-    ensemble_: Any
-    forest_: Forest
-    rules_: RuleModel
-    training_: dict[str, float]
-    validation_: dict[str, float]
-    _validation_rows: str
-    n_features_in_: int
-    feature_names_in_: Values
-    stability_: RuleStability | None
-    n_jobs: int | None
-    random_state: Any
+    conflicts: ClassVar[tuple[Conflict, ...]] = ()
+    _task: ClassVar[str]
+    _needs_numbers: ClassVar[bool] = True  # False if codes of the rows are enough
+
+    def fit(
+        self,
+        X: Rows,
+        y: Column | None = None,
+        sample_weight: Column | None = None,
+        *,
+        validation: tuple[Any, ...] | None = None,
+    ) -> Self:
+        """Fit the rules to the ensemble on these rows.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            Also the path of a file, an iterator of tables, or a Dask array or
+            data frame; see the guide on large data.
+        y : array-like of shape (n_samples,), optional
+            Not needed if the ensemble is fitted and the rules imitate it. With a
+            file, the name of a column.
+        sample_weight : array-like of shape (n_samples,), optional
+            Only ratios of weights matter: multiplying all by a number changes nothing.
+            If all are multiples of the smallest, a row of twice that weight counts as
+            two rows; else they are divided by their mean. Intervals use the effective
+            number of rows: the squared sum of weights over the sum of their squares.
+            With a file, the name of a column.
+        validation : tuple (X, y) or (X, y, sample_weight), optional
+            Rows that the ensemble was not trained on. They count in full for rates,
+            intervals and, in `Defrag...`, the number of rules; the rows of X with y
+            count as 0.4 each. X may be anything that `fit` reads; y is None with an
+            iterator, which yields it.
+
+        Returns
+        -------
+        self
+
+        Examples
+        --------
+        >>> from defragtrees.baselines import DistilledTreeClassifier
+        >>> X, y = [[0.0], [1.0], [2.0], [3.0]] * 10, ["no", "no", "yes", "yes"] * 10
+        >>> simple = DistilledTreeClassifier(max_rules=2, random_state=0).fit(X, y)
+        >>> simple.rules_.n_rules
+        2
+        """
+        return self._fit(None, X, y, sample_weight, validation=validation)
+
+    def _fit(
+        self,
+        forest: Forest | None,
+        X: Rows,
+        y: Column | None = None,
+        sample_weight: Column | None = None,
+        *,
+        validation: tuple[Any, ...] | None = None,
+    ) -> Self:
+        """Fit the rules to an ensemble that has been read already.
+
+        Parameters
+        ----------
+        forest : Forest or None
+            The result of `read_forest(self.ensemble)`; None to read it here.
+        X, y, sample_weight, validation : as for `fit`
+        """
+        check_settings(self)
+        unseen = None if validation is None else open_validation(validation)
+        rng = make_generator(self.random_state)
+        given = fitted_forest(self.ensemble, X) if forest is None else forest
+        source, first = self._open(X, y, sample_weight, given)
+        self.ensemble_, forest = self.ensemble, given
+        if forest is None:
+            self.ensemble_ = fit_ensemble(self, source, rng)
+            forest = fitted_forest(self.ensemble_, source.X)
+        if isinstance(forest, Unreadable):
+            n_unseen = 0 if unseen is None else unseen.n_rows()
+            source, forest = self._ask(source, forest.reason, rng, n_unseen)
+        if forest is not given:  # the columns that it needs are known only now
+            source.expect(forest)
+            first = source.first().X
+            check_columns(self, first)
+        self.forest_: Forest = described_forest(forest, first, self.feature_labels)
+        checked = self._check_forest(self.forest_)
+        words = self._words(self.forest_)
+        if unseen is not None:
+            unseen = self._checked_validation(unseen)
+        with part(0.0, 0.1):
+            store = read_rows(self, source, self.forest_)
+        counting = unseen
+        if unseen is not None:
+            unseen = read_unseen(self, unseen, store)
+            counting = unseen.pooled_with(store)
+        problem = Problem.of_store(
+            store,
+            self.forest_,
+            sources.MANY_ROWS,
+            rng,
+            self.shorten_thresholds,
+            words,
+            counting,
+        )
+        if problem.classes is not None:
+            self.classes_: Values = np.asarray(problem.classes)
+        with part(0.1, 0.95):
+            self.rules_: RuleModel = self._simplify(problem, rng, *checked)
+        counting = counting or store
+        self._count_rows(counting, problem.is_sample)
+        evaluation = self._stored_evaluation(store)
+        self.training_: dict[str, float] = evaluation.scores(self.rules_)
+        self.__dict__.pop("validation_", None)
+        if unseen is not None:
+            evaluation = self._stored_evaluation(unseen)
+            self.validation_: dict[str, float] = evaluation.scores(self.rules_)
+            self._validation_rows = (
+                f"{render.plural(unseen.n_rows, 'validation row')} that the model was "
+                "not trained on"
+            )
+        self._record_training(counting, evaluation)
+        warn_of_unpredicted(self.rules_, counting)
+        self.stability_: RuleStability | None = None
+        self.__dict__.pop("n_calls_", None)
+        if isinstance(self.forest_, AskedForest):
+            # `max_calls` limits the fit only.
+            query = self.forest_.model.query
+            self.n_calls_, query.limit = query.n_rows, None
+        return self
+
+    def _validate_target(self, y: Column | None, n_samples: int) -> Values | None:
+        """Check y and return it as one column; None is allowed unless rules fit y.
+
+        Parameters
+        ----------
+        y : array-like of shape (n_samples,) or None
+        n_samples : int
+        """
+        if y is None:
+            if self.target == "labels":
+                raise ValueError(
+                    "target='labels' requires y to be passed, but the target y is "
+                    "None. Pass y, or set target='ensemble'."
+                )
+            return None
+        labels: Values = one_column(y, warn=True)
+        if len(labels) != n_samples:
+            raise ValueError(
+                f"X and y must have equally many rows; got {n_samples} and "
+                f"{len(labels)}."
+            )
+        return make_outcome(self._task).check(labels)
 
     def predict(self, X: Rows) -> Values:
         """Predict class labels, or numbers.
@@ -207,32 +375,6 @@ class FittedRules(BaseEstimator):
         """
         return self._evaluation(X, y, sample_weight).scores(self.rules_)
 
-    def evaluate_encoded(
-        self,
-        matrix: Floats,
-        answers: Column,
-        y: Column | None = None,
-        sample_weight: Column | None = None,
-        probabilities: Iterable[Any] | None = None,
-    ) -> dict[str, float]:
-        """Measure the rules on encoded rows with known predictions of the ensemble.
-
-        Parameters
-        ----------
-        matrix : array returned by `_validate_rows`
-        answers : array of shape (n_samples,)
-            Predictions of `forest_` for these rows.
-        y, sample_weight : arrays of shape (n_samples,), optional
-        probabilities : array of shape (n_samples, n_classes), optional
-            Class probabilities of `forest_`; computed by default.
-        """
-        if probabilities is None and y is not None and self.rules_.outcome.n_classes:
-            probabilities = self.forest_.predict_proba_encoded(matrix)
-        rows = matrix, answers, y, sample_weight
-        posterior = getattr(self, "posterior_", None)
-        evaluation = evaluate_encoded(self.rules_, *rows, posterior, probabilities)
-        return evaluation.scores(self.rules_)
-
     def summary(self, X: Rows | None = None, y: Column | None = None) -> render.Lines:
         """Return the rules and their scores as text.
 
@@ -245,28 +387,22 @@ class FittedRules(BaseEstimator):
             some, else on the training rows.
         """
         check_is_fitted(self, "rules_")
-        rules = self.rules_
-        calibration = None
-        if X is not None:
+        rules, width = self.rules_, render.page_width()
+        is_fit, is_new = X is None, hasattr(self, "validation_")
+        scores, where = self.training_, "training rows"
+        if not is_fit:
             evaluation = self._evaluation(X, y, is_by_rule=True)
-            scores, calibration = evaluation.scores(rules), evaluation.calibration
-            where = "these rows"
-        elif hasattr(self, "validation_"):
+            scores = evaluation.scores(rules)
+        elif is_new:
             scores, where = self.validation_, self._validation_rows
+        texts = self._notes(scores, is_fit), [*filter(None, [self.forest_.origin])]
+        notes = [wrap_notes(own, width) for own in texts if own]
+        if is_fit:
+            measured = scores_text(rules, scores, where, is_new=is_new)
+            text = "\n\n".join([str(rules), measured, *notes])
         else:
-            scores, where = self.training_, "training rows"
-        # Rows given by the user are taken to be new.
-        is_new = X is not None or hasattr(self, "validation_")
-        parts = [str(rules), scores_text(rules, scores, where, is_new=is_new)]
-        advice = getattr(self, "advice_", ())
-        if advice and X is None:
-            parts.append(wrap_notes(advice, render.page_width()))
-        if self.forest_.origin:
-            parts.append(wrap_notes([self.forest_.origin], render.page_width()))
-        if calibration is not None:
-            parts.append(calibration_text(rules, calibration.rows(rules), where))
-        if self.stability_ is not None:
-            parts.append(str(self.stability_))
+            text = summary_of(rules, evaluation, notes)
+        parts = [text] if self.stability_ is None else [text, str(self.stability_)]
         return render.Lines("\n\n".join(parts))
 
     def stability(
@@ -355,10 +491,24 @@ class FittedRules(BaseEstimator):
         rules, forest = self.rules_, self.forest_
         if not source.is_in_memory or source.n_rows() > sources.MANY_ROWS:
             forest = for_many_rows(forest)
-        posterior = getattr(self, "posterior_", None)
-        predict = partial(predict_encoded, forest)
-        evaluator = PartEvaluator(rules, predict, posterior, is_by_rule)
+        evaluator = self._evaluator(rules, partial(predict_encoded, forest), is_by_rule)
         return total_evaluation(source, evaluator, self.n_jobs)
+
+    def _evaluator(self, rules, predict, is_by_rule):
+        """What measures a part of the rows that are given to `evaluate`."""
+        return PartEvaluator(rules, predict, is_by_rule)
+
+    def _stored_evaluation(self, store):
+        """The Evaluation on the rows of a fit."""
+        return store.evaluation(self.rules_)
+
+    def _notes(self, scores, is_fit):
+        """Notes of `summary`; `is_fit` if the scores are from rows of the fit."""
+        return ()
+
+    def _paths(self):
+        """Dicts of further rule models of the fit, one of which may be `rules_`."""
+        return ()
 
     def _repr_mimebundle_(self, **kwargs):
         """Show the rules in a notebook; scikit-learn's diagram before the fit."""
@@ -377,205 +527,17 @@ class FittedRules(BaseEstimator):
         tags.input_tags.sparse = True
         return tags
 
-
-@dataclass(repr=False, eq=False)
-class Simplifier(FittedRules, ABC):
-    """Base class of all estimators: `fit` makes `rules_`, all else reads it.
-
-    A subclass sets `_task`, declares its settings (see
-    `defragtrees.estimators.settings`) and implements `_simplify(problem, rng)`, which
-    returns a rule model.
-    """
-
-    ensemble: Any = None
-    _: KW_ONLY
-    target: str = setting(
-        "ensemble",
-        "ensemble",
-        "labels",
-        help="What to learn: the model's predictions, or y.",
-    )
-    shorten_thresholds: bool = setting(
-        True, *FLAG, help="Round thresholds where this moves no row."
-    )
-    feature_labels: Any = setting(
-        None, None, Several(), help="Names of features in printed output."
-    )
-    class_labels: Any = setting(
-        None, None, Several(), help="Names of classes in printed output."
-    )
-    pos_label: Any = setting(
-        None, help="Of two classes, the one whose rate is shown; the second by default."
-    )
-    random_state: Any = setting(None, help="Seed; the same seed gives the same rules.")
-    n_jobs: int | None = setting(
-        None, None, Jobs(), help="Number of threads; -1 for all processors."
-    )
-    max_calls: int | None = setting(
-        None,
-        None,
-        Integer(1),
-        help="Maximum number of rows for which a black box is queried.",
-    )
-
-    conflicts: ClassVar[tuple[Conflict, ...]] = ()
-    _task: ClassVar[str]
-    _needs_numbers: ClassVar[bool] = True  # False if codes of the rows are enough
-
-    def fit(
-        self,
-        X: Rows,
-        y: Column | None = None,
-        sample_weight: Column | None = None,
-        *,
-        validation: tuple[Any, ...] | None = None,
-    ) -> Self:
-        """Fit the rules to the ensemble on these rows.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-            Also the path of a file, an iterator of tables, or a Dask array or
-            data frame; see the guide on large data.
-        y : array-like of shape (n_samples,), optional
-            Not needed if the ensemble is fitted and the rules imitate it. With a
-            file, the name of a column.
-        sample_weight : array-like of shape (n_samples,), optional
-            Only ratios of weights matter: multiplying all by a number changes nothing.
-            If all are multiples of the smallest, a row of twice that weight counts as
-            two rows; else they are divided by their mean. Intervals use the effective
-            number of rows: the squared sum of weights over the sum of their squares.
-            With a file, the name of a column.
-        validation : tuple (X, y) or (X, y, sample_weight), optional
-            Rows that the ensemble was not trained on. They count in full for rates,
-            intervals and, in `Defrag...`, the number of rules; the rows of X with y
-            count as 0.4 each. X may be anything that `fit` reads; y is None with an
-            iterator, which yields it.
-
-        Returns
-        -------
-        self
-
-        Examples
-        --------
-        >>> from defragtrees.baselines import DistilledTreeClassifier
-        >>> X, y = [[0.0], [1.0], [2.0], [3.0]] * 10, ["no", "no", "yes", "yes"] * 10
-        >>> simple = DistilledTreeClassifier(max_rules=2, random_state=0).fit(X, y)
-        >>> simple.rules_.n_rules
-        2
-        """
-        return self._fit(None, X, y, sample_weight, validation=validation)
-
-    def _fit(
-        self,
-        forest: Forest | None,
-        X: Rows,
-        y: Column | None = None,
-        sample_weight: Column | None = None,
-        *,
-        validation: tuple[Any, ...] | None = None,
-    ) -> Self:
-        """Fit the rules to an ensemble that has been read already.
-
-        Parameters
-        ----------
-        forest : Forest or None
-            The result of `read_forest(self.ensemble)`; None to read it here.
-        X, y, sample_weight, validation : as for `fit`
-        """
-        check_settings(self)
-        unseen = None if validation is None else open_validation(validation)
-        rng = make_generator(self.random_state)
-        given = fitted_forest(self.ensemble, X) if forest is None else forest
-        source, first = self._open(X, y, sample_weight, given)
-        self.ensemble_, forest = self.ensemble, given
-        if forest is None:
-            self.ensemble_ = fit_ensemble(self, source, rng)
-            forest = fitted_forest(self.ensemble_, source.X)
-        if isinstance(forest, Unreadable):
-            n_unseen = 0 if unseen is None else unseen.n_rows()
-            source, forest = self._ask(source, forest.reason, rng, n_unseen)
-        if forest is not given:  # the columns that it needs are known only now
-            source.expect(forest)
-            first = source.first().X
-            check_columns(self, first)
-        self.forest_ = described_forest(forest, first, self.feature_labels)
-        self._check_forest(self.forest_)
-        words = self._words(self.forest_)
-        if unseen is not None:
-            unseen = self._checked_validation(unseen)
-        with part(0.0, 0.1):
-            store = read_rows(self, source, self.forest_)
-        counting = unseen
-        if unseen is not None:
-            unseen = read_unseen(self, unseen, store)
-            counting = unseen.pooled_with(store)
-        problem = Problem.of_store(
-            store,
-            self.forest_,
-            sources.MANY_ROWS,
-            rng,
-            self.shorten_thresholds,
-            words,
-            counting,
-        )
-        if problem.classes is not None:
-            self.classes_ = np.asarray(problem.classes)
-        with part(0.1, 0.95):
-            self.rules_ = self._simplify(problem, rng)
-        counting = counting or store
-        self._count_rows(counting, problem.is_sample)
-        posterior = getattr(self, "posterior_", None)
-        evaluation = store.evaluation(self.rules_, posterior)
-        self.training_ = evaluation.scores(self.rules_)
-        self.__dict__.pop("validation_", None)
-        if unseen is not None:
-            evaluation = unseen.evaluation(self.rules_, posterior)
-            self.validation_ = evaluation.scores(self.rules_)
-            self._validation_rows = (
-                f"{render.plural(unseen.n_rows, 'validation row')} that the model was "
-                "not trained on"
-            )
-        self._record_training(counting, evaluation)
-        warn_of_unpredicted(self.rules_, counting)
-        self.stability_ = None
-        self.__dict__.pop("n_calls_", None)
-        if isinstance(self.forest_, AskedForest):
-            # `max_calls` limits the fit only.
-            query = self.forest_.model.query
-            self.n_calls_, query.limit = query.n_rows, None
-        return self
-
-    def _validate_target(self, y: Column | None, n_samples: int) -> Values | None:
-        """Check y and return it as one column; None is allowed unless rules fit y.
-
-        Parameters
-        ----------
-        y : array-like of shape (n_samples,) or None
-        n_samples : int
-        """
-        if y is None:
-            if self.target == "labels":
-                raise ValueError(
-                    "target='labels' requires y to be passed, but the target y is "
-                    "None. Pass y, or set target='ensemble'."
-                )
-            return None
-        labels: Values = one_column(y, warn=True)
-        if len(labels) != n_samples:
-            raise ValueError(
-                f"X and y must have equally many rows; got {n_samples} and "
-                f"{len(labels)}."
-            )
-        return make_outcome(self._task).check(labels)
-
     @abstractmethod
-    def _simplify(self, problem, rng):
-        """Return the rule model for a Problem; each method implements this."""
+    def _simplify(self, problem, rng, *checked):
+        """Return the rule model for a Problem; each method implements this.
+
+        `checked` is what `_check_forest` returned.
+        """
 
     def _check_forest(self, forest):
         """Raise if the ensemble or the settings do not suit the method."""
         check_task(self, forest)
+        return ()
 
     def _count_rows(self, store, is_sample):
         """Count the rules on all rows; predictions too if the fit saw a sample."""
@@ -605,8 +567,7 @@ class Simplifier(FittedRules, ABC):
             )
             training = replace(training, agreement=agreement)
         self.rules_ = replace(rules, training=training)
-        for name in PATHS:
-            path = getattr(self, name, None) or {}
+        for path in self._paths():
             for size, own in path.items():
                 if own is rules:
                     path[size] = self.rules_
@@ -683,65 +644,46 @@ class Simplifier(FittedRules, ABC):
             why=why,
             max_calls=self.max_calls,
             n_reserved=n_unseen,
-            verbose=getattr(self, "verbose", 0),
+            verbose=self.verbose,
         )
         return source, forest
 
     def _words(self, forest):
         """Check labels and kinds, and return them as fields of a rule model."""
-        names, classes = forest.feature_names, forest.classes or ()
-        return {
-            "feature_labels": checked_labels(
-                self.feature_labels, names, "feature_labels"
-            ),
-            "class_labels": checked_labels(self.class_labels, classes, "class_labels"),
-            "feature_kinds": forest.feature_kinds,
-            "pos_label": checked_pos_label(self.pos_label, classes),
-        }
+        labels = checked_labels(
+            self.feature_labels, forest.feature_names, "feature_labels"
+        )
+        return {"feature_labels": labels, "feature_kinds": forest.feature_kinds}
+
+
+# A mixin that had the fields of Simplifier would undo the defaults of a method.
+if TYPE_CHECKING:
+    _Fitted = Simplifier
+else:
+    _Fitted = object
 
 
 @dataclass(repr=False, eq=False)
-class RuleFinder(Simplifier):
-    """Base of `Defrag...` and `FABRules...`.
-
-    Both find rules on codes, so rows need not fit in memory.
-    """
-
-    _: KW_ONLY
-    max_rules: str | int = setting(
-        "auto",
-        "auto",
-        Integer(1),
-        help="Maximum number of rules, including the default rule.",
-    )
-    features: Any = setting(None, help="Features that rules may use; all by default.")
-    verbose: int = setting(0, *FLAG, Integer(0), help="1 shows a progress bar.")
-
-    _needs_numbers = False
-
-    def _most_rules(self) -> int:
-        """Maximum number of rules, or of components of the mixture."""
-        return MOST_RULES if self.max_rules == "auto" else int(self.max_rules)
-
-    def _warn_of_little_data(self, n_rows, most):
-        """Warn if `max_rules` exceeds the number of rows."""
-        if self.max_rules != "auto" and n_rows < self.max_rules:
-            warn(
-                f"max_rules={self.max_rules} is more than the {n_rows} rows of X; at "
-                f"most {most} rules can be found."
-            )
-
-    def _warn_of_one_value(self, problem, rules):
-        # Probabilities may differ even if the most likely class is always the same.
-        if rules.n_rules == 1 and problem.store.has_one_value():
-            warn("The target has a single value, so the result is a single rule.")
-
-
-class RuleClassifier(ClassifierMixin, FittedRules):
+class RuleClassifier(ClassifierMixin, _Fitted):
     """Mixin of classifiers; comes before the class of the method."""
 
+    _: KW_ONLY
+    class_labels: Any = setting(
+        None, None, Several(), help="Names of classes in printed output."
+    )
+    pos_label: Any = setting(
+        None, help="Of two classes, the one whose rate is shown; the second by default."
+    )
+
     _task = "classification"
-    classes_: Values
+
+    def _words(self, forest):
+        return super()._words(forest) | {
+            "class_labels": checked_labels(
+                self.class_labels, forest.classes, "class_labels"
+            ),
+            "pos_label": checked_pos_label(self.pos_label, forest.classes),
+        }
 
     def predict_proba(self, X: Rows) -> Floats:
         """Predict class probabilities.
@@ -781,7 +723,11 @@ class RuleClassifier(ClassifierMixin, FittedRules):
     def decision_function(self, X: Rows) -> Floats:
         """Scores of classes, by which rows can be ranked.
 
-        See `RuleModel.decision_function`.
+        Two classes: the log-odds of the second less those from which on it is
+        predicted, so that it is predicted above 0; shape (n_samples,). More: the
+        expected cost of predicting each class, negated, so that the largest is
+        predicted; shape (n_samples, n_classes). Without costs that is its probability
+        less one.
 
         Parameters
         ----------
@@ -797,7 +743,7 @@ class RuleClassifier(ClassifierMixin, FittedRules):
         return self._predictions(X, rules._decision_function, np.float64, n_outputs)
 
 
-class RuleRegressor(RegressorMixin, FittedRules):
+class RuleRegressor(RegressorMixin, _Fitted):
     """Mixin of regressors; comes before the class of the method."""
 
     _task = "regression"
@@ -851,7 +797,7 @@ class RuleRegressor(RegressorMixin, FittedRules):
                 "y is needed to calibrate intervals; got None. Pass the true values "
                 "of these rows."
             )
-        paths = [getattr(self, name, {}) for name in PATHS]
+        paths = self._paths()
         lists = [self.rules_, *(rules for path in paths for rules in path.values())]
         parts = source.total(partial(_known_rows, lists))
         calibrated = iter(
@@ -859,9 +805,8 @@ class RuleRegressor(RegressorMixin, FittedRules):
             for rules, rows in zip(lists, zip(*parts, strict=True), strict=True)
         )
         self.rules_ = next(calibrated)
-        for name, path in zip(PATHS, paths, strict=True):
-            if path:
-                setattr(self, name, dict(zip(path, calibrated, strict=False)))
+        for path in paths:
+            path.update(zip(path, calibrated, strict=False))
         return self
 
     def predict_interval(self, X: Rows, coverage: float = 0.9) -> Floats:
@@ -890,7 +835,7 @@ def read_rows(simplifier, source, forest):
     """Read all rows as codes, and as numbers too if they are few or needed."""
     n_rows = source.n_rows()
     keeps_numbers = simplifier._needs_numbers or n_rows <= sources.MANY_ROWS
-    is_shown = getattr(simplifier, "verbose", 0) and not keeps_numbers
+    is_shown = simplifier.verbose and not keeps_numbers
     with Progress("rows", n_rows) as progress:
         store = read_store(
             source,
@@ -951,12 +896,27 @@ def read_unseen(simplifier, source, store):
     )
 
 
+def warn_of_little_data(max_rules, n_rows, most):
+    """Warn if `max_rules` exceeds the number of rows."""
+    if max_rules != "auto" and n_rows < max_rules:
+        warn(
+            f"max_rules={max_rules} is more than the {n_rows} rows of X; at most "
+            f"{most} rules can be found."
+        )
+
+
+def warn_of_one_value(problem, rules):
+    """Warn if y has one value; rates may differ though the class is always the same."""
+    if rules.n_rules == 1 and problem.store.has_one_value():
+        warn("The target has a single value, so the result is a single rule.")
+
+
 def warn_of_unpredicted(rules, store):
     """Warn of classes that occur in the rows and that no rule predicts."""
-    if rules.n_rules == 1 or not rules.unpredicted_classes:
+    if rules.n_rules == 1 or not rules._unpredicted_classes:
         return
     rates = dict(zip(rules.classes, store.class_shares(), strict=True))
-    missing = [label for label in rules.unpredicted_classes if rates[label] > 0]
+    missing = [label for label in rules._unpredicted_classes if rates[label] > 0]
     if missing:
         shown = [
             rules.outcome.answer_text(c) if rules.class_labels else c for c in missing
@@ -970,7 +930,7 @@ def warn_of_unpredicted(rules, store):
 
 
 def _encoded(rules, X):
-    matrix = rules.encode(X)
+    matrix = rules._encode(X)
     check_finite(matrix, rules.feature_names)
     return matrix
 

@@ -9,8 +9,10 @@ from defragtrees._utils.progress import part
 from defragtrees.estimators.advice import advise
 from defragtrees.estimators.base import (
     RuleClassifier,
-    RuleFinder,
     RuleRegressor,
+    Simplifier,
+    warn_of_little_data,
+    warn_of_one_value,
 )
 from defragtrees.estimators.problem import Problem
 from defragtrees.estimators.settings import (
@@ -36,10 +38,10 @@ from defragtrees.search.choice import (
 )
 from defragtrees.search.driver import (
     CRITERIA,
-    FORMS,
     MOST_ROWS,
     NEW_ROWS,
     SEARCHED_SHARE,
+    SEARCHES,
     SearchSettings,
     count_found,
 )
@@ -55,22 +57,19 @@ from defragtrees.search.limits import (
 __all__ = ["DefragClassifier", "DefragRegressor"]
 
 
-class DefragResults:
-    """Fitted attributes."""
-
-    path_: dict[int, RuleModel]
-    path_by_conditions_: dict[int, RuleModel]
-    path_costs_: dict[int, float]
-    n_iter_: int
-
-
 SEED = 0  # of the search
-DECISIONS = {"list": "first", "standalone": "standalone", "points": "points"}
 
 
 @dataclass(repr=False, eq=False)
-class _Defrag(DefragResults, RuleFinder):
+class _Defrag(Simplifier):
     _: KW_ONLY
+    max_rules: str | int = setting(
+        "auto",
+        "auto",
+        Integer(1),
+        help="Maximum number of rules, including the default rule.",
+    )
+    features: Any = setting(None, help="Features that rules may use; all by default.")
     max_conditions: int | None = setting(
         None,
         None,
@@ -103,7 +102,9 @@ class _Defrag(DefragResults, RuleFinder):
         None, None, Several(), help="Features that may occur in one rule."
     )
     form: str = setting(
-        "list", Key(FORMS), help="A list, rules that can be read alone, or a scorecard."
+        "list",
+        Key(SEARCHES),
+        help="A list, rules that can be read alone, or a scorecard.",
     )
     points: str = setting(
         "exact", "exact", "integer", help="Whether points of a scorecard are integers."
@@ -152,18 +153,21 @@ class _Defrag(DefragResults, RuleFinder):
                 form=form,
                 **{name: value},
             )
-            for form in FORMS
+            for form in SEARCHES
             if form != "points"
             for name, value in (("points", "integer"), ("points_follow_rates", True))
         ),
     )
 
-    def _simplify(self, problem, rng):
-        store, limits = problem.store, self._limits
+    criterion = "both"  # a setting of classifiers
+    _needs_numbers = False
+
+    def _simplify(self, problem, rng, limits, preferred):
+        store, most = problem.store, limits.max_rules
         # A row of weight two counts as two rows; weights may also sum to one.
         n_rows = max(store.n_rows, round(store.total_weight))
-        n_rules = rules_for_rows(limits.max_rules, n_rows)
-        self._warn_of_little_data(n_rows, n_rules)
+        n_rules = rules_for_rows(most, n_rows)
+        warn_of_little_data(self.max_rules, n_rows, n_rules)
         n_new_rows = self._n_new_rows(problem)
         problem, counting = self._split(problem, n_new_rows)
         if self.min_rows >= 1:
@@ -176,10 +180,10 @@ class _Defrag(DefragResults, RuleFinder):
         settings = SearchSettings(
             limits,
             brevity=float(self.brevity),
-            prefer=self._preferred,
+            prefer=preferred,
             max_categories=self.max_categories,
             n_new_rows=n_new_rows,
-            criterion=getattr(self, "criterion", "both"),
+            criterion=self.criterion,
             decision=decision,
             is_labels=self.target == "labels",
         )
@@ -194,21 +198,24 @@ class _Defrag(DefragResults, RuleFinder):
                 limited = self._path(problem, settings, counting, rows)
             path = path.within(limits, limited)
         if not path.by_rules:
-            refuse_without_lists(limits, problem.feature_names, self._most_rules())
+            refuse_without_lists(limits, problem.feature_names, most)
         if rules is None or not limits.allows_model(rules):
             rules = self._chosen(path, rows)
-        self.n_iter_ = path.n_rounds
-        self.path_, self.path_costs_ = path.by_rules, path.costs
-        self.path_by_conditions_ = path.by_conditions
-        self._warn_of_one_value(problem, rules)
-        self.advice_ = advise(problem, settings, path.rows, counting, rules, rows)
+        self.n_iter_: int = path.n_rounds
+        self.path_: dict[int, RuleModel] = path.by_rules
+        self.path_costs_: dict[int, float] = path.costs
+        self.path_by_conditions_: dict[int, RuleModel] = path.by_conditions
+        warn_of_one_value(problem, rules)
+        self.advice_: tuple[str, ...] = advise(
+            problem, settings, path.rows, counting, rules, rows
+        )
         return rules
 
     def _path(self, problem, settings, counting, rows):
         """Search once, and count the best rule model of every size."""
         # A fixed seed, so that two fits on the same rows do not differ by chance.
-        found = FORMS[self.form](problem, settings, np.random.default_rng(SEED))
-        blank, scoring = problem.blank(DECISIONS[self.form]), self._scoring()
+        found = SEARCHES[self.form](problem, settings, np.random.default_rng(SEED))
+        blank, scoring = problem.blank(self.form), self._scoring()
         limits, decision = settings.limits, settings.decision
         return count_found(found, blank, counting, limits, decision, scoring, rows)
 
@@ -278,13 +285,19 @@ class _Defrag(DefragResults, RuleFinder):
 
     def _check_forest(self, forest):
         super()._check_forest(forest)
-        self._limits = read_limits(self, forest)
-        self._preferred = read_preferred(self.prefer, forest, self._limits.features)
+        limits = read_limits(self, forest)
         if self.points_follow_rates and forest.outcome.n_classes > 2:
             raise ValueError(
                 "points_follow_rates needs regression or two classes; the model has "
                 f"{forest.outcome.n_classes} classes. Leave it out."
             )
+        return limits, read_preferred(self.prefer, forest, limits.features)
+
+    def _notes(self, scores, is_fit):
+        return self.advice_ if is_fit else ()
+
+    def _paths(self):
+        return self.path_, self.path_by_conditions_
 
     def _count_rows(self, store, is_sample):
         """Do nothing: rules of a search are counted when they are made."""
@@ -407,10 +420,10 @@ class DefragClassifier(RuleClassifier, _Defrag):
         Not with `class_weight` or `costs`. The default is the threshold of the model,
         if it has one, else 0.5.
     class_labels : dict from class to str, or sequence of str, optional
-        Names of classes in printed output. Classification only.
+        Names of classes in printed output.
     pos_label : object, optional
         The class, of two, whose rate, precision and recall are reported and to which a
-        threshold applies; the second by default. Classification only.
+        threshold applies; the second by default.
 
     Computation
 
@@ -493,8 +506,9 @@ class DefragClassifier(RuleClassifier, _Defrag):
     )
 
     def _check_forest(self, forest):
-        super()._check_forest(forest)
+        checked = super()._check_forest(forest)
         self._decision(forest.classes)
+        return checked
 
     def _decision(self, labels, store=None):
         """How a class is decided; without a store, only checks the settings."""

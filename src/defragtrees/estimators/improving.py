@@ -11,6 +11,7 @@ from defragtrees.estimators.defrag import DefragClassifier, DefragRegressor
 from defragtrees.rules.conditions import Condition, Rule
 from defragtrees.rules.edits import Edit
 from defragtrees.rules.model import RuleModel
+from defragtrees.search.driver import SEARCHES
 from defragtrees.tables import select_columns, take_rows
 
 Model = TypeVar("Model", bound=RuleModel)
@@ -35,7 +36,7 @@ def improve(
     kept = _kept(rules, keep)
     max_rules = settings.pop("max_rules", rules.n_rules)
     _check(rules, settings, len(kept), max_rules)
-    rows = checked_rows(rules, rules.encode(X), y, sample_weight)
+    rows = checked_rows(rules, rules._encode(X), y, sample_weight)
     parts = [select_columns(X, rules.feature_names), y, sample_weight]
     if sample_weight is not None:
         positive = np.flatnonzero(np.asarray(sample_weight) > 0)
@@ -78,10 +79,10 @@ def _kept(rules, keep):
 
 
 def _check(rules, settings, n_kept, max_rules):
-    if rules.form is None:
+    if rules.form not in SEARCHES:
         raise ValueError(
             "improve needs a rule list, standalone rules or points; these rules have "
-            f"decision={rules.decision!r}. Fit the method again instead."
+            f"form={rules.form!r}. Fit the method again instead."
         )
     if "form" in settings:
         raise ValueError(

@@ -17,14 +17,18 @@ def summarize_rules(rules, X=None, y=None, *, model=None):
     """The rules with their measures as text; see `RuleModel.summary`."""
     if X is None:
         return render.Lines(str(rules))
-    where = "these rows"
     evaluation = _evaluation(rules, open_source(X, y), model, is_by_rule=True)
-    # Rows given by the user are taken to be new.
+    return summary_of(rules, evaluation)
+
+
+def summary_of(rules, evaluation, notes=()):
+    """The rules with their measures on rows given by the user, and notes, as text."""
+    where, calibration = "these rows", evaluation.calibration
+    # Such rows are taken to be new.
     scores = scores_text(rules, evaluation.scores(rules), where, is_new=True)
-    parts = [str(rules), scores]
-    if evaluation.calibration is not None:
-        rows = evaluation.calibration.rows(rules)
-        parts.append(calibration_text(rules, rows, where))
+    parts = [str(rules), scores, *notes]
+    if calibration is not None:
+        parts.append(calibration_text(rules, calibration.rows(rules), where))
     return render.Lines("\n\n".join(parts))
 
 

@@ -178,10 +178,10 @@ class Problem:
         """Features sorted by name, so that the order of columns does not matter."""
         return name_order(self.feature_names)
 
-    def rule_set(self, rules, decision="first"):
+    def rule_set(self, rules, form="list"):
         """Make a rule model for this problem; the last of the rules is the default."""
         *rules, default = rules
-        return FORMS[decision](
+        return FORMS[form](
             rules=tuple(rules),
             default=default,
             feature_names=self.feature_names,
@@ -191,13 +191,13 @@ class Problem:
             **self.words,
         )
 
-    def blank(self, decision):
+    def blank(self, form):
         """A rule model with only a default rule."""
         sums = self.target_sums(np.ones(len(self.target), dtype=bool))
         answer = sums.answer(self.outcome, sums.basis(0), self.spread)
         n_points = self.outcome.n_points
-        default = FORMS[decision]._uncounted(Rule((), **answer), n_points)
-        return self.rule_set([default], decision)
+        default = FORMS[form]._uncounted(Rule((), **answer), n_points)
+        return self.rule_set([default], form)
 
     def in_canonical_order(self):
         """The same problem with its rows sorted by a hash of their contents.

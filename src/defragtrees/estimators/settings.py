@@ -152,17 +152,20 @@ def check_settings(estimator):
 to 1000000; got 0.
     """
     for one in fields(estimator):
-        allowed, value = one.metadata.get("allowed", ()), getattr(estimator, one.name)
-        if allowed and not any(_is_allowed(value, choice) for choice in allowed):
-            raise SettingError(
-                f"{one.name} must be {_as_text(allowed)}; got {shown(value)}."
-            )
+        allowed = one.metadata.get("allowed", ())
+        check_value(one.name, getattr(estimator, one.name), allowed)
     for conflict in estimator.conflicts:
         if all(
             _is_allowed(getattr(estimator, name), choice)
             for name, choice in conflict.settings.items()
         ):
             raise SettingError(conflict.message)
+
+
+def check_value(name, value, allowed):
+    """Raise for a value that is none of those allowed; an empty tuple allows all."""
+    if allowed and not any(_is_allowed(value, choice) for choice in allowed):
+        raise SettingError(f"{name} must be {_as_text(allowed)}; got {shown(value)}.")
 
 
 def _is_allowed(value, choice):

@@ -49,7 +49,7 @@ def to_onnx(
         Use one input `X` of doubles with all features as columns.
     reasons : int, default=0
         Add an output `reasons` with so many columns of reason codes of a scorecard, ""
-        where there are fewer; see `RuleModel.reasons`.
+        where there are fewer; see `Scorecard.reasons`.
     best : {"high", "low"}, default="high"
         Which totals are desired, for reason codes.
 
@@ -61,8 +61,14 @@ def to_onnx(
     graph = _Graph(onnx, rules)
     columns = _read_matrix(graph) if single_input else _read_columns(graph)
     matches = [_rule(graph, columns, tests) for tests in portable.column_tests(rules)]
-    write = {"first": _write_first, "mean": _write_mean, "sum": _write_sum}
-    write[rules.combination](graph, matches)
+    write = {
+        "list": _write_first,
+        "tree": _write_first,
+        "standalone": _write_mean,
+        "average": _write_mean,
+        "points": _write_sum,
+    }
+    write[rules.form](graph, matches)
     if reasons:
         _write_reasons(graph, matches, rules._reason_codes(reasons, best), reasons)
     return graph.model()
@@ -183,7 +189,7 @@ def _read_columns(graph):
 
 def _note(rules, feature):
     """Meaning of the numbers of a date or time column; ONNX has no such types."""
-    return portable.DAYS.get(rules.vocabulary.scales[feature].kind)
+    return portable.DAYS.get(rules._vocabulary.scales[feature].kind)
 
 
 def _positions(graph, feature, name):

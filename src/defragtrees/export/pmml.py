@@ -71,7 +71,7 @@ def to_pmml(
         Name of the model.
     reasons : int, optional
         Number of reason codes of a scorecard, by default 3, 0 for none; see
-        `RuleModel.reasons`.
+        `Scorecard.reasons`.
     best : {"high", "low"}, default="high"
         Which totals are desired, for reason codes.
     """
@@ -106,11 +106,11 @@ def to_pmml(
 def _model_of(rules):
     """The function that writes rules of this form; other forms are rejected."""
     has_classes = rules.outcome.has_probabilities
-    if rules.is_exclusive and has_classes:
+    if rules._is_exclusive and has_classes:
         return _add_rule_set
     of_what = f"{rules.outcome.n_classes} classes" if has_classes else "numbers"
     found = f"a {type(rules).__name__} for {of_what}"
-    if rules.combination == "sum" and rules.outcome.n_points == 1:
+    if rules.form == "points" and rules.outcome.n_points == 1:
         odd = [one for [one] in portable.points(rules) if not one.is_integer()]
         if not odd:
             return _add_scorecard

@@ -1,8 +1,9 @@
 """Rules as a self-contained Markdown text, for people and language models."""
 
 from defragtrees._utils import formatting as render
-from defragtrees.rules.model import RuleModel, edit_lines
-from defragtrees.rules.text import decision_text
+from defragtrees.rules.edits import edit_lines
+from defragtrees.rules.model import RuleModel
+from defragtrees.rules.text import decision_text, total_text
 
 __all__ = ["to_prompt"]
 
@@ -62,41 +63,41 @@ interval 65 - 90 %).
 
 
 def _reading_lines(rules):
-    yield rules._usage_text()
-    if rules._total_text():
-        yield f"The total is {render.plain(rules._total_text())}."
+    yield rules._usage_text
+    if total_text(rules):
+        yield f"The total is {render.plain(total_text(rules))}."
     if decision_text(rules):
         yield decision_text(rules)
     yield 'A missing value fails a condition unless the condition says "or missing".'
-    if any(row["estimate_text"] for row in rules.rows()):
+    if any(row["estimate_text"] for row in rules._rows()):
         yield rules.outcome.reported_meaning
 
 
 def _column_lines(rules):
     for name in rules.features:
         j = rules.feature_names.index(name)
-        shown, labels = rules.axis_names[j], rules.categories[j]
-        kind = rules.vocabulary.scales[j].kind
+        shown, labels = rules._vocabulary.axis_names[j], rules.categories[j]
+        kind = rules._vocabulary.scales[j].kind
         text = f"a {kind}" if kind and labels is None else "a number"
         if labels is not None:
             text = "one of " + ", ".join(render.category(label) for label in labels)
         column = None if rules.training is None else rules.training.column(j)
         if column is not None and column.low is not None:
-            scale = rules.vocabulary.scales[j]
+            scale = rules._vocabulary.scales[j]
             text += f", from {scale.number(column.low)} to {scale.number(column.high)}"
         known = "" if shown == name else f" (column {name})"
         yield render.plain(f"{shown}{known}: {text}")
 
 
 def _rule_lines(rules):
-    for rule, row in zip(rules, rules.rows(), strict=True):
+    for rule, row in zip(rules, rules._rows(), strict=True):
         then = rules._then_text(rule)
-        if rules.combination == "sum":
+        if rules.form == "points":
             then = f"{then} points"
         if rule.conditions:
             text = f"If {rule.text()}, then {then}."
         else:
-            text = f"{rules.default_text.capitalize()} {then}."
+            text = f"{rules._default_text.capitalize()} {then}."
         found = f" {row['estimate_text']}." if row["estimate_text"] else ""
         weight = rules._shown_weight(rule)
         if weight is not None:

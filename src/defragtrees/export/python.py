@@ -212,11 +212,17 @@ def to_python(rules: RuleModel, *, best: str = "high") -> str:
     rules : RuleModel
     best : {"high", "low"}, default="high"
         Which totals of a scorecard are desired, for reason codes; see
-        `RuleModel.reasons`.
+        `Scorecard.reasons`.
     """
     adding = partial(_adding, best=best)
-    write: dict[str, Any] = {"first": _ordered, "mean": _averaging, "sum": adding}
-    constants, *functions = write[rules.combination](rules)
+    write: dict[str, Any] = {
+        "list": _ordered,
+        "tree": _ordered,
+        "standalone": _averaging,
+        "average": _averaging,
+        "points": adding,
+    }
+    constants, *functions = write[rules.form](rules)
     readers = _readers(rules)
     imports = "import datetime\n" if DAYS in readers else ""
     if any("math." in function for function in functions):
@@ -352,7 +358,7 @@ def _reader(rules, feature):
     """The function that reads a column, and its further argument."""
     if rules.categories[feature] is not None:
         return "_category", ""
-    kind = rules.vocabulary.scales[feature].kind
+    kind = rules._vocabulary.scales[feature].kind
     if kind not in TYPES:
         return "_number", ""
     return "_days", f", datetime.{TYPES[kind]}"
@@ -370,8 +376,8 @@ def _columns(rules):
 
 def _comments(rules):
     """Each rule as text."""
-    *others, last = rules.rows()
-    last = {**last, "if": rules.default_text}
+    *others, last = rules._rows()
+    last = {**last, "if": rules._default_text}
     texts = []
     for row in (*others, last):
         then = ", ".join(filter(None, [row["then"], row["estimate_text"]]))

@@ -59,7 +59,7 @@ def to_sql(
         Write the total of a scorecard instead of the prediction.
     reasons : int, default=0
         With `table`, so many columns of reason codes of a scorecard; see
-        `RuleModel.reasons`.
+        `Scorecard.reasons`.
     best : {"high", "low"}, default="high"
         Which totals are desired, for reason codes.
     comments : bool, optional
@@ -146,8 +146,7 @@ class _Writer:
 
     def prediction(self, k=None):
         """The prediction; or the probability of the k-th class."""
-        write = {"first": _list, "mean": _mean, "sum": _points}
-        return write[self.rules.combination](self.rules, self.matches, self.dialect, k)
+        return WRITE[self.rules.form](self.rules, self.matches, self.dialect, k)
 
     def probability(self, label):
         """The probability of a class."""
@@ -163,7 +162,10 @@ class _Writer:
         """The total of points; of several, one per class, a column of them."""
         n_totals = len(self.rules._score_names)
         if not n_totals:
-            raise ValueError(self.rules._no_scorecard("A total of points needs"))
+            raise ValueError(
+                f"score=True needs a scorecard; got a {type(self.rules).__name__}. Fit "
+                "with form='points'."
+            )
         if column is None and n_totals > 1:
             raise ValueError(
                 f"score=True needs one total; this scorecard has {n_totals}, one per "
@@ -630,4 +632,12 @@ DIALECTS = {
             "time": "CAST('{}' AS time)",
         },
     ),
+}
+
+WRITE = {
+    "list": _list,
+    "tree": _list,
+    "standalone": _mean,
+    "average": _mean,
+    "points": _points,
 }

@@ -13,9 +13,17 @@ from defragtrees._utils import formatting as render
 from defragtrees._utils.files import to_json as json_text
 from defragtrees._utils.formatting import lines_of
 from defragtrees._utils.optional import require
+from defragtrees.rules.edits import edit_lines
 from defragtrees.rules.model import RuleModel
 from defragtrees.rules.schema import rules_schema
-from defragtrees.rules.text import Cells, decision_text, left_columns, rule_cells
+from defragtrees.rules.text import (
+    Cells,
+    decision_text,
+    left_columns,
+    rule_cells,
+    rule_lines,
+    total_cells,
+)
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -56,7 +64,7 @@ def table_of(rules):
             else value
             for name, value in _values(rules, rule, shown).items()
         }
-        for rule, shown in zip(rules, rules.rows(), strict=True)
+        for rule, shown in zip(rules, rules._rows(), strict=True)
     ]
     names = [
         name
@@ -68,7 +76,7 @@ def table_of(rules):
 
 def _values(rules, rule, shown):
     """The values of one rule by the names of their columns."""
-    last = rules.default_text
+    last = rules._default_text
     then, of_form = _form_values(rules, rule)
     return {
         "rule": shown["rule"],
@@ -86,7 +94,7 @@ def _values(rules, rule, shown):
 
 def _form_values(rules, rule):
     """What a rule predicts, and the columns that only some forms of rules have."""
-    if rules.combination == "sum":
+    if rules.form == "points":
         names = ["points"]
         if rules.outcome.n_points > 1:
             names = [f"points {label}" for label in rules.outcome.labels]
@@ -224,7 +232,7 @@ def to_excel(rules: RuleModel):
     sheet.freeze_panes = "A2"
     notes = book.create_sheet("how to read")
     lines = [
-        rules._usage_text(),
+        rules._usage_text,
         rules._combination_text(),
         decision_text(rules),
     ]
@@ -353,12 +361,12 @@ def to_markdown(rules: RuleModel, *, details: bool = False) -> str:
 
 def _tables(rules: RuleModel, details: bool) -> list[Cells]:
     """The table of the rules and, of a scorecard, that of totals."""
-    total = rules._total_cells()
+    total = total_cells(rules)
     return [rule_cells(rules, details=details), *([total] if total else [])]
 
 
 def to_text(rules: RuleModel, *, header: str = "") -> str:
-    """The rules in exact numbers, one per line, as `RuleModel.to_text` writes them.
+    """The rules in exact numbers, one per line; `replace` reads their conditions.
 
     Parameters
     ----------
@@ -366,7 +374,9 @@ def to_text(rules: RuleModel, *, header: str = "") -> str:
     header : str
         Lines to put before the rules.
     """
-    return "\n".join(filter(None, [header, rules.to_text()])) + "\n"
+    notes = [rules._combination_text(), decision_text(rules), rules._evidence_text()]
+    lines = [header, *rule_lines(rules), *notes, *edit_lines(rules.edits)]
+    return "\n".join(filter(None, lines)) + "\n"
 
 
 def _markdown(text: str) -> str:
@@ -374,7 +384,7 @@ def _markdown(text: str) -> str:
 
 
 def to_json(rules: RuleModel, *, indent: int | None = 1) -> str:
-    """The rules as JSON; `RuleModel.from_dict` and `RuleModel.load` read it back.
+    """The rules as JSON; `RuleModel.from_dict` and `defragtrees.load` read it back.
 
     Parameters
     ----------

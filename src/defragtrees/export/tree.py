@@ -53,7 +53,7 @@ def to_tree(
                 f"categories of {test.name!r}. Encode them before the ensemble is "
                 "fitted, or choose another format."
             )
-    if rules.is_exclusive:
+    if rules._is_exclusive:
         values, others = _list_values(rules, leaves)
         nodes = _grow(tests, lambda possible: values[possible[0]], max_leaves, values)
         differs = f"rule {listed(others)} predicts another one" if others else None

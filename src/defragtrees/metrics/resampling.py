@@ -142,7 +142,7 @@ def rule_stability(
         _refit(estimator, X, y, sample_weight, rng) for _ in parts(range(n_resamples))
     ]
     pairs = list(itertools.combinations(refits, 2))
-    matrix = refits[0].encode(X)
+    matrix = refits[0]._encode(X)
     fitted = getattr(estimator, "rules_", None)
     return RuleStability(
         n_resamples,

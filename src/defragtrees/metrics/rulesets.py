@@ -213,8 +213,8 @@ def calibration(
     1 yes 0.75 0.5 2.0
     2 yes 0.1 0.0 1.0
     """
-    outcome, matrix = rules.outcome, rules.encode(X)
-    if outcome.has_probabilities and not rules.has_probabilities:
+    outcome, matrix = rules.outcome, rules._encode(X)
+    if outcome.has_probabilities and not rules._has_probabilities:
         raise ValueError(
             "calibration needs rules with probabilities; one has none. Fit them, or "
             "give each Rule its distribution."

@@ -11,7 +11,6 @@ The agreement with the model is compared with that on rows that it was not train
 """
 
 import dataclasses
-import itertools
 import math
 import textwrap
 from dataclasses import dataclass, replace
@@ -20,10 +19,9 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
 
 from defragtrees._utils import formatting as render
-from defragtrees.ensembles.predictions import read_model
+from defragtrees.ensembles.predictions import better_order, read_model
 from defragtrees.monitoring.page import page
 from defragtrees.outcomes.tests import (
     beyond_p,
@@ -41,7 +39,6 @@ from defragtrees.tables import as_dense
 
 LEVEL = 0.05
 WIDTH = 80  # of the printed check
-COLUMNS = (20, 16, 15, 15, 6)  # widths of its table, if it must be wrapped
 WHAT = {
     "coverage": "share of rows",
     "rate": "rate",
@@ -319,7 +316,8 @@ class Check:
     def __str__(self):
         parts = ["\n".join(textwrap.wrap(self.verdict, WIDTH))]
         if self.moved:
-            parts.append(_text_table(*self._cells(self.moved)))
+            cells = self._cells(self.moved)
+            parts.append(render.text_table(*cells, left=(0, 1, 2, 3), width=WIDTH))
         notes = [f"Note: {render.plain(note)}." for note in self.notes]
         parts += ["\n".join(textwrap.wrap(note, WIDTH)) for note in notes]
         return "\n\n".join(parts)
@@ -344,21 +342,6 @@ class Check:
         return header, rows
 
 
-def _text_table(header, rows):
-    """A table of text whose cells are wrapped if it is too wide."""
-    text = render.text_table(header, rows)
-    if max(map(len, text.splitlines())) <= WIDTH:
-        return text
-    lines = []
-    for row in rows:
-        cells = [
-            textwrap.wrap(cell, width) or [""]
-            for cell, width in zip(row, COLUMNS, strict=True)
-        ]
-        lines += itertools.zip_longest(*cells, fillvalue="")
-    return render.text_table(header, lines)
-
-
 def check(
     rules: RuleModel,
     X: Any,
@@ -370,7 +353,7 @@ def check(
 ) -> Check:
     """Compare new rows with the training rows of rules; see `RuleModel.check`."""
     X = as_dense(X)
-    matrix = rules.encode(X)
+    matrix = rules._encode(X)
     predicted = match = None
     if ensemble is not None:
         model = read_model(ensemble, rules, X, len(matrix), classes)
@@ -501,14 +484,10 @@ class _Comparison:
         found = next((one for one in findings if one.kind == "agreement"), None)
         if match.model_labels == match.labels or found is None or not found.is_moved:
             return
-        pair = map(outcome.encode_any, (self.model_predictions, self.predicted))
-        counts = np.zeros((outcome.n_classes, outcome.n_classes))
-        np.add.at(counts, tuple(pair), 1)
-        rows, order = linear_sum_assignment(-counts)  # as often alike as possible
-        agrees = counts[rows, order].sum() / len(self.matrix)
-        if agrees > found.now:
-            places = order[outcome.encode(match.labels)]
-            labels = ", ".join(outcome.label_text(outcome.labels[k]) for k in places)
+        better = better_order(outcome.labels, self.model_predictions, self.predicted)
+        if better is not None:
+            order, _, agrees = better
+            labels = ", ".join(outcome.label_text(order[one]) for one in match.labels)
             yield (
                 f"with the model's classes {theirs} as {labels}, they would agree on "
                 f"{render.share(agrees)} of the rows; name them in this order "
@@ -532,7 +511,7 @@ class _Comparison:
         now = columns(self.predicted)
         total = sum(rule.n_rows for rule in rules)
         # NaN where a rule was not counted.
-        has_then, then = rules.is_exclusive and total > 0, None
+        has_then, then = rules._is_exclusive and total > 0, None
         for k, name in enumerate(outcome.output_names):
             if has_then:
                 pairs = zip(rules, of_rules[k].tolist(), strict=True)
@@ -547,7 +526,7 @@ class _Comparison:
             members = self.members[:, k]
             about = f"rule {k + 1}"
             is_default = k == len(self.rules.rules)
-            if not (is_default and self.rules.default_matches_all):
+            if not (is_default and self.rules._default_matches_all):
                 yield self._coverage(rule, members, about, k)
             if self.y is not None:
                 yield from self._rate(rule, members, about, k)
@@ -570,7 +549,7 @@ class _Comparison:
             rates = rule.rates[place], counts[place] / len(y)
             label = f" {outcome.output_names[place]}"
             yield _of_shares("rate", about, *rates, p, label, rule=k + 1)
-        elif rule.spread is not None and self.rules.combination != "sum":
+        elif rule.spread is not None and self.rules.form != "points":
             p = mean_p(rule.prediction, rule.spread, n_then, y)
             yield _of_numbers("mean", about, rule.prediction, y.mean(), p, rule=k + 1)
 
@@ -585,7 +564,7 @@ class _Comparison:
         training = self.rules.training
         for column in training.columns if training is not None else ():
             values = self.matrix[:, column.feature]
-            name = self.rules.shown_names[column.feature]
+            name = self.rules._vocabulary.names[column.feature]
             yield from self._of_column(column, values, name)
 
     def _of_column(self, column, values, name):
@@ -612,7 +591,7 @@ class _Comparison:
         else:
             # Up to the cut that shows the change best.
             shares = [np.cumsum(part)[:-1] for part in shares]
-            scale = self.rules.vocabulary.scales[column.feature]
+            scale = self.rules._vocabulary.scales[column.feature]
             labels = [f" <= {_value_text(scale, cut)}" for cut in column.cuts]
         if labels:
             yield _of_changed("column", name, *shares, p, labels, column=name)
@@ -624,7 +603,7 @@ class _Comparison:
         n_low = int((present < column.low).sum())
         n_high = int((present > column.high).sum())
         p = min(1.0, 2 * min(beyond_p(n_then, n_now, n) for n in (n_low, n_high)))
-        scale = self.rules.vocabulary.scales[column.feature]
+        scale = self.rules._vocabulary.scales[column.feature]
         then, ends = (
             f"{_value_text(scale, low).removesuffix(scale.ending)} to "
             f"{_value_text(scale, high)}"

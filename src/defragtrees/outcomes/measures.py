@@ -179,7 +179,7 @@ class CalibrationSums:
     def rows(self, rules):
         """One dict per rule, or per total of a scorecard; see `metrics.calibration`."""
         outcome = rules.outcome
-        if rules.combination != "sum":
+        if rules.form != "points":
             return [
                 {
                     "rule": k + 1,

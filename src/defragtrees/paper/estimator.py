@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -11,11 +12,15 @@ from sklearn.utils.validation import check_is_fitted
 from defragtrees._utils.progress import Progress
 from defragtrees._utils.types import Rows, Values
 from defragtrees._utils.warnings import warn
+from defragtrees.data.encoding import checked_columns
+from defragtrees.data.evaluation import Evaluation, PartEvaluator
 from defragtrees.data.store import RowStore
 from defragtrees.estimators.base import (
     RuleClassifier,
-    RuleFinder,
     RuleRegressor,
+    Simplifier,
+    warn_of_little_data,
+    warn_of_one_value,
 )
 from defragtrees.estimators.settings import (
     FLAG,
@@ -30,7 +35,7 @@ from defragtrees.paper.loop import SCHEDULES, Settings, Step
 from defragtrees.paper.parameters import Posterior
 from defragtrees.paper.rules import component_rules, list_components
 from defragtrees.rules.conditions import Rule
-from defragtrees.search.limits import feature_numbers
+from defragtrees.search.limits import MOST_RULES, feature_numbers
 
 __all__ = ["FABRulesClassifier", "FABRulesRegressor"]
 
@@ -39,17 +44,13 @@ __all__ = ["FABRulesClassifier", "FABRulesRegressor"]
 TOLERANCES = (1e-6, 1e-3, 0.01, 0.03, 0.1)
 
 
-class _FABResults:
-    component_rules_: tuple[Rule, ...]
-    posterior_: Posterior
-    history_: tuple[Step, ...]
-    kept_restart_: int
-    n_iter_: int
-
-
 @dataclass(repr=False, eq=False)
-class _FABRules(_FABResults, RuleFinder):
+class _FABRules(Simplifier):
     _: KW_ONLY
+    max_rules: str | int = setting(
+        "auto", "auto", Integer(1), help="Maximum number of components and of rules."
+    )
+    features: Any = setting(None, help="Features that rules may use; all by default.")
     target: str = setting(
         "labels",
         "ensemble",
@@ -83,29 +84,31 @@ class _FABRules(_FABResults, RuleFinder):
     )
     callback: Callable | None = setting(None, None, Function())
 
+    _needs_numbers = False
+
     def _check_forest(self, forest):
         super()._check_forest(forest)
-        self._allowed = None
-        if self.features is not None:
-            self._allowed = feature_numbers(self.features, forest.feature_names)
+        if self.features is None:
+            return (None,)
+        return (feature_numbers(self.features, forest.feature_names),)
 
-    def _simplify(self, problem, rng):
+    def _simplify(self, problem, rng, allowed):
         n_rows = problem.store.n_rows
-        self._warn_of_little_data(n_rows, n_rows)
-        self._fit_mixture(problem, rng)
+        most = MOST_RULES if self.max_rules == "auto" else int(self.max_rules)
+        warn_of_little_data(self.max_rules, n_rows, n_rows)
+        self._fit_mixture(problem, rng, most)
         n_tolerances = 1 if self.statement_weight == "paper" else len(TOLERANCES)
+        tolerances = TOLERANCES[:n_tolerances]
         rules, boxes = list_components(
-            problem,
-            self.posterior_,
-            self._allowed,
-            self._most_rules(),
-            TOLERANCES[:n_tolerances],
+            problem, self.posterior_, allowed, most, tolerances
         )
-        self.component_rules_ = component_rules(problem, self.posterior_, boxes)
-        self._warn_of_one_value(problem, rules)
+        self.component_rules_: tuple[Rule, ...] = component_rules(
+            problem, self.posterior_, boxes
+        )
+        warn_of_one_value(problem, rules)
         return rules
 
-    def _fit_mixture(self, problem, rng):
+    def _fit_mixture(self, problem, rng, most):
         """Fit all restarts and keep the one with the smallest training error."""
         store = problem.store if problem.is_sample else None
         center, scale = problem.center, problem.spread or 1.0
@@ -120,7 +123,7 @@ class _FABRules(_FABResults, RuleFinder):
             max_iter=int(self.max_iter),
             tol=self.tol,
             schedule=SCHEDULES[self.e_step],
-            max_components=self._most_rules(),
+            max_components=most,
             n_restarts=int(self.n_restarts),
             statement_weight=self.statement_weight,
             init=self.init,
@@ -143,8 +146,10 @@ class _FABRules(_FABResults, RuleFinder):
         first = _best(posteriors, mixture, problem)
         best = mixture.fitted[first]
         kept = [step for step in mixture.history if step.restart == best.restart]
-        self.posterior_, self.history_ = posteriors[first], mixture.history
-        self.kept_restart_, self.n_iter_ = best.restart, len(kept)
+        self.posterior_: Posterior = posteriors[first]
+        self.history_: tuple[Step, ...] = mixture.history
+        self.kept_restart_: int = best.restart
+        self.n_iter_: int = len(kept)
         # No warning if the callback stopped the fit.
         if not best.converged and kept[-1].finished:
             warn(
@@ -160,6 +165,24 @@ class _FABRules(_FABResults, RuleFinder):
         lists = [replace(self.rules_, rules=(rule,)) for rule in self.component_rules_]
         counted = store.recount(lists)
         self.component_rules_ = tuple(rules.rules[0] for rules in counted)
+
+    def _evaluator(self, rules, predict, is_by_rule):
+        return PosteriorEvaluator(rules, predict, is_by_rule, self.posterior_)
+
+    def _stored_evaluation(self, store):
+        outcome, posterior = self.rules_.outcome, self.posterior_
+        more = store.shards.total(evaluate_posterior, outcome, posterior)
+        return _joined(super()._stored_evaluation(store), more)
+
+    def _notes(self, scores, is_fit):
+        names = {"error": "error", "fidelity": "agreement with the model"}
+        shown = self.rules_.outcome.measure_text
+        texts = [
+            f"{label} {shown(scores[f'posterior_{name}'])}"
+            for name, label in names.items()
+            if f"posterior_{name}" in scores
+        ]
+        return [f"The mixture behind the rules (posterior): {', '.join(texts)}."]
 
     def predict_posterior(self, X: Rows) -> Values:
         """Predict by the paper's two-step MAP: most likely component, then its output.
@@ -191,6 +214,55 @@ class _FABRules(_FABResults, RuleFinder):
         return self._answers(X, predict, rules.outcome.dtype)
 
 
+@dataclass(frozen=True, eq=False)
+class PosteriorEvaluator(PartEvaluator):
+    """PartEvaluator that also measures the predictions of the mixture."""
+
+    posterior: Any = None
+
+    def __call__(self, part):
+        evaluation, outcome = super().__call__(part), self.rules.outcome
+        matrix = self.rules._encode(part.X)
+        y, weight = checked_columns(part, len(matrix))
+        predicted = self.posterior.predict_encoded(matrix, self.rules.classes)
+        answers = self.predict(part.X, matrix)[0]
+        labels = None if y is None else outcome.encode_any(outcome.check(y))
+        more = _evaluation(
+            outcome,
+            outcome.encode_any(predicted),
+            outcome.encode_any(answers),
+            labels,
+            np.ones(len(matrix)) if weight is None else weight,
+        )
+        return _joined(evaluation, more)
+
+
+def evaluate_posterior(shard, outcome, posterior):
+    """The Evaluation of a mixture on the rows of a shard."""
+    answers, labels = shard.targets["answers"], shard.targets.get("labels")
+    predicted = posterior.predict_codes(shard.codes)
+    return _evaluation(outcome, predicted, answers, labels, shard.sample_weight)
+
+
+def _evaluation(outcome, predicted, answers, labels, weight):
+    losses = outcome.losses(answers, predicted)
+    sums, scores = {"posterior_loss": float(weight @ losses)}, {}
+    if labels is not None:
+        losses = outcome.losses(labels, predicted)
+        sums["posterior_error"] = float(weight @ losses)
+        rows = labels, weight, predicted, None, None
+        scores = {"posterior_": outcome.scores.of(outcome, *rows)}
+    return Evaluation(float(weight.sum()), sums, scores_by=scores)
+
+
+def _joined(evaluation, more):
+    return replace(
+        evaluation,
+        sums=evaluation.sums | more.sums,
+        scores_by=evaluation.scores_by | more.scores_by,
+    )
+
+
 def _best(posteriors, mixture, problem):
     """Index of the best restart, by training error, number of components and bound."""
     losses = mixture.losses
@@ -219,6 +291,7 @@ def _warn_of_units(posterior, settings, problem):
     )
 
 
+@dataclass(repr=False, eq=False)
 class FABRulesClassifier(RuleClassifier, _FABRules):
     """Rules from a classification ensemble by the paper's method.
 
@@ -275,10 +348,10 @@ class FABRulesClassifier(RuleClassifier, _FABRules):
         Names of features in printed output. A unit may follow in brackets, as in
         "Duration [months]"; "[date]" prints days since 1970-01-01 as dates.
     class_labels : dict from class to str, or sequence of str, optional
-        Names of classes in printed output. Classification only.
+        Names of classes in printed output.
     pos_label : object, optional
         The class, of two, whose rate, precision and recall are reported and to which a
-        threshold applies; the second by default. Classification only.
+        threshold applies; the second by default.
     max_calls : int or None, default=None
         Maximum number of rows for which a black box is queried, those of `validation`
         included. At most half of the others are rows of X (a sample, if X has more);
@@ -388,11 +461,6 @@ class FABRulesRegressor(RuleRegressor, _FABRules):
     feature_labels : dict from name to str, or sequence of str, optional
         Names of features in printed output. A unit may follow in brackets, as in
         "Duration [months]"; "[date]" prints days since 1970-01-01 as dates.
-    class_labels : dict from class to str, or sequence of str, optional
-        Names of classes in printed output. Classification only.
-    pos_label : object, optional
-        The class, of two, whose rate, precision and recall are reported and to which a
-        threshold applies; the second by default. Classification only.
     max_calls : int or None, default=None
         Maximum number of rows for which a black box is queried, those of `validation`
         included. At most half of the others are rows of X (a sample, if X has more);

@@ -99,7 +99,7 @@ def calibration_picture(rows, rules, write=render.rounded):
     titles = "estimated mean", "observed mean"
     numbers = style.class_numbers(rules)
     own = numbers[outcome.positive_class] if outcome.is_binary else 0
-    groups = {"totals" if rules.combination == "sum" else "rules": (own, "o", rows)}
+    groups = {"totals" if rules.form == "points" else "rules": (own, "o", rows)}
     if outcome.has_probabilities:
         low, high = max(low, -MARGIN / 2), min(high, 1 + MARGIN / 2)
         whose = ""
@@ -301,7 +301,7 @@ def _risk(rules, rule):
     interval, count = known.get("interval"), render.count(rule.n_rows)
     if outcome.statistic == "mean":
         rows = "" if math.isnan(rule.n_rows) else f" ({count} rows)"
-        points = f": {then_text(rules, rule)}" if rules.combination == "sum" else ""
+        points = f": {then_text(rules, rule)}" if rules.form == "points" else ""
         text = f"{outcome.short_text(rule.prediction)}{rows}{points}"
         return rule.prediction, interval, text
     value, basis = known["estimate"], ""
@@ -323,11 +323,11 @@ def _scale_rates(ax, rules, ends):
     most = 1.0 if most > RARE else 1.15 * most or 1.0
     ax.set_xlim(-0.01 * most, 1.01 * most)
     style.percent_ticks(ax.xaxis)
-    whose = f"the {'likeliest' if rules.combination == 'sum' else 'predicted'} class"
+    whose = f"the {'likeliest' if rules.form == 'points' else 'predicted'} class"
     rates = None
     if outcome.is_binary:
         whose = outcome.answer_text(outcome.positive_class)
-        rates = rules.training_rates
+        rates = rules._training_rates
     if rates is not None:
         rate = rates[outcome.positive_index]
         ax.axvline(rate, color=style.GREY, lw=1.0, ls="--")

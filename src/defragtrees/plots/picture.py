@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils.validation import check_consistent_length
 
+from defragtrees.ensembles.forest import Forest
 from defragtrees.plots import style
 from defragtrees.tables import check_finite
 
@@ -135,7 +136,7 @@ def encoded(model, X, y=None):
             raise ValueError("y needs the rows that it belongs to; pass X too.")
         return None
     check_consistent_length(X, y)
-    matrix = model.encode(X)
+    matrix = model.encode(X) if isinstance(model, Forest) else model._encode(X)
     check_finite(matrix, model.feature_names)
     if not len(matrix):
         raise ValueError("At least one row is needed; X has none.")

@@ -41,10 +41,10 @@ APART = 10.0  # between text and scale, in points
 
 def then_text(rules: RuleModel, rule: Rule) -> str:
     """What a rule predicts, or its points; empty if it has points for many classes."""
-    if rules.combination != "sum":
-        return rules._short_then_text(rule)
+    if rules.form != "points":
+        return rules._then_text(rule, is_short=True)
     is_one = rules.outcome.n_points == 1
-    return f"{rules._short_then_text(rule)} points" if is_one else ""
+    return f"{rules._then_text(rule, is_short=True)} points" if is_one else ""
 
 
 def rule_look(rules: RuleModel, rule: Rule) -> dict[str, Any]:
@@ -222,7 +222,7 @@ def feature_heat_map(
     ax.set(xlim=(0, n_columns), ylim=(n_rules, 0))
     labels = []
     for k, rule in enumerate(rules, start=1):
-        last = f"{rules.default_text}: " if k == n_rules else ""
+        last = f"{rules._default_text}: " if k == n_rules else ""
         lines = style.wrap(f"{k}. {last}{then_text(rules, rule)}", 160, 8, most=3)
         labels.append("\n".join(lines))
     ax.set_yticks(np.arange(n_rules) + 0.5, labels=labels, fontsize=8)
@@ -245,7 +245,9 @@ def feature_heat_map(
             looks: dict[str, Any] = {"ha": "center", "va": "center"}
             looks |= {"linespacing": 1.0, "fontsize": letters}
             ax.text(place + 0.5, k + 0.41, text, **looks)
-    heads = ["\n".join(style.wrap(rules.axis_names[j], points, 8)) for j in used]
+    heads = [
+        "\n".join(style.wrap(rules._vocabulary.axis_names[j], points, 8)) for j in used
+    ]
     ax.set_xticks(np.arange(len(used)) + 0.5, labels=heads, fontsize=8)
     ax.xaxis.tick_top()
     ax.tick_params(length=0)
@@ -357,7 +359,7 @@ def _measured(rules, X, y):
             )
     else:
         matched = rules._covers(matrix).mean(axis=0)
-    if not rules.is_exclusive:
+    if not rules._is_exclusive:
         return matched, None, None
     if matrix is None:
         predicted = np.array([rule.share for rule in rules])

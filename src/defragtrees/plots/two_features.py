@@ -102,7 +102,7 @@ def regions(
     colours.mesh(ax, plane, predictions)
     if matrix is not None:
         draw_rows(ax, plane, colours, matrix, y, max_rows)
-    plane.decorate(ax, rules.axis_names)
+    plane.decorate(ax, rules._vocabulary.axis_names)
     colours.explain(ax)
     add_title(ax, fixed_text(rules, fixed, [j for j in used if j not in features]))
     _draw_boxes(ax, plane, rules, cells)
@@ -139,7 +139,7 @@ def _draw_boxes(ax, plane, rules, cells):
         if k < len(rules.rules):
             for block in blocks:
                 outline(ax, plane, block)
-        if not rules.is_exclusive and blocks:
+        if not rules._is_exclusive and blocks:
             (x, y), _, up = plane.rectangle(blocks[-1])
             dots.append((x, y + up, k + 1))
         elif predicted:
@@ -148,7 +148,7 @@ def _draw_boxes(ax, plane, rules, cells):
             dots.append((x + across / 2, y + up / 2, k + 1))
     look = {"fontsize": 9, "weight": "bold", "color": "black", "zorder": 4}
     look["bbox"] = {"boxstyle": "round,pad=0.2", "fc": "white", "ec": "none"}
-    around = MIDDLE if rules.is_exclusive else CORNER
+    around = MIDDLE if rules._is_exclusive else CORNER
     style.number_points(ax, dots, around=around, **look)
 
 
@@ -230,7 +230,7 @@ def rule_panels(
                     labels = None if y is None else np.asarray(y)[here]
                     look = {"alpha": alpha, "size": 9}
                     draw_rows(ax, plane, colours, matrix[here], labels, **look)
-        plane.decorate(ax, rules.axis_names)
+        plane.decorate(ax, rules._vocabulary.axis_names)
         ax.set_title(_panel_title(rules, k, features), fontsize=8)
     if axes is not None:
         colours.explain(panels[-1])
@@ -238,7 +238,7 @@ def rule_panels(
     # Tick labels at the left and lowest panels only, axis labels once for all.
     figure = panels[0].figure
     for j, put in zip(features, (figure.supxlabel, figure.supylabel), strict=True):
-        lines = style.wrap(rules.axis_names[j], 2 * PANEL, 10, most=3)
+        lines = style.wrap(rules._vocabulary.axis_names[j], 2 * PANEL, 10, most=3)
         put("\n".join(lines), fontsize=10)
     for i, ax in enumerate(panels):
         ax.xaxis.set_tick_params(labelbottom=i + COLUMNS >= len(panels))
@@ -298,7 +298,7 @@ def _draw_panel(ax, plane, rule, colours, strength):
 
 def _panel_title(rules, k, features):
     rule = [*rules][k]
-    text = f"{k + 1}: {rules._short_then_text(rule)}"
+    text = f"{k + 1}: {rules._then_text(rule, is_short=True)}"
     weight = rules._shown_weight(rule)
     if weight is not None:
         text += f", weight {render.rounded(weight)}"

@@ -109,7 +109,7 @@ def measure(summary, rule, condition):
     bins, ends, cuts = make_bins(column, condition, rules, make_bin)
     held = condition.covers(column)
     means = [rows.mean(values, held), rows.mean(values, ~held), rows.mean(values)]
-    title = f"{whose} by {rules.shown_names[condition.feature]}"
+    title = f"{whose} by {rules._vocabulary.names[condition.feature]}"
     return Effect(bins, missing, ends, cuts, is_number, colour, title, means)
 
 
@@ -128,7 +128,7 @@ def _values(summary, rule):
 
 def _number_bins(column, condition, rules, make_bin):
     """At most eight bins with about as many rows each, between the thresholds."""
-    scale = rules.vocabulary.scales[condition.feature]
+    scale = rules._vocabulary.scales[condition.feature]
     lower, upper = condition.bounds
     borders = sorted({edge for edge in (lower, upper) if math.isfinite(edge)})
     there = np.sort(column[~np.isnan(column)])

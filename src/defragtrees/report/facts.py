@@ -209,7 +209,7 @@ def _all_losses(summary, rules, costs):
     rows, outcome = summary.rows, summary.outcome
     held = rules._covers(rows.matrix)
     found = [_losses(summary, rules._predict(held), costs)]
-    if not outcome.has_probabilities or not rules.has_probabilities:
+    if not outcome.has_probabilities or not rules._has_probabilities:
         return found
     codes = outcome.encode_any(rows.y)
     true = outcome.indicators(codes) * outcome.is_known(codes)[:, None]
@@ -227,14 +227,14 @@ def _parts(summary):
             seen = figure(rows, rows.y if label is None else rows.y == label, mask)
         return Part(number, totals, label, estimate, interval, int(mask.sum()), seen)
 
-    if rules.combination == "sum":
+    if rules.form == "points":
         total = np.round(rules._totals(rows.held)[:, 0], 9) if summary.totals else None
         k = outcome.positive_index if outcome.is_binary else 0
         for line in summary.totals:
             low, high = line["low"], line["high"]
             mask = (total >= low) & (total <= high)
             yield part(None, (low, high), k, line["estimated"], None, mask)
-    elif rules.is_exclusive or rules.is_standalone:
+    elif rules._is_exclusive or rules.form == "standalone":
         for number, rule in enumerate(rules):
             k, mask = outcome.rate_index(rule), rows.members[:, number]
             found = outcome.estimate(rule)

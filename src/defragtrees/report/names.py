@@ -35,7 +35,7 @@ def size_words(rules):
     >>> size_words(rules)
     '3 rules'
     """
-    if rules.combination == "sum":
+    if rules.form == "points":
         return f"{plural(len(rules.rules), 'question')} with points"
     return plural(rules.n_rules, "rule")
 
@@ -61,7 +61,7 @@ def make_title(rules, target_name=None, data_name=None):
     if outcome.is_binary and words.lower() in {"", *GENERAL_NAMES}:
         label = labels[outcome.positive_index]
         what = what if label.lower() in EMPTY_LABELS else f"Predicting “{label}”"
-    link = ":" if rules.combination == "sum" else " in"
+    link = ":" if rules.form == "points" else " in"
     return f"{what}{link} {size_words(rules)}"
 
 
@@ -83,11 +83,11 @@ def cut(text, most=LONGEST):
 def shown_rules(rules):
     """Rules that predict the same, with long names of features and categories cut."""
     changes = {}
-    if any(len(name) > LONGEST for name in rules.shown_names):
+    if any(len(name) > LONGEST for name in rules._vocabulary.names):
         given = rules.feature_labels or (None,) * len(rules.feature_names)
         changes["feature_labels"] = tuple(
             cut(name) if len(name) > LONGEST else label
-            for name, label in zip(rules.shown_names, given, strict=True)
+            for name, label in zip(rules._vocabulary.names, given, strict=True)
         )
     labels = [rules.outcome.answer_text(label) for label in rules.outcome.labels or ()]
     if any(len(label) > LONGEST for label in labels):

@@ -73,12 +73,12 @@ def page_data(summary):
         "class_words": [outcome.label_text(label) for label in labels],
         "colours": summary.colours.of(labels) if labels else [],
         "positive": outcome.positive_index if outcome.is_binary else None,
-        "has_shares": bool(labels) and rules.has_probabilities,
+        "has_shares": bool(labels) and rules._has_probabilities,
         "target": visible(summary.target),
         "error_name": outcome.error_name,
         "then_title": outcome.then_title,
-        "default_text": rules.default_text,
-        "offers": rules.editable,
+        "default_text": rules._default_text,
+        "offers": rules._editable,
     }
 
 
@@ -97,9 +97,9 @@ def _coded(values, outcome):
 
 def _feature(rules, sample, j):
     """Name, scale and steps or categories of one feature."""
-    scale, categories = rules.vocabulary.scales[j], rules.categories[j]
+    scale, categories = rules._vocabulary.scales[j], rules.categories[j]
     about: dict[str, Any] = {
-        "name": rules.vocabulary.names[j],
+        "name": rules._vocabulary.names[j],
         "ending": scale.ending,
         "is_ordered": scale.is_ordered,
         "kind": scale.kind if scale.kind in KINDS else None,

@@ -17,7 +17,7 @@ from sklearn.utils.validation import column_or_1d
 from defragtrees._path import PathPoint, measure_path
 from defragtrees._utils import formatting as render
 from defragtrees._utils.formatting import plural
-from defragtrees.data.evaluation import evaluate_encoded
+from defragtrees.data.evaluation import evaluate_encoded, predict_encoded
 from defragtrees.ensembles.forest import Forest
 from defragtrees.ensembles.predictions import read_model
 from defragtrees.estimators.base import Simplifier
@@ -183,10 +183,10 @@ class Summary:
     def calibration(self):
         """Lines of `metrics.calibration`, by rule or by total; empty without y."""
         rows, rules = self.rows, self.rules
-        is_unknown = self.outcome.has_probabilities and not rules.has_probabilities
+        is_unknown = self.outcome.has_probabilities and not rules._has_probabilities
         if rows.y is None or is_unknown:
             return []
-        if rules.decision == "standalone":
+        if rules.form == "standalone":
             return [self._matched(k, rule) for k, rule in enumerate(rules)]
         return calibration_rows(rules, rows.matrix, rows.y, rows.weight)
 
@@ -207,7 +207,7 @@ class Summary:
     def totals(self):
         """Rows of `metrics.score_table`; empty unless the rules are a scorecard."""
         rules, rows = self.rules, self.rows
-        if rules.combination != "sum" or rules.outcome.n_points != 1:
+        if rules.form != "points" or rules.outcome.n_points != 1:
             return []
         return table_of_totals(rules, rules._totals(rows.held)[:, 0], rows.y)
 
@@ -395,11 +395,9 @@ def summarize(
     """
     simplifier = rules if isinstance(rules, Simplifier) else None
     _check_arguments(simplifier, y, model)
-    if simplifier is None:
-        rows, model, forest = _rows_of_rules(rules, X, y, sample_weight, model)
-    else:
-        rows = _rows_of_simplifier(simplifier, X, y, sample_weight)
-        model, forest = simplifier.ensemble_, simplifier.forest_
+    if simplifier is not None:
+        rules, model = simplifier.rules_, simplifier.ensemble_
+    rows, forest = _read_rows(rules, simplifier, X, y, sample_weight, model)
     given_rules, rules = rows.rules, shown_rules(rows.rules)
     rows = replace(rows, rules=rules)
     described = None
@@ -408,14 +406,12 @@ def summarize(
     target_name = target_name or getattr(y, "name", None)
     stability = None if simplifier is None else simplifier.stability_
     baseline, colours = measure_baseline(rows), prediction_colours(rows)
-    posterior = getattr(simplifier, "posterior_", None)
     evaluation = evaluate_encoded(
         rules,
         rows.matrix,
         rows.model_predictions,
         rows.y,
         rows.weight,
-        posterior,
         rows.probabilities,
     )
     return Summary(
@@ -508,7 +504,7 @@ class PredictedRows:
     @property
     def is_sum(self):
         """Whether the rules are a scorecard, of which no rule predicts alone."""
-        return self.rules.combination == "sum"
+        return self.rules.form == "points"
 
     @cached_property
     def members(self):
@@ -553,45 +549,35 @@ class PredictedRows:
         return mean, mean - half, mean + half
 
 
-def _rows_of_simplifier(simplifier, X, y, sample_weight):
-    """Check and encode the rows, and predict them with the simplifier's forest."""
-    rules, forest = simplifier.rules_, simplifier.forest_
-    matrix = simplifier._validate_rows(X)
-    if y is not None:
-        y = simplifier._validate_target(y, len(matrix))
-    y, weight = _checked_columns(rules, len(matrix), y, sample_weight)
-    raw = forest.predict_raw_encoded(matrix)
-    probabilities = forest.outcome.probabilities_of(forest, raw)
-    predicted = forest.predict_from_raw(raw)
-    return PredictedRows(rules, matrix, y, weight, predicted, probabilities)
-
-
-def _rows_of_rules(rules, X, y, sample_weight, model):
-    """Rows, model and forest of rules without an estimator."""
+def _read_rows(rules, simplifier, X, y, sample_weight, model):
+    """The PredictedRows, and the forest of the model; None if there is none."""
     X = as_dense(X)
-    matrix = rules.encode(X)
-    check_finite(matrix, rules.feature_names)
-    if y is not None:
-        y = column_or_1d(y, warn=True)
-        check_length(len(matrix), len(y), "y")
-        y = rules.outcome.check(y)
-    y, weight = _checked_columns(rules, len(matrix), y, sample_weight)
-    if model is None:
-        return PredictedRows(rules, matrix, y, weight, None, None), None, None
-    read = read_model(model, rules, X)
-    rows = PredictedRows(rules, matrix, y, weight, *read(X)[:2])
-    return rows, model, read.model if isinstance(read.model, Forest) else None
-
-
-def _checked_columns(rules, n_rows, y, sample_weight):
-    if n_rows == 0:
+    if simplifier is not None:
+        matrix = simplifier._validate_rows(X)
+        y = None if y is None else simplifier._validate_target(y, len(matrix))
+    else:
+        matrix = rules._encode(X)
+        check_finite(matrix, rules.feature_names)
+        if y is not None:
+            y = column_or_1d(y, warn=True)
+            check_length(len(matrix), len(y), "y")
+            y = rules.outcome.check(y)
+    if not len(matrix):
         raise ValueError("A report needs at least one row; X has 0 samples.")
     if y is not None:
         rules.outcome.check_known(y)
-    weight = check_weight(sample_weight, n_rows)
+    weight = check_weight(sample_weight, len(matrix))
     if not weight.sum() > 0:
         raise ValueError("sample_weight must have a positive sum; it is zero.")
-    return y, weight
+    predicted, forest = (None, None), None
+    if simplifier is not None:
+        forest = simplifier.forest_
+        predicted = predict_encoded(forest, X, matrix)
+    elif model is not None:
+        read = read_model(model, rules, X)
+        forest = read.model if isinstance(read.model, Forest) else None
+        predicted = read(X)[:2]
+    return PredictedRows(rules, matrix, y, weight, *predicted), forest
 
 
 def _card(rows, k, colours, flags):
@@ -640,9 +626,9 @@ def condition_parts(condition, rules):
 
     It is taken from `Condition.text`, so that the report always shows the same text.
     """
-    name = rules.shown_names[condition.feature]
+    name = rules._vocabulary.names[condition.feature]
     names = {condition.feature: MARK}
-    before, after = condition.text(names, *rules.vocabulary[1:]).split(MARK, 1)
+    before, after = condition.text(names, *rules._vocabulary[1:]).split(MARK, 1)
     if condition.categories is None:
         before, after = (
             _number_text(part.replace("<=", "≤").replace(">=", "≥"))
@@ -801,7 +787,7 @@ def rule_flags(rows, k, baseline, stability=None):
     reasons = {} if rows.is_sum else flags(rows, k, baseline)
     is_base = rows.is_sum and k == len(rules.rules)
     if rows.share(members) < RARE and not is_base:
-        verb = "predicts" if rules.is_exclusive else "matches"
+        verb = "predicts" if rules._is_exclusive else "matches"
         reasons["few rows here"] = (
             f"It {verb} less than 1 % of the rows here: {count(members.sum())} of "
             f"{count(len(rows))}."
@@ -834,8 +820,8 @@ def _rate_flags(rows, k, baseline):
             )
     rule = list(rules)[k]
     place = rules.outcome.rate_index(rule)
-    base = rules.training_rates or (baseline.rates if baseline.is_of_y else None)
-    is_all = not rule.conditions and (not rules.rules or rules.default_matches_all)
+    base = rules._training_rates or (baseline.rates if baseline.is_of_y else None)
+    is_all = not rule.conditions and (not rules.rules or rules._default_matches_all)
     if base is None or is_all:
         return reasons
     found = rules.outcome.estimate(rule)
@@ -867,7 +853,7 @@ def _rate_here(rows, k, place):
 def _mean_flags(rows, k, baseline):
     """Flags for few or widely spread rows, and for a prediction near the mean."""
     rule, reasons = list(rows.rules)[k], {}
-    if rows.rules.default_matches_all or not rows.rules.rules:
+    if rows.rules._default_matches_all or not rows.rules.rules:
         return reasons
     if 0 < rule.n_rows < FEW:
         reasons["estimated from few rows"] = (

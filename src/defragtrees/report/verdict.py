@@ -217,7 +217,7 @@ def _where(rules, k):
     """The conditions of a rule in words, and its number."""
     if k == len(rules.rules):
         return f"where no other rule matches (rule {k + 1})"
-    order = ", if no earlier rule matches" if rules.is_ordered and k else ""
+    order = ", if no earlier rule matches" if rules._is_ordered and k else ""
     return f"where {_words(rules, rules._shown_conditions[k])} (rule {k + 1}{order})"
 
 

@@ -1,7 +1,7 @@
 """Conditions, rules and rule models: what every method returns."""
 
 from defragtrees.rules.conditions import Condition, Rule
-from defragtrees.rules.forms import RuleEnsemble, RuleList, RuleSet, Scorecard
+from defragtrees.rules.forms import RuleEnsemble, RuleList, RuleSet, RuleTree, Scorecard
 from defragtrees.rules.model import RuleModel
 
 __all__ = [
@@ -11,5 +11,6 @@ __all__ = [
     "RuleList",
     "RuleModel",
     "RuleSet",
+    "RuleTree",
     "Scorecard",
 ]

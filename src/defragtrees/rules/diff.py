@@ -16,6 +16,11 @@ from defragtrees.rules.text import decision_phrase
 
 __all__ = ["Change", "Difference", "diff", "diff_answers"]
 
+SETTINGS = {
+    "form": "the form",
+    "unit": "what a point stands for",
+    "origin": "the total that stands for 0",
+}
 ALIKE = 0.5  # share of columns that two rules must have in common to be one changed
 
 
@@ -193,7 +198,7 @@ def _check(before: RuleModel, after: RuleModel) -> None:
 def _asked(rules: RuleModel, rule: Rule) -> dict[str, str]:
     """From the columns of a rule to the text of their conditions."""
     return {
-        rules.feature_names[c.feature]: c.text(*rules.vocabulary)
+        rules.feature_names[c.feature]: c.text(*rules._vocabulary)
         for c in rule.conditions
     }
 
@@ -241,7 +246,7 @@ def _rule_changes(before: RuleModel, after: RuleModel) -> Iterator[Change]:
     kept_after = sorted(pairs.values())
     for i, j in sorted(pairs.items(), key=lambda pair: pair[1]):
         yield from _changes_of(before, after, i, j)
-        if kept_before.index(i) != kept_after.index(j) and after.is_exclusive:
+        if kept_before.index(i) != kept_after.index(j) and after._is_exclusive:
             moved = after._rule_text(after.rules[j])
             text = f"rule {j + 1} was rule {i + 1}: {moved}"
             yield Change("moved", text, i + 1, j + 1)
@@ -281,14 +286,10 @@ def _rate_text(rules: RuleModel, rule: Rule) -> str:
 
 
 def _setting_changes(before: RuleModel, after: RuleModel) -> Iterator[Change]:
-    (old_unit, old_origin), (unit, origin) = before._scale, after._scale
-    for words, old, new in (
-        ("how rules combine", before.decision, after.decision),
-        ("what a point stands for", old_unit, unit),
-        ("the total that stands for 0", old_origin, origin),
-    ):
-        if old != new:
-            yield Change("setting", f"{words} is {new!r}, was {old!r}")
+    old, new = before.to_dict(profile=False), after.to_dict(profile=False)
+    for name, text in SETTINGS.items():
+        if old[name] != new[name]:
+            yield Change("setting", f"{text} is {new[name]!r}, was {old[name]!r}")
     if (before.threshold, before.costs) != (after.threshold, after.costs):
         now, then = decision_phrase(after), decision_phrase(before)
         yield Change("setting", f"{now}; before: {then}")

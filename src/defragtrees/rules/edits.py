@@ -16,10 +16,10 @@ ACTIONS = (
     "prediction",  # a rule predicts something else
     "threshold",  # a class is predicted from another probability on
     "costs",  # errors have other costs
-    "reorder",  # all rules are put into another order
     "refit",  # all rules are counted on other rows
     "improve",  # some rules are searched for again
 )
+EDITED = "Edited after the fit:"  # above or before the texts of edits
 _FIELDS = {
     "action": schema.one_of(*ACTIONS),
     "rule": schema.whole(1) | schema.NULL,
@@ -75,4 +75,4 @@ def edit_lines(edits: Iterable[Edit]) -> list[str]:
     - dropped rule 3: if age > 80 then no
     """
     lines = [f"- {render.plain(edit.text)}" for edit in edits]
-    return ["Edited after the fit:", *lines] if lines else []
+    return [EDITED, *lines] if lines else []

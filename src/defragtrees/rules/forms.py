@@ -6,22 +6,21 @@
 import dataclasses
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property, partial
+from dataclasses import dataclass, fields
+from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from defragtrees._utils import formatting as render
-from defragtrees._utils.types import Flags, Floats, Places, Values
+from defragtrees._utils.types import Flags, Floats, Places, Rows, Values
 from defragtrees._utils.values import is_finite
-from defragtrees.outcomes.classification import LEAST_APART
-from defragtrees.outcomes.points import PRIOR_ROWS_OF_NUMBERS, reachable_totals
+from defragtrees.outcomes.points import PRIOR_ROWS_OF_NUMBERS
 from defragtrees.rules.conditions import UNMEASURED, Condition, Rule
 from defragtrees.rules.model import RuleModel
-from defragtrees.rules.text import Cell, Cells, Explanation, condition_text
+from defragtrees.rules.text import Cells, Explanation, condition_text, total_text
 
-__all__ = ["FORMS", "RuleEnsemble", "RuleList", "RuleSet", "Scorecard"]
+__all__ = ["FORMS", "RuleEnsemble", "RuleList", "RuleSet", "RuleTree", "Scorecard"]
 
 
 @dataclass(frozen=True)
@@ -35,8 +34,6 @@ class ReasonCode:
 
 
 NOT_MOVED = "These rules have no order, so they cannot be moved."
-MOST_TOTALS = 9  # totals of points that are printed with their probability
-LEAST_RATIO = 0.1  # part of a small rate by which another must differ from it
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -47,8 +44,6 @@ class RuleList(RuleModel):
     ----------
     rules, default, feature_names, task, classes, ...
         As for `RuleModel`.
-    is_partition : bool, default=False
-        Whether exactly one rule matches each row, as of the leaves of a tree.
 
     Examples
     --------
@@ -66,30 +61,28 @@ class RuleList(RuleModel):
     ['yes', 'no']
     """
 
-    is_partition: bool = False
-
-    combination: ClassVar[str] = "first"
-    is_exclusive: ClassVar[bool] = True
-
-    @property
-    def decision(self) -> str:
-        return "partition" if self.is_partition else "first"
-
-    @property
-    def form(self) -> str | None:
-        return None if self.is_partition else "list"
-
-    @property
-    def is_ordered(self) -> bool:
-        return not self.is_partition
+    form: ClassVar[str] = "list"
+    _is_exclusive: ClassVar[bool] = True
+    _is_ordered: ClassVar[bool] = True
+    _usage_text: ClassVar[str] = (
+        "Apply the rules in order. The first rule whose conditions all match "
+        "predicts; skip the rules after it."
+    )
+    _reading_text: ClassVar[str] = (
+        "The rules apply in order: the first one that matches a row predicts it."
+    )
+    _short_size: ClassVar[str] = (
+        "; all but the default rule match {coverage} of the rows."
+    )
+    _size: ClassVar[str] = f"{_short_size[:-1]}, {{overlap}} per row."
 
     @property
-    def unpredicted_classes(self) -> tuple[Any, ...]:
+    def _unpredicted_classes(self) -> tuple[Any, ...]:
         predicted = {rule.prediction for rule in self}
         return tuple(label for label in self.classes or () if label not in predicted)
 
     @property
-    def training_rates(self) -> tuple[float, ...] | None:
+    def _training_rates(self) -> tuple[float, ...] | None:
         if any(rule.rates is None or not rule.n_rows >= 0 for rule in self):
             return None
         total = sum(rule.n_rows for rule in self)
@@ -119,12 +112,6 @@ class RuleList(RuleModel):
             np.copyto(rule, k, where=held[:, k])
         return slice(None), rule
 
-    def _n_matching(self, held: Flags) -> Places:
-        # The default of a tree is a leaf like the others.
-        return (
-            np.ones(len(held), int) if self.is_partition else super()._n_matching(held)
-        )
-
     @cached_property
     def _shown_conditions(self) -> tuple[tuple[Condition, ...], ...]:
         """The values of each condition that can still reach its rule.
@@ -141,39 +128,14 @@ class RuleList(RuleModel):
                     condition = condition.without(other)
                 conditions.append(condition)
             shown.append(tuple(conditions))
-            if len(rule.conditions) == 1 and self.is_ordered:
+            if len(rule.conditions) == 1 and self._is_ordered:
                 taken += rule.conditions
         return tuple(shown)
 
     def _combination_text(self) -> str:
-        if len(self.rules) < 2 or self.is_partition:
+        if len(self.rules) < 2:
             return ""
         return "Rules apply in order; the first match predicts."
-
-    def _usage_text(self) -> str:
-        if self.is_partition:
-            return "Exactly one rule matches each row and predicts it."
-        return (
-            "Apply the rules in order. The first rule whose conditions all match "
-            "predicts; skip the rules after it."
-        )
-
-    def _reading_text(self) -> str:
-        if self.is_partition:
-            return (
-                "The rules are the leaves of one tree: exactly one of them matches "
-                "each row, and it predicts."
-            )
-        return "The rules apply in order: the first one that matches a row predicts it."
-
-    def _size_ending(self, scores: Mapping[str, Any], is_short: bool) -> str:
-        if self.is_partition:
-            return "." if is_short else "; exactly one of them matches each row."
-        overlap = "" if is_short else f", {scores['overlap']:.2f} per row"
-        return (
-            f"; all but the default rule match {render.share(scores['coverage'])} of "
-            f"the rows{overlap}."
-        )
 
     def _explained(
         self, matrix: Floats, held: Flags, places: list[int]
@@ -192,7 +154,7 @@ class RuleList(RuleModel):
     def _explanation_cells(self, row: Floats, explanation: Explanation) -> Cells:
         header, rows = super()._explanation_cells(row, explanation)
         rows = [[*line, "yes"] for line in rows]
-        for k, condition in explanation.failed if self.is_ordered else ():
+        for k, condition in explanation.failed if self._is_ordered else ():
             value = self._value_text(row, condition.feature)
             line = [str(k + 1), condition_text(self, condition), value, "no"]
             rows.append([render.plain(cell) for cell in line])
@@ -206,13 +168,13 @@ class RuleList(RuleModel):
         return np.array(ends, dtype=np.float64)[self._apply(held)]
 
     @property
-    def editable(self) -> dict[str, bool]:
+    def _editable(self) -> dict[str, bool]:
         by_label = self.threshold is None and self.costs is None
         is_own = by_label or not self.outcome.has_probabilities
         return {"prediction": is_own, "points": False, "move": True}
 
     def _not_editable_text(self) -> str:
-        if self.editable["prediction"]:
+        if self._editable["prediction"]:
             return ""
         return (
             "The prediction of a rule follows from its probabilities and the costs, so "
@@ -222,14 +184,96 @@ class RuleList(RuleModel):
     def _takes_rows(self, is_default: bool) -> bool:
         return True
 
-    def _edited(self, *arguments: Any, **settings: Any) -> Self:
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RuleTree(RuleList):
+    """The leaves of a tree: exactly one rule matches each row and predicts it.
+
+    When it is edited it becomes a `RuleList`.
+
+    Parameters
+    ----------
+    rules, default, feature_names, task, classes, ...
+        As for `RuleModel`; the default rule is one of the leaves.
+    """
+
+    form: ClassVar[str] = "tree"
+    _is_ordered: ClassVar[bool] = False
+    _usage_text: ClassVar[str] = "Exactly one rule matches each row and predicts it."
+    _reading_text: ClassVar[str] = (
+        "The rules are the leaves of one tree: exactly one of them matches each row, "
+        "and it predicts."
+    )
+    _short_size: ClassVar[str] = "."
+    _size: ClassVar[str] = "; exactly one of them matches each row."
+
+    def _n_matching(self, held: Flags) -> Places:
+        return np.ones(len(held), int)  # the default is a leaf like the others
+
+    def _combination_text(self) -> str:
+        return ""
+
+    def _edited(self, *arguments: Any, **settings: Any) -> Any:
         # A tree without one of its leaves is a list.
         made = super()._edited(*arguments, **settings)
-        return dataclasses.replace(made, is_partition=False)
+        return RuleList(
+            **{field.name: getattr(made, field.name) for field in fields(made)}
+        )
+
+
+class _AveragedRules(RuleModel):
+    """Rules whose prediction is the mean, by weight, of all rules that match."""
+
+    def _apply(self, held: Flags) -> Places:
+        return _heaviest(held, [rule.weight for rule in self])
+
+    def _predict(self, held: Flags) -> Values:
+        return self.outcome.decide(self._averaged(held), self.threshold, self.costs)
+
+    def _probabilities(self, held: Flags) -> Floats:
+        return self._averaged(held)
+
+    def _averaged(self, held: Flags) -> Floats:
+        """Mean by weight of the outputs of all rules that match."""
+        outputs = np.array([self.outcome.outputs(rule) for rule in self])
+        total = np.zeros((len(held), outputs.shape[1]))
+        weight = np.zeros(len(held))
+        # Rule by rule: the last digits must not depend on the number of rows.
+        for k, rule in enumerate(self):
+            total += np.outer(held[:, k] * rule.weight, outputs[k])
+            weight += held[:, k] * rule.weight
+        without = weight <= 0
+        total[without], weight[without] = outputs[-1], 1.0
+        return total / weight[:, None]
+
+    def conflicts(self, X: Rows) -> Flags:
+        """Mark rows matched by rules with different classes; none in regression.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        bool array of shape (n_samples,)
+        """
+        members = self._members(self.covers(X))
+        is_given = [
+            members[:, [rule.prediction == label for rule in self]].any(axis=1)
+            for label in self.classes or ()
+        ]
+        is_several = np.sum(is_given, axis=0) > 1
+        return is_several if is_given else np.zeros(len(members), bool)
+
+    def _contribution(self, rule: Rule) -> dict[str, str]:
+        """What a rule contributes to a mean: its prediction and its weight."""
+        weight = {"weight": render.rounded(rule.weight)}
+        weight = weight if self._shows_weights else {"rows": render.count(rule.n_rows)}
+        return {**self.outcome.contribution(rule), **weight}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class RuleSet(RuleModel):
+class RuleSet(_AveragedRules):
     """Standalone rules: each is true of all rows that it matches, whatever the others.
 
     Where several match, the prediction is the mean of theirs, weighted by the rows that
@@ -251,16 +295,16 @@ class RuleSet(RuleModel):
     [5.0, 3.0, 1.0]
     """
 
-    combination: ClassVar[str] = "mean"
-    is_standalone: ClassVar[bool] = True
-
-    @property
-    def decision(self) -> str:
-        return "standalone"
-
-    @property
-    def form(self) -> str | None:
-        return "standalone"
+    form: ClassVar[str] = "standalone"
+    _usage_text: ClassVar[str] = (
+        "Each rule stands alone: its rate is that of all rows that it matches. "
+        "Where several rules match, the prediction is their mean, weighted by rows."
+    )
+    _reading_text: ClassVar[str] = _usage_text
+    _size: ClassVar[str] = (
+        ", each with the rate of all rows that it matches; they match {coverage} of "
+        "the rows, {overlap} per row."
+    )
 
     def _check(self) -> None:
         super()._check()
@@ -269,15 +313,6 @@ class RuleSet(RuleModel):
                 "The default of standalone rules predicts where no rule matches, so "
                 f"its weight must be 0; got {self.default.weight!r}."
             )
-
-    def _apply(self, held: Flags) -> Places:
-        return _heaviest(held, [rule.weight for rule in self])
-
-    def _predict(self, held: Flags) -> Values:
-        return self.outcome.decide(self._averaged(held), self.threshold, self.costs)
-
-    def _probabilities(self, held: Flags) -> Floats:
-        return self._averaged(held)
 
     def _members(self, held: Flags) -> Flags:
         members = held.copy()
@@ -312,33 +347,14 @@ class RuleSet(RuleModel):
             "mean, weighted by rows."
         )
 
-    def _usage_text(self) -> str:
-        return (
-            "Each rule stands alone: its rate is that of all rows that it matches. "
-            "Where several rules match, the prediction is their mean, weighted by rows."
-        )
-
-    def _size_ending(self, scores: Mapping[str, Any], is_short: bool) -> str:
-        if is_short:
-            return "."
-        return (
-            f", each with the rate of all rows that it matches; they match "
-            f"{render.share(scores['coverage'])} of the rows, "
-            f"{scores['overlap']:.2f} per row."
-        )
-
     def _explained(
         self, matrix: Floats, held: Flags, places: list[int]
     ) -> Iterator[tuple[Any, Any]]:
         for members, failed in super()._explained(matrix, held, places):
             yield members if len(members) > 1 else (), failed
 
-    def _contribution(self, rule: Rule) -> dict[str, str]:
-        parts = self.outcome.contribution(rule)
-        return {**parts, "rows": render.count(rule.n_rows)}
-
     def _not_editable_text(self) -> str:
-        if self.editable["prediction"]:
+        if self._editable["prediction"]:
             return NOT_MOVED
         return (
             "Standalone rules have no order, and where several match their "
@@ -384,24 +400,27 @@ class Scorecard(RuleModel):
     unit: float = 1.0
     origin: float = 0.0
 
-    combination: ClassVar[str] = "sum"
-    default_text: ClassVar[str] = "base"
-    default_matches_all: ClassVar[bool] = True
+    form: ClassVar[str] = "points"
+    _default_text: ClassVar[str] = "base"
+    _default_matches_all: ClassVar[bool] = True
+    _shows_estimates: ClassVar[bool] = False  # rates of single conditions do not add up
+    _usage_text: ClassVar[str] = (
+        "Add up the points of the base and of every rule that matches."
+    )
+    _reading_text: ClassVar[str] = (
+        "The points of the base and of every rule that matches add up."
+    )
+    _size: ClassVar[str] = (
+        "; on average {overlap} of them match per row. Their points and those of the "
+        "base add up."
+    )
 
     @property
-    def decision(self) -> str:
-        return "points"
-
-    @property
-    def form(self) -> str | None:
-        return "points"
-
-    @property
-    def unpredicted_classes(self) -> tuple[Any, ...]:
+    def _unpredicted_classes(self) -> tuple[Any, ...]:
         return ()
 
     @property
-    def training_rates(self) -> tuple[float, ...] | None:
+    def _training_rates(self) -> tuple[float, ...] | None:
         return self.default.rates
 
     def _check(self) -> None:
@@ -415,18 +434,9 @@ class Scorecard(RuleModel):
                 f"{self.origin!r}."
             )
 
-    def _check_points(self, rule: Rule) -> None:
-        n_points = self.outcome.n_points
-        if rule.points is None:
-            raise ValueError(
-                "Each rule must have points where they add up, and none elsewhere; got "
-                "points=None with decision='points'."
-            )
-        if not (len(rule.points) == n_points and all(map(is_finite, rule.points))):
-            raise ValueError(
-                f"A rule must have {n_points} points, each a finite number; got "
-                f"{rule.points!r}."
-            )
+    @property
+    def _n_points(self) -> int:
+        return self.outcome.n_points
 
     def _check_decision(self) -> None:
         if not self.outcome.n_classes:
@@ -439,15 +449,65 @@ class Scorecard(RuleModel):
         labels = self.outcome.labels
         return labels[int(self.unit > 0)] if self.outcome.is_binary else None
 
-    def _reasons(self, held: Flags, n: int, best: str) -> Values:
-        codes = self._reason_codes(n, best)
-        found = np.full((len(held), n), None, dtype=object)
-        rank = np.zeros(len(held), dtype=np.intp)
-        for code in codes:
-            rows = np.flatnonzero((held[:, code.rule] == code.if_match) & (rank < n))
-            found[rows, rank[rows]] = code.text
-            rank[rows] += 1
-        return found
+    def totals(self, X: Rows) -> Floats:
+        """The total of points of each row.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples, n_columns)
+            One column; of more than two classes one for each.
+
+        Examples
+        --------
+        >>> from defragtrees import Condition, Rule, Scorecard
+        >>> paid = Rule((Condition(0, lower=1.0),), "good", (0.1, 0.9), points=(40.0,))
+        >>> late = Rule((Condition(1, lower=0.0),), "bad", (0.6, 0.4), points=(-25.0,))
+        >>> base = Rule((), "good", (0.4, 0.6), points=(10.0,))
+        >>> card = Scorecard((paid, late), base, ("years", "late payments"),
+        ...                  "classification", ("bad", "good"), unit=0.035)
+        >>> card.totals([[3.0, 0.0], [0.0, 2.0]]).tolist()
+        [[50.0], [-15.0]]
+        """
+        return self._totals(self.covers(X))
+
+    def reasons(self, X: Rows, n: int = 3, best: str = "high") -> Values:
+        """Reason codes: the rules that cost each row the most points.
+
+        A rule with positive points costs them where it does not match, and one with
+        negative points where it matches: that is how far the row is from the best
+        total. With `best="low"` it is the other way round.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+        n : int, default=3
+            Maximum number of reasons per row.
+        best : {"high", "low"}, default="high"
+            Which totals are desired: high ones, as in credit scoring, or low ones, as
+            of a risk.
+
+        Returns
+        -------
+        object array of shape (n_samples, n)
+            Texts, the costliest rule first and of equal ones the first; None where no
+            further rule costs points. "not (...)" is a rule that does not match.
+
+        Examples
+        --------
+        >>> from defragtrees import Condition, Rule, Scorecard
+        >>> paid = Rule((Condition(0, lower=1.0),), "good", (0.1, 0.9), points=(40.0,))
+        >>> late = Rule((Condition(1, lower=0.0),), "bad", (0.6, 0.4), points=(-25.0,))
+        >>> base = Rule((), "good", (0.4, 0.6), points=(10.0,))
+        >>> card = Scorecard((paid, late), base, ("years", "late payments"),
+        ...                  "classification", ("bad", "good"), unit=0.035)
+        >>> card.reasons([[3.0, 0.0], [0.0, 2.0]], n=2).tolist()
+        [[None, None], ['not (years > 1)', 'late payments > 0']]
+        """
+        return self._reasons(self.covers(X), n, best)
 
     def _reason_codes(self, n: Any, best: str) -> list[ReasonCode]:
         """What can be a reason, the most points first; of equal ones the first rule."""
@@ -498,9 +558,37 @@ class Scorecard(RuleModel):
             origin=0.0 - self.origin,
         )
 
-    def _scaled(
-        self, points_to_double: float, points: float, odds: float, of: Any
+    def scaled(
+        self,
+        points_to_double: float = 20,
+        points: float = 0,
+        odds: float = 1,
+        of: Any = None,
     ) -> Self:
+        """Return a scorecard for two classes with whole points on another scale.
+
+        Parameters
+        ----------
+        points_to_double : float, default=20
+            How many points double the odds.
+        points, odds : float
+            A total that stands for these odds, such as 600 points for odds of 50.
+        of : class label, optional
+            The class whose odds these are, and that high totals stand for. In credit
+            scoring it is the good one. By default the class that points count for now.
+
+        Examples
+        --------
+        >>> from defragtrees import Condition, Rule, Scorecard
+        >>> paid = Rule((Condition(0, lower=1.0),), "good", (0.1, 0.9), points=(1.4,))
+        >>> base = Rule((), "good", (0.4, 0.6), points=(0.7,))
+        >>> card = Scorecard((paid,), base, ("years",), "classification",
+        ...                  ("bad", "good"))
+        >>> [rule.points for rule in card.scaled(20, points=600, odds=50)]
+        [(40.0,), (507.0,)]
+        >>> [rule.points for rule in card.scaled(20, of="bad")]
+        [(-40.0,), (-20.0,)]
+        """
         if not self.outcome.is_binary:
             raise ValueError(
                 "scaled needs a scorecard for two classes; this one is for "
@@ -552,8 +640,9 @@ class Scorecard(RuleModel):
             return ["score"]
         return [f"score {label}" for label in self.outcome.labels]
 
-    def _form_columns(self, held: Flags) -> dict[str, Any]:
-        return dict(zip(self._score_names, self._totals(held).T, strict=True))
+    def _prediction_columns(self, held: Flags) -> dict[str, Any]:
+        totals = zip(self._score_names, self._totals(held).T, strict=True)
+        return {"prediction": self._predict(held), **dict(totals)}
 
     @property
     def _reported_classes(self) -> tuple[Any, ...]:
@@ -612,7 +701,7 @@ class Scorecard(RuleModel):
         return pointed, {"unit": sign * card.unit, "origin": sign * card.origin + 0.0}
 
     def _on_scale_of(self, before: "Scorecard") -> Self:
-        if before._scale == self._scale:
+        if (before.unit, before.origin) == (self.unit, self.origin):
             return self
         is_whole = all(
             float(p).is_integer() for rule in before for p in rule.points or ()
@@ -635,16 +724,14 @@ class Scorecard(RuleModel):
             origin=before.origin,
         )
 
-    @property
-    def _scale(self) -> tuple[float, float]:
-        return self.unit, self.origin
+    def to_dict(self, profile: bool = True) -> dict[str, Any]:
+        return super().to_dict(profile) | {"unit": self.unit, "origin": self.origin}
 
-    def _then_text(self, rule: Rule) -> str:
-        return self.outcome.points_text(rule.points)
-
-    def _short_then_text(self, rule: Rule) -> str:
-        points = [render.round_to(value) for value in rule.points or ()]
-        return self.outcome.points_text(points)
+    def _then_text(self, rule: Rule, is_short: bool = False) -> str:
+        points = rule.points or ()
+        return self.outcome.points_text(
+            [render.round_to(value) for value in points] if is_short else points
+        )
 
     def _then_columns(self) -> dict[str, list[str]]:
         columns = zip(
@@ -659,87 +746,10 @@ class Scorecard(RuleModel):
             return ["points"]
         return [self.outcome.label_text(label) for label in self.outcome.labels]
 
-    @property
-    def _shows_errors(self) -> bool:
-        return False
-
-    @property
-    def _shows_estimates(self) -> bool:
-        return False  # rates of single conditions do not add up
-
     def _combination_text(self) -> str:
         return render.plain(
             "Add up the points of the base and of all rules that match: the total is "
-            f"{self._total_text()}."
-        )
-
-    def _contradictions(self) -> dict[int, str]:
-        outcome, rates = self.outcome, self.default.rates
-        if not outcome.is_binary or rates is None:
-            return {}
-        place = int(outcome.positive_index or 0)
-        every, label = rates[place], outcome.label_text(outcome.positive_class)
-        near = min(LEAST_APART, LEAST_RATIO * min(rates))
-        is_for_it = self.scored_class == outcome.positive_class
-        found = {}
-        for k, rule in enumerate(self.rules):
-            [points] = rule.points or ()
-            rate = every if rule.rates is None else rule.rates[place]
-            is_more = rate > every
-            if not points or abs(rate - every) <= near:
-                continue
-            if (points > 0) == (is_more == is_for_it):
-                continue
-            digits = render.percent_digits(*sorted((rate, every)))
-            found[k] = render.plain(
-                f"Rule {k + 1} {'adds' if points > 0 else 'subtracts'} points although "
-                f"{label} is {'more' if is_more else 'less'} frequent in its rows "
-                f"({render.percent(rate, digits)}) than in all "
-                f"({render.percent(every, digits)}): points count given the other "
-                "rules."
-            )
-        return found
-
-    def _usage_text(self) -> str:
-        return "Add up the points of the base and of every rule that matches."
-
-    def _reading_text(self) -> str:
-        return "The points of the base and of every rule that matches add up."
-
-    def _total_text(self) -> str:
-        return self.outcome.sum_text(self.unit, self.origin)
-
-    def _total_cells(self) -> Cells | None:
-        """Totals of points and, of two classes, the probability of each."""
-        outcome = self.outcome
-        if not outcome.is_binary or not self.rules:
-            return None
-        totals = _shown_totals([rule.points[0] for rule in self if rule.points])
-        values = self.values_of(totals[:, None])
-        likely = outcome.linked(values)
-        chosen = outcome.decide_points(values, self.threshold, self.costs)
-        ends: Any = [None] * len(totals)
-        if self.rate_bands is not None:
-            ends = self._band_ends(likely[:, 1])
-        rows: list[list[Cell]] = []
-        for total, shares, end, label in zip(totals, likely, ends, chosen, strict=True):
-            digits = 0 if end is None else render.percent_digits(*end)
-            line = [
-                render.grouped(total),
-                render.percent(shares[outcome.positive_index], digits),
-                "" if end is None else render.percent_range(*end),
-                render.plain(outcome.answer_text(label)),
-            ]
-            rows.append(line if self.rate_bands else [*line[:2], line[3]])
-        interval = [outcome.interval_name] if self.rate_bands else []
-        return ["total", outcome.rate_title(), *interval, "then"], rows
-
-    def _size_ending(self, scores: Mapping[str, Any], is_short: bool) -> str:
-        if is_short:
-            return "."
-        return (
-            f"; on average {scores['overlap']:.2f} of them match per row. "
-            "Their points and those of the base add up."
+            f"{total_text(self)}."
         )
 
     def _prediction_text(self, prediction: Any) -> str:
@@ -773,7 +783,7 @@ class Scorecard(RuleModel):
         return [render.round_to(value, 9) for value in total]
 
     @property
-    def editable(self) -> dict[str, bool]:
+    def _editable(self) -> dict[str, bool]:
         return {"prediction": False, "points": True, "move": False}
 
     def _not_editable_text(self) -> str:
@@ -809,7 +819,7 @@ class Scorecard(RuleModel):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class RuleEnsemble(RuleModel):
+class RuleEnsemble(_AveragedRules):
     """Averaged rules: the prediction is the weighted mean of all rules that match.
 
     The default rule matches every row and has a weight of its own.
@@ -834,22 +844,19 @@ class RuleEnsemble(RuleModel):
     [4.0, 1.0]
     """
 
-    combination: ClassVar[str] = "mean"
-    default_text: ClassVar[str] = "always"
-    default_matches_all: ClassVar[bool] = True
-
-    @property
-    def decision(self) -> str:
-        return "average"
-
-    def _apply(self, held: Flags) -> Places:
-        return _heaviest(held, [rule.weight for rule in self])
-
-    def _predict(self, held: Flags) -> Values:
-        return self.outcome.decide(self._averaged(held), self.threshold, self.costs)
-
-    def _probabilities(self, held: Flags) -> Floats:
-        return self._averaged(held)
+    form: ClassVar[str] = "average"
+    _default_text: ClassVar[str] = "always"
+    _default_matches_all: ClassVar[bool] = True
+    _shows_weights: ClassVar[bool] = True
+    _usage_text: ClassVar[str] = (
+        "The prediction is the mean of the predictions of all rules that match, "
+        "weighted by their weights."
+    )
+    _reading_text: ClassVar[str] = _usage_text
+    _size: ClassVar[str] = (
+        "; on average {overlap} of them match per row, and the last one matches all. "
+        "The prediction is their mean by weight."
+    )
 
     def _inserted(self, *given: Any) -> Rule:
         raise ValueError(
@@ -861,8 +868,12 @@ class RuleEnsemble(RuleModel):
         # Weights stay; a mean by weight has no counts to shrink predictions by.
         return "target" if predictions == "recount" else predictions
 
-    def _then_text(self, rule: Rule) -> str:
-        return self.outcome.outputs_text(rule)
+    def _then_text(self, rule: Rule, is_short: bool = False) -> str:
+        return (
+            super()._then_text(rule, True)
+            if is_short
+            else self.outcome.outputs_text(rule)
+        )
 
     def _then_columns(self) -> dict[str, list[str]]:
         # The table has a column for the probability.
@@ -870,35 +881,11 @@ class RuleEnsemble(RuleModel):
         weights = [render.rounded(rule.weight) for rule in self]
         return {self.outcome.then_title: predictions, "weight": weights}
 
-    def _estimate_text(self, rule: Rule) -> str:
-        return ""
-
-    def _shown_weight(self, rule: Rule) -> float | None:
-        return rule.weight
-
     def _combination_text(self) -> str:
         return "The prediction is the mean of all rules that match, by weight."
 
-    def _usage_text(self) -> str:
-        return (
-            "The prediction is the mean of the predictions of all rules that match, "
-            "weighted by their weights."
-        )
-
-    def _size_ending(self, scores: Mapping[str, Any], is_short: bool) -> str:
-        if is_short:
-            return "."
-        return (
-            f"; on average {scores['overlap']:.2f} of them match per row, and the last "
-            "one matches all. The prediction is their mean by weight."
-        )
-
-    def _contribution(self, rule: Rule) -> dict[str, str]:
-        parts = self.outcome.contribution(rule)
-        return {**parts, "weight": render.rounded(rule.weight)}
-
     def _not_editable_text(self) -> str:
-        if self.editable["prediction"]:
+        if self._editable["prediction"]:
             return NOT_MOVED
         return (
             "Averaged rules have no order and predict together. A rule can be dropped "
@@ -907,28 +894,10 @@ class RuleEnsemble(RuleModel):
 
 
 FORMS: dict[str, Any] = {
-    "first": RuleList,
-    "partition": partial(RuleList, is_partition=True),
-    "average": RuleEnsemble,
-    "standalone": RuleSet,
-    "points": Scorecard,
+    made.form: made for made in (RuleList, RuleTree, RuleSet, Scorecard, RuleEnsemble)
 }
 
 
 def _heaviest(held: Flags, weights: list[float]) -> Places:
     """The rule with the most weight of those that match."""
     return np.where(held, np.array(weights), -1.0).argmax(axis=1)
-
-
-def _shown_totals(points: list[float]) -> Floats:
-    """Totals for a table: all that can be reached, or a few in even steps."""
-    totals = reachable_totals(points)
-    if len(totals) <= MOST_TOTALS:
-        return totals
-    span = totals[-1] - totals[0]
-    power = 10.0 ** math.floor(math.log10(span / MOST_TOTALS))
-    factors = (1, 2, 5, 10) if power == 1 else (1, 2, 2.5, 5, 10)
-    step = next(f * power for f in factors if span <= f * power * MOST_TOTALS)
-    first, last = math.ceil(totals[0] / step), math.floor(totals[-1] / step)
-    # Rounded, as 3 * 0.1 has digits that nobody wants to read.
-    return np.array([float(f"{k * step:.9g}") for k in range(first, last + 1)])

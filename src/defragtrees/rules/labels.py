@@ -75,6 +75,12 @@ class Vocabulary(NamedTuple):
     categories: Any = None
     scales: Any = None
 
+    @property
+    def axis_names(self) -> tuple[str, ...]:
+        """Names with their units, for axes of plots and heads of tables."""
+        pairs = zip(self.names, self.scales, strict=True)
+        return tuple(f"{n} [{s.unit}]" if s.unit else n for n, s in pairs)
+
 
 def make_vocabulary(
     names: Sequence[str],

@@ -18,7 +18,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from defragtrees._utils import formatting as render
-from defragtrees._utils.files import read_json, to_json, write_atomic
+from defragtrees._utils.files import to_json, write_atomic
 from defragtrees._utils.optional import require
 from defragtrees._utils.types import Column, Flags, Floats, Places, Rows, Values
 from defragtrees._utils.values import ByValue, is_finite, shown
@@ -34,7 +34,7 @@ from defragtrees.outcomes.intervals import (
 )
 from defragtrees.rules import schema
 from defragtrees.rules.conditions import UNMEASURED, Condition, Rule
-from defragtrees.rules.edits import Edit, edit_lines
+from defragtrees.rules.edits import EDITED, Edit, edit_lines
 from defragtrees.rules.labels import (
     BOOLEAN,
     KINDS,
@@ -50,13 +50,12 @@ from defragtrees.rules.profile import Evidence, TrainingRows
 from defragtrees.rules.text import (
     Cells,
     Explanation,
+    Paint,
     condition_text,
     decision_phrase,
-    decision_text,
     detail_notes,
     left_columns,
     note_lines,
-    rule_lines,
     rule_tables,
     table_text,
     wrap_notes,
@@ -152,29 +151,20 @@ class RuleModel(ByValue, ABC):
     training: TrainingRows | None = None
     evidence: Evidence | None = None
 
-    # Properties of a form. How predictions of the rules that match combine:
-    # "first" takes one, "mean" averages them by weight, "sum" adds points up.
-    combination: ClassVar[str]
-    is_exclusive: ClassVar[bool] = False  # one rule alone predicts each row
-    is_standalone: ClassVar[bool] = False  # a rule is true of all rows that it matches
-    default_text: ClassVar[str] = "otherwise"  # what the default rule is called
-    default_matches_all: ClassVar[bool] = False  # also rows that other rules match
-    is_partition = False  # the leaves of a tree; a field of RuleList
-
-    @property
-    @abstractmethod
-    def decision(self) -> str:
-        """The name of the form in a rule file."""
-
-    @property
-    def form(self) -> str | None:
-        """The setting `form` of a search that finds such rules; None if none does."""
-        return None
-
-    @property
-    def is_ordered(self) -> bool:
-        """Whether a rule must be read with those before it in mind."""
-        return False
+    # Properties of a form
+    form: ClassVar[str]  # its name, in settings and in rule files
+    _is_exclusive: ClassVar[bool] = False  # one rule alone predicts each row
+    _is_ordered: ClassVar[bool] = False  # rules before it take rows from a rule
+    _default_text: ClassVar[str] = "otherwise"  # what the default rule is called
+    _default_matches_all: ClassVar[bool] = False  # also rows that other rules match
+    _shows_estimates: ClassVar[bool] = True  # of single rules, without details
+    _shows_weights: ClassVar[bool] = False  # people need them to follow a prediction
+    # Texts: how to predict with the rules, for those who only have their text and for
+    # readers of a report; what follows the number of conditions in `size_text`.
+    _usage_text: ClassVar[str]
+    _reading_text: ClassVar[str]
+    _size: ClassVar[str]
+    _short_size: ClassVar[str] = "."
 
     def __post_init__(self) -> None:
         names, classes = tuple(self.feature_names), self.classes or ()
@@ -196,7 +186,7 @@ class RuleModel(ByValue, ABC):
             object.__setattr__(self, name, value)
         if len(categories) != len(names):
             raise ValueError("categories must have one entry for each feature.")
-        named = [rule.named(self.vocabulary) for rule in self]
+        named = [rule.named(self._vocabulary) for rule in self]
         object.__setattr__(self, "rules", tuple(named[:-1]))
         object.__setattr__(self, "default", named[-1])
         self._check()
@@ -214,10 +204,16 @@ class RuleModel(ByValue, ABC):
         for k, rule in enumerate(self):
             try:
                 self._check_conditions(rule)
-                outcome.check_rule(rule, not self.is_exclusive)
+                outcome.check_rule(rule, not self._is_exclusive)
                 if not (is_finite(rule.weight) and rule.weight >= 0):
                     raise ValueError(f"A weight must be from 0; got {rule.weight!r}.")
-                self._check_points(rule)
+                points = rule.points or ()
+                if len(points) != self._n_points or not all(map(is_finite, points)):
+                    raise ValueError(
+                        "Each rule must have points where they add up, and none "
+                        f"elsewhere, each a finite number; got points={rule.points!r} "
+                        f"with form={self.form!r}."
+                    )
             except ValueError as error:
                 place = f"rules[{k}]" if k < len(self.rules) else "default"
                 raise ValueError(f"{place}: {error}") from None
@@ -232,7 +228,7 @@ class RuleModel(ByValue, ABC):
         found = self.residuals
         self.outcome.check_intervals(found, self.rate_bands)
         if found is not None and found.edges is None:
-            if not self.is_exclusive or len(found.bands) != self.n_rules:
+            if not self._is_exclusive or len(found.bands) != self.n_rules:
                 raise ValueError(
                     "residuals without edges must have a band per rule, and one rule "
                     f"must predict each row; got {len(found.bands)} for {self.n_rules} "
@@ -256,21 +252,19 @@ class RuleModel(ByValue, ABC):
                     f"that the feature does not have: {places!r}."
                 )
 
-    def _check_points(self, rule: Rule) -> None:
-        if rule.points is not None:
-            raise ValueError(
-                "Each rule must have points where they add up, and none elsewhere; got "
-                f"points={rule.points!r} with decision={self.decision!r}."
-            )
+    @property
+    def _n_points(self) -> int:
+        """Number of points of each rule."""
+        return 0
 
     def _check_decision(self) -> None:
         """Raise ValueError for a threshold or costs that predictions do not follow."""
         if not self.outcome.n_classes:
             raise ValueError(
                 "threshold and costs need rules for classes of which one predicts; got "
-                f"rules for a {self.task} with decision={self.decision!r}."
+                f"rules for a {self.task} with form={self.form!r}."
             )
-        if not self.has_probabilities:
+        if not self._has_probabilities:
             raise ValueError("threshold and costs need the distribution of each rule.")
         decision = self.outcome.decision(self.threshold, self.costs)
         shares = np.array([rule.distribution for rule in self], dtype=np.float64)
@@ -296,7 +290,7 @@ class RuleModel(ByValue, ABC):
         return len(self.rules) + 1
 
     @property
-    def mean_conditions(self) -> float:
+    def _mean_conditions(self) -> float:
         """Mean number of conditions of the rules that have any; 0 if none has."""
         counts = [rule.n_conditions for rule in self.rules]
         return float(np.mean(counts)) if counts else 0.0
@@ -313,30 +307,30 @@ class RuleModel(ByValue, ABC):
         return tuple(self.feature_names[j] for j in sorted(used))
 
     @property
-    def unpredicted_classes(self) -> tuple[Any, ...]:
+    def _unpredicted_classes(self) -> tuple[Any, ...]:
         """The classes that are never predicted: no rule gives them any share."""
         return self.outcome.without_share(self)
 
     @property
-    def has_probabilities(self) -> bool:
+    def _has_probabilities(self) -> bool:
         """Whether each rule has the distribution that `predict_proba` needs."""
         return all(rule.distribution is not None for rule in self)
 
     @property
-    def training_rates(self) -> tuple[float, ...] | None:
+    def _training_rates(self) -> tuple[float, ...] | None:
         """Rates of the classes in all training rows, if the rules have counted them."""
         return None
 
     @property
     def _class_rates(self) -> Floats | None:
         """Shares of the classes in all counted rows; None if unknown."""
-        rates = self.training_rates
+        rates = self._training_rates
         if self.classes and self.training is not None and self.training.target:
             rates = self.training.target
         return None if rates is None else np.array(rates) / sum(rates)
 
     @cached_property
-    def vocabulary(self) -> Vocabulary:
+    def _vocabulary(self) -> Vocabulary:
         """Names, categories and scales of the features, as conditions print them."""
         return make_vocabulary(
             self.feature_names,
@@ -344,18 +338,6 @@ class RuleModel(ByValue, ABC):
             self.feature_labels,
             self.feature_kinds,
         )
-
-    @property
-    def shown_names(self) -> tuple[str, ...]:
-        """Names of the features in texts."""
-        return self.vocabulary.names
-
-    @property
-    def axis_names(self) -> tuple[str, ...]:
-        """The same with their units, for axes of plots and heads of tables."""
-        words = self.vocabulary
-        pairs = zip(words.names, words.scales, strict=True)
-        return tuple(f"{n} [{s.unit}]" if s.unit else n for n, s in pairs)
 
     def relabel(
         self,
@@ -394,17 +376,12 @@ class RuleModel(ByValue, ABC):
     # Predictions: each method for a table X calls one, with an underscore, for the
     # matches of rules in it, a bool array of shape (n_samples, n_rules).
 
-    def encode(self, X: Rows) -> Floats:
+    def _encode(self, X: Rows) -> Floats:
         """X as numbers; checks the names and the number of its columns.
 
         A frame needs only the columns that occur in conditions.
-
-        Examples
-        --------
-        >>> rules.encode([[21.0, 3.0]]).tolist()
-        [[21.0, 3.0]]
         """
-        kinds = [scale.kind for scale in self.vocabulary.scales]
+        kinds = [scale.kind for scale in self._vocabulary.scales]
         needed = {c.feature for rule in self for c in rule.conditions}
         return read_matrix(
             X, self.feature_names, self.categories, "the rules", kinds, needed
@@ -426,7 +403,7 @@ class RuleModel(ByValue, ABC):
         >>> rules.covers([[21.0, 3.0], [19.0, 3.0]]).tolist()
         [[False, True, True], [False, False, True]]
         """
-        return self._covers(self.encode(X))
+        return self._covers(self._encode(X))
 
     def apply(self, X: Rows) -> Places:
         """Index of the rule that predicts each row; the last is the default.
@@ -485,141 +462,6 @@ class RuleModel(ByValue, ABC):
         """
         return self._predict_proba(self.covers(X))
 
-    def decision_function(self, X: Rows) -> Floats:
-        """Scores of classes, by which rows can be ranked.
-
-        Two classes: the log-odds of the second less those from which on it is
-        predicted, so that it is predicted above 0; shape (n_samples,). More: the
-        expected cost of predicting each class, negated, so that the largest is
-        predicted; shape (n_samples, n_classes). Without costs that is its probability
-        less one.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        array of shape (n_samples,) or (n_samples, n_classes)
-
-        Examples
-        --------
-        >>> rules.decision_function([[21.0, 3.0], [19.0, 3.0]]).round(3).tolist()
-        [1.386, -2.197]
-        """
-        return self._decision_function(self.covers(X))
-
-    def conflicts(self, X: Rows) -> Flags:
-        """Mark rows matched by rules with different classes; none in regression.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        bool array of shape (n_samples,)
-
-        Examples
-        --------
-        >>> rules.conflicts([[31.0, 3.0], [19.0, 3.0]]).tolist()
-        [False, False]
-        """
-        return self._conflicts(self.covers(X))
-
-    def totals(self, X: Rows) -> Floats:
-        """The total of points of each row; only scorecards have one.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        array of shape (n_samples, n_columns)
-            One column; of more than two classes one for each.
-
-        Examples
-        --------
-        >>> from defragtrees import Condition, Rule, Scorecard
-        >>> paid = Rule((Condition(0, lower=1.0),), "good", (0.1, 0.9), points=(40.0,))
-        >>> late = Rule((Condition(1, lower=0.0),), "bad", (0.6, 0.4), points=(-25.0,))
-        >>> base = Rule((), "good", (0.4, 0.6), points=(10.0,))
-        >>> card = Scorecard((paid, late), base, ("years", "late payments"),
-        ...                  "classification", ("bad", "good"), unit=0.035)
-        >>> card.totals([[3.0, 0.0], [0.0, 2.0]]).tolist()
-        [[50.0], [-15.0]]
-        """
-        return self._totals(self.covers(X))
-
-    def reasons(self, X: Rows, n: int = 3, best: str = "high") -> Values:
-        """Reason codes: the rules that cost each row the most points of a scorecard.
-
-        A rule with positive points costs them where it does not match, and one with
-        negative points where it matches: that is how far the row is from the best
-        total. With `best="low"` it is the other way round.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-        n : int, default=3
-            Maximum number of reasons per row.
-        best : {"high", "low"}, default="high"
-            Which totals are desired: high ones, as in credit scoring, or low ones, as
-            of a risk.
-
-        Returns
-        -------
-        object array of shape (n_samples, n)
-            Texts, the costliest rule first and of equal ones the first; None where no
-            further rule costs points. "not (...)" is a rule that does not match.
-
-        Examples
-        --------
-        >>> from defragtrees import Condition, Rule, Scorecard
-        >>> paid = Rule((Condition(0, lower=1.0),), "good", (0.1, 0.9), points=(40.0,))
-        >>> late = Rule((Condition(1, lower=0.0),), "bad", (0.6, 0.4), points=(-25.0,))
-        >>> base = Rule((), "good", (0.4, 0.6), points=(10.0,))
-        >>> card = Scorecard((paid, late), base, ("years", "late payments"),
-        ...                  "classification", ("bad", "good"), unit=0.035)
-        >>> card.reasons([[3.0, 0.0], [0.0, 2.0]], n=2).tolist()
-        [[None, None], ['not (years > 1)', 'late payments > 0']]
-        """
-        return self._reasons(self.covers(X), n, best)
-
-    def scaled(
-        self,
-        points_to_double: float = 20,
-        points: float = 0,
-        odds: float = 1,
-        of: Any = None,
-    ) -> Self:
-        """Return a scorecard for two classes with whole points on another scale.
-
-        Parameters
-        ----------
-        points_to_double : float, default=20
-            How many points double the odds.
-        points, odds : float
-            A total that stands for these odds, such as 600 points for odds of 50.
-        of : class label, optional
-            The class whose odds these are, and that high totals stand for. In credit
-            scoring it is the good one. By default the class that points count for now.
-
-        Examples
-        --------
-        >>> from defragtrees import Condition, Rule, Scorecard
-        >>> paid = Rule((Condition(0, lower=1.0),), "good", (0.1, 0.9), points=(1.4,))
-        >>> base = Rule((), "good", (0.4, 0.6), points=(0.7,))
-        >>> card = Scorecard((paid,), base, ("years",), "classification",
-        ...                  ("bad", "good"))
-        >>> [rule.points for rule in card.scaled(20, points=600, odds=50)]
-        [(40.0,), (507.0,)]
-        >>> [rule.points for rule in card.scaled(20, of="bad")]
-        [(-40.0,), (-20.0,)]
-        """
-        return self._scaled(points_to_double, points, odds, of)
-
     def predict_frame(
         self,
         X: Rows,
@@ -670,7 +512,7 @@ class RuleModel(ByValue, ABC):
         best: str = "high",
     ) -> dict[str, Any]:
         """The columns of `predict_frame`, by name."""
-        columns = {"prediction": self._predict(held), **self._form_columns(held)}
+        columns = self._prediction_columns(held)
         labels = self._reported_classes
         if probabilities is not None:
             labels = tuple(self.classes or ()) if probabilities else ()
@@ -684,9 +526,9 @@ class RuleModel(ByValue, ABC):
                 columns[f"reason {k}"] = texts
         return columns
 
-    def _form_columns(self, held: Flags) -> dict[str, Any]:
-        """The columns of `predict_frame` between prediction and probabilities."""
-        return {"rule": self._apply(held) + 1}
+    def _prediction_columns(self, held: Flags) -> dict[str, Any]:
+        """The columns of `predict_frame` before probabilities, by name."""
+        return {"prediction": self._predict(held), "rule": self._apply(held) + 1}
 
     @property
     def _score_names(self) -> list[str]:
@@ -698,27 +540,25 @@ class RuleModel(ByValue, ABC):
         """The classes whose probability is a column by default."""
         return ()
 
-    def _totals(self, held: Flags) -> Floats:
-        raise ValueError(self._no_scorecard("A total of points needs"))
-
-    def _reasons(self, held: Flags, n: int, best: str) -> Values:
-        raise ValueError(self._no_scorecard("Reason codes need"))
-
     def _reason_codes(self, n: int, best: str) -> list[Any]:
-        raise ValueError(self._no_scorecard("Reason codes need"))
-
-    def _scaled(
-        self, points_to_double: float, points: float, odds: float, of: Any
-    ) -> Self:
-        raise ValueError(self._no_scorecard("A scale of points needs"))
-
-    def _no_scorecard(self, what: str) -> str:
-        return (
-            f"{what} a scorecard; got a {type(self).__name__}. Fit with form='points'."
+        raise ValueError(
+            f"Reason codes need a scorecard; got a {type(self).__name__}. Fit with "
+            "form='points'."
         )
 
+    def _reasons(self, held: Flags, n: int, best: str) -> Values:
+        """Texts of the first reason codes of each row, by which rules match."""
+        codes = self._reason_codes(n, best)
+        texts = np.full((len(held), n), None, dtype=object)
+        rank = np.zeros(len(held), dtype=np.intp)
+        for code in codes:
+            rows = np.flatnonzero((held[:, code.rule] == code.if_match) & (rank < n))
+            texts[rows, rank[rows]] = code.text
+            rank[rows] += 1
+        return texts
+
     def _covers(self, matrix: Floats) -> Flags:
-        """Which rules match which rows of a matrix that `encode` made."""
+        """Which rules match which rows of a matrix that `_encode` made."""
         held = np.ones((len(matrix), self.n_rules), dtype=bool)
         for k, rule in enumerate(self.rules):
             held[:, k] = rule.covers(matrix)
@@ -743,7 +583,7 @@ class RuleModel(ByValue, ABC):
     def _predict_proba(self, held: Flags) -> Floats:
         if not self.outcome.n_classes:
             raise AttributeError("Rules for a number have no class probabilities.")
-        if not self.has_probabilities:
+        if not self._has_probabilities:
             raise AttributeError(
                 "Class probabilities need a distribution in each rule; one has none. "
                 "Give each Rule its distribution."
@@ -754,19 +594,6 @@ class RuleModel(ByValue, ABC):
         probabilities = self._predict_proba(held)
         decision = self.outcome.decision(self.threshold, self.costs)
         return decision.scores(probabilities)
-
-    def _averaged(self, held: Flags) -> Floats:
-        """Mean by weight of the outputs of all rules that match."""
-        outputs = np.array([self.outcome.outputs(rule) for rule in self])
-        total = np.zeros((len(held), outputs.shape[1]))
-        weight = np.zeros(len(held))
-        # Rule by rule: the last digits must not depend on the number of rows.
-        for k, rule in enumerate(self):
-            total += np.outer(held[:, k] * rule.weight, outputs[k])
-            weight += held[:, k] * rule.weight
-        without = weight <= 0
-        total[without], weight[without] = outputs[-1], 1.0
-        return total / weight[:, None]
 
     # Counts
 
@@ -782,14 +609,6 @@ class RuleModel(ByValue, ABC):
         """Rows, and the rule that each counts for; a row may come more than once."""
         rows, group = np.nonzero(self._members(held))
         return rows, group
-
-    def _conflicts(self, held: Flags) -> Flags:
-        members = self._members(held)
-        is_given = [
-            members[:, [rule.prediction == label for rule in self]].any(axis=1)
-            for label in self.classes or ()
-        ]
-        return np.sum(is_given, axis=0) > 1 if is_given else np.zeros(len(held), bool)
 
     def _n_matching(self, held: Flags) -> Places:
         """How many rules match each row, the default left out."""
@@ -825,14 +644,8 @@ class RuleModel(ByValue, ABC):
     def __len__(self) -> int:
         return self.n_rules
 
-    def rows(self) -> list[dict[str, Any]]:
-        """One dict per rule, ready to show; every view of the rules starts here.
-
-        Examples
-        --------
-        >>> [row["then"] for row in rules.rows()]
-        ['no', 'yes', 'no']
-        """
+    def _rows(self) -> list[dict[str, Any]]:
+        """One dict per rule, ready to show; every view of the rules starts here."""
         return [
             {
                 "rule": k,
@@ -846,92 +659,52 @@ class RuleModel(ByValue, ABC):
                 "points": rule.points,
                 "n_rows": rule.n_rows,
                 **self.outcome.estimate(rule),
-                "estimate_text": self._estimate_text(rule),
+                "estimate_text": ""
+                if self._shows_weights
+                else self.outcome.estimate_text(rule),
             }
             for k, rule in enumerate(self, start=1)
         ]
 
-    def _then_text(self, rule: Rule) -> str:
-        """What a rule predicts, or contributes to the prediction."""
-        return self.outcome.answer_text(rule.prediction)
+    def _then_text(self, rule: Rule, is_short: bool = False) -> str:
+        """What a rule predicts, or contributes to the prediction.
 
-    def _short_then_text(self, rule: Rule) -> str:
-        """The same in fewer digits, where there is little room."""
-        return self.outcome.short_text(rule.prediction)
+        The short text has fewer digits.
+        """
+        write = self.outcome.short_text if is_short else self.outcome.answer_text
+        return write(rule.prediction)
 
     def _then_columns(self) -> dict[str, list[str]]:
         """What rules predict or contribute, as columns of a table."""
         return {self.outcome.then_title: [self._then_text(rule) for rule in self]}
 
-    def _estimate_text(self, rule: Rule) -> str:
-        """Estimate and interval of a rule, and its rows; empty if not counted."""
-        return self.outcome.estimate_text(rule)
-
     def _shown_weight(self, rule: Rule) -> float | None:
         """The weight of a rule, if people need it to follow a prediction; else None."""
-        return None
+        return rule.weight if self._shows_weights else None
 
     @cached_property
     def _shown_conditions(self) -> tuple[tuple[Condition, ...], ...]:
         """The conditions of each rule as tables show them."""
         return tuple(rule.conditions for rule in self.rules)
 
-    @property
-    def _shows_errors(self) -> bool:
-        """Whether errors of single rules are not shown elsewhere."""
-        return not self.outcome.is_error_of_y(self)
-
     def _combination_text(self) -> str:
         """How a prediction follows from several rules; empty where one predicts."""
         return ""
 
-    def _contradictions(self) -> dict[int, str]:
-        """By the index of a rule, why its points contradict its own rate."""
-        return {}
-
-    @abstractmethod
-    def _usage_text(self) -> str:
-        """How to predict a row with the rules, for those who only have their text."""
-
-    def _reading_text(self) -> str:
-        """How the rules predict, for readers of a report."""
-        return self._usage_text()
-
-    def _total_text(self) -> str:
-        """What the total of points stands for; empty where none add up."""
-        return ""
-
-    def _size_text(self, scores: Mapping[str, Any], is_short: bool = False) -> str:
-        """Number of rules and conditions, and how many rules match per row.
-
-        Parameters
-        ----------
-        scores : dict
-            What `evaluate` of an estimator gives.
-        is_short : bool, default=False
-            Leave out how many rules match per row.
-        """
-        if scores["n_rules"] == 1:
-            return "1 rule without conditions."
-        size = f"{scores['n_rules']} rules with "
-        size += f"{scores['mean_conditions']:.1f} conditions"
-        return f"{size} each{self._size_ending(scores, is_short)}"
-
-    @abstractmethod
-    def _size_ending(self, scores: Mapping[str, Any], is_short: bool) -> str:
-        """What follows the number of conditions in `_size_text`."""
-
     def __repr__(self) -> str:
         return (
             f"<{type(self).__name__}: {self.n_rules} rules, {len(self.features)} "
-            f"features, {self.mean_conditions:.1f} conditions per rule>"
+            f"features, {self._mean_conditions:.1f} conditions per rule>"
         )
 
     def __str__(self) -> str:
+        return self._text()
+
+    def _text(self, details: bool = False, paint: Paint | None = None) -> str:
         width = render.page_width()
         edits = [render.plain(line) for line in edit_lines(self.edits)]
         notes = wrap_notes([*note_lines(self), *edits], width)
-        return "\n\n".join(filter(None, [self.table(width=width), notes]))
+        return "\n\n".join(filter(None, [self._table(details, width, paint), notes]))
 
     def table(self, details: bool = False, width: int | None = None) -> str:
         """The rules as a text table, with one condition per line.
@@ -961,37 +734,13 @@ class RuleModel(ByValue, ABC):
         2  degrees > 20   yes     80 %
         3  otherwise      no      10 %
         """
-        width = render.page_width() if width is None else width
+        return self._table(details, render.page_width() if width is None else width)
+
+    def _table(self, details: bool, width: int, paint: Paint | None = None) -> str:
         tables = rule_tables(self, details, width)
-        text = "\n\n".join(table_text(cells, width) for cells in tables)
+        text = "\n\n".join(table_text(cells, width, paint) for cells in tables)
         legend = wrap_notes(detail_notes(self), width) if details else ""
         return f"{text}\n\n{legend}" if legend else text
-
-    def to_text(self) -> str:
-        """The rules in exact numbers, one line per rule.
-
-        `replace` reads the conditions of these lines.
-
-        Examples
-        --------
-        >>> print(rules.to_text())
-        1. if degrees > 30 and wind <= 9 then no
-        2. if degrees > 20 then yes
-        3. otherwise no
-        Rules apply in order; the first match predicts.
-        """
-        notes = [self._combination_text(), decision_text(self), self._evidence_text()]
-        lines = [*rule_lines(self), *notes, *edit_lines(self.edits)]
-        return "\n".join(filter(None, lines))
-
-    @property
-    def _shows_estimates(self) -> bool:
-        """Whether the table shows the estimates of single rules without details."""
-        return True
-
-    def _total_cells(self) -> Cells | None:
-        """A table from totals of points to predictions; None where none add up."""
-        return None
 
     def _evidence_text(self) -> str:
         """Where the estimates come from; empty where nobody counted."""
@@ -1006,7 +755,8 @@ class RuleModel(ByValue, ABC):
         return text
 
     def _repr_html_(self) -> str:
-        edits = "; ".join(edit_lines(self.edits)).replace(":; -", ":")
+        edits = "; ".join(render.plain(edit.text) for edit in self.edits)
+        edits = f"{EDITED} {edits}" if edits else ""
         notes = " ".join(filter(None, [*note_lines(self), edits]))
         tables = rule_tables(self, False, render.WIDTH)
         last = len(tables) - 1
@@ -1050,18 +800,18 @@ class RuleModel(ByValue, ABC):
                 raise ValueError(f"A row needs {missing[0]!r}, which is not in it.")
             rows = [rows.get(name) for name in self.feature_names]
         is_one = not hasattr(rows, "columns") and np.ndim(np.asarray(rows, object)) == 1
-        matrix = self.encode(np.asarray([rows], dtype=object) if is_one else rows)
+        matrix = self._encode(np.asarray([rows], dtype=object) if is_one else rows)
         pairs = zip(matrix, self._explanations(matrix), strict=True)
         texts: list[str] = [self._explanation_text(row, found) for row, found in pairs]
         return texts[0] if is_one else texts
 
     def _explanations(self, matrix: Floats) -> Iterator[Explanation]:
-        """An Explanation for each row of a matrix that `encode` made."""
+        """An Explanation for each row of a matrix that `_encode` made."""
         held = self._covers(matrix)
         predictions, places = self._predict(held).tolist(), self._apply(held).tolist()
         likely: list[Any] = [None] * len(places)
         ends: list[Any] = [None] * len(places)
-        if self.has_probabilities:
+        if self._has_probabilities:
             likely = [tuple(row) for row in self._predict_proba(held).tolist()]
             ends = [
                 None if math.isnan(low) else (low, high)
@@ -1139,7 +889,7 @@ class RuleModel(ByValue, ABC):
     def _condition_values(self, row: Floats, k: int) -> list[tuple[str, str]]:
         """The conditions of a rule, each with the value of the row."""
         if k == len(self.rules):
-            return [(self.default_text, "")]
+            return [(self._default_text, "")]
         return [
             (condition_text(self, condition), self._value_text(row, condition.feature))
             for condition in self._shown_conditions[k]
@@ -1151,40 +901,20 @@ class RuleModel(ByValue, ABC):
             return "missing"
         labels = (self.categories or ())[feature]
         if labels is None:
-            scale = self.vocabulary.scales[feature]
+            scale = self._vocabulary.scales[feature]
             return dataclasses.replace(scale, is_grouped=True).text(value)
         place = int(value)
         return str(labels[place]) if place < len(labels) else "another category"
 
     # Intervals
 
-    def calibrated(self, X: Rows, y: Column) -> Self:
-        """Return a copy with intervals calibrated on other rows (split conformal).
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-            Rows that neither the ensemble nor the rules were fitted to.
-        y : array-like of shape (n_samples,)
-
-        Returns
-        -------
-        RuleModel
-
-        Examples
-        --------
-        >>> numeric.calibrated([[3.0], [4.0], [5.0]], [1.5, 0.0, 1.2]).residuals.bands
-        ((), (-1.0, 0.2, 0.5))
-        """
-        return self._with_intervals(self._known_rows(self.covers(X), y))
-
     def predict_interval(self, X: Rows, coverage: float = 0.9) -> Floats:
         """Prediction interval of each row: contains y with a probability of `coverage`.
 
         It reaches as far below and above the prediction as y did in rows with the same
         rule or, where several rules predict together, with about the same prediction:
-        those that the rules are `calibrated` on, or were counted on. Where these have
-        no negative y, the interval has no negative ends.
+        those that the rules were counted on, or that `calibrate` of an estimator had.
+        Where these have no negative y, the interval has no negative ends.
 
         Parameters
         ----------
@@ -1199,7 +929,7 @@ class RuleModel(ByValue, ABC):
         Examples
         --------
         >>> rows = [[21.0], [22.0], [23.0], [24.0]]
-        >>> known = numeric.calibrated(rows, [9.5, 8.9, 9.2, 8.0])
+        >>> known = numeric.refit(rows, [9.5, 8.9, 9.2, 8.0], predictions="keep")
         >>> known.predict_interval([[25.0]], coverage=0.5).tolist()
         [[8.0, 9.5]]
         """
@@ -1232,6 +962,10 @@ class RuleModel(ByValue, ABC):
         [[0.043, 0.214]]
         """
         return self._rate_interval(self.covers(X))
+
+    def _calibrated(self, X: Rows, y: Column) -> Self:
+        """The rules with intervals calibrated on other rows (split conformal)."""
+        return self._with_intervals(self._known_rows(self.covers(X), y))
 
     def _known_rows(self, held: Flags, y: Any) -> Floats:
         """Prediction, rule and y of each row, by which rules match."""
@@ -1273,7 +1007,7 @@ class RuleModel(ByValue, ABC):
     ) -> Residuals:
         """Residuals of rows whose y has a share, the leverage, in its prediction."""
         residuals = (y - predictions) / (1 - leverage)
-        if self.is_exclusive:
+        if self._is_exclusive:
             return Residuals.of(
                 residuals, rule, self.n_rules, weight, extremes=extremes
             )
@@ -1288,7 +1022,7 @@ class RuleModel(ByValue, ABC):
         """
         return np.zeros(len(held))
 
-    def _check_coverage(self, coverage: Any, method: str = "calibrated") -> None:
+    def _check_coverage(self, coverage: Any, method: str = "refit") -> None:
         """Raise ValueError for intervals that cannot be given.
 
         `method` is the one that calibrates, for the message.
@@ -1340,13 +1074,15 @@ class RuleModel(ByValue, ABC):
 
     # Editing; rules count from 1, as printed
 
-    def drop(self, rule: int) -> Self:
-        """Return a copy without one of the rules.
+    def drop(self, rule: int, condition: int | str | None = None) -> Self:
+        """Return a copy without one of the rules, or without one of its conditions.
 
         Parameters
         ----------
         rule : int
             Number of the rule, from 1.
+        condition : int or str, optional
+            Drop only this condition: its number in the rule, from 1, or its column.
 
         Returns
         -------
@@ -1361,8 +1097,19 @@ class RuleModel(ByValue, ABC):
         <BLANKLINE>
         Edited after the fit:
         - dropped rule 1: if degrees > 30 and wind <= 9 then no
+        >>> rules.drop(1, "wind").rules[0].text()
+        'degrees > 30'
         """
         k = self._place(rule)
+        if condition is not None:
+            conditions = list(self.rules[k].conditions)
+            del conditions[self._condition_place(self.rules[k], condition)]
+            if not conditions:
+                raise ValueError(
+                    f"A rule needs a condition; rule {k + 1} has no other. Drop the "
+                    "rule, or replace its condition."
+                )
+            return self._with_conditions(k, conditions, "remove")
         kept = self.rules[:k] + self.rules[k + 1 :]
         text = f"dropped rule {k + 1}: {self._rule_text(self.rules[k])}"
         return self._edited(kept, Edit("drop", text, k + 1))
@@ -1411,7 +1158,7 @@ class RuleModel(ByValue, ABC):
             )
         conditions = parse_conditions(asked.strip().removeprefix("if "), self._words)
         made = self._inserted(tuple(conditions), predicted.strip(), probability)
-        made = made.named(self.vocabulary)
+        made = made.named(self._vocabulary)
         rules = (*self.rules[:k], made, *self.rules[k:])
         edit = Edit("insert", f"inserted rule {k + 1}: {self._rule_text(made)}", k + 1)
         return self._edited(rules, edit)
@@ -1472,36 +1219,10 @@ class RuleModel(ByValue, ABC):
             if repeated:
                 raise ValueError(
                     "A rule must have one condition for each column; it would have two "
-                    f"on {self.shown_names[repeated[0]]!r}. Replace all conditions of "
-                    "the rule, or that one."
+                    f"on {self._vocabulary.names[repeated[0]]!r}. Replace all "
+                    "conditions of the rule, or that one."
                 )
         return self._with_conditions(k, conditions, "replace")
-
-    def remove(self, rule: int, condition: int | str) -> Self:
-        """Return a copy without one condition of one rule.
-
-        Parameters
-        ----------
-        rule : int
-            Number of the rule, from 1.
-        condition : int or str
-            Number of the condition in the rule, from 1, or its column.
-
-        Examples
-        --------
-        >>> rules.remove(1, "wind").rules[0].text()
-        'degrees > 30'
-        """
-        k = self._place(rule)
-        place = self._condition_place(self.rules[k], condition)
-        conditions = list(self.rules[k].conditions)
-        del conditions[place]
-        if not conditions:
-            raise ValueError(
-                f"A rule needs a condition; rule {k + 1} has no other. Drop the rule, "
-                "or replace its condition."
-            )
-        return self._with_conditions(k, conditions, "remove")
 
     def set_prediction(self, rule: int, prediction: Any) -> Self:
         """Return a copy in which one rule predicts something else; probabilities stay.
@@ -1521,7 +1242,7 @@ class RuleModel(ByValue, ABC):
         k = self._place(rule, with_default=True)
         made = [*self]
         before, changed = made[k], self._with_answer(made[k], prediction)
-        made[k] = changed.named(self.vocabulary)
+        made[k] = changed.named(self._vocabulary)
         text = (
             f"rule {k + 1} predicts {self._then_text(changed)}, not "
             f"{self._then_text(before)}: "
@@ -1604,7 +1325,7 @@ class RuleModel(ByValue, ABC):
         return self._decided("costs", decision)
 
     def _check_probabilities(self, what: str) -> None:
-        if not (self.outcome.n_classes and self.has_probabilities):
+        if not (self.outcome.n_classes and self._has_probabilities):
             raise ValueError(
                 f"{what} needs rules for classes, each with its distribution; got "
                 f"rules for a {self.task}. Set other predictions instead."
@@ -1652,32 +1373,8 @@ class RuleModel(ByValue, ABC):
         text = f"moved rule {k + 1} to {place + 1}: {self._rule_text(self.rules[k])}"
         return self._edited([self.rules[i] for i in order], Edit("move", text, k + 1))
 
-    def reorder(self, order: Iterable[int]) -> Self:
-        """Return a copy with the rules in another order.
-
-        Parameters
-        ----------
-        order : sequence of int
-            The numbers of all rules but the last one, from 1.
-
-        Examples
-        --------
-        >>> rules.reorder([2, 1]).edits[0].text
-        'put the rules into the order 2, 1'
-        """
-        numbers = [operator.index(number) for number in order]
-        every = list(range(1, len(self.rules) + 1))
-        if sorted(numbers) != every:
-            raise ValueError(
-                f"order must have each of the rules {every} once; got {numbers}. Name "
-                "them all; the last rule stays the last."
-            )
-        text = f"put the rules into the order {', '.join(map(str, numbers))}"
-        moved = [self.rules[number - 1] for number in numbers]
-        return self._edited(moved, Edit("reorder", text))
-
     @property
-    def editable(self) -> dict[str, bool]:
+    def _editable(self) -> dict[str, bool]:
         """Which of "prediction", "points" and "move" change something in this form."""
         is_own = not self.outcome.has_probabilities
         return {"prediction": is_own, "points": False, "move": False}
@@ -1692,7 +1389,7 @@ class RuleModel(ByValue, ABC):
 
     def _with_answer(self, rule: Rule, answer: Any) -> Rule:
         """A rule with another prediction, if that does not follow from others."""
-        if not self.editable["prediction"]:
+        if not self._editable["prediction"]:
             raise ValueError(
                 "An answer can be changed where it is a rule's own; here it follows "
                 "from probabilities. Drop or replace the rule, or refit it on other "
@@ -1749,7 +1446,7 @@ class RuleModel(ByValue, ABC):
             coverage=math.nan,
             alone=None,
             **UNMEASURED,
-        ).named(self.vocabulary)
+        ).named(self._vocabulary)
         made = (*self.rules[:k], changed, *self.rules[k + 1 :])
         text = f"rule {k + 1}: {before.text()} became {changed.text()}"
         return self._edited(made, Edit(action, text, k + 1))
@@ -1765,7 +1462,7 @@ class RuleModel(ByValue, ABC):
             columns = [c for c in self.training.columns if c.feature not in asked]
             integers |= {column.feature for column in columns if column.is_integer}
         return ColumnWords(
-            *self.vocabulary, frozenset(integers), columns=self.feature_names
+            *self._vocabulary, frozenset(integers), columns=self.feature_names
         )
 
     def _rule_text(self, rule: Rule) -> str:
@@ -1791,7 +1488,7 @@ class RuleModel(ByValue, ABC):
     def _condition_place(self, rule: Rule, condition: int | str) -> int:
         """The place of a condition in a rule, by its number or its column."""
         features = [c.feature for c in rule.conditions]
-        shown_names = [self.shown_names[j] for j in features]
+        shown_names = [self._vocabulary.names[j] for j in features]
         for names in ([self.feature_names[j] for j in features], shown_names):
             if condition in names:
                 return names.index(str(condition))
@@ -2050,11 +1747,6 @@ class RuleModel(ByValue, ABC):
     # Rule files
 
     @property
-    def _scale(self) -> tuple[float, float]:
-        """`unit` and `origin` of a scorecard; other forms have no other."""
-        return 1.0, 0.0
-
-    @property
     def _kept(self) -> tuple[tuple[Any, ...], TrainingRows | None]:
         """Categories and profile of the features that rules use, as files keep them.
 
@@ -2085,10 +1777,9 @@ class RuleModel(ByValue, ABC):
 
         Examples
         --------
-        >>> rules.to_dict()["decision"]
-        'first'
+        >>> rules.to_dict()["form"]
+        'list'
         """
-        unit, origin = self._scale
         categories, training = self._kept
         return {
             "format": schema.FORMAT,
@@ -2098,7 +1789,7 @@ class RuleModel(ByValue, ABC):
             "categories": [c if c is None else list(c) for c in categories],
             "rules": [rule.to_dict() for rule in self.rules],
             "default": self.default.to_dict(),
-            "decision": self.decision,
+            "form": self.form,
             "residuals": None if self.residuals is None else self.residuals.to_dict(),
             **({"rate_bands": self.rate_bands.to_dict()} if self.rate_bands else {}),
             "threshold": self.threshold,
@@ -2107,8 +1798,8 @@ class RuleModel(ByValue, ABC):
             "class_labels": self.class_labels and list(self.class_labels),
             "feature_kinds": self.feature_kinds and list(self.feature_kinds),
             **({} if self.pos_label is None else {"pos_label": self.pos_label}),
-            "unit": unit,
-            "origin": origin,
+            "unit": 1.0,  # of points
+            "origin": 0.0,
             **({"edits": [e.to_dict() for e in self.edits]} if self.edits else {}),
             **({"training": training.to_dict()} if training and profile else {}),
             **({"evidence": self.evidence.to_dict()} if self.evidence else {}),
@@ -2128,11 +1819,15 @@ class RuleModel(ByValue, ABC):
         _check_format(data)
         try:
             # The kinds of y are looked up here, as further ones may be registered.
-            checks = {**_FIELDS, "task": schema.one_of(*OUTCOMES)}
+            checks = {
+                **_FIELDS,
+                "task": schema.one_of(*OUTCOMES),
+                "form": schema.one_of(*FORMS),
+            }
             fields = schema.read_fields(data, checks, _NEEDS)
             del fields["format"]
-            decision = fields.pop("decision", "first")
-            if decision != "points":
+            form = fields.pop("form", "list")
+            if form != "points":
                 fields.pop("unit", None)
                 fields.pop("origin", None)
             answer = schema.LABEL if fields["classes"] else schema.number(-1e100, 1e100)
@@ -2150,7 +1845,7 @@ class RuleModel(ByValue, ABC):
                 fields["training"] = TrainingRows.from_dict(fields["training"])
             if fields.get("evidence") is not None:
                 fields["evidence"] = Evidence.from_dict(fields["evidence"])
-            return FORMS[decision](**fields)
+            return FORMS[form](**fields)
         except (LookupError, TypeError, AttributeError, ValueError) as error:
             why = " ".join(str(error).split()).rstrip(".")
             raise ModelFileError(
@@ -2180,20 +1875,6 @@ class RuleModel(ByValue, ABC):
         True
         """
         write_atomic(path, to_json(self.to_dict(profile)))
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> "RuleModel":
-        """Read a rule model that `save` wrote; nothing in the file is executed.
-
-        Examples
-        --------
-        >>> import tempfile
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     rules.save(f"{folder}/rules.json")
-        ...     print(RuleModel.load(f"{folder}/rules.json").n_rules)
-        3
-        """
-        return cls.from_dict(read_json(path))
 
 
 def _check_format(data: Any) -> None:
@@ -2259,7 +1940,6 @@ _FIELDS = {
     "categories": schema.list_of(schema.NULL | schema.list_of(schema.LABEL)),
     "rules": schema.list_of(schema.ANYTHING),
     "default": schema.ANYTHING,
-    "decision": schema.one_of(*schema.DECISIONS),
     "residuals": schema.ANYTHING,
     "rate_bands": schema.ANYTHING,
     "threshold": schema.number(0, 1, is_open=True) | schema.NULL,

@@ -14,7 +14,6 @@ from typing import Any
 from defragtrees._utils.values import shown
 
 FORMAT = "defragtrees-rules-1"
-DECISIONS = ("first", "partition", "average", "standalone", "points")
 LARGEST = 1.7976931348623157e308
 SLACK = 1e-9  # a share may be above 1 by rounding
 

@@ -3,18 +3,25 @@
 import dataclasses
 import math
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from defragtrees._utils import formatting as render
+from defragtrees._utils.types import Floats
 from defragtrees.outcomes.base import Outcome
+from defragtrees.outcomes.classification import LEAST_APART
+from defragtrees.outcomes.points import reachable_totals
 from defragtrees.rules.conditions import Condition
 
 if TYPE_CHECKING:
     from defragtrees.rules.model import RuleModel
 
 
+MOST_TOTALS = 9  # totals of points that are printed with their probability
+LEAST_RATIO = 0.1  # part of a small rate by which another must differ from it
 LEAST_CONDITION = 32  # columns for conditions beside details; else these come below
 TEXT_COLUMNS = ("if", "then", "condition", "value", "match")  # aligned to the left
 
@@ -37,6 +44,7 @@ class Explanation:
 
 Cell = str | tuple[str, ...]  # a tuple has one entry per line
 Cells = tuple[list[str], list[list[Cell]]]  # header and rows
+Paint = Callable[[str, str], str]  # from a column and a line of a cell to it in colour
 
 
 def rule_cells(rules: "RuleModel", *, details: bool = False) -> Cells:
@@ -69,7 +77,7 @@ def rule_cells(rules: "RuleModel", *, details: bool = False) -> Cells:
 
 def _condition_lines(rules: "RuleModel", k: int) -> tuple[str, ...]:
     if k == len(rules.rules):
-        return (rules.default_text,)
+        return (rules._default_text,)
     if not rules.rules[k].conditions:  # written by hand: it matches every row
         return (rules.rules[k].text(),)
     first, *others = (
@@ -85,7 +93,7 @@ def condition_text(
 
     `name` replaces that of the feature.
     """
-    words = rules.vocabulary
+    words = rules._vocabulary
     names = words.names if name is None else [name] * len(words.names)
     scales = [dataclasses.replace(scale, is_grouped=True) for scale in words.scales]
     return render.plain(condition.text(names, words.categories, scales))
@@ -107,7 +115,7 @@ def _detail_columns(rules: "RuleModel") -> dict[str, list[str]]:
     }
     if columns["coverage"][:-1] == columns["share"][:-1]:
         del columns["coverage"]
-    if rules._shows_errors:
+    if _shows_errors(rules):
         columns[outcome.closeness_name] = [
             "" if math.isnan(rule.error) else outcome.closeness_text(rule.error)
             for rule in rules
@@ -124,6 +132,11 @@ DETAILS = {
     "RMSE": "root mean squared distance to what the rules imitate",
     "alone": "rate or mean of all rows that the rule matches, whatever the order",
 }
+
+
+def _shows_errors(rules: "RuleModel") -> bool:
+    """Whether errors of single rules are shown, as their estimates do not say them."""
+    return rules._shows_estimates and not rules.outcome.is_error_of_y(rules)
 
 
 def _share_text(value: float) -> str:
@@ -151,10 +164,11 @@ def left_columns(header: Sequence[str]) -> list[int]:
     return [j for j, title in enumerate(header) if title in TEXT_COLUMNS]
 
 
-def table_text(cells: Cells, width: int) -> str:
+def table_text(cells: Cells, width: int, paint: Paint | None = None) -> str:
     """Cells as a table that is at most so many columns wide."""
     header, rows = cells
-    return render.text_table(header, rows, left=left_columns(header), width=width)
+    left = left_columns(header)
+    return render.text_table(header, rows, left=left, width=width, paint=paint)
 
 
 def rule_tables(rules: "RuleModel", details: bool, width: int) -> list[Cells]:
@@ -170,7 +184,7 @@ def rule_tables(rules: "RuleModel", details: bool, width: int) -> list[Cells]:
         if width - taken < LEAST_CONDITION:
             columns = {"#": [str(k + 1) for k in range(rules.n_rules)]}
             tables = [rule_cells(rules), _cells(columns | _measured(_further(rules)))]
-    total = rules._total_cells()
+    total = total_cells(rules)
     return [*tables, total] if total else tables
 
 
@@ -185,17 +199,112 @@ def note_lines(rules: "RuleModel") -> list[str]:
     """What stands below a table: how rules combine, and where estimates come from."""
     notes = [
         rules._combination_text(),
-        *rules._contradictions().values(),
+        *contradictions(rules),
         decision_text(rules),
         rules._evidence_text(),
     ]
     return [render.plain(note) for note in notes if note]
 
 
+def total_text(rules: Any) -> str:
+    """What the total of points stands for; empty where none add up."""
+    if rules.form != "points":
+        return ""
+    return rules.outcome.sum_text(rules.unit, rules.origin)
+
+
+def total_cells(rules: Any) -> Cells | None:
+    """Totals of points of two classes, and the probability of each; else None."""
+    outcome = rules.outcome
+    if rules.form != "points" or not outcome.is_binary or not rules.rules:
+        return None
+    totals = _shown_totals([rule.points[0] for rule in rules if rule.points])
+    values = rules.values_of(totals[:, None])
+    likely = outcome.linked(values)
+    chosen = outcome.decide_points(values, rules.threshold, rules.costs)
+    ends: Any = [None] * len(totals)
+    if rules.rate_bands is not None:
+        ends = rules._band_ends(likely[:, 1])
+    rows: list[list[Cell]] = []
+    for total, shares, end, label in zip(totals, likely, ends, chosen, strict=True):
+        digits = 0 if end is None else render.percent_digits(*end)
+        line = [
+            render.grouped(total),
+            render.percent(shares[outcome.positive_index], digits),
+            "" if end is None else render.percent_range(*end),
+            render.plain(outcome.answer_text(label)),
+        ]
+        rows.append(line if rules.rate_bands else [*line[:2], line[3]])
+    interval = [outcome.interval_name] if rules.rate_bands else []
+    return ["total", outcome.rate_title(), *interval, "then"], rows
+
+
+def _shown_totals(points: list[float]) -> Floats:
+    """Totals for a table: all that can be reached, or a few in even steps."""
+    totals = reachable_totals(points)
+    if len(totals) <= MOST_TOTALS:
+        return totals
+    span = totals[-1] - totals[0]
+    power = 10.0 ** math.floor(math.log10(span / MOST_TOTALS))
+    factors = (1, 2, 5, 10) if power == 1 else (1, 2, 2.5, 5, 10)
+    step = next(f * power for f in factors if span <= f * power * MOST_TOTALS)
+    first, last = math.ceil(totals[0] / step), math.floor(totals[-1] / step)
+    # Rounded, as 3 * 0.1 has digits that nobody wants to read.
+    return np.array([float(f"{k * step:.9g}") for k in range(first, last + 1)])
+
+
+def contradictions(rules: Any) -> list[str]:
+    """Which rules of a scorecard have points that contradict their own rates."""
+    outcome, rates = rules.outcome, rules.default.rates
+    if rules.form != "points" or not outcome.is_binary or rates is None:
+        return []
+    place = int(outcome.positive_index or 0)
+    every, label = rates[place], outcome.label_text(outcome.positive_class)
+    near = min(LEAST_APART, LEAST_RATIO * min(rates))
+    is_for_it = rules.scored_class == outcome.positive_class
+    notes = []
+    for k, rule in enumerate(rules.rules, start=1):
+        points = (rule.points or (0.0,))[0]
+        rate = every if rule.rates is None else rule.rates[place]
+        is_more = rate > every
+        is_alike = not points or abs(rate - every) <= near
+        if is_alike or (points > 0) == (is_more == is_for_it):
+            continue
+        digits = render.percent_digits(*sorted((rate, every)))
+        notes.append(
+            render.plain(
+                f"Rule {k} {'adds' if points > 0 else 'subtracts'} points although "
+                f"{label} is {'more' if is_more else 'less'} frequent in its rows "
+                f"({render.percent(rate, digits)}) than in all "
+                f"({render.percent(every, digits)}): points count given the other "
+                "rules."
+            )
+        )
+    return notes
+
+
+def size_text(
+    rules: "RuleModel", scores: Mapping[str, Any], is_short: bool = False
+) -> str:
+    """Number of rules and conditions and, unless short, how many match per row.
+
+    `scores` are what `evaluate` gives.
+    """
+    if scores["n_rules"] == 1:
+        return "1 rule without conditions."
+    ending = (rules._short_size if is_short else rules._size).format(
+        coverage=render.share(scores["coverage"]), overlap=f"{scores['overlap']:.2f}"
+    )
+    return (
+        f"{scores['n_rules']} rules with {scores['mean_conditions']:.1f} conditions "
+        f"each{ending}"
+    )
+
+
 def detail_notes(rules: "RuleModel") -> list[str]:
     """What the columns of details mean."""
     header, _ = rule_cells(rules, details=True)
-    predicts = "predicts" if rules.is_exclusive else "matches"
+    predicts = "predicts" if rules._is_exclusive else "matches"
     return [
         f"{name}: {DETAILS[name].format(predicts=predicts)}"
         for name in header
@@ -219,12 +328,12 @@ def wrap_notes(notes: Sequence[str], width: int) -> str:
 def rule_lines(rules: "RuleModel") -> list[str]:
     """One line per rule, with exact numbers; conditions can be read back."""
     lines = []
-    shows_errors = rules._shows_errors
-    for rule, row in zip(rules, rules.rows(), strict=True):
+    shows_errors = _shows_errors(rules)
+    for rule, row in zip(rules, rules._rows(), strict=True):
         # Without separators, so that a program reads numbers too.
         then = row["then"] if rules.classes else row["then"].replace(",", "")
         if row["if"] == "otherwise":
-            text = f"{row['rule']}. {rules.default_text} {then}"
+            text = f"{row['rule']}. {rules._default_text} {then}"
         else:
             text = f"{row['rule']}. if {row['if']} then {then}"
         if row["estimate_text"]:
@@ -286,7 +395,7 @@ def decision_phrase(rules: "RuleModel") -> str:
     return f"{text[0].lower()}{text[1:].rstrip('.')}"
 
 
-SOURCES = (("rules", ""), ("posterior", "posterior_"), ("ensemble", "ensemble_"))
+SOURCES = (("rules", ""), ("ensemble", "ensemble_"))
 MAYBE_TRAINED = "may be trained on these rows"  # an ensemble, and then looks too good
 
 
@@ -308,7 +417,7 @@ def scores_text(
     if "ensemble_error" in scores and not is_new:
         header[-1] += f" ({MAYBE_TRAINED})"
     width = render.page_width()
-    parts = [wrap_notes([rules._size_text(scores, is_short)], width)]
+    parts = [wrap_notes([size_text(rules, scores, is_short)], width)]
     parts += [render.text_table(header, lines)] if lines else []
     parts.append(wrap_notes([" ".join(score_notes(rules, scores))], width))
     return "\n\n".join(filter(None, parts))
@@ -351,7 +460,7 @@ def score_notes(
     notes = [] if is_short else [_class_note(rules, scores)]
     if _has_costs(rules) and "ensemble_error" in scores:
         notes.append("The ensemble is measured with the same decision.")
-    missing = rules.unpredicted_classes
+    missing = rules._unpredicted_classes
     if missing:
         names = ", ".join(_class_name(rules, label) for label in missing[:5])
         notes.append(f"No rule predicts {names}{', ...' if missing[5:] else ''}.")

@@ -62,7 +62,7 @@ class CountingRows:
     def _growth(self, rules, held):
         """Factor by which the residual of each row grows if the row is left out."""
         weight = self.problem.sample_weight
-        if rules.is_exclusive:
+        if rules._is_exclusive:
             group = held.argmax(axis=1)
             n_rows = np.bincount(group, weight, rules.n_rules)[group]
         else:

@@ -1,6 +1,6 @@
 """From training rows to short rules: the rows to search, the search, the counts.
 
-`FORMS` has a search for each form of rules. It returns conditions and their costs by
+`SEARCHES` has a search for each form of rules. It returns conditions and their costs by
 number of rules; `count_found` makes rule models of them, counted on all rows.
 """
 
@@ -327,7 +327,7 @@ def quick_points(problem, settings, rows, n_rules):
     return _set_of_boxes(problem, PointBoxes(table, loss, boxes), True)
 
 
-FORMS = {"list": find_lists, "standalone": find_standalone, "points": find_points}
+SEARCHES = {"list": find_lists, "standalone": find_standalone, "points": find_points}
 
 
 def count_found(found, draft_model, store, limits, decision, scoring, rows=None):
@@ -348,14 +348,16 @@ def count_found(found, draft_model, store, limits, decision, scoring, rows=None)
     distinct = {one.conditions: one for one in (*found.by_rules, *found.by_conditions)}
     drafts = [_with_conjunctions(draft_model, one) for one in distinct.values()]
     counted = dict(zip(distinct, count(drafts), strict=True))
-    if draft_model.is_exclusive:
+    if draft_model._is_exclusive:
         for conditions, rules in counted.items():
             counted[conditions] = _within_limits(rules, limits, count)
-    elif draft_model.is_standalone and rows is not None and rows.problem.n_classes:
+    elif (
+        draft_model.form == "standalone" and rows is not None and rows.problem.n_classes
+    ):
         for conditions, rules in counted.items():
             own = _without_contradicted(rules, rows, count)
             counted[conditions] = own if limits.allows_model(own) else rules
-    elif draft_model.combination == "sum":
+    elif draft_model.form == "points":
         for conditions, rules in counted.items():
             counted[conditions] = _without_idle(rules, count)
     kept = {one: rules for one, rules in counted.items() if rules is not None}

@@ -216,7 +216,7 @@ def read_limits(given, forest):
     if given.must_use is not None:
         must_use = _read_must_use(given.must_use, names, groups, allowed)
     if given.monotone is not None:
-        monotone = _read_monotone(given.monotone, forest, allowed, given.pos_label)
+        monotone = _read_monotone(given, forest, allowed)
     max_rules = MOST_RULES if given.max_rules == "auto" else int(given.max_rules)
     total, each = given.max_total_conditions, given.max_conditions
     most = math.inf if each is None else each * (max_rules - 1)
@@ -369,9 +369,9 @@ def _read_must_use(must_use, names, groups, allowed):
     return tuple(wanted)
 
 
-def _read_monotone(monotone, forest, allowed, pos_label):
+def _read_monotone(given, forest, allowed):
     """Signs by index of the feature, for the second class or the number."""
-    names = forest.feature_names
+    names, monotone = forest.feature_names, given.monotone
     if not hasattr(monotone, "keys") or not monotone:
         raise ValueError(
             "monotone must be a dict from features to -1 or 1; got "
@@ -383,7 +383,8 @@ def _read_monotone(monotone, forest, allowed, pos_label):
             "monotone needs regression or two classes; the model has "
             f"{forest.outcome.n_classes} classes. Leave it out."
         )
-    signs, turn = {}, -1 if (forest.classes or ())[:1] == (pos_label,) else 1
+    is_first = forest.classes is not None and given.pos_label == forest.classes[0]
+    signs, turn = {}, -1 if is_first else 1
     for name, sign in monotone.items():
         [j] = feature_numbers([name], names, "monotone")
         if sign not in (-1, 1) or isinstance(sign, bool):

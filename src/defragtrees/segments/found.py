@@ -191,7 +191,7 @@ class Segments(Sequence[Segment]):
         write, other = UNITS[self.unit][1], UNITS[self.beside_unit][0]
         rows: list[list[Any]] = []
         for k, segment in enumerate(self.found, start=1):
-            texts = [c.text(*self.rules.vocabulary) for c in segment.conditions]
+            texts = [c.text(*self.rules._vocabulary) for c in segment.conditions]
             lines = (texts[0], *(f"and {text}" for text in texts[1:]))
             figures = [segment.mean, segment.rest]
             mean, rest = map(self._number, figures)

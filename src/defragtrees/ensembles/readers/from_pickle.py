@@ -60,7 +60,7 @@ def load(path, trust):
             f"{path.name!r} is a pickle or joblib file, and opening one can run any "
             "code of its author. If you trust the file, open it by "
             "read_forest(path, trust_pickle=True); on the command line add "
-            "--trust-pickle."
+            "--trust pickle."
         )
     # scikit-learn brings joblib, which opens plain pickles as well.
     joblib = require("joblib", "Reading a pickle")

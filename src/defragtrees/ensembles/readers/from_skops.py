@@ -65,7 +65,7 @@ def load(path, trust):
         f"{path.name!r} has types that skops does not consider safe: "
         f"{', '.join(untrusted)}. If you trust its author, open it by "
         f"read_forest(path, trusted_types={untrusted if is_one else '[…]'}); on the "
-        f"command line add --trust-type {untrusted[0] if is_one else 'for each'}."
+        f"command line add --trust {untrusted[0] if is_one else 'for each'}."
     )
 
 

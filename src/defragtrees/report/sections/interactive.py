@@ -7,7 +7,7 @@ def decide(page):
     """The threshold of two classes and what it brings."""
     summary, rules = page.summary, page.summary.rules
     outcome = summary.outcome
-    if not outcome.is_binary or not rules.has_probabilities or not _has_data(page):
+    if not outcome.is_binary or not rules._has_probabilities or not _has_data(page):
         return None
     return {
         "label": outcome.answer_text(outcome.positive_class),
@@ -23,7 +23,7 @@ def edit(page):
         return None
     if not _has_data(page):
         return {"can_edit": False}
-    offered = rules.editable
+    offered = rules._editable
     deeds = ["drop a rule", "move a threshold", "remove a condition"]
     deeds += ["change a prediction"] if offered["prediction"] else []
     deeds += ["change points"] if offered["points"] else []

@@ -292,7 +292,7 @@ def calibration(page):
         line["n_rows"] * abs(line["estimated"] - line["observed"]) for line in seen
     )
     gap = apart / sum(line["n_rows"] for line in seen)
-    by_rule = summary.rules.combination != "sum"
+    by_rule = summary.rules.form != "points"
     # The prediction of a number is its estimate.
     n_known = int(by_rule and not outcome.labels)
     lines = []

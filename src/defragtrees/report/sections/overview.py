@@ -41,7 +41,7 @@ def data(page):
 def _classes(summary):
     """The classes, their labels and their base rates."""
     baseline, rules = summary.baseline, summary.rules
-    before = rules.training_rates
+    before = rules._training_rates
     lines = []
     for k, label in enumerate(rules.outcome.labels):
         rate = baseline.rates[k]

@@ -26,10 +26,10 @@ def disagreements(page):
         return None
     differing, rows = summary.disagreements, summary.rows
     # Where rules combine, no single one is to blame.
-    is_one = rules.is_exclusive
+    is_one = rules._is_exclusive
     header = ["Row", *(["Rule"] if is_one else []), "Rules", "Model"]
     header += [name(summary.target)] if rows.y is not None else []
-    names = [clamped(rules.axis_names[j]) for j in differing.features]
+    names = [clamped(rules._vocabulary.axis_names[j]) for j in differing.features]
     lines = []
     for i in differing.worst:
         k = int(rows.deciding[i]) if is_one else None
@@ -63,7 +63,7 @@ def _values(rules, k, values, features):
     used = {condition.feature for condition in conditions}
     cells = []
     for value, j in zip(values, features, strict=True):
-        scale = rules.vocabulary.scales[j]
+        scale = rules._vocabulary.scales[j]
         text = name(value_text(value, rules.categories[j], scale=scale))
         cells.append({"kind": "bold", "text": text} if j in used else text)
     return cells
@@ -83,7 +83,7 @@ def shown_features(use):
 
 def features(page):
     """Features in the rules and their importance in the model."""
-    use, names = page.summary.features, page.summary.rules.shown_names
+    use, names = page.summary.features, page.summary.rules._vocabulary.names
     shown = shown_features(use)
     conditions = use.n_sides / max(1, use.n_sides.sum())
     is_known = use.importance is not None

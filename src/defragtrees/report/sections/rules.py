@@ -20,7 +20,13 @@ from defragtrees.report.text import (
     true_minus,
 )
 from defragtrees.rules.conditions import join_conditions
-from defragtrees.rules.text import decision_text, rule_cells
+from defragtrees.rules.text import (
+    contradictions,
+    decision_text,
+    rule_cells,
+    total_cells,
+    total_text,
+)
 
 SPACE = "\N{NO-BREAK SPACE}"
 MOST_UNPREDICTED = 5  # maximum number of classes listed
@@ -38,13 +44,13 @@ def rules(page):
         _rule(summary, k, list(zip(titles, line[2:], strict=True)), charts[k])
         for k, line in enumerate(lines)
     ]
-    missing = rules.unpredicted_classes
-    is_sum = rules.combination == "sum"
+    missing = rules._unpredicted_classes
+    is_sum = rules.form == "points"
     return {
         "titles": [*titles, "matches"] if is_sum else titles,
-        "how_to_read": rules._reading_text(),
-        "total": true_minus(rules._total_text()),
-        "contradictions": [*rules._contradictions().values()],
+        "how_to_read": rules._reading_text,
+        "total": true_minus(total_text(rules)),
+        "contradictions": contradictions(rules),
         "decision": decision_text(rules),
         "is_compact": rules.n_rules > MOST_CHARTS,
         "ranges": [c["range"] for rule in shown for c in rule["cells"] if c["range"]],
@@ -74,7 +80,7 @@ def _rule(summary, k, cells, charts):
             for condition, chart in zip(conditions, charts, strict=True)
         ],
         "cells": [_cell(summary, k, title, text) for title, text in cells]
-        + ([_matches(card, is_default)] if rules.combination == "sum" else []),
+        + ([_matches(card, is_default)] if rules.form == "points" else []),
         "card": card,
         "share": (rate_text if card.share < RARE else percent)(card.share),
         "observed": _observed(summary, k),
@@ -113,9 +119,9 @@ def _percent(share, digits):
 
 
 def _default_text(rules):
-    if rules.combination == "sum":
+    if rules.form == "points":
         return "base score"
-    return rules.default_text if rules.rules else "always"
+    return rules._default_text if rules.rules else "always"
 
 
 def _cell(summary, k, title, text):
@@ -133,7 +139,7 @@ def _colour(summary, k, title):
     """Points have the colour of the class that they speak for."""
     rules, card = summary.rules, summary.cards[k]
     labels, rule = summary.outcome.labels, list(rules)[k]
-    if rules.combination != "sum":
+    if rules.form != "points":
         return card.colour
     if not labels:
         return ""
@@ -157,7 +163,7 @@ def _interval(summary, k):
     if summary.outcome.statistic != "rates" or rule.interval is None:
         return None
     place = summary.outcome.rate_index(rule)
-    base, estimate = rules.training_rates, summary.outcome.estimate(rule)
+    base, estimate = rules._training_rates, summary.outcome.estimate(rule)
     low, high = estimate["interval"]
     mark = None if base is None else base[place]
     [colour] = summary.colours.of([summary.outcome.labels[place]])
@@ -167,7 +173,7 @@ def _interval(summary, k):
 def _observed(summary, k):
     """What is observed on the rows that a rule predicts here; None if unknown."""
     rules, outcome = summary.rules, summary.outcome
-    if not rules.is_exclusive or not summary.calibration:
+    if not rules._is_exclusive or not summary.calibration:
         return None
     line, rule = summary.calibration[k], list(rules)[k]
     if not line["n_rows"]:
@@ -233,7 +239,7 @@ def _totals(summary):
 def scorecard(page):
     """A card to fill in on paper: questions, points, and what a total stands for."""
     summary, rules = page.summary, page.summary.rules
-    if rules.combination != "sum" or summary.outcome.n_points != 1 or not rules.rules:
+    if rules.form != "points" or summary.outcome.n_points != 1 or not rules.rules:
         return None
     points = [true_minus(line[2]) for line in rule_cells(rules)[1]]
     questions = [_conditions_text(rule.conditions, rules) for rule in rules.rules]
@@ -248,7 +254,7 @@ def scorecard(page):
             "From total to risk",
             numeric=range(len(header) - 1),
         ),
-        "meaning": true_minus(rules._total_text()),
+        "meaning": true_minus(total_text(rules)),
     }
 
 
@@ -260,7 +266,7 @@ def _risks(rules):
     outcome = rules.outcome
     totals = reachable_totals([rule.points[0] for rule in rules])
     if len(totals) <= MOST_TOTALS or not outcome.is_binary:
-        return rules._total_cells()
+        return total_cells(rules)
     values = rules.values_of(totals[:, None])
     risks = outcome.linked(values)[:, outcome.positive_index]
     chosen = outcome.decide_points(values, rules.threshold, rules.costs)

@@ -37,7 +37,7 @@ function edited(rules, change) {
   const made = stillMeasured(current, rules);
   return recorded({
     ...current, rules: made.slice(0, -1), default: made[made.length - 1],
-    decision: form(current).afterEdit || current.decision,
+    form: form(current).afterEdit || current.form,
     residuals: null, rate_bands: null,
   }, change);
 }

@@ -246,8 +246,8 @@ const averaged = {
   hasOwnPrediction: () => !isClasses,
 };
 const forms = {
-  first: { ...alone, isOrdered: true },
-  partition: { ...alone, isComplete: true, afterEdit: "first" },
+  list: { ...alone, isOrdered: true },
+  tree: { ...alone, isComplete: true, afterEdit: "list" },
   average: {
     ...averaged,
     predictionText: (rule) => (!isClasses ? exactGrouped(rule.prediction)
@@ -286,7 +286,7 @@ const forms = {
     hasOwnPrediction: () => false,
   },
 };
-const form = (set) => forms[set.decision];
+const form = (set) => forms[set.form];
 
 /* The class whose rate a rule reports, its probability and interval. */
 const rateIndex = (prediction) => (isBinary ? data.positive : prediction);

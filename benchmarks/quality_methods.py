@@ -9,7 +9,8 @@ import time
 import numpy as np
 from sklearn.metrics import log_loss, roc_auc_score
 
-from defragtrees import simplify
+from defragtrees import read_forest
+from defragtrees.estimators import estimator_for
 
 BUDGETS = (4, 6, 8, 10)
 CRITERIA = {"ours": {}, "ours, probability": {"criterion": "probability"}}
@@ -167,10 +168,11 @@ def add_paper(scores):
         scores.add(method, 0, predicted, seconds, size)
 
 
-def _simplified(split, **settings):
+def _simplified(split, method="defrag", **settings):
     X, y = split.X.iloc[split.train], split.y[split.train]
+    kind = estimator_for(method, read_forest(split.ensemble).outcome)
     begin = time.perf_counter()
-    simple = simplify(split.ensemble, X, y, random_state=split.seed, **settings)
+    simple = kind(split.ensemble, random_state=split.seed, **settings).fit(X, y)
     return simple, time.perf_counter() - begin
 
 

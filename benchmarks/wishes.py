@@ -31,7 +31,7 @@ from joblib import Parallel, delayed
 from sklearn.metrics import log_loss
 
 from benchmarks.quality_data import as_numbers, make_split
-from defragtrees import simplify
+from defragtrees import DefragClassifier, DefragRegressor
 from defragtrees._utils.formatting import text_table
 from defragtrees.rules.conditions import MOST_NAMED
 
@@ -77,7 +77,8 @@ def compare(folder, name, seed, wish):
     y, y_new = split.y[split.train], split.y[split.test]
 
     def made(**settings):
-        return simplify(split.ensemble, train, y, random_state=0, n_jobs=1, **settings)
+        kind = DefragRegressor if split.is_number else DefragClassifier
+        return kind(split.ensemble, random_state=0, n_jobs=1, **settings).fit(train, y)
 
     def loss(simple):
         if split.is_number:

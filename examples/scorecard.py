@@ -48,9 +48,8 @@ def main():
         *(forest, X, y),
         form="points",
         points="integer",
-        points_to_double=20,
         **settings,
-    ).rules_
+    ).rules_.scaled(20)
     print(f"As a scorecard:\n{card}\n")
     for line in metrics.score_table(card, X_test, y_test):
         print(

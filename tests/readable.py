@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
-from defragtrees import simplify
 from defragtrees.tables import column_kinds, dates_as_days
+from tests.fits import fit_rules
 
 N_ROWS = 1200
 
@@ -86,7 +86,7 @@ def rules_of(name):
     kind = RandomForestRegressor if is_number else RandomForestClassifier
     forest = kind(60, min_samples_leaf=10, random_state=0)
     forest.fit(dates_as_days(frame, column_kinds(frame)), y)
-    return simplify(forest, frame, y, random_state=0, **labels).rules_, frame
+    return fit_rules(forest, frame, y, random_state=0, **labels).rules_, frame
 
 
 def printed():

@@ -14,7 +14,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
-from defragtrees import plots, simplify
+from defragtrees import DefragClassifier, plots
 from defragtrees.datasets import load_table
 
 X, y = load_table("heart")
@@ -36,16 +36,14 @@ labels = {
     "highest heart rate": "highest heart rate [per minute]",
     "resting blood pressure": "blood pressure [mmHg]",
 }
-simple = simplify(
+simple = DefragClassifier(
     model,
-    X,
-    y,
     max_rules=5,
     max_conditions=2,
     min_rows=15,
     feature_labels=labels,
     random_state=0,
-)
+).fit(X, y)
 print(simple.rules_)
 
 # %%

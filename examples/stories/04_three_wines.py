@@ -10,7 +10,7 @@ from sklearn.datasets import load_wine
 from sklearn.ensemble import ExtraTreesClassifier
 from sklearn.model_selection import train_test_split
 
-from defragtrees import plots, simplify
+from defragtrees import DefragClassifier, plots
 
 data = load_wine(as_frame=True)
 y = data.target.map({0: "Barolo", 1: "Grignolino", 2: "Barbera"})
@@ -21,9 +21,9 @@ forest = ExtraTreesClassifier(min_samples_leaf=3, random_state=0).fit(X, y)
 # With more than two classes a rule reports the probability of the class that it
 # predicts.
 labels = {"color_intensity": "colour", "od280/od315_of_diluted_wines": "dilution"}
-simple = simplify(
-    forest, X, y, max_rules=5, max_conditions=2, feature_labels=labels, random_state=0
-)
+simple = DefragClassifier(
+    forest, max_rules=5, max_conditions=2, feature_labels=labels, random_state=0
+).fit(X, y)
 print(simple.summary(X_test, y_test))
 
 # %%

@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.model_selection import train_test_split
 
-from defragtrees import metrics, plots, simplify
+from defragtrees import DefragClassifier, metrics, plots, simplify
 from defragtrees.datasets import load_table
 
 X, y = load_table("spambase")
@@ -33,7 +33,7 @@ forest = RandomForestClassifier(
 # ``criterion="probability"`` searches for rules that separate risks, whatever class
 # they predict: all of these predict "mail", but the last rule has a risk of one third.
 settings = {"max_rules": 5, "max_conditions": 3, "random_state": 0}
-ranking = simplify(forest, X, y, criterion="probability", **settings)
+ranking = DefragClassifier(forest, criterion="probability", **settings).fit(X, y)
 print(ranking.rules_)
 
 # %%

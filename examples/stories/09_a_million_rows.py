@@ -15,7 +15,7 @@ import time
 import numpy as np
 from sklearn.ensemble import HistGradientBoostingClassifier
 
-from defragtrees import plots, simplify
+from defragtrees import DefragClassifier, plots
 from defragtrees.datasets import load_table
 
 credit, status = load_table("credit")
@@ -35,9 +35,8 @@ model = model.fit(X[:50_000], y[:50_000])
 
 # %%
 begin = time.perf_counter()
-simple = simplify(
-    model, X, y, max_rules=5, feature_labels=numbers, random_state=0, n_jobs=2
-)
+settings = {"max_rules": 5, "feature_labels": numbers, "random_state": 0}
+simple = DefragClassifier(model, n_jobs=2, **settings).fit(X, y)
 print(simple.rules_)
 seconds = time.perf_counter() - begin
 
@@ -62,5 +61,5 @@ def parts(size=100_000):
         yield X[start : start + size], y[start : start + size]
 
 
-again = simplify(model, parts(), max_rules=5, feature_labels=numbers, random_state=0)
+again = DefragClassifier(model, **settings).fit(parts())
 print("the same rules" if again.rules_ == simple.rules_ else "other rules")

@@ -12,6 +12,7 @@ from defragtrees import ModelFileError, RuleModel, simplify
 from defragtrees.outcomes.intervals import wilson_interval
 from defragtrees.rules.profile import WORTH, Evidence
 from defragtrees.search import driver
+from tests.fits import fit_rules
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +58,7 @@ def test_new_rows_carry_the_search_if_the_model_can_label_them(rows, monkeypatch
     forest, X, y = rows
     numbers, few = drawn(monkeypatch), {"max_rules": 3, "random_state": 0}
     by_rows = {
-        augment: simplify(forest, X, y, augment=augment, **few).rules_
+        augment: fit_rules(forest, X, y, augment=augment, **few).rules_
         for augment in ("auto", 0, 700)
     }
     assert numbers == [driver.NEW_ROWS, 700]
@@ -75,7 +76,7 @@ def test_new_rows_are_drawn_where_only_codes_are_kept(rows, monkeypatch):
     forest, X, y = rows
     numbers = drawn(monkeypatch)
     monkeypatch.setattr("defragtrees.data.sources.MANY_ROWS", 100)
-    rules = simplify(forest, X, y, augment=500, max_rules=3, random_state=0).rules_
+    rules = fit_rules(forest, X, y, augment=500, max_rules=3, random_state=0).rules_
     assert numbers == [500]
     assert rules.evidence == Evidence("training", len(y))
 
@@ -176,11 +177,11 @@ def test_half_of_the_calls_to_a_black_box_are_for_new_rows(neighbours, max_calls
 def test_a_black_box_gets_as_many_new_rows_as_asked_for(neighbours):
     model, X, y = neighbours
     few = {"max_rules": 3, "random_state": 0}
-    simple = simplify(model, X, y, augment=0, max_calls=400, **few)
+    simple = fit_rules(model, X, y, augment=0, max_calls=400, **few)
     assert simple.rules_.evidence.source == "searched"
     for n_rows in (50, 200):
-        simple = simplify(model, X, y, augment=n_rows, max_calls=400, **few)
+        simple = fit_rules(model, X, y, augment=n_rows, max_calls=400, **few)
         assert simple.rules_.evidence.source == "training"
         assert simple.n_calls_ <= 400
     with pytest.raises(ValueError, match="max_calls must be at least"):
-        simplify(model, X, y, augment=900, max_calls=400, **few)
+        fit_rules(model, X, y, augment=900, max_calls=400, **few)

@@ -13,6 +13,7 @@ from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from defragtrees import DefragClassifier, DefragRegressor, RuleModel, simplify
 from defragtrees.rules import Condition, Rule, RuleList
 from defragtrees.search.limits import MonotoneAnswers, rule_pairs
+from tests.fits import fit_rules
 
 N_FEATURES = 4
 
@@ -83,7 +84,7 @@ def test_no_list_breaks_a_limit(task, limits, seed, use_labels):
     forest, X, y = made(task, seed)
     target = "labels" if use_labels else "ensemble"
     try:
-        model = simplify(forest, X, y, random_state=0, target=target, **limits)
+        model = fit_rules(forest, X, y, random_state=0, target=target, **limits)
     except ValueError as error:
         refusal = str(error)
     else:
@@ -240,7 +241,7 @@ def test_weights_count_as_rows():
 def test_limits_that_cannot_be_met_or_do_nothing_are_refused(limits, message):
     forest, X, y = made("classification")
     with pytest.raises(ValueError, match=message):
-        simplify(forest, X, y, random_state=0, **limits)
+        fit_rules(forest, X, y, random_state=0, **limits)
 
 
 def test_an_order_needs_two_classes():

@@ -18,6 +18,7 @@ from defragtrees.data import sources
 from defragtrees.estimators import METHODS, estimator_for
 from defragtrees.rules.profile import WORTH
 from defragtrees.search import driver
+from tests.fits import fit_rules
 
 RNG = np.random.default_rng(0)
 N_ROWS, N_NEW = 500, 300
@@ -106,7 +107,7 @@ def test_numbers_and_every_form(form, shorten):
     forest = DefragRegressor(random_state=0).fit(X, AMOUNTS).ensemble_
     settings = {"form": form, "shorten_thresholds": shorten, "random_state": 0}
     validation = X_NEW, AMOUNTS_NEW
-    simple = simplify(forest, X, AMOUNTS, validation=validation, **settings)
+    simple = fit_rules(forest, X, AMOUNTS, validation=validation, **settings)
     new, trained = map(simple.rules_.encode, (X_NEW, X))
     for rule in simple.rules_:
         expected = pooled_mean(rule.covers(new), rule.covers(trained))

@@ -79,7 +79,7 @@ class Editing(RuleBasedStateMachine):
 
     @rule(number=NUMBER, column=st.sampled_from([*NAMES, 1, 2]))
     def remove(self, number, column):
-        self.change(lambda rules: rules.remove(number, column))
+        self.change(lambda rules: rules.drop(number, column))
 
     @rule(number=NUMBER, answer=st.sampled_from(["good", "bad", "fine", 2.0]))
     def answer(self, number, answer):

@@ -14,6 +14,7 @@ from sklearn.ensemble import (
 
 from defragtrees import DefragClassifier, simplify
 from defragtrees.datasets import load_sample
+from tests.fits import fit_rules
 
 
 @pytest.fixture(scope="module")
@@ -86,13 +87,13 @@ def test_rules_use_allowed_features_only(mixed):
 def test_budget_that_cannot_be_met_is_refused(spam, settings, message):
     forest, data = spam
     with pytest.raises(ValueError, match=message):
-        simplify(forest, data.X[:100], data.y[:100], **settings)
+        fit_rules(forest, data.X[:100], data.y[:100], **settings)
 
 
 def test_new_rows_have_no_label(spam):
     forest, data = spam
     with pytest.raises(ValueError, match="y is unknown for synthetic rows"):
-        simplify(forest, data.X[:100], data.y[:100], target="labels", augment=10)
+        fit_rules(forest, data.X[:100], data.y[:100], target="labels", augment=10)
 
 
 SIGNS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
@@ -177,7 +178,7 @@ def test_no_rule_rests_on_drawn_rows_alone():
     rng = np.random.default_rng(9)
     X = rng.normal(size=(80, 5))
     forest = RandomForestRegressor(20, random_state=9).fit(X, X[:, 0] * X[:, 1])
-    simple = simplify(forest, X, random_state=0, augment=2000)
+    simple = fit_rules(forest, X, random_state=0, augment=2000)
     assert simple.rules_.n_rules > 2
     for rules in simple.path_.values():
         assert all(rule.n_rows > 0 for rule in rules.rules)

@@ -38,7 +38,7 @@ def _evaluation(rules, source, model, is_by_rule=False):
     predict = None
     if model is not None:
         predict = read_model(model, rules, source.first().X, source.n_rows())
-    return total_evaluation(source, PartEvaluator(rules, predict, None, is_by_rule))
+    return total_evaluation(source, PartEvaluator(rules, predict, is_by_rule))
 
 
 def total_evaluation(source, evaluator, n_jobs=None):

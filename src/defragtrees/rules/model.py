@@ -929,7 +929,7 @@ class RuleModel(ByValue, ABC):
         Examples
         --------
         >>> rows = [[21.0], [22.0], [23.0], [24.0]]
-        >>> known = numeric.refit(rows, [9.5, 8.9, 9.2, 8.0], predictions="keep")
+        >>> known = numeric.refit(rows, [9.5, 8.9, 9.2, 8.0])
         >>> known.predict_interval([[25.0]], coverage=0.5).tolist()
         [[8.0, 9.5]]
         """

@@ -103,7 +103,7 @@ def simplify(
         the file that it was saved to. Any other model, or a function that predicts, is
         queried as a black box.
     X : array-like or data frame of shape (n_samples, n_features)
-        Rows like those that the model was trained on. Also the path of a Parquet file,
+        Rows like those that the model was trained on. Also the path of a file,
         an iterator of tables, or a Dask array or data frame.
     y : array-like of shape (n_samples,), optional
         True values, to report errors and rates. Required for `target="labels"`.

@@ -84,6 +84,13 @@ def test_predict_with_other_columns_and_probabilities(call, rules, data, tmp_pat
     )
 
 
+def test_a_column_that_rules_know_but_do_not_use_is_copied(call, rules, tmp_path):
+    data = tmp_path / "data.csv"
+    data.write_text("city,degrees,unused\nKiel,21,x1\n")
+    done = call("predict", rules, data, "--id", "unused")
+    assert done.out == "unused,prediction,rule\nx1,go,1\n"
+
+
 def test_predict_json(call, rules, data):
     found = json.loads(call("predict", rules, data, "--json").out)
     assert found[2] == {"prediction": "stay", "rule": 2}

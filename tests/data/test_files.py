@@ -102,7 +102,6 @@ def test_text_that_is_true_or_false_is_a_number(tmp_path):
 
 def test_rows_are_read_in_blocks_of_one_type(tmp_path, monkeypatch):
     monkeypatch.setattr(sources, "PART_ROWS", 2)
-    monkeypatch.setattr(files._TextFile, "n_first", 2)
     path = tmp_path / "rows.csv"
     path.write_text("a,b\n1,x\n2,y\n3,4\n5,NA\n")
     parts = [part.X for part in FileSource(path).parts()]

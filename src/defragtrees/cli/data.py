@@ -114,7 +114,7 @@ def check_rows(source, y, n_rows, classes):
     if y is None or not classes:
         return
     values = y.tolist()
-    n_missing = sum(map(is_missing, values))
+    n_missing = sum(map(is_missing, values)) if y.dtype.kind in "Of" else 0
     if n_missing:
         raise ValueError(
             f"Column {source.y!r} must hold a class in every row; it is empty in "
@@ -187,12 +187,17 @@ def _kinds(rules):
     return [scale.kind if scale.kind in KINDS else None for scale in scales]
 
 
+def encode(rules, X):
+    """X as the matrix that rules match; they need not know its other columns."""
+    return rules._encode(X[list(rules.features)])
+
+
 def read_rule_rows(rules, data, progress, target=None, weights=None):
     """All rows of a file: the matrix of rules, y, weights, and the names of columns."""
     source = open_for_rules(rules, data, target, weights)
     rows = [], [], []
     for part in read_parts(source, progress, "reading"):
-        values = rules._encode(part.X), part.y, part.sample_weight
+        values = encode(rules, part.X), part.y, part.sample_weight
         for stacked, own in zip(rows, values, strict=True):
             stacked.append(own)
     n_rows = sum(map(len, rows[0]))
@@ -211,7 +216,8 @@ def cells(rules, name, X, matrix):
         if rules.categories[j] is None:
             value = KINDS.get(_kinds(rules)[j], float)
             return [None if v != v else value(v) for v in matrix[:, j].tolist()]
-    return [None if is_missing(value) else value for value in X[name].tolist()]
+    column = X[name].astype(object)
+    return column.where(column.notna(), None).tolist()
 
 
 def arrow_type(rules, source, name):

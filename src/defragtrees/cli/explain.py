@@ -6,7 +6,7 @@ import click
 import numpy as np
 
 from defragtrees._utils import formatting as render
-from defragtrees.cli.data import cells, open_for_rules, read_parts, read_rules
+from defragtrees.cli.data import cells, encode, open_for_rules, read_parts, read_rules
 from defragtrees.cli.group import Command
 from defragtrees.cli.options import (
     FILE,
@@ -109,7 +109,7 @@ def _reasons(rules, parts, ranges, name, is_text):
         for low, high in ranges or ():
             wanted |= (numbers >= low) & (numbers <= high)
         X = part.X[wanted]
-        matrix = rules._encode(X)
+        matrix = encode(rules, X)
         values = {own: cells(rules, own, X, matrix) for own in rules.features}
         for i, explanation in enumerate(rules._explanations(matrix)):
             number = int(numbers[wanted][i])

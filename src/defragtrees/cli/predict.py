@@ -7,6 +7,7 @@ from defragtrees._utils.optional import require
 from defragtrees.cli.data import (
     arrow_type,
     cells,
+    encode,
     open_for_rules,
     read_parts,
     read_rules,
@@ -119,7 +120,7 @@ def _arrow_type(values):
 
 def _columns(rules, X, ids, options, is_typed):
     """The columns that are copied, and those that rules add, for some rows."""
-    matrix = rules._encode(X)
+    matrix = encode(rules, X)
     copied = [cells(rules, name, X, matrix) for name in ids]
     if is_typed:
         # Dates and times as such, not as text.

@@ -129,7 +129,7 @@ class FileSource(Source):
 
     def first(self):
         """The first rows."""
-        part = next(self._read(self.file.n_first), None)
+        part = next(self._read(sources.PART_ROWS), None)
         return self._part(None, self._expected(), 0) if part is None else part
 
     def parts(self):
@@ -223,7 +223,9 @@ class FileSource(Source):
         places = find_positions(found, known)
         pairs = zip(found, places, strict=True)
         labels = [value if j is None else known[j] for value, j in pairs]
-        if labels == found and not self.file.is_coded(column.name):
+        is_declared = str(column.dtype) == "category"
+        is_declared &= column.name not in self.file.texts
+        if labels == found and (is_declared or column.dtype.kind in "biuf"):
             return column
         if None in places:
             made, dtype = np.array([*labels, np.nan], dtype=object)[codes], object
@@ -301,7 +303,7 @@ class _ArrowFile:
     """A file of Parquet or Feather, or a folder of Parquet files."""
 
     doubt, decimal = "", "."
-    is_text, n_first = False, 5
+    is_text = False
 
     def __init__(self, path, is_parquet):
         self.path, self.name, self.is_parquet = path, path.name, is_parquet
@@ -352,10 +354,6 @@ class _ArrowFile:
                 f"{self.name!r} is no whole {self.kind} file: "
                 f"{str(error).rstrip('. ')}. Write it again."
             ) from None
-
-    def is_coded(self, name):
-        """Whether a column of text is read as codes."""
-        return name in self.texts
 
     def arrow_type(self, name):
         """The type of a column, without its coding."""
@@ -501,8 +499,8 @@ class _TextFile:
     """A file of text, maybe gzipped."""
 
     doubt, decimal = "", "."
-    index = ()
-    is_text, n_first = True, sources.PART_ROWS
+    index = texts = ()
+    is_text = True
 
     def __init__(self, path, is_packed):
         self.path, self.name, self.is_packed = path, path.name, is_packed
@@ -510,10 +508,6 @@ class _TextFile:
     def arrow_type(self, name):
         """None: a file of text has no types."""
         return None
-
-    def is_coded(self, name):
-        """Whether labels of a column are read as text, which they need not be."""
-        return True
 
     def close(self):
         """Do nothing: the file is closed at its end."""

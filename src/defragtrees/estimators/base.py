@@ -140,17 +140,17 @@ class Simplifier(BaseEstimator, ABC):
         Parameters
         ----------
         X : array-like or data frame of shape (n_samples, n_features)
-            Also the path of a Parquet file, an iterator of tables, or a Dask array or
+            Also the path of a file, an iterator of tables, or a Dask array or
             data frame; see the guide on large data.
         y : array-like of shape (n_samples,), optional
-            Not needed if the ensemble is fitted and the rules imitate it. For a Parquet
+            Not needed if the ensemble is fitted and the rules imitate it. With a
             file, the name of a column.
         sample_weight : array-like of shape (n_samples,), optional
             Only ratios of weights matter: multiplying all by a number changes nothing.
             If all are multiples of the smallest, a row of twice that weight counts as
             two rows; else they are divided by their mean. Intervals use the effective
             number of rows: the squared sum of weights over the sum of their squares.
-            For a Parquet file, the name of a column.
+            With a file, the name of a column.
         validation : tuple (X, y) or (X, y, sample_weight), optional
             Rows that the ensemble was not trained on. They count in full for rates,
             intervals and, in `Defrag...`, the number of rules; the rows of X with y
@@ -364,7 +364,7 @@ class Simplifier(BaseEstimator, ABC):
         Parameters
         ----------
         X : array-like or data frame of shape (n_samples, n_features)
-            May be anything that `fit` reads, such as the path of a Parquet file.
+            May be anything that `fit` reads, such as the path of a file.
         y : array-like of shape (n_samples,), optional
         sample_weight : array-like of shape (n_samples,), optional
             Only ratios of weights matter.
@@ -775,7 +775,7 @@ class RuleRegressor(RegressorMixin, _Fitted):
             Rows on which neither the ensemble nor the rules were fitted. May be
             anything that `fit` reads.
         y : array-like of shape (n_samples,)
-            For a Parquet file, the name of a column; None with an iterator, which
+            With a file, the name of a column; None with an iterator, which
             yields it.
 
         Returns

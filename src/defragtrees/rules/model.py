@@ -1531,7 +1531,7 @@ class RuleModel(ByValue, ABC):
         Parameters
         ----------
         X : array-like or data frame of shape (n_samples, n_features)
-            May be anything that `fit` reads, such as the path of a Parquet file.
+            May be anything that `fit` reads, such as the path of a file.
         y : array-like of shape (n_samples,), optional
         sample_weight : array-like of shape (n_samples,), optional
             Only ratios of weights matter.

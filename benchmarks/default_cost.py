@@ -3,7 +3,7 @@
 Run as `python -m benchmarks.default_cost --data FOLDER` (part of `make bench`), or with
 `--plain` as if numba were not installed. One thread for both, in seconds of the
 processor; 2,000 rows of every set (half of a small one), and 5,000 of the larger ones;
-100 trees with five rows or more in a leaf. The parts are: reading the ensemble, coding
+100 trees with five rows or more in a leaf. The parts are: reading the model, coding
 rows, walking them through the trees, the search, and telling (counts and measures of
 all rows). Both are made in turn, five times, and the shortest of each counts; a fit
 before them lets compiled code be loaded. On the six sets of `BARRED` a fit may take
@@ -28,7 +28,7 @@ if "--plain" in sys.argv:
 import numpy as np
 from sklearn.base import clone
 
-from benchmarks.quality_data import REGRESSION, as_numbers, make_ensemble, read
+from benchmarks.quality_data import REGRESSION, as_numbers, make_model, read
 from defragtrees import _api
 from defragtrees._api import simplify
 from defragtrees._utils.formatting import text_table
@@ -110,7 +110,7 @@ def measured(folder, name, n_rows):
     X, y = read(folder, name)
     order = np.random.default_rng(0).permutation(len(X))[: min(n_rows, len(X) // 2)]
     X, y = as_numbers(X).iloc[order], y[order]
-    forest = make_ensemble("forest", name in REGRESSION, 0)
+    forest = make_model("forest", name in REGRESSION, 0)
     forest.set_params(n_jobs=1)
     training, fits = [], []
     for _ in range(N_REPEATS):

@@ -43,8 +43,8 @@ class Board:
         self.train, self.test = matrix.iloc[split.train], matrix.iloc[split.test]
         self.y, self.truth = split.y[split.train], split.y[split.test]
         self.rows = []
-        self.ensemble = split.ensemble
-        self.add("forest", 0, self.told(self.ensemble, split.X.iloc[split.test]))
+        self.model = split.model
+        self.add("forest", 0, self.told(self.model, split.X.iloc[split.test]))
 
     def told(self, model, X):
         """Numbers, or the probabilities of all classes."""
@@ -58,7 +58,7 @@ class Board:
             variance = np.var(self.truth)
             row["error"] = float(np.mean((told - self.truth) ** 2) / variance)
         else:
-            classes = self.ensemble.classes_
+            classes = self.model.classes_
             row["error"] = float(np.mean(classes[told.argmax(axis=1)] != self.truth))
             # A class that no training row has cannot be told.
             known = np.isin(self.truth, classes)
@@ -88,7 +88,7 @@ def add_forms(board):
 
 def _fitted(board, X, max_rules=10, **settings):
     settings |= {"max_rules": max_rules, "random_state": 0}
-    return simplify(board.ensemble, X, board.y, **settings)
+    return simplify(board.model, X, board.y, **settings)
 
 
 def _add_short(board, X, X_test):
@@ -104,7 +104,7 @@ def _add_short(board, X, X_test):
             board, X, form="points", max_conditions=most
         ).path_.values()
     ]
-    said = board.told(board.ensemble, X)
+    said = board.told(board.model, X)
     for budget in BUDGETS:
         short = [
             rules
@@ -149,8 +149,8 @@ def add_peers(board):
     A, B = board.train.to_numpy(float), board.test.to_numpy(float)
     y = board.y
     if split.is_binary:
-        y = (y == board.ensemble.classes_[1]).astype(int)
-    said = board.told(board.ensemble, split.X.iloc[split.train])
+        y = (y == board.model.classes_[1]).astype(int)
+    said = board.told(board.model, split.X.iloc[split.train])
     said = said if split.is_number else said[:, 1]
     figs = FIGSRegressor if split.is_number else FIGSClassifier
     fit = RuleFitRegressor if split.is_number else RuleFitClassifier

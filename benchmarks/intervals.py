@@ -1,7 +1,7 @@
 """Where 90 % intervals of numbers cover y: by size of the prediction and by rule.
 
 Run as `python -m benchmarks.intervals --data FOLDER --splits 10`. Each split fits a
-forest and a boosted ensemble to up to 2,000 and to 500 rows (at most half of a set),
+forest and a boosted model to up to 2,000 and to 500 rows (at most half of a set),
 makes rules of each form on the same rows, and asks for intervals of up to 4,000 new
 rows: from the rows that were fitted, and calibrated on 1,000 others.
 
@@ -87,7 +87,7 @@ def run_one(folder, name, kind, n_fit, seed):
     found = []
     for form in FORMS:
         settings = {"form": form, "random_state": seed}
-        rules = simplify(rows.ensemble, X.iloc[fit], y[fit], **settings).rules_
+        rules = simplify(rows.model, X.iloc[fit], y[fit], **settings).rules_
         other = rules._calibrated(X.iloc[more], y[more])
         for way, way_rules, counted, new in (
             ("fitted", rules, fit, rows.test),
@@ -101,9 +101,9 @@ def run_one(folder, name, kind, n_fit, seed):
 
 
 def print_table(frame):
-    """Mean coverage of each third and by rule, of each set and ensemble."""
+    """Mean coverage of each third and by rule, of each set and model."""
     lines = []
-    keys = ["form", "fitted rows", "way", "data", "ensemble"]
+    keys = ["form", "fitted rows", "way", "data", "model"]
     for key, part in frame.groupby(keys, sort=False):
         means = part.groupby("where")["share"].mean()
         rules = part[part["where"] == "rule"]["share"]
@@ -119,7 +119,7 @@ def print_verdict(title, frame):
     print(f"\n{title}")
     for key, part in frame.groupby(["form", "way"], sort=False):
         thirds = part[part["where"].isin(PARTS)]
-        groups = ["fitted rows", "data", "ensemble", "where"]
+        groups = ["fitted rows", "data", "model", "where"]
         means = thirds.groupby(groups)["share"].mean()
         text = f"{' '.join(key)}: {is_inside(means).sum()} of {len(means)} thirds in "
         text += f"87 to 93 % ({100 * means.min():.1f} to {100 * means.max():.1f} %)"
@@ -152,7 +152,7 @@ def main():
         for seed in range(options.splits)
     ]
     parts = Parallel(options.jobs)(tasks)
-    names = "form,fitted rows,way,data,ensemble,where,rows,share,counted".split(",")
+    names = "form,fitted rows,way,data,model,where,rows,share,counted".split(",")
     frame = pd.DataFrame([row for part in parts for row in part], columns=names)
     print_table(frame)
     is_chosen_on = frame["data"].isin(CHOSEN_ON)

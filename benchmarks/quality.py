@@ -2,7 +2,7 @@
 
 Run as `make quality`, or `python -m benchmarks.quality --data FOLDER --seeds 5`. Every
 set in the folder (see `benchmarks.quality_data`) is split at random, a forest and a
-boosted ensemble are trained, and all methods are scored on the rows left out: share of
+boosted model are trained, and all methods are scored on the rows left out: share of
 wrong classes, or squared error as a share of the variance; with two classes also AUC,
 log loss, calibration by rule, recall and cost. Results go to a CSV, tables and what the
 rules have to reach (see `benchmarks.quality_bars`) to the screen.
@@ -66,12 +66,12 @@ def run_intervals(folder, name, seed, n_train):
 
 
 def tables(results):
-    """One table per data set and ensemble: means by method and budget."""
+    """One table per data set and model: means by method and budget."""
     header = ["method", "error", "fidelity", "AUC", "log loss", "off", "rules"]
     header += ["conditions", "seconds"]
     columns = ["error", "fidelity", "auc", "log_loss", "calibration", "n_rules"]
     columns += ["mean_conditions", "seconds"]
-    for (name, kind), part in results.groupby(["data", "ensemble"], sort=False):
+    for (name, kind), part in results.groupby(["data", "model"], sort=False):
         mean = part.groupby(["method", "budget"], sort=False)[columns].mean()
         lines = [
             [
@@ -85,7 +85,7 @@ def tables(results):
 
 
 def by_method(results):
-    """Means of the sets with two classes by method, over ensembles and budgets."""
+    """Means of the sets with two classes by method, over models and budgets."""
     part = results.dropna(subset=["log_loss"])
     part = part[(part.budget > 0) & ~part.data.isin(RARE)]
     table = part.groupby("method", sort=False)[list(MEASURES)].mean()
@@ -95,7 +95,7 @@ def by_method(results):
 def by_set(results, measure):
     """Means of a measure by method and set with two classes."""
     part = results.dropna(subset=["log_loss"])
-    bounds = part.method.isin(["ensemble", "base rate"])
+    bounds = part.method.isin(["model", "base rate"])
     part = part[(part.budget > 0) | bounds]
     mean = part.groupby(["method", "data"], sort=False)[measure].mean()
     return mean.unstack().round(4)
@@ -115,11 +115,11 @@ def write_markdown(results, bars, path):
     """The bars and the means, for the documentation."""
     header = ["bar", "needed", "all", "chosen on", "kept aside", "n", "verdict"]
     frame = pd.DataFrame(bars, columns=header).set_index("bar")
-    n_seeds = results[results.method == "ensemble"].seed.nunique()
+    n_seeds = results[results.method == "model"].seed.nunique()
     parts = [
         f"Written by `make quality`: {n_seeds} seeds.",
         markdown(frame),
-        "Means over the sets with two classes, both ensembles, 4 to 10 rules:",
+        "Means over the sets with two classes, both models, 4 to 10 rules:",
         markdown(by_method(results)),
     ]
     for measure in ("auc", "log_loss", "error", "calibration"):
@@ -136,7 +136,7 @@ def plot(results, path):
 
     names = list(results.data.unique())
     figure, axes = plt.subplots(4, -(-len(names) // 4), figsize=(16, 12), squeeze=False)
-    forest = results[results.ensemble == "forest"]
+    forest = results[results.model == "forest"]
     for ax, name in zip(axes.ravel(), names, strict=False):
         part = forest[forest.data == name]
         for method, mark in (
@@ -147,7 +147,7 @@ def plot(results, path):
             line = part[(part.method == method) & (part.budget > 0)]
             line = line.groupby("budget").mean(numeric_only=True)
             ax.plot(line.n_rules, line.error, mark, label=method)
-        ax.axhline(part[part.method == "ensemble"].error.mean(), color="0.5", lw=1)
+        ax.axhline(part[part.method == "model"].error.mean(), color="0.5", lw=1)
         ax.set(title=name, xlabel="rules", ylabel="test error")
     axes[0, 0].legend()
     figure.tight_layout()
@@ -162,7 +162,7 @@ def parse():
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--rows", type=int, default=1500)
     parser.add_argument("--only", default="", help="data sets, separated by commas")
-    parser.add_argument("--ensembles", default="forest,boosted")
+    parser.add_argument("--models", default="forest,boosted")
     parser.add_argument("--paper", action="store_true", help="the paper's method too")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--out", default="quality.csv")
@@ -206,7 +206,7 @@ def main():
     results = run_all(options, folder)
     results.to_csv(options.out, index=False, float_format="%.6g")
     tables(results)
-    print("\nMeans over the sets with two classes, both ensembles, 4 to 10 rules")
+    print("\nMeans over the sets with two classes, both models, 4 to 10 rules")
     print(by_method(results).to_string())
     if not has_figs():
         print("\nNo FIGS: imodels is not installed.")

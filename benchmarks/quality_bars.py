@@ -1,6 +1,6 @@
 """What the rules have to reach, counted in the results of `benchmarks.quality`.
 
-A pair is a data set with an ensemble and a number of rules; its numbers are means over
+A pair is a data set with a model and a number of rules; its numbers are means over
 seeds. Every bar is counted on all sets, on those on which defaults were chosen, and on
 those that were kept aside.
 """
@@ -14,7 +14,7 @@ from benchmarks.quality_methods import BUDGETS
 from defragtrees._utils.formatting import text_table
 
 TINY = 1e-12
-PAIR = ["data", "ensemble", "budget"]
+PAIR = ["data", "model", "budget"]
 MOST_RARE_RECALL = 0.3
 SIX_TREES = (
     "tree on y",
@@ -122,7 +122,7 @@ def probability_bars(results):
 
 
 def base_rate_bars(results):
-    fits = results.set_index(["data", "ensemble", "seed"])
+    fits = results.set_index(["data", "model", "seed"])
     bars = []
     base = fits[fits.method == "base rate"].log_loss
     for method in ("ours", "ours, probability"):
@@ -191,7 +191,7 @@ def reading_bars(results):
     a_rule = lists.n_conditions.sum() / (lists.n_rules - 1).sum()
     in_all = lists.n_conditions.mean()
     halves = results.dropna(subset=["agreement"])
-    mean = halves.groupby(["data", "ensemble", "method"]).agreement.mean().unstack()
+    mean = halves.groupby(["data", "model", "method"]).agreement.mean().unstack()
     more = mean["ours, halves"] - mean["distilled tree, halves"]
     n = len(lists)
     return [
@@ -215,19 +215,19 @@ def rare_bars(results):
         share("rare: AUC >= tree on y", auc["ours"] >= auc["tree on y"] - TINY, 0.9),
         share("rare: AUC >= best tree", auc["ours"] >= trees - TINY, 0.9),
     ]
-    fits = results.set_index(["data", "ensemble", "seed"])
-    can_rank = fits[fits.method == "ensemble"].auc > 0.7
+    fits = results.set_index(["data", "model", "seed"])
+    can_rank = fits[fits.method == "model"].auc > 0.7
     lists = fits[fits.method == "ours"].n_rules
     lists = lists[can_rank.reindex(lists.index).to_numpy()]
-    text = "rare: more than one rule where the ensemble's AUC is above 0.7, every fit"
+    text = "rare: more than one rule where the model's AUC is above 0.7, every fit"
     return [*bars, share(text, lists > 1, 1.0)]
 
 
 def cost_bars(results, prefix):
     """Where the default finds less than 0.3 of the rare class: a pair is a fit."""
-    fits = results[results.budget == 0].set_index(["data", "ensemble", "seed"])
+    fits = results[results.budget == 0].set_index(["data", "model", "seed"])
     usual = fits[fits.method == "ours"]
-    recall = usual.recall.groupby(["data", "ensemble"]).mean()
+    recall = usual.recall.groupby(["data", "model"]).mean()
     chosen = recall.index[recall < MOST_RARE_RECALL]
     usual = usual[usual.index.droplevel("seed").isin(chosen)]
     bars = []
@@ -279,7 +279,7 @@ def print_bars(results, earlier):
         needed = f"{sign} {bar.needed:.4g}"
         lines.append([bar.text, needed, *cells, str(bar.n), bar.verdict])
     header = ["bar", "needed", "all", "chosen on", "kept aside", "n", "verdict"]
-    print("\nBars; a pair is a set, an ensemble and a number of rules, mean of seeds")
+    print("\nBars; a pair is a set, a model and a number of rules, mean of seeds")
     print(text_table(header, lines))
     n_failed = sum(bar.verdict == "FAIL" for bar in parts[0])
     print(f"\n{n_failed} of {len(parts[0])} bars are not reached.")

@@ -1,4 +1,4 @@
-"""The real data sets of `benchmarks.quality`: read, thinned, split; and the ensembles.
+"""The real data sets of `benchmarks.quality`: read, thinned, split; and the models.
 
 A set is a file `name.csv.gz` whose last column is `target`; columns of text are
 categories. A name with `_rare` behind it is that set with all but 3 % of its second
@@ -81,8 +81,8 @@ def as_numbers(frame):
     return numbers
 
 
-def make_ensemble(kind, is_number, seed):
-    """An unfitted forest or boosted ensemble."""
+def make_model(kind, is_number, seed):
+    """An unfitted forest or boosted model."""
     if kind == "forest":
         forest = RandomForestRegressor if is_number else RandomForestClassifier
         return forest(100, min_samples_leaf=5, random_state=seed, n_jobs=1)
@@ -94,7 +94,7 @@ def make_ensemble(kind, is_number, seed):
 
 @dataclass(frozen=True, eq=False)
 class Split:
-    """A random split of a set, and an ensemble fitted to its training rows.
+    """A random split of a set, and a model fitted to its training rows.
 
     Parameters
     ----------
@@ -102,11 +102,11 @@ class Split:
     kind : {"forest", "boosted"}
     seed : int
     X, numbers : DataFrame
-        All rows as the ensemble takes them, and as numbers.
+        All rows as the model takes them, and as numbers.
     y : array
     train, test : int arrays
         Numbers of rows.
-    ensemble : fitted ensemble
+    model : fitted model
     """
 
     name: str
@@ -117,7 +117,7 @@ class Split:
     y: np.ndarray
     train: np.ndarray
     test: np.ndarray
-    ensemble: object
+    model: object
 
     @property
     def is_number(self):
@@ -125,7 +125,7 @@ class Split:
 
     @cached_property
     def is_binary(self):
-        return not self.is_number and len(self.ensemble.classes_) == 2
+        return not self.is_number and len(self.model.classes_) == 2
 
     @cached_property
     def rare_class(self):
@@ -135,17 +135,17 @@ class Split:
 
     @cached_property
     def other_class(self):
-        return next(c for c in self.ensemble.classes_ if c != self.rare_class)
+        return next(c for c in self.model.classes_ if c != self.rare_class)
 
 
 def make_split(folder, name, kind, seed, n_train):
-    """Rows for training (half of a small set) and for testing, and the ensemble."""
+    """Rows for training (half of a small set) and for testing, and the model."""
     X, y = read(folder, name)
     order = np.random.default_rng(seed).permutation(len(X))
     n_train = min(n_train, len(X) // 2)
     train, test = order[:n_train], order[n_train : n_train + MOST_TEST_ROWS]
     numbers = as_numbers(X)
     table = numbers if kind == "forest" else X
-    ensemble = make_ensemble(kind, name in REGRESSION, seed)
-    ensemble.fit(table.iloc[train], y[train])
-    return Split(name, kind, seed, table, numbers, y, train, test, ensemble)
+    model = make_model(kind, name in REGRESSION, seed)
+    model.fit(table.iloc[train], y[train])
+    return Split(name, kind, seed, table, numbers, y, train, test, model)

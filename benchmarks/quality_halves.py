@@ -1,6 +1,6 @@
 """How much of the rules is the data's doing: fitted to two halves of the rows.
 
-Ensemble and rules, and ensemble and distilled tree with as many leaves, are fitted to
+Model and rules, and model and distilled tree with as many leaves, are fitted to
 each half; the share of test rows on which both give the same class, or the correlation
 of the numbers that they give, is how much they agree.
 """
@@ -27,7 +27,7 @@ def run_halves(folder, name, kind, seed, n_train):
     return [
         {
             "data": name,
-            "ensemble": kind,
+            "model": kind,
             "seed": seed,
             "method": method,
             "budget": 0,
@@ -42,11 +42,11 @@ def run_halves(folder, name, kind, seed, n_train):
 def fit_half(split, half):
     """Test answers of a list by default and of a tree with as many leaves."""
     X, y = split.X.iloc[half], split.y[half]
-    ensemble = clone(split.ensemble).fit(X, y)
-    simple = simplify(ensemble, X, y, random_state=split.seed)
+    model = clone(split.model).fit(X, y)
+    simple = simplify(model, X, y, random_state=split.seed)
     kind = DecisionTreeRegressor if split.is_number else DecisionTreeClassifier
     tree = kind(max_leaf_nodes=max(simple.rules_.n_rules, 2), random_state=0)
-    tree.fit(split.numbers.iloc[half], ensemble.predict(X))
+    tree.fit(split.numbers.iloc[half], model.predict(X))
     return (
         simple.predict(split.X.iloc[split.test]),
         tree.predict(split.numbers.iloc[split.test]),

@@ -25,7 +25,7 @@ class Scores:
         self.split = split
         self.y = split.y[split.test]
         self.y_train = split.y[split.train]
-        self.answers = split.ensemble.predict(split.X.iloc[split.test])
+        self.answers = split.model.predict(split.X.iloc[split.test])
         self.rows = []
         self.lists = {}  # what was fitted, by method
 
@@ -34,7 +34,7 @@ class Scores:
         split = self.split
         row = {
             "data": split.name,
-            "ensemble": split.kind,
+            "model": split.kind,
             "seed": split.seed,
             "method": method,
             "budget": budget,
@@ -76,7 +76,7 @@ class Scores:
         }
 
     def _probabilities(self, told, group):
-        positive = self.y == self.split.ensemble.classes_[1]
+        positive = self.y == self.split.model.classes_[1]
         least = 1 / len(self.y_train)
         kept = np.clip(told, least, 1 - least)
         measures = {
@@ -105,15 +105,15 @@ def miscalibration(told, positive, group):
 
 
 def add_bounds(scores):
-    """The ensemble itself, and the rate of all training rows."""
+    """The model itself, and the rate of all training rows."""
     split = scores.split
     told = None
     if split.is_binary:
         test = split.X.iloc[split.test]
-        told = split.ensemble.predict_proba(test)[:, 1], None
-    scores.add("ensemble", 0, scores.answers, np.nan, told=told)
+        told = split.model.predict_proba(test)[:, 1], None
+    scores.add("model", 0, scores.answers, np.nan, told=told)
     if split.is_binary:
-        rate = np.mean(scores.y_train == split.ensemble.classes_[1])
+        rate = np.mean(scores.y_train == split.model.classes_[1])
         answer = np.full(len(scores.y), split.other_class)
         n = len(answer)
         told = np.full(n, rate), np.zeros(n, dtype=int)
@@ -170,9 +170,9 @@ def add_paper(scores):
 
 def _simplified(split, method="defrag", **settings):
     X, y = split.X.iloc[split.train], split.y[split.train]
-    kind = estimator_for(method, read_forest(split.ensemble).outcome)
+    kind = estimator_for(method, read_forest(split.model).outcome)
     begin = time.perf_counter()
-    simple = kind(split.ensemble, random_state=split.seed, **settings).fit(X, y)
+    simple = kind(split.model, random_state=split.seed, **settings).fit(X, y)
     return simple, time.perf_counter() - begin
 
 

@@ -1,7 +1,7 @@
 """The methods that `benchmarks.quality` compares our rules to: small trees and FIGS.
 
 Trees are those of scikit-learn and, where pystreed is installed, optimal ones, each on
-y, on the ensemble's answers, and on its answers for the rows and three new ones near
+y, on the model's answers, and on its answers for the rows and three new ones near
 each.
 The tree of scikit-learn on y has the size of its leaves chosen by cross-validation.
 FIGS (of imodels, if it is installed) is its regressor, on zeros and ones for two
@@ -38,17 +38,17 @@ def small_tree(n_leaves, scoring):
 
 
 def add_trees(scores):
-    """Trees with as many leaves on y, on the ensemble's answers, on its belief."""
+    """Trees with as many leaves on y, on the model's answers, on its belief."""
     split = scores.split
     kind = DecisionTreeRegressor if split.is_number else DecisionTreeClassifier
     train, numbers = split.X.iloc[split.train], split.numbers.iloc[split.train]
     more, _, answers = _with_new_rows(split)
     targets = {
-        "distilled tree": (kind, numbers, split.ensemble.predict(train)),
+        "distilled tree": (kind, numbers, split.model.predict(train)),
         "distilled tree, new rows": (kind, more, answers),
     }
     if split.is_binary:
-        belief = split.ensemble.predict_proba(train)[:, 1]
+        belief = split.model.predict_proba(train)[:, 1]
         targets["tree on probabilities"] = (DecisionTreeRegressor, numbers, belief)
     scoring = "r2" if split.is_number else "roc_auc" if split.is_binary else "accuracy"
     for budget in BUDGETS:
@@ -63,9 +63,9 @@ def add_trees(scores):
 
 
 def _with_new_rows(split):
-    """Rows and new rows near them, as numbers and as the ensemble takes them; answers.
+    """Rows and new rows near them, as numbers and as the model takes them; answers.
 
-    The ensemble answers all of them.
+    The model answers all of them.
     """
     numbers = split.numbers.iloc[split.train]
     train = split.X.iloc[split.train]
@@ -77,7 +77,7 @@ def _with_new_rows(split):
     for name in train.columns[is_set]:
         codes = more[name].fillna(-1).astype(int)
         table[name] = pd.Categorical.from_codes(codes, dtype=train[name].dtype)
-    return more, table, split.ensemble.predict(table)
+    return more, table, split.model.predict(table)
 
 
 def _add_tree(scores, method, budget, tree, seconds):
@@ -87,7 +87,7 @@ def _add_tree(scores, method, budget, tree, seconds):
     if split.is_binary:
         if method == "tree on probabilities":
             probability = predicted
-            predicted = split.ensemble.classes_[(predicted > 0.5).astype(int)]
+            predicted = split.model.classes_[(predicted > 0.5).astype(int)]
         else:
             probability = _second_class(tree, test, split)
         told = probability, tree.apply(test)
@@ -100,7 +100,7 @@ def _add_tree(scores, method, budget, tree, seconds):
 
 def _second_class(tree, X, split):
     """Probability of the second class, also of a tree that has seen one class only."""
-    place = np.flatnonzero(tree.classes_ == split.ensemble.classes_[1])
+    place = np.flatnonzero(tree.classes_ == split.model.classes_[1])
     return tree.predict_proba(X)[:, place].sum(axis=1)
 
 
@@ -117,7 +117,7 @@ def add_optimal(scores):
     """Optimal trees with as many leaves on y, on answers, and with new rows."""
     split = scores.split
     train, y = split.numbers.iloc[split.train], scores.y_train
-    told = split.ensemble.predict(split.X.iloc[split.train])
+    told = split.model.predict(split.X.iloc[split.train])
     more, _, answers = _with_new_rows(split)
     for method, X, target, counted in (
         ("optimal tree on y", train, y, y),
@@ -145,7 +145,7 @@ def add_figs(scores):
     numbers = split.numbers.fillna(-1.0).to_numpy()
     y = scores.y_train
     if split.is_binary:
-        labels = split.ensemble.classes_
+        labels = split.model.classes_
         y = (y == labels[1]).astype(float)
     for budget in BUDGETS:
         begin = time.perf_counter()

@@ -62,7 +62,7 @@ def run_one(name, seed, folder, kept=None):
     store = None if kept is None else Store(Path(kept) / "parts", SETTINGS)
     chosen = None
     found = {}
-    for part in ("ensemble", *ORIGINALS[name]):
+    for part in ("model", *ORIGINALS[name]):
         result = None if store is None else store.read(name, seed, part)
         if result is None:
             result = run_part(part, data, seed, chosen)
@@ -117,7 +117,7 @@ def numbers_as_they_are(results, folder):
     errors, sizes = [], []
     for seed, run in enumerate(results.get("energy", [])):
         data = draw("energy", seed, folder)
-        chosen = run["ensemble"]
+        chosen = run["model"]
         forest = fit_forest(data, chosen["node_size"], chosen["n_leaves"], seed)
         model = InTreesRegressor(forest, random_state=seed).fit(data.X, data.y)
         errors.append(np.mean((model.predict(data.X_test) - data.y_test) ** 2))

@@ -21,7 +21,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.scale_data import ensemble, write_rows
+from benchmarks.scale_data import make_model, write_rows
 
 N_FEATURES, N_TREES = 28, 100
 
@@ -30,7 +30,7 @@ def run_case(case):
     """A default fit in this process; prints what it took."""
     from defragtrees import DefragClassifier
 
-    model = ensemble(N_FEATURES, N_TREES)
+    model = make_model(N_FEATURES, N_TREES)
     X = np.memmap(case["path"], np.float32, "r", shape=(case["rows"], N_FEATURES))
     settings = {"n_jobs": case["threads"], "random_state": 0}
     # What is compiled is compiled, or loaded, by a first fit.

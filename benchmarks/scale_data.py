@@ -1,4 +1,4 @@
-"""Rows that look like HIGGS, of any number, and an ensemble trained on some of them."""
+"""Rows that look like HIGGS, of any number, and a model trained on some of them."""
 
 from functools import cache
 
@@ -45,8 +45,8 @@ def write_rows(path, n_rows, n_features):
 
 
 @cache
-def ensemble(n_features, n_trees):
-    """A boosted ensemble with at most 254 thresholds a feature."""
+def make_model(n_features, n_trees):
+    """A boosted model with at most 254 thresholds a feature."""
     X = make_block(0, N_TRAINING, n_features)
     model = HistGradientBoostingClassifier(
         max_iter=n_trees, max_bins=255, early_stopping=False, random_state=0

@@ -42,8 +42,8 @@ def make_problem(n=200):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(n, 4))
     y = (X[:, 0] > 0.3) & (X[:, 1] < 0.5)
-    ensemble = RandomForestClassifier(10, max_depth=4, random_state=0).fit(X, y)
-    return read_forest(ensemble), X
+    model = RandomForestClassifier(10, max_depth=4, random_state=0).fit(X, y)
+    return read_forest(model), X
 
 
 def fit(forest, X):

@@ -35,7 +35,7 @@ import numpy as np
 import pandas as pd
 from joblib import Parallel, delayed
 
-from benchmarks.quality_data import REGRESSION, as_numbers, make_ensemble, read
+from benchmarks.quality_data import REGRESSION, as_numbers, make_model, read
 from defragtrees import read_forest, simplify
 from defragtrees._utils.formatting import text_table
 from defragtrees.estimators import estimator_for
@@ -153,7 +153,7 @@ def run_one(X, y, name, n_train, kind, seed, options):
     unseen = order[n_train : n_train + n_train // 2]
     is_boosted = kind == "boosted"
     table = X if is_boosted else as_numbers(X)
-    model = make_ensemble("boosted" if is_boosted else "forest", y.dtype.kind == "f", 0)
+    model = make_model("boosted" if is_boosted else "forest", y.dtype.kind == "f", 0)
     model.set_params(random_state=seed)
     if kind == "deep forest":
         model.set_params(min_samples_leaf=1)
@@ -185,7 +185,7 @@ def run_one(X, y, name, n_train, kind, seed, options):
                         if forest is None or used is None:
                             continue
                         forest = Broken(forest, used, seed)
-                    with_model = {} if forest is None else {"ensemble": forest}
+                    with_model = {} if forest is None else {"model": forest}
                     alarm = rules.check(*new, **with_model).has_moved
                     lines.append((*key, change, named, alarm))
     return lines, agreements

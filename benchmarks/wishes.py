@@ -1,6 +1,6 @@
 """What settings that make rules easier to read cost on new rows.
 
-Run as `python -m benchmarks.wishes --data FOLDER`. Each split fits a boosted ensemble
+Run as `python -m benchmarks.wishes --data FOLDER`. Each split fits a boosted model
 to 2,000 rows of a set (at most half of it), makes rules with and without one setting,
 and compares their loss on up to 5,000 new rows: the log loss, or the mean squared error
 as a share of the variance.
@@ -78,7 +78,7 @@ def compare(folder, name, seed, wish):
 
     def made(**settings):
         kind = DefragRegressor if split.is_number else DefragClassifier
-        return kind(split.ensemble, random_state=0, n_jobs=1, **settings).fit(train, y)
+        return kind(split.model, random_state=0, n_jobs=1, **settings).fit(train, y)
 
     def loss(simple):
         if split.is_number:

@@ -37,9 +37,9 @@ def main():
     table = dd.from_map(visits, range(N_PARTS))
     X, y = table.drop(columns="bought"), table["bought"]
     sample = visits(N_PARTS)
-    ensemble = HistGradientBoostingClassifier(max_iter=50, random_state=0)
-    ensemble.fit(sample.drop(columns="bought"), sample["bought"])
-    simple = DefragClassifier(ensemble, max_rules=5, random_state=0).fit(X, y)
+    model = HistGradientBoostingClassifier(max_iter=50, random_state=0)
+    model.fit(sample.drop(columns="bought"), sample["bought"])
+    simple = DefragClassifier(model, max_rules=5, random_state=0).fit(X, y)
     print(simple.summary())
     share = (simple.predict(X) == "yes").mean().compute()
     print(f"The rules predict yes for {share:.1%} of {N_PARTS * PART_ROWS:,} visits.")

@@ -26,7 +26,7 @@ def pairs(**measures):
     rows = [
         {
             "data": "compas",
-            "ensemble": "forest",
+            "model": "forest",
             "seed": 0,
             "budget": budget,
             "method": method,
@@ -69,7 +69,7 @@ def test_a_pair_counts_where_rules_are_at_or_ahead_of_the_better_tree():
 
 
 def test_costs_are_compared_where_the_default_finds_few_of_the_rare_class():
-    row = {"ensemble": "forest", "seed": 0, "budget": 0}
+    row = {"model": "forest", "seed": 0, "budget": 0}
     measured = {
         "a": [(0.1, 1.0, 1.0), (0.6, 0.5, 0.5), (0.0, 1.5, 0.5)],
         "b": [(0.9, 1.0, 1.0), (0.9, 9.0, 9.0), (0.9, 9.0, 9.0)],
@@ -101,7 +101,7 @@ def test_every_method_runs_and_gives_its_measures():
     rows = pd.DataFrame(run_one(FOLDER, "spambase_sample", "boosted", 0, 300))
     assert (rows.seed == 0).all()
     table = rows.set_index(["method", "budget"])
-    assert table.loc[("ensemble", 0), "auc"].item() > 0.95
+    assert table.loc[("model", 0), "auc"].item() > 0.95
     assert table.loc[("base rate", 0), "auc"].item() == 0.5
     for method in ("ours", "ours, probability", "tree on y", "tree on probabilities"):
         some = table.loc[method]

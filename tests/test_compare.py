@@ -47,36 +47,34 @@ def test_every_method_has_a_row_with_all_measures(iris):
         assert 0 <= row["error"] <= 1
         assert 0 <= row["coverage"] <= 1
         assert row["seconds"] > 0
-    assert str(found).splitlines()[-1].startswith("ensemble: error ")
+    assert str(found).splitlines()[-1].startswith("model: error ")
     assert len(found.to_frame()) == len(compared_methods())
     assert "<table>" in found._repr_html_()
 
 
 def test_a_score_is_that_of_the_fitted_estimator_on_the_rows_held_out(iris):
-    ensemble, X, y = iris
-    found = compare(ensemble, X, y, methods=["distilled"], test_size=50, random_state=3)
+    model, X, y = iris
+    found = compare(model, X, y, methods=["distilled"], test_size=50, random_state=3)
     model = found.estimators["distilled", None]
     _, test = train_test_split(
         np.arange(len(X)), test_size=50, random_state=3, stratify=y
     )
     error = np.mean(model.predict(X.iloc[test]) != y.iloc[test])
     assert found.rows()[0]["error"] == error
-    assert found.ensemble_error == np.mean(ensemble.predict(X.iloc[test]) != y[test])
+    assert found.model_error == np.mean(model.predict(X.iloc[test]) != y[test])
 
 
-def test_probabilities_are_measured_beside_the_ensemble(iris):
-    ensemble, X, y = iris
-    found = compare(ensemble, X, y, methods=["distilled"], test_size=50, random_state=3)
+def test_probabilities_are_measured_beside_the_model(iris):
+    model, X, y = iris
+    found = compare(model, X, y, methods=["distilled"], test_size=50, random_state=3)
     model = found.estimators["distilled", None]
     _, test = train_test_split(
         np.arange(len(X)), test_size=50, random_state=3, stratify=y
     )
-    told, by_ensemble = (m.predict_proba(X.iloc[test]) for m in (model, ensemble))
+    told, by_model = (m.predict_proba(X.iloc[test]) for m in (model, model))
     row = found.rows()[0]
     assert row["log_loss"] == pytest.approx(log_loss(y[test], told))
-    assert found.ensemble_scores["log_loss"] == pytest.approx(
-        log_loss(y[test], by_ensemble)
-    )
+    assert found.model_scores["log_loss"] == pytest.approx(log_loss(y[test], by_model))
     assert row["auc"] == pytest.approx(
         roc_auc_score(y[test], told, multi_class="ovr", average="macro")
     )
@@ -85,19 +83,19 @@ def test_probabilities_are_measured_beside_the_ensemble(iris):
         *("conditions", "error", "AUC", "log loss"),
     ]
     assert f"{row['auc']:.3g}" in line
-    assert last.startswith("ensemble: error ")
+    assert last.startswith("model: error ")
     assert ", AUC " in last
 
 
 def test_conditions_are_counted_in_all_and_per_rule(iris):
-    ensemble, X, y = iris
-    found = compare(ensemble, X, y, methods=["distilled"], budgets=[4], random_state=0)
+    model, X, y = iris
+    found = compare(model, X, y, methods=["distilled"], budgets=[4], random_state=0)
     model = found.estimators["distilled", 4]
     counts = [rule.n_conditions for rule in model.rules_.rules]
     row, scores = found.rows()[0], model.evaluate(X, y)
     assert row["n_conditions"] == scores["n_conditions"] == sum(counts) > 4
     assert row["mean_conditions"] == scores["mean_conditions"] == np.mean(counts)
-    path = simplify_path(ensemble, X, y, max_rules=3, random_state=0)
+    path = simplify_path(model, X, y, max_rules=3, random_state=0)
     totals = [sum(r.n_conditions for r in point.rules.rules) for point in path.points]
     assert [row["n_conditions"] for row in path.rows()] == totals
 
@@ -152,11 +150,11 @@ def test_stability_is_measured_on_request(iris):
 
 def test_numbers_and_weights():
     X, y = load_diabetes(return_X_y=True, as_frame=True)
-    ensemble = RandomForestRegressor(10, random_state=0).fit(X, y)
+    model = RandomForestRegressor(10, random_state=0).fit(X, y)
     weight = np.ones(len(y))
     methods = [DistilledTreeRegressor(max_rules=4)]
-    plain = compare(ensemble, X, y, methods=methods, random_state=0)
-    weighted = compare(ensemble, X, y, weight, methods=methods, random_state=0)
+    plain = compare(model, X, y, methods=methods, random_state=0)
+    weighted = compare(model, X, y, weight, methods=methods, random_state=0)
     assert plain.rows()[0]["error"] == weighted.rows()[0]["error"]
     assert plain.rows()[0]["method"] == "DistilledTreeRegressor"
     header, line, last = str(plain).splitlines()
@@ -165,8 +163,8 @@ def test_numbers_and_weights():
     assert f"{row['rmse']:.3g}" in line
     assert row["rmse"] == pytest.approx(row["error"] ** 0.5)
     assert row["mae"] < row["rmse"]
-    assert last.startswith("ensemble: RMSE ")
-    assert plain.ensemble_scores["rmse"] == pytest.approx(plain.ensemble_error**0.5)
+    assert last.startswith("model: RMSE ")
+    assert plain.model_scores["rmse"] == pytest.approx(plain.model_error**0.5)
 
 
 def test_categories_and_missing_values():
@@ -175,10 +173,10 @@ def test_categories_and_missing_values():
     X.loc[::9, "size"] = np.nan
     X["kind"] = X["kind"].astype("category")
     y = ((X["size"] > 0.5) | (X["kind"] == "b")).to_numpy()
-    ensemble = HistGradientBoostingClassifier(
+    model = HistGradientBoostingClassifier(
         max_iter=10, categorical_features="from_dtype", random_state=0
     ).fit(X, y)
-    found = compare(ensemble, X, y, random_state=0)
+    found = compare(model, X, y, random_state=0)
     assert [row["failure"] for row in found.rows()] == [None] * len(compared_methods())
 
 
@@ -188,7 +186,7 @@ def test_categories_and_missing_values():
         (["nothing"], "methods must be among"),
         ([], "methods must have at least one method"),
         ([3], "names or instances of estimators of defragtrees; got 3"),
-        ([DistilledTreeRegressor()], "does not support an ensemble for classification"),
+        ([DistilledTreeRegressor()], "does not support a model for classification"),
         (["distilled", "distilled"], "must have different names; got one twice"),
     ],
 )
@@ -233,13 +231,13 @@ def test_settings_that_cannot_be_are_refused_before_any_fit(iris, settings, mess
         compare(*iris, methods=["distilled"], **settings)
 
 
-def test_labels_that_the_ensemble_does_not_know_are_refused(iris):
-    ensemble, X, y = iris
-    with pytest.raises(ValueError, match="labels that the ensemble does not know"):
-        compare(ensemble, X, y.astype(str))
+def test_labels_that_the_model_does_not_know_are_refused(iris):
+    model, X, y = iris
+    with pytest.raises(ValueError, match="labels that the model does not know"):
+        compare(model, X, y.astype(str))
     with pytest.raises(ValueError, match="compare needs y"):
-        compare(ensemble, X, None)
-    model = compare(ensemble, X, y, methods=["distilled"]).estimators["distilled", None]
+        compare(model, X, None)
+    model = compare(model, X, y, methods=["distilled"]).estimators["distilled", None]
     with pytest.raises(ValueError, match="Check the type of the labels"):
         model.evaluate(X, y.astype(str))
 
@@ -252,15 +250,15 @@ def test_a_budget_may_be_a_number_and_repeats_count_once(iris):
 
 
 def test_weights_count_in_coverage_and_overlap(iris):
-    ensemble, X, y = iris
-    model = DefragClassifier(ensemble, random_state=0).fit(X, y)
+    model, X, y = iris
+    model = DefragClassifier(model, random_state=0).fit(X, y)
     weight = (y == 0).to_numpy(float)
     some = model.evaluate(X, y, weight)
     assert some == model.evaluate(X[weight > 0], y[weight > 0])
 
 
 def test_estimators_of_the_user_are_measured_on_the_same_rows(iris):
-    ensemble, X, y = iris
+    model, X, y = iris
     tree = DecisionTreeClassifier(max_leaf_nodes=3, random_state=0)
     others = {
         "my tree": tree,
@@ -268,7 +266,7 @@ def test_estimators_of_the_user_are_measured_on_the_same_rows(iris):
         "regression": LogisticRegression(max_iter=1000),
     }
     found = compare(
-        ensemble, X, y, methods=["distilled"], budgets=3, others=others, random_state=3
+        model, X, y, methods=["distilled"], budgets=3, others=others, random_state=3
     )
     train, test = train_test_split(np.arange(150), random_state=3, stratify=y)
     fitted = DecisionTreeClassifier(max_leaf_nodes=3, random_state=0)
@@ -279,7 +277,7 @@ def test_estimators_of_the_user_are_measured_on_the_same_rows(iris):
     assert row["error"] == np.mean(predicted != y[test])
     likely = fitted.predict_proba(X.iloc[test])
     assert row["log_loss"] == pytest.approx(log_loss(y[test], likely))
-    assert row["fidelity"] == np.mean(predicted == ensemble.predict(X.iloc[test]))
+    assert row["fidelity"] == np.mean(predicted == model.predict(X.iloc[test]))
     assert rows["distilled"].keys() - {"failure"} <= row.keys()
     assert row["n_rules"] == rows["scaled tree"]["n_rules"] == 3
     assert np.isnan(rows["regression"]["n_rules"])
@@ -291,24 +289,24 @@ def test_estimators_of_the_user_are_measured_on_the_same_rows(iris):
 
 
 def test_an_estimator_that_was_fitted_is_taken_as_it_is_and_marked(iris):
-    ensemble, X, y = iris
+    model, X, y = iris
     other = DecisionTreeClassifier(random_state=0).fit(X, np.where(y > 0, "a", "b"))
     with pytest.raises(ValueError, match="must have at least one method"):
-        compare(ensemble, X, y, methods=[])
+        compare(model, X, y, methods=[])
     tree = DecisionTreeClassifier(random_state=0).fit(X, y)
     found = compare(
-        ensemble, X, y, methods=[], others={"tree": tree, "other": other}, cv=3
+        model, X, y, methods=[], others={"tree": tree, "other": other}, cv=3
     )
     tree_row, other_row = found.rows()
     assert tree_row["error"] == 0
     assert tree_row["is_fitted"]
     assert np.isnan(tree_row["seconds"])
-    # Its labels are not those of the ensemble.
+    # Its labels are not those of the model.
     assert other_row["failure"].startswith("ValueError")
     lines = str(found).splitlines()
     assert "tree: already fitted (may be trained on these rows)" in lines
     assert any(
-        line.startswith("ensemble: error ")
+        line.startswith("model: error ")
         and line.endswith(" (may be trained on these rows)")
         for line in lines
     )
@@ -316,11 +314,11 @@ def test_an_estimator_that_was_fitted_is_taken_as_it_is_and_marked(iris):
 
 def test_other_estimators_of_numbers_with_weights():
     X, y = load_diabetes(return_X_y=True, as_frame=True)
-    ensemble = RandomForestRegressor(10, random_state=0).fit(X, y)
+    model = RandomForestRegressor(10, random_state=0).fit(X, y)
     weight = np.arange(len(y)) % 2
     tree = DecisionTreeRegressor(max_leaf_nodes=5, random_state=0)
     found = compare(
-        ensemble, X, y, weight, methods=[], others={"tree": tree}, random_state=0
+        model, X, y, weight, methods=[], others={"tree": tree}, random_state=0
     )
     is_odd = weight > 0
     train, test = train_test_split(np.arange(len(y)), random_state=0)
@@ -350,11 +348,11 @@ def test_costs_of_one_method_are_those_of_all():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(600, 2))
     y = (X[:, 0] + rng.normal(size=600) > 1).astype(int)
-    ensemble = RandomForestClassifier(20, min_samples_leaf=5, random_state=0)
-    ensemble.fit(X[::2], y[::2])
+    model = RandomForestClassifier(20, min_samples_leaf=5, random_state=0)
+    model.fit(X[::2], y[::2])
     tree = DecisionTreeClassifier(max_leaf_nodes=4, random_state=0)
     found = compare(
-        ensemble,
+        model,
         X,
         y,
         methods={
@@ -373,7 +371,7 @@ def test_costs_of_one_method_are_those_of_all():
         return np.mean(4 * (y[test] > decided) + (y[test] < decided))
 
     assert other["expected_cost"] == pytest.approx(cost(tree))
-    assert found.ensemble_scores["expected_cost"] == pytest.approx(cost(ensemble))
+    assert found.model_scores["expected_cost"] == pytest.approx(cost(model))
     for row, name in ((plain, "plain"), (ours, "ours")):
         model = found.estimators[name, None]
         assert row["expected_cost"] == pytest.approx(cost(model))

@@ -152,7 +152,7 @@ def saved(labelled, tmp_path_factory):
     frame.assign(y=y).to_csv(folder / "data.csv", index=False)
     import joblib
 
-    joblib.dump(model.ensemble_, folder / "model.joblib")
+    joblib.dump(model.model_, folder / "model.joblib")
     return folder
 
 

@@ -108,7 +108,7 @@ def test_path_can_be_chosen_by_any_measure(spam):
         assert losses[path.chosen] <= limit
         assert (losses[: path.chosen] > limit).all()
         assert values[0] == (0.5 if name == "auc" else pytest.approx(0.67, abs=0.02))
-        better = path.ensemble_measures[name] - values
+        better = path.model_measures[name] - values
         assert (better > 0 if is_larger_better else better < 0).all()
         assert f"{spreads[best]:.2g}" in str(path)
 
@@ -165,11 +165,11 @@ def test_rows_of_one_class_cannot_choose_by_ranking(spam):
         simplify_path(forest, *rows, choose_by="auc", max_rules=2, random_state=0)
 
 
-def test_path_without_y_measures_against_the_ensemble():
+def test_path_without_y_measures_against_the_model():
     energy = load_sample("energy")
     forest = RandomForestRegressor(20, random_state=0).fit(energy.X, energy.y)
     path = simplify_path(forest, energy.X, max_rules=4, random_state=0)
-    assert path.ensemble_error == 0
+    assert path.model_error == 0
     assert path.points[-1].fidelity > path.points[0].fidelity
 
 

@@ -98,7 +98,7 @@ def test_a_stopped_run_goes_on_and_ends_with_the_same_files(finished, tmp_path):
 
 def test_only_what_an_item_needs_is_planned():
     plan = Plan(("table2",), ("energy",), (0,))
-    parts = ("ensemble", "Proposed", "Proposed, until convergence", "em")
+    parts = ("model", "Proposed", "Proposed, until convergence", "em")
     assert plan.cells() == [("energy", 0, parts)]
     plan = Plan(("table4",), ("energy", "spambase"), (0,))
     assert [cell[0] for cell in plan.cells()] == ["energy"]
@@ -115,7 +115,7 @@ def test_only_what_an_item_needs_is_planned():
 def test_as_many_draws_are_planned_as_are_wanted(tmp_path):
     page = reproduce(tmp_path, draws=3, only=["table1"], datasets=["energy"], n_jobs=1)
     names = sorted(path.name for path in (tmp_path / "parts").iterdir())
-    assert names == [f"energy-{seed}-ensemble.json" for seed in range(3)]
+    assert names == [f"energy-{seed}-model.json" for seed in range(3)]
     text = page.read_text(encoding="utf-8")
     assert "Command: python -m benchmarks.paper --draws 3" in text
     assert "3 realisations" in text

@@ -25,8 +25,8 @@ def test_settings_and_defaults_are_those_of_the_estimator():
     found = {name: p.default for name, p in named.items() if name not in ROWS}
     expected = {one.name: one.default for one in fields(DefragClassifier)}
     expected = {name: expected[name] for name in found if name in expected}
-    assert found.pop("ensemble") is inspect.Parameter.empty
-    expected.pop("ensemble")
+    assert found.pop("model") is inspect.Parameter.empty
+    expected.pop("model")
     assert found.pop("method") == "defrag"
     # Each method has its own default.
     assert found.pop("target") is None
@@ -70,7 +70,7 @@ def test_settings_reach_the_estimator():
     simple = simplify(FOREST, X, Y, max_rules=3, threshold=0.3, random_state=0)
     assert isinstance(simple, DefragClassifier)
     assert (simple.max_rules, simple.threshold, simple.random_state) == (3, 0.3, 0)
-    assert simple.ensemble is FOREST
+    assert simple.model is FOREST
     direct = DefragClassifier(FOREST, max_rules=3, threshold=0.3, random_state=0)
     assert direct.fit(X, Y).rules_ == simple.rules_
 
@@ -96,9 +96,9 @@ def test_the_papers_method_is_one_word_away():
 
 def test_the_target_of_the_paper_is_y_unless_it_is_given():
     settings = {"method": "paper", "max_rules": 2, "random_state": 0}
-    assert simplify(FOREST, X, target="ensemble", **settings).target == "ensemble"
+    assert simplify(FOREST, X, target="model", **settings).target == "model"
     assert simplify(FOREST, X, Y, **settings).target == "labels"
-    with pytest.raises(ValueError, match="Pass y, or set target='ensemble'"):
+    with pytest.raises(ValueError, match="Pass y, or set target='model'"):
         simplify(FOREST, X, **settings)
 
 
@@ -116,11 +116,11 @@ def test_other_methods_are_refused_with_what_to_do():
         simplify(FOREST, X, Y, method="intrees")
 
 
-def test_a_default_fit_speaks_of_rules_and_ensemble_only():
+def test_a_default_fit_speaks_of_rules_and_model_only():
     simple = simplify(FOREST, X, Y, random_state=0)
     text = simple.summary()
     assert "rules" in text
-    assert "ensemble" in text
+    assert "model" in text
     assert "posterior" not in text
     assert "component" not in text
     assert not hasattr(simple, "posterior_")
@@ -138,7 +138,7 @@ def test_a_path_is_scored_on_validation_rows_that_its_rules_have_not_seen():
     assert path.is_against_y
     _, test = train_test_split(np.arange(60), test_size=20, random_state=0)
     wrong = FOREST.predict(new[test]) != y_new[test]
-    assert path.ensemble_error == pytest.approx(wrong.mean())
+    assert path.model_error == pytest.approx(wrong.mean())
     assert wrong.any()
     with pytest.raises(TypeError, match="validation in memory"):
         simplify_path(FOREST, X, validation=(iter([(new, y_new)]), None))

@@ -243,7 +243,7 @@ def test_tables_hold_the_kept_results_and_escape_what_they_hold():
     pytest.importorskip("sphinx", reason="it builds the site")
     tables = load(DOCS / "_ext" / "result_tables.py")
     means = tables.read_quality()
-    assert {"defragtrees", "tree on y", "ensemble"} <= {*means.method}
+    assert {"defragtrees", "tree on y", "model"} <= {*means.method}
     ten = means[(means.data == "adult") & (means.budget == 10)]
     assert (ten.n_rules <= 10).all()
     assert ten.auc.between(0.5, 1.0).all()
@@ -258,10 +258,10 @@ def test_the_benchmark_shows_where_others_are_ahead():
     pytest.importorskip("sphinx", reason="it builds the site")
     tables = load(DOCS / "_ext" / "result_tables.py")
     means, lost = tables.read_quality(), tables.behind()
-    part = means[(means.ensemble == "forest") & (means.budget == 10)]
+    part = means[(means.model == "forest") & (means.budget == 10)]
     table = part.pivot(index="data", columns="method", values="auc").dropna()
     ahead = table.index[table["FIGS"] > table["defragtrees"]]
-    is_shown = (lost.ensemble == "forest") & (lost.budget == 10) & (lost.gap > 0)
+    is_shown = (lost.model == "forest") & (lost.budget == 10) & (lost.gap > 0)
     is_shown &= (lost.method == "FIGS") & (lost.measure == "AUC")
     assert {*lost[is_shown].data} == {*ahead}
     assert not lost.method.str.startswith("defragtrees").any()

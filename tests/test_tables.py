@@ -133,9 +133,7 @@ class TestArrays:
     def test_the_number_of_columns_is_checked(self):
         with pytest.raises(ValueError, match="X has 2 features, but the rules saw 3"):
             read_matrix(np.zeros((1, 2)), names=("a", "b", "c"), what="the rules")
-        with pytest.raises(
-            ValueError, match="X has 2 features, but the ensemble saw 1"
-        ):
+        with pytest.raises(ValueError, match="X has 2 features, but the model saw 1"):
             read_matrix(np.zeros((1, 2)), categories=(None,))
 
     def test_arrays_have_no_names_and_no_categories(self):
@@ -261,7 +259,7 @@ class TestNames:
         with pytest.raises(ValueError, match="'a', 'b', 'c', 'd', 'e', … and unexp"):
             read_matrix(frame, names=tuple("abcdefg"))
 
-    def test_an_ensemble_without_names_takes_columns_by_position(self, pandas):
+    def test_an_model_without_names_takes_columns_by_position(self, pandas):
         frame = pandas.DataFrame([[1, 2]], columns=["size", "age"])
         assert rows(read_matrix(frame, names=("x1", "x2"))) == [[1.0, 2.0]]
         with pytest.raises(ValueError, match="X has 2 features"):

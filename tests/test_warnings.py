@@ -58,9 +58,7 @@ def test_a_fit_names_the_line_of_its_call(forest):
     assert {file for file, _, _ in found} == {Path(__file__).name}
     assert all(line.endswith("# this line") for _, line, _ in found)
     messages = [message for _, _, message in found]
-    assert any(
-        "columns that the ensemble was not trained on" in one for one in messages
-    )
+    assert any("columns that the model was not trained on" in one for one in messages)
     assert sum("has only missing values" in one for one in messages) == 2
 
 

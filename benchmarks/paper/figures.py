@@ -149,11 +149,11 @@ def figure_trade_off(results):
     """Every realisation of every method as a point; means and spreads in a table."""
     numbers, rows = [], []
     for dataset in results.datasets:
-        ensemble = results.values(dataset, "ensemble", "error")
-        if not len(ensemble):
+        model = results.values(dataset, "model", "error")
+        if not len(model):
             continue
-        error = spread_text(ensemble, 4)
-        rows.append([TITLES[dataset], "ensemble", "", error, "", ""])
+        error = spread_text(model, 4)
+        rows.append([TITLES[dataset], "model", "", error, "", ""])
         for method in METHODS:
             for seed in results.seeds:
                 one = results.one(dataset, method, seed)
@@ -249,9 +249,9 @@ def _draw_trade_off(results, numbers):
                 ls="none",
                 label=method,
             )
-        ensemble = results.values(dataset, "ensemble", "error")
-        if len(ensemble):
-            ax.axhline(ensemble.mean(), color="0.3", ls="--", lw=1, label="ensemble")
+        model = results.values(dataset, "model", "error")
+        if len(model):
+            ax.axhline(model.mean(), color="0.3", ls="--", lw=1, label="model")
         ax.set_xscale("log")
         ax.set_xticks(TICKS, map(str, TICKS))
         ax.minorticks_off()
@@ -316,13 +316,11 @@ def _regions_row(one, names):
 def _region_figures(results, dataset, result):
     """The two pictures of one data set."""
     seed = results.seeds[0]
-    chosen = results.one(dataset, "ensemble", seed)
+    chosen = results.one(dataset, "model", seed)
     data = draw(dataset, seed, results.data_folder)
-    ensemble = fit_forest(
-        data, chosen["node_size"], chosen["n_leaves"], seed, N_FEW_TREES
-    )
+    model = fit_forest(data, chosen["node_size"], chosen["n_leaves"], seed, N_FEW_TREES)
     rules = {name: RuleModel.from_dict(one) for name, one in result["rules"].items()}
-    forest = read_forest(ensemble)
+    forest = read_forest(model)
     return {
         f"regions_{dataset}": _draw_regions(data, forest, result["n_regions"], rules),
         f"node_harvest_{dataset}": _draw_harvest(rules["Node Harvest"]),

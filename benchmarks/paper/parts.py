@@ -66,7 +66,7 @@ def make_method(name, forest, seed, **more):
     return kind(forest, **{**settings, **more}, random_state=seed)
 
 
-def _ensemble(data, seed):
+def _model(data, seed):
     forest, chosen = search_forest(data, seed)
     return {
         **chosen,
@@ -234,7 +234,7 @@ def _regions(data, seed, forest):
     return result
 
 
-# What is fitted around the forest that the part "ensemble" has chosen.
+# What is fitted around the forest that the part "model" has chosen.
 PARTS = {
     "regions": _regions,
     "em": _em,
@@ -244,17 +244,15 @@ PARTS = {
 
 
 def run_part(part, data, seed, chosen=None):
-    """The result of one of PARTS; all but "ensemble" need what that part found."""
+    """The result of one of PARTS; all but "model" need what that part found."""
     with warnings.catch_warnings():
         # A restart that has not converged, or a class that a fold lacks, is a result.
         warnings.simplefilter("ignore", UserWarning)
-        if part == "ensemble":
-            return _ensemble(data, seed)
+        if part == "model":
+            return _model(data, seed)
         n_trees = N_FEW_TREES if part == "regions" else published.N_TREES
-        ensemble = fit_forest(
-            data, chosen["node_size"], chosen["n_leaves"], seed, n_trees
-        )
+        model = fit_forest(data, chosen["node_size"], chosen["n_leaves"], seed, n_trees)
         forest = dataclasses.replace(
-            read_forest(ensemble), feature_names=data.feature_names
+            read_forest(model), feature_names=data.feature_names
         )
         return PARTS[part](data, seed, forest)

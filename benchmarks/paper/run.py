@@ -18,7 +18,7 @@ from benchmarks.paper.tables import OVERLAPPING, table1, table2, table3, table4
 from defragtrees._utils.progress import Progress
 from defragtrees._version import __version__
 
-# Each table or figure with the parts that it is made of, beside the ensemble.
+# Each table or figure with the parts that it is made of, beside the model.
 ITEMS = {
     "table1": (table1, ()),
     "table2": (table2, (PROPOSED, CONVERGED, "em")),
@@ -39,7 +39,7 @@ COSTS = {
     "higgs": 8.0,
     "energy": 0.5,
 }
-PART_COSTS = {"ensemble": 3.0, "em": 6.0, "BATrees": 4.0, "regions": 5.0}
+PART_COSTS = {"model": 3.0, "em": 6.0, "BATrees": 4.0, "regions": 5.0}
 # The parts of one item only, which no other item needs.
 OWN_PARTS = {"table4": "energy", "figure_regions": "synthetic"}
 
@@ -70,7 +70,7 @@ class Plan:
                 continue
             if item == "figure_regions" and seed != self.seeds[0]:
                 continue
-            parts |= dict.fromkeys(("ensemble", *ITEMS[item][1]))
+            parts |= dict.fromkeys(("model", *ITEMS[item][1]))
         return tuple(parts)
 
 
@@ -142,7 +142,7 @@ def _run_cell(store, dataset, seed, parts, data_folder):
     if missing:
         data = draw(dataset, seed, data_folder)
         for part in missing:
-            chosen = store.read(dataset, seed, "ensemble")
+            chosen = store.read(dataset, seed, "model")
             store.write(dataset, seed, part, run_part(part, data, seed, chosen))
     return cost(dataset, parts)
 

@@ -13,7 +13,7 @@ def table1(results):
     """Rows and features of every set, beside the paper's."""
     numbers = []
     for dataset in results.datasets:
-        result = results.one(dataset, "ensemble", results.seeds[0])
+        result = results.one(dataset, "model", results.seeds[0])
         if result is None:
             continue
         n_features, n_all, n_rows = published.DATASETS[dataset]

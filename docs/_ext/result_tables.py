@@ -24,7 +24,7 @@ NAMES = {
     "ours, error": 'defragtrees, criterion="error"',
     "ours, points": "defragtrees, points",
 }
-BOUNDS = ("base rate", "ensemble")
+BOUNDS = ("base rate", "model")
 RARE = "_rare"
 MANY_ROWS = 100
 MEASURES = {"error": "error", "auc": "AUC", "log_loss": "log loss"}
@@ -32,13 +32,13 @@ PLOTTED = ("ours", "tree on y", "tree on probabilities", "optimal tree", "FIGS")
 
 
 def read_quality():
-    """Means over seeds by set, ensemble, method and number of rules."""
+    """Means over seeds by set, model, method and number of rules."""
     results = pd.read_csv(RESULTS / "quality.csv")
     results = results[(results.budget > 0) | results.method.isin(BOUNDS)]
     # Lists as short as a tree have no number of rules to keep to.
     results = results[~results.method.str.startswith(AS_SHORT)]
     results["in_all"] = results.n_conditions.where(results.budget > 0)
-    keys = ["data", "ensemble", "method", "budget"]
+    keys = ["data", "model", "method", "budget"]
     columns = ["error", "auc", "log_loss", "n_rules", "in_all"]
     means = results.groupby(keys, sort=False)[columns].mean().reset_index()
     means["method"] = means.method.replace(NAMES)
@@ -57,12 +57,12 @@ def two_class_means():
 def behind():
     """Where another method is ahead of our list: a row for each, with the difference.
 
-    One for each set, ensemble, number of rules, measure and method, of all that there
+    One for each set, model, number of rules, measure and method, of all that there
     are; `gap` is above 0 where the other is ahead.
     """
     means = read_quality()
     means = means[means.budget > 0]
-    keys = ["data", "ensemble", "budget"]
+    keys = ["data", "model", "budget"]
     is_ours = means.method.isin(NAMES.values())
     parts = []
     for measure in MEASURES:
@@ -116,19 +116,19 @@ class QualityTable(Generated):
     """All methods on all sets."""
 
     def write(self):
-        """Write a row for each set, ensemble, method and number of rules."""
-        header = ["set", "ensemble", "method", "at most", "rules", "conditions"]
+        """Write a row for each set, model, method and number of rules."""
+        header = ["set", "model", "method", "at most", "rules", "conditions"]
         header += ["error", "AUC", "log loss"]
         rows = [
             [
-                *(row.data, row.ensemble, row.method, row.budget or ""),
+                *(row.data, row.model, row.method, row.budget or ""),
                 *(number(row.n_rules, 1) if row.budget else "", number(row.in_all, 1)),
                 *(number(row[name], 4) for name in ("error", "auc", "log_loss")),
             ]
             for _, row in read_quality().iterrows()
         ]
         caption = "Every method on every set, means over seeds, on rows left out"
-        filters = "set", "ensemble", "method", "at most"
+        filters = "set", "model", "method", "at most"
         return as_table(header, rows, caption, filters, "10")
 
 
@@ -154,7 +154,7 @@ class QualityMeans(Generated):
             ]
             for _, row in two_class_means().iterrows()
         ]
-        caption = "Means over the sets with two classes and over both ensembles"
+        caption = "Means over the sets with two classes and over both models"
         return as_table(header, rows, caption, ("method", "at most"), "10")
 
 
@@ -178,9 +178,7 @@ class QualityAhead(Generated):
             "share",
             "by, on average",
         ]
-        caption = (
-            "Where others are ahead of our list; a pair is a set, an ensemble and "
-        )
+        caption = "Where others are ahead of our list; a pair is a set, a model and "
         caption += "a number of rules, mean of seeds"
         return as_table(header, rows, caption, ("method", "measure"))
 
@@ -190,19 +188,19 @@ class QualityLosses(Generated):
 
     def write(self):
         """Write a row for each pair and measure, with the method that is best."""
-        keys = ["data", "ensemble", "budget", "measure"]
+        keys = ["data", "model", "budget", "measure"]
         ahead = behind().query("gap > 0").sort_values("gap", ascending=False)
         rows = [
             [
-                *(row.data, row.ensemble, row.budget, row.measure, row.method),
+                *(row.data, row.model, row.budget, row.measure, row.method),
                 *(number(value, 4) for value in (row.other, row.ours, row.gap)),
             ]
             for _, row in ahead.drop_duplicates(keys).iterrows()
         ]
-        header = ["set", "ensemble", "at most", "measure", "best other method"]
+        header = ["set", "model", "at most", "measure", "best other method"]
         header += ["its", "ours", "behind by"]
         caption = "Where our list is behind, the largest differences first"
-        filters = "set", "ensemble", "measure", "at most"
+        filters = "set", "model", "measure", "at most"
         return as_table(header, rows, caption, filters, "10")
 
 

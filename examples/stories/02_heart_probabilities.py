@@ -77,7 +77,7 @@ plots.calibration(simple.rules_, X_test, y_test)
 # What do a few rules lose against the forest?
 scores = simple.evaluate(X_test, y_test)
 for name in ("error", "auc", "log_loss"):
-    print(f"{name:9} rules {scores[name]:.3f}, forest {scores['ensemble_' + name]:.3f}")
+    print(f"{name:9} rules {scores[name]:.3f}, forest {scores['model_' + name]:.3f}")
 
 # %%
 # A list has one risk per rule, so it divides patients into a few risk groups:

@@ -65,7 +65,7 @@ for simple in (listed, alone, points):
     print(
         f"{simple.form:10} off by {scores['mae']:8,.0f} dollars, R2 {scores['r2']:.2f}"
     )
-print(f"{'forest':10} off by {scores['ensemble_mae']:8,.0f} dollars")
+print(f"{'forest':10} off by {scores['model_mae']:8,.0f} dollars")
 
 # %%
 # On these homes, as on most data, points come closest to the forest (:doc:`/forms` has

@@ -54,7 +54,7 @@ print(shorter)
 #
 # "I trust the first rule. Find the others again, at most four in all."
 improved = edited.improve(
-    X, y, keep=[1], ensemble=model, max_rules=4, max_conditions=2, random_state=0
+    X, y, keep=[1], model=model, max_rules=4, max_conditions=2, random_state=0
 )
 print(improved)
 plots.rule_table(improved)

@@ -51,9 +51,7 @@ plots.score_risk(card.rules_, X_test, y_test)
 # %%
 # What is lost by single conditions and whole points?
 scores = card.evaluate(X_test, y_test)
-print(
-    f"AUC of the card {scores['auc']:.3f}, of the forest {scores['ensemble_auc']:.3f}"
-)
+print(f"AUC of the card {scores['auc']:.3f}, of the forest {scores['model_auc']:.3f}")
 
 # %%
 # As a table for a document:

@@ -69,7 +69,7 @@ for month in range(1, 9):
     rows = X_new.sample(500, random_state=month)
     if month >= 5:
         rows = rows.assign(income=rows["income"] * (1.15 - 0.05 * month))
-    check = rules.check(rows, y_new[rows.index], ensemble=model)
+    check = rules.check(rows, y_new[rows.index], model=model)
     history = check.append_to(path, label=f"month {month}")
 print(history)
 plots.history(history)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from defragtrees.errors import (
         MissingPackageError,
         ModelFileError,
-        UnsupportedEnsembleError,
+        UnsupportedModelError,
     )
     from defragtrees.estimators.defrag import DefragClassifier, DefragRegressor
     from defragtrees.report.page import write_report
@@ -47,7 +47,7 @@ __all__ = [
     "Scorecard",
     "Segments",
     "Tree",
-    "UnsupportedEnsembleError",
+    "UnsupportedModelError",
     "compare",
     "compare_models",
     "diff",
@@ -64,7 +64,7 @@ __all__ = [
 NAMES = {
     "_compare": ("Comparison", "compare"),
     "rules.diff": ("diff",),
-    "errors": ("MissingPackageError", "ModelFileError", "UnsupportedEnsembleError"),
+    "errors": ("MissingPackageError", "ModelFileError", "UnsupportedModelError"),
     "ensembles.forest": ("Forest", "Tree"),
     "estimators.defrag": ("DefragClassifier", "DefragRegressor"),
     "_path": ("RulePath", "simplify_path"),

@@ -59,14 +59,14 @@ def check_names(given: Iterable[str], names: Iterable[str], function: str) -> No
 
 @with_guesses
 def simplify(
-    ensemble: Any,
+    model: Any,
     X: Rows,
     y: Column | None = None,
     sample_weight: Column | None = None,
     *,
     validation: tuple[Any, ...] | None = None,
     method: Literal["defrag", "paper"] = "defrag",
-    target: Literal["ensemble", "labels"] | None = None,
+    target: Literal["model", "labels"] | None = None,
     max_calls: int | None = None,
     form: Literal["list", "standalone", "points"] = "list",
     max_rules: str | int = "auto",
@@ -98,7 +98,7 @@ def simplify(
     ----------
     What to imitate
 
-    ensemble : fitted ensemble, pipeline, path or Forest
+    model : fitted model, pipeline, path or Forest
         The model to simplify: a tree ensemble, a pipeline or estimator around one, or
         the file that it was saved to. Any other model, or a function that predicts, is
         queried as a black box.
@@ -115,8 +115,8 @@ def simplify(
     method : {"defrag", "paper"}, default="defrag"
         "defrag" searches for short rules. "paper" is the published algorithm of Hara
         and Hayashi; see `FABRulesClassifier`.
-    target : {"ensemble", "labels"}, optional
-        Imitate the model ("ensemble") or fit y ("labels"). The default is "ensemble",
+    target : {"model", "labels"}, optional
+        Imitate the model ("model") or fit y ("labels"). The default is "model",
         and "labels" for `method="paper"`.
     max_calls : int, optional
         Maximum number of rows for which a black box is queried; no limit by default.
@@ -183,8 +183,8 @@ def simplify(
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.ensemble import RandomForestClassifier
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
-    >>> ensemble = RandomForestClassifier(random_state=0).fit(X, y)
-    >>> simplify(ensemble, X, max_rules=3, random_state=0).rules_.n_rules
+    >>> model = RandomForestClassifier(random_state=0).fit(X, y)
+    >>> simplify(model, X, max_rules=3, random_state=0).rules_.n_rules
     3
     """
     given = {name: value for name, value in locals().items() if name not in ROWS}
@@ -193,11 +193,11 @@ def simplify(
             f"method must be one of ('defrag', 'paper'); got {method!r}. The other "
             "methods are estimators of their own, in defragtrees.baselines."
         )
-    forest = fitted_forest(ensemble, X)
+    forest = fitted_forest(model, X)
     if forest is None:
-        read_forest(ensemble)  # raises NotFittedError
+        read_forest(model)  # raises NotFittedError
     if isinstance(forest, Unreadable):
-        outcome = make_outcome(model_task(ensemble, as_dense(X)))
+        outcome = make_outcome(model_task(model, as_dense(X)))
     else:
         outcome = forest.outcome
     if target is None:

@@ -1,4 +1,4 @@
-"""compare: fit several methods to one ensemble and measure them on the same rows."""
+"""compare: fit several methods to one model and measure them on the same rows."""
 
 import itertools
 import math
@@ -52,7 +52,7 @@ RATES = ("error", "fidelity", "coverage", "overlap")
 
 
 def compare(
-    ensemble: Any,
+    model: Any,
     X: Rows,
     y: Column,
     sample_weight: Column | None = None,
@@ -67,14 +67,14 @@ def compare(
     n_jobs: int | None = None,
     verbose: int = 0,
 ) -> "Comparison":
-    """Fit several methods to one ensemble, and measure them on the same held-out rows.
+    """Fit several methods to one model, and measure them on the same held-out rows.
 
     If methods have costs, class weights or a threshold, those of the first such method
-    define the expected cost of all, the ensemble included.
+    define the expected cost of all, the model included.
 
     Parameters
     ----------
-    ensemble : fitted ensemble, path or Forest
+    model : fitted model, path or Forest
         The model to simplify. It is not fitted again: on rows that it was trained on,
         its own error is too low, and so may be that of rules that imitate it. Pass
         rows that it was not trained on for a fair comparison.
@@ -85,7 +85,7 @@ def compare(
         Weight of each row; 1 by default.
     methods : sequence of str or estimator, or mapping from name to them, optional
         Names are keys of `defragtrees.estimators.METHODS`. The default is all installed
-        methods but "paper". An estimator is copied and fitted to `ensemble` with its
+        methods but "paper". An estimator is copied and fitted to `model` with its
         settings.
     others : mapping from name to scikit-learn estimator, optional
         Other estimators, such as a small tree, measured on the same held-out rows. A
@@ -118,19 +118,19 @@ def compare(
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.ensemble import RandomForestClassifier
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
-    >>> ensemble = RandomForestClassifier(20, random_state=0).fit(X, y)
-    >>> comparison = compare(ensemble, X, y, methods=["distilled"], budgets=[3, 4],
+    >>> model = RandomForestClassifier(20, random_state=0).fit(X, y)
+    >>> comparison = compare(model, X, y, methods=["distilled"], budgets=[3, 4],
     ...                 random_state=0)
     >>> [(row["method"], row["budget"], row["n_rules"]) for row in comparison.rows()]
     [('distilled', 3, 3.0), ('distilled', 4, 4.0)]
     >>> from sklearn.tree import DecisionTreeClassifier
     >>> mine = {"my tree": DecisionTreeClassifier(max_leaf_nodes=4, random_state=0)}
-    >>> comparison = compare(ensemble, X, y, methods=["distilled"], budgets=4,
+    >>> comparison = compare(model, X, y, methods=["distilled"], budgets=4,
     ...                      others=mine, random_state=0)
     >>> [(row["method"], row["n_rules"]) for row in comparison.rows()]
     [('distilled', 4.0), ('my tree', 4.0)]
     """
-    forest = open_model(ensemble, X, y, random_state, verbose=verbose)
+    forest = open_model(model, X, y, random_state, verbose=verbose)
     chosen = _methods(methods, forest.outcome)
     others = _others(others, chosen)
     sizes = _budgets(budgets)
@@ -140,7 +140,7 @@ def compare(
     # One seed for all, so that no method depends on the others.
     seed = one_seed(random_state)
     splits = _splits(rows.y, forest.outcome, test_size, cv, seed)
-    ensemble_scores = rows.ensemble_scores(splits)
+    model_scores = rows.model_scores(splits)
     shared = {"random_state": seed, "n_jobs": n_jobs}
     entries, estimators = [], {}
     runs = [*itertools.product(chosen, sizes), *((name, None) for name in others)]
@@ -155,14 +155,14 @@ def compare(
             else:
                 entry = _measured_other(others[name], rows, splits)
             entries.append({"method": name, "budget": budget, **entry})
-    error = ensemble_scores.pop("error")
+    error = model_scores.pop("error")
     return Comparison(
         tuple(entries),
         estimators,
         error,
         len(splits),
         forest.task,
-        ensemble_scores,
+        model_scores,
         rows.decision is not None,
     )
 
@@ -183,13 +183,13 @@ class Comparison(render.Tabular):
         NaN if unknown.
     estimators : dict
         From (method, budget) to the estimator fitted on the last split.
-    ensemble_error : float
-        Error of the ensemble on the same rows, on which it may be trained.
+    model_error : float
+        Error of the model on the same rows, on which it may be trained.
     n_splits : int
         Number of splits into training and test rows.
     task : {"classification", "regression"}
-    ensemble_scores : dict from str to float
-        The other measures of the ensemble.
+    model_scores : dict from str to float
+        The other measures of the model.
     has_costs : bool, default=False
         Whether expected costs use costs or a threshold; else every error costs 1.
 
@@ -211,10 +211,10 @@ class Comparison(render.Tabular):
 
     entries: tuple[dict[str, Any], ...]
     estimators: dict[tuple[str, int | None], Simplifier]
-    ensemble_error: float
+    model_error: float
     n_splits: int
     task: str
-    ensemble_scores: dict[str, float] = field(default_factory=dict)
+    model_scores: dict[str, float] = field(default_factory=dict)
     has_costs: bool = False
 
     def rows(self) -> list[dict[str, Any]]:
@@ -266,7 +266,7 @@ class Comparison(render.Tabular):
         return header, lines
 
     def _shown(self):
-        there = set().union(*self.entries) | set(self.ensemble_scores)
+        there = set().union(*self.entries) | set(self.model_scores)
         also = "expected_cost" if self.has_costs else None
         return make_outcome(self.task).shown_measures(there, narrow=True, also=also)
 
@@ -284,8 +284,8 @@ class Comparison(render.Tabular):
         return text
 
     def _notes(self):
-        error = make_outcome(self.task).shown_error(self.ensemble_error)
-        scores = {"error": error, **self.ensemble_scores}
+        error = make_outcome(self.task).shown_error(self.model_error)
+        scores = {"error": error, **self.model_scores}
         measured = [
             f"{head} {render.rounded(scores[name])}"
             for name, head in self._shown().items()
@@ -294,7 +294,7 @@ class Comparison(render.Tabular):
         failed = [row for row in self.entries if row["failure"] is not None]
         fitted = [row["method"] for row in self.entries if row.get("is_fitted")]
         return [
-            f"ensemble: {', '.join(measured)} ({MAYBE_TRAINED})",
+            f"model: {', '.join(measured)} ({MAYBE_TRAINED})",
             *(f"{name}: already fitted ({MAYBE_TRAINED})" for name in fitted),
             *(f"{_label(row)} failed: {row['failure']}" for row in failed),
         ]
@@ -304,7 +304,7 @@ class Comparison(render.Tabular):
         return f"<Comparison: {len(self.entries)} fits, {n_failed} failed>"
 
     def plot(self, ax: "Axes | None" = None) -> "Axes":
-        """Plot error against number of rules, with a line for the ensemble."""
+        """Plot error against number of rules, with a line for the model."""
         return plots.comparison(self, ax=ax)
 
 
@@ -366,11 +366,11 @@ class _Rows:
     def take(self, rows):
         return tuple(take_rows(v, rows) for v in (self.X, self.y, self.sample_weight))
 
-    def ensemble_scores(self, splits):
-        """Error and all measures of the ensemble, as means over the splits."""
-        return _means([self._ensemble_scores(train, test) for train, test in splits])
+    def model_scores(self, splits):
+        """Error and all measures of the model, as means over the splits."""
+        return _means([self._model_scores(train, test) for train, test in splits])
 
-    def _ensemble_scores(self, train, test):
+    def _model_scores(self, train, test):
         X, _, weight = self.take(test)
         if self.sample_weight is not None and not (
             weight.sum() > 0 and self.sample_weight[train].sum() > 0
@@ -439,7 +439,7 @@ def _methods(methods, outcome):
             )
         if method._task != outcome.task:
             raise ValueError(
-                f"{type(method).__name__} does not support an ensemble for "
+                f"{type(method).__name__} does not support a model for "
                 f"{outcome.task}. Use the {outcome.estimator_suffix.lower()}."
             )
         chosen[name] = (method, is_given)
@@ -504,7 +504,7 @@ def _settings(estimator, shared, is_given):
 
 def _measured(estimator, settings, budget, rows, splits):
     """Means of all measures over the splits, or the error message."""
-    settings = {**settings, "ensemble": rows.forest}
+    settings = {**settings, "model": rows.forest}
     scores = []
     try:
         if budget is not None:

@@ -35,7 +35,7 @@ N_GROUPS = 50  # groups of rows of the jackknife
 
 
 def simplify_path(
-    ensemble: Any,
+    model: Any,
     X: Rows,
     y: Column | None = None,
     sample_weight: Column | None = None,
@@ -54,17 +54,17 @@ def simplify_path(
 
     Parameters
     ----------
-    ensemble : fitted ensemble, path or Forest
+    model : fitted model, path or Forest
         The model to simplify.
     X : array-like or data frame of shape (n_samples, n_features)
-        If the ensemble was trained on these rows, its own error is too low; pass
+        If the model was trained on these rows, its own error is too low; pass
         `validation` for a fair comparison.
     y : array-like of shape (n_samples,), optional
-        True values. Without y, errors are disagreement with the ensemble.
+        True values. Without y, errors are disagreement with the model.
     sample_weight : array-like of shape (n_samples,), optional
         Weight of each row; 1 by default.
     validation : tuple (X, y) or (X, y, sample_weight), optional
-        Rows that the ensemble was not trained on, in memory; see `simplify`.
+        Rows that the model was not trained on, in memory; see `simplify`.
     test_size : float or int, default=0.25
         Share or number of rows to hold out.
     choose_by : str, optional
@@ -86,11 +86,11 @@ def simplify_path(
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.ensemble import RandomForestClassifier
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
-    >>> ensemble = RandomForestClassifier(random_state=0).fit(X, y)
-    >>> path = simplify_path(ensemble, X, y, max_rules=4, random_state=0)
+    >>> model = RandomForestClassifier(random_state=0).fit(X, y)
+    >>> path = simplify_path(model, X, y, max_rules=4, random_state=0)
     >>> [point.n_rules for point in path.points]
     [1, 2, 3, 4]
-    >>> by_log_loss = simplify_path(ensemble, X, y, max_rules=4, random_state=0,
+    >>> by_log_loss = simplify_path(model, X, y, max_rules=4, random_state=0,
     ...                             choose_by="log_loss")
     >>> by_log_loss.chosen_by, by_log_loss.rules.n_rules
     ('log_loss', 4)
@@ -108,7 +108,7 @@ def simplify_path(
     )
     limit, verbose = settings.get("max_calls"), settings.get("verbose", 0)
     n_reserved = 0 if validation is None else len(places)
-    forest = open_model(ensemble, X, y, seed, limit, verbose, n_reserved)
+    forest = open_model(model, X, y, seed, limit, verbose, n_reserved)
     _check_choice(choose_by or "error", forest.outcome, divided[1] is not None)
     kind = estimator_for("defrag", forest.outcome)
 
@@ -142,16 +142,16 @@ class RulePath(render.Tabular):
         Sorted by number of rules, then by number of conditions.
     chosen : int
         Index of the chosen list.
-    ensemble_error : float
-        Error of the ensemble on the same rows; 0 if errors are against the ensemble.
+    model_error : float
+        Error of the model on the same rows; 0 if errors are against the model.
     is_against_y : bool, default=True
-        Whether errors are against y, not against the ensemble.
+        Whether errors are against y, not against the model.
     chosen_by : str or None, default="error"
         The measure by which the list was chosen; None if `simplify` chose it.
-    ensemble_measures : dict from str to float
-        The other measures of the ensemble on the same rows.
+    model_measures : dict from str to float
+        The other measures of the model on the same rows.
     is_new : bool, default=False
-        Whether the rows are those of `validation`, unknown to the ensemble.
+        Whether the rows are those of `validation`, unknown to the model.
 
     Examples
     --------
@@ -169,10 +169,10 @@ class RulePath(render.Tabular):
 
     points: "tuple[PathPoint, ...]"
     chosen: int
-    ensemble_error: float
+    model_error: float
     is_against_y: bool = True
     chosen_by: str | None = "error"
-    ensemble_measures: dict[str, float] = field(default_factory=dict)
+    model_measures: dict[str, float] = field(default_factory=dict)
     is_new: bool = False
 
     @property
@@ -230,8 +230,8 @@ class RulePath(render.Tabular):
         return header, lines
 
     def _notes(self):
-        error = self.rules.outcome.shown_error(self.ensemble_error)
-        scores = {"error": error, **self.ensemble_measures}
+        error = self.rules.outcome.shown_error(self.model_error)
+        scores = {"error": error, **self.model_measures}
         texts = [
             f"{head} {render.rounded(scores[name])}"
             for name, head in self._shown().items()
@@ -243,7 +243,7 @@ class RulePath(render.Tabular):
         if self.chosen_by is not None:
             chosen = f"chosen by {self.chosen_by}: "
             chosen += "the shortest within one standard error of the best"
-        return [f"* {chosen}", f"ensemble: {', '.join(texts)}{note}"]
+        return [f"* {chosen}", f"model: {', '.join(texts)}{note}"]
 
     def __repr__(self) -> str:
         return (
@@ -263,7 +263,7 @@ class PathPoint:
     ----------
     rules : RuleModel
     error : float
-        Error against y, or against the ensemble without y.
+        Error against y, or against the model without y.
     standard_error : float
         Standard error of `error`.
     fidelity, coverage, overlap : float
@@ -329,12 +329,12 @@ def _check_choice(choose_by, outcome, has_labels):
     names = ["error", *(measure.name for measure in outcome.measures())]
     if choose_by not in names:
         raise ValueError(
-            f"choose_by must be one of {names!r} for this ensemble; got {choose_by!r}."
+            f"choose_by must be one of {names!r} for this model; got {choose_by!r}."
         )
     if choose_by != "error" and not has_labels:
         raise ValueError(
             f"choose_by={choose_by!r} needs y; got None. Pass y, or use "
-            "choose_by='error', the disagreement with the ensemble."
+            "choose_by='error', the disagreement with the model."
         )
 
 

@@ -7,7 +7,7 @@ __all__ = [
     "ModelFileError",
     "SettingError",
     "TableFileError",
-    "UnsupportedEnsembleError",
+    "UnsupportedModelError",
 ]
 
 
@@ -24,7 +24,7 @@ class FileError(ValueError):
         super().__init__(text)
 
 
-class UnsupportedEnsembleError(FileError):
+class UnsupportedModelError(FileError):
     """Raised for a model that cannot be read as a Forest with the same predictions.
 
     Examples
@@ -33,7 +33,7 @@ class UnsupportedEnsembleError(FileError):
     >>> from defragtrees import read_forest
     >>> try:
     ...     read_forest(SVC().fit([[0.0], [1.0]], [0, 1]))
-    ... except UnsupportedEnsembleError as error:
+    ... except UnsupportedModelError as error:
     ...     print(str(error)[:16])
     Cannot read SVC:
     """

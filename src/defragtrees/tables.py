@@ -34,12 +34,12 @@ MOST_CELLS = 2**30  # of a sparse matrix made dense, 8 bytes each
 
 
 def read_matrix(
-    X, names=None, categories=None, what="the ensemble", kinds=None, needed=None
+    X, names=None, categories=None, what="the model", kinds=None, needed=None
 ):
     """Convert X to a float64 array (n_samples, n_features), categories to positions.
 
     The array is always a copy. Columns of a frame are selected by name, in any order;
-    other columns are ignored. The names "x1", "x2", ... of an ensemble trained without
+    other columns are ignored. The names "x1", "x2", ... of a model trained without
     names, and the integers of a frame without names, are not compared.
 
     Categories are compared by value: 2.0 is 2, and True is 1. `kinds` marks columns
@@ -299,7 +299,7 @@ def as_dense(X):
         raise ValueError(
             f"A sparse X must have at most {MOST_CELLS:,} cells, zeros included; got "
             f"{X.shape[0]} rows and {X.shape[1]} columns. Pass fewer rows, or only the "
-            "columns that the ensemble uses."
+            "columns that the model uses."
         )
     return X.toarray()
 
@@ -600,7 +600,7 @@ def as_numbers(column):
     if any(issubclass(kind, (str, bytes)) for kind in kinds):
         raise ValueError(
             f"Column {column.name!r} must hold numbers; it holds categories or text. "
-            "Encode it, or fit an ensemble that splits on categories."
+            "Encode it, or fit a model that splits on categories."
         )
     for kind in kinds:
         if issubclass(kind, (np.datetime64, np.timedelta64)):

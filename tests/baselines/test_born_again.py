@@ -277,11 +277,11 @@ def test_shallow_tree_is_the_upper_part_of_a_deep_one():
     assert leaves_in(other.tree, original.X) != leaves_in(upper, original.X)
 
 
-@pytest.mark.parametrize("thresholds", ["data", "ensemble"])
+@pytest.mark.parametrize("thresholds", ["data", "model"])
 def test_rows_of_the_nodes_are_those_that_the_splits_send_there(thresholds):
     frame, y = frame_of_people()
-    ensemble = HistGradientBoostingClassifier(random_state=0, max_iter=5).fit(frame, y)
-    forest = read_forest(ensemble)
+    model = HistGradientBoostingClassifier(random_state=0, max_iter=5).fit(frame, y)
+    forest = read_forest(model)
     X = forest.encode(frame)
     problem = Problem(
         X=X,
@@ -373,7 +373,7 @@ def test_method(estimator, check, missing):
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda e: type(e).__name__)
 def test_row_order_has_no_say(estimator, missing):
     X, y = make_data(estimator._task, missing)
-    forest = estimator.ensemble.fit(X, y)
+    forest = estimator.model.fit(X, y)
     methods.check_row_order_has_no_say(estimator, forest, X, y)
 
 
@@ -394,10 +394,10 @@ def test_scikit_learn_checks_with_a_chosen_depth(estimator, check):
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda e: type(e).__name__)
 def test_weight_of_two_is_a_row_given_twice(estimator, missing):
     X, y = make_data(estimator._task, missing, 120)
-    forest = read_forest(estimator.ensemble.fit(X, y))
+    forest = read_forest(estimator.model.fit(X, y))
     weight = np.random.default_rng(3).integers(0, 4, len(X))
     kind = type(estimator)
-    for settings in ({}, {"target": "ensemble"}, {"max_depth": 4, "max_rules": 5}):
+    for settings in ({}, {"target": "model"}, {"max_depth": 4, "max_rules": 5}):
         model = kind(forest, random_state=0, **settings)
         by_weight = model.fit(X, y, sample_weight=weight).rules_
         again = np.repeat(np.arange(len(X)), weight)
@@ -429,8 +429,8 @@ def test_order_of_columns_has_no_say():
     pd = pytest.importorskip("pandas")
     energy = load_sample("energy")
     frame = pd.DataFrame(energy.X, columns=list(energy.feature_names))
-    ensemble = RandomForestRegressor(10, min_samples_leaf=5, random_state=0)
-    forest = read_forest(ensemble.fit(frame, energy.y))
+    model = RandomForestRegressor(10, min_samples_leaf=5, random_state=0)
+    forest = read_forest(model.fit(frame, energy.y))
     order = [3, 0, 7, 5, 1, 2, 6, 4]
     other = moved_columns(forest, order)
     conditions, errors = [], []
@@ -457,18 +457,18 @@ def frame_of_people(n_rows=500):
     return frame, y
 
 
-@pytest.mark.parametrize("thresholds", ["data", "ensemble"])
+@pytest.mark.parametrize("thresholds", ["data", "model"])
 @pytest.mark.parametrize("library", ["sklearn", "lightgbm"])
 def test_categories_and_missing_values_from_a_frame(library, thresholds):
     frame, y = frame_of_people()
     if library == "lightgbm":
         lightgbm = pytest.importorskip("lightgbm")
-        ensemble = lightgbm.LGBMClassifier(n_estimators=20, verbose=-1, n_jobs=1)
+        model = lightgbm.LGBMClassifier(n_estimators=20, verbose=-1, n_jobs=1)
     else:
-        ensemble = HistGradientBoostingClassifier(random_state=0, max_iter=20)
-    ensemble.fit(frame, y)
+        model = HistGradientBoostingClassifier(random_state=0, max_iter=20)
+    model.fit(frame, y)
     simple = BornAgainTreeClassifier(
-        ensemble, max_depth=5, thresholds=thresholds, soft=True, random_state=0
+        model, max_depth=5, thresholds=thresholds, soft=True, random_state=0
     )
     simple.fit(frame, y)
     assert simple.training_["fidelity"] > 0.85
@@ -488,8 +488,8 @@ def test_only_missing_values_may_go_right():
     X = rng.normal(size=(200, 2))
     X[rng.random(200) < 0.4, 0] = np.nan
     y = np.isnan(X[:, 0]).astype(float)
-    ensemble = DecisionTreeRegressor(max_depth=1, random_state=0).fit(X, y)
-    simple = BornAgainTreeRegressor(ensemble, max_depth=3, random_state=0).fit(X, y)
+    model = DecisionTreeRegressor(max_depth=1, random_state=0).fit(X, y)
+    simple = BornAgainTreeRegressor(model, max_depth=3, random_state=0).fit(X, y)
     # Of two rules with one condition each, the last is the "otherwise".
     assert [row["if"] for row in simple.rules_._rows()] == [
         "x1 is not missing",
@@ -514,8 +514,8 @@ def test_numbers_that_no_value_holds_leave_only_what_is_missing():
 def test_category_may_be_split_by_whether_it_is_missing():
     frame, _ = frame_of_people()
     y = frame["city"].isna().to_numpy()
-    ensemble = HistGradientBoostingClassifier(random_state=0, max_iter=5).fit(frame, y)
-    simple = BornAgainTreeClassifier(ensemble, max_depth=1, random_state=0)
+    model = HistGradientBoostingClassifier(random_state=0, max_iter=5).fit(frame, y)
+    simple = BornAgainTreeClassifier(model, max_depth=1, random_state=0)
     simple.fit(frame, y)
     assert [row["if"] for row in simple.rules_._rows()] == [
         "city is not missing",
@@ -583,18 +583,18 @@ def test_trees_of_the_folds_are_cut_by_their_own_rows():
     assert simple.rules_.n_rules == 3
 
 
-def test_leaves_answer_for_y_or_for_the_ensemble():
+def test_leaves_answer_for_y_or_for_the_model():
     X, y = make_data("classification")
     noisy = np.where(np.random.default_rng(1).random(len(y)) < 0.3, "low", y)
     forest = RandomForestClassifier(15, random_state=0).fit(X, y)
     scores = {}
-    for target in ("labels", "ensemble"):
+    for target in ("labels", "model"):
         simple = BornAgainTreeClassifier(
             forest, max_depth=4, target=target, random_state=0
         )
         scores[target] = simple.fit(X, noisy).training_
-    assert scores["labels"]["error"] < scores["ensemble"]["error"]
-    assert scores["labels"]["fidelity"] < scores["ensemble"]["fidelity"]
+    assert scores["labels"]["error"] < scores["model"]["error"]
+    assert scores["labels"]["fidelity"] < scores["model"]["fidelity"]
 
 
 def test_agreement_is_split_only_if_no_gain_is_asked_for():
@@ -626,11 +626,11 @@ def test_two_valued_features_are_left_alone_on_request():
     assert alone.fit(X, y).rules_.features == ("x2",)
 
 
-def test_thresholds_of_the_ensemble_are_its_own():
+def test_thresholds_of_the_model_are_its_own():
     X, y = make_data("regression", missing=True)
     forest = RandomForestRegressor(3, max_leaf_nodes=5, random_state=0).fit(X, y)
     simple = BornAgainTreeRegressor(
-        forest, thresholds="ensemble", shorten_thresholds=False, random_state=0
+        forest, thresholds="model", shorten_thresholds=False, random_state=0
     )
     simple.fit(X, y)
     known = [set(values.tolist()) for values in simple.forest_.splits()]
@@ -733,8 +733,8 @@ def test_progress_counts_the_folds(monkeypatch):
         ({"soft": 1}, "soft must be True or False; got 1"),
         ({"soft": True}, "soft=True is for classification"),
         ({"shorten_thresholds": "no"}, "shorten_thresholds must be True or False"),
-        ({"thresholds": "grid"}, "thresholds must be 'data' or 'ensemble'; got 'grid'"),
-        ({"target": "y"}, "target must be 'ensemble' or 'labels'; got 'y'"),
+        ({"thresholds": "grid"}, "thresholds must be 'data' or 'model'; got 'grid'"),
+        ({"target": "y"}, "target must be 'model' or 'labels'; got 'y'"),
     ],
 )
 def test_bad_settings(settings, message):

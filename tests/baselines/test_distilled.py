@@ -47,7 +47,7 @@ def test_method(estimator, check, missing):
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda e: type(e).__name__)
 def test_row_order_has_no_say(estimator, missing):
     X, y = make_data(estimator._task, missing)
-    forest = estimator.ensemble.fit(X, y)
+    forest = estimator.model.fit(X, y)
     methods.check_row_order_has_no_say(estimator, forest, X, y)
 
 
@@ -103,7 +103,7 @@ def test_papers_small_tree():
     assert simple.rules_.n_rules <= 4
     assert simple.min_samples_leaf_ in (5, 10, 20, 30)
     assert max(rule.n_conditions for rule in simple.rules_) <= 2
-    # Without the ensemble's answers: a tree on y of the same kind.
+    # Without the model's answers: a tree on y of the same kind.
     tree = DecisionTreeClassifier(
         max_depth=2, min_samples_leaf=simple.min_samples_leaf_, random_state=0
     )
@@ -135,7 +135,7 @@ def test_tie_in_cross_validation_goes_to_the_largest_leaf():
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda e: type(e).__name__)
 def test_weight_of_two_is_a_row_given_twice(estimator, missing):
     X, y = make_data(estimator._task, missing, 150)
-    forest = read_forest(estimator.ensemble.fit(X, y))
+    forest = read_forest(estimator.model.fit(X, y))
     weight = np.random.default_rng(3).integers(0, 4, len(X))
     again = np.repeat(np.arange(len(X)), weight)
     for settings in ({"min_samples_leaf": 12}, DTREE2):
@@ -165,8 +165,8 @@ def test_order_of_columns_has_no_say():
     pd = pytest.importorskip("pandas")
     energy = load_sample("energy")
     frame = pd.DataFrame(energy.X, columns=list(energy.feature_names))
-    ensemble = RandomForestRegressor(10, min_samples_leaf=5, random_state=0)
-    forest = read_forest(ensemble.fit(frame, energy.y))
+    model = RandomForestRegressor(10, min_samples_leaf=5, random_state=0)
+    forest = read_forest(model.fit(frame, energy.y))
     order = [3, 0, 7, 5, 1, 2, 6, 4]
     place = np.argsort(order)
     trees = tuple(
@@ -207,11 +207,11 @@ def test_categories_and_missing_values_from_a_frame(library):
     frame.loc[::11, "city"] = None
     if library == "lightgbm":
         lightgbm = pytest.importorskip("lightgbm")
-        ensemble = lightgbm.LGBMClassifier(n_estimators=30, verbose=-1, n_jobs=1)
+        model = lightgbm.LGBMClassifier(n_estimators=30, verbose=-1, n_jobs=1)
     else:
-        ensemble = HistGradientBoostingClassifier(random_state=0, max_iter=30)
-    ensemble.fit(frame, y)
-    simple = DistilledTreeClassifier(ensemble, max_rules=12, random_state=0)
+        model = HistGradientBoostingClassifier(random_state=0, max_iter=30)
+    model.fit(frame, y)
+    simple = DistilledTreeClassifier(model, max_rules=12, random_state=0)
     simple.fit(frame, y)
     assert simple.training_["fidelity"] > 0.85
     text = str(simple.rules_)
@@ -229,9 +229,9 @@ def test_two_categories_are_told_apart_by_name(seed):
     pd = pytest.importorskip("pandas")
     sex = np.array(["female", "male"] * 100)
     frame = pd.DataFrame({"sex": pd.Categorical(sex)})
-    ensemble = HistGradientBoostingClassifier(random_state=0, max_iter=3)
-    ensemble.fit(frame, sex == "male")
-    simple = DistilledTreeClassifier(ensemble, random_state=seed).fit(frame)
+    model = HistGradientBoostingClassifier(random_state=0, max_iter=3)
+    model.fit(frame, sex == "male")
+    simple = DistilledTreeClassifier(model, random_state=seed).fit(frame)
     assert [row["if"] for row in simple.rules_._rows()] == [
         "sex is male",
         "otherwise",
@@ -243,8 +243,8 @@ def test_only_missing_values_may_go_right():
     X = rng.normal(size=(200, 2))
     X[rng.random(200) < 0.4, 0] = np.nan
     y = np.isnan(X[:, 0]).astype(float)
-    ensemble = DecisionTreeRegressor(max_depth=1, random_state=0).fit(X, y)
-    simple = DistilledTreeRegressor(ensemble, random_state=0).fit(X, y)
+    model = DecisionTreeRegressor(max_depth=1, random_state=0).fit(X, y)
+    simple = DistilledTreeRegressor(model, random_state=0).fit(X, y)
     # Of two rules with one condition each, the last is the "otherwise".
     assert [row["if"] for row in simple.rules_._rows()] == [
         "x1 is not missing",
@@ -284,7 +284,7 @@ def test_one_class_and_one_rule():
     assert DistilledTreeClassifier(tree, max_rules=1).fit(X, y).rules_.n_rules == 1
 
 
-def test_y_is_not_needed_for_the_ensembles_answers():
+def test_y_is_not_needed_for_the_models_answers():
     X, y = make_data("regression")
     forest = RandomForestRegressor(10, random_state=0).fit(X, y)
     simple = DistilledTreeRegressor(forest, random_state=0)
@@ -306,7 +306,7 @@ def test_y_is_not_needed_for_the_ensembles_answers():
         ({"min_samples_leaf": []}, r"min_samples_leaf must be .* got \[\]"),
         ({"min_samples_leaf": [1, "2"]}, "min_samples_leaf must be a number above 0"),
         ({"shorten_thresholds": None}, "shorten_thresholds must be True or False; got"),
-        ({"target": None}, "target must be 'ensemble' or 'labels'; got None"),
+        ({"target": None}, "target must be 'model' or 'labels'; got None"),
     ],
 )
 def test_bad_settings(settings, message):
@@ -317,7 +317,7 @@ def test_bad_settings(settings, message):
 
 
 @pytest.mark.filterwarnings("ignore:No rule predicts True")
-def test_rare_class_is_ranked_though_the_ensemble_never_predicts_it():
+def test_rare_class_is_ranked_though_the_model_never_predicts_it():
     rng = np.random.default_rng(0)
     X = rng.uniform(size=(2000, 3))
     y = rng.uniform(size=2000) < 0.02 + 0.2 * (X[:, 0] > 0.8)

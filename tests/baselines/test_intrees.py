@@ -373,9 +373,9 @@ def test_only_the_first_trees_are_read(spam):
     assert all_of_them == InTreesClassifier(forest, n_trees=20).fit(X, y).rules_
 
 
-def test_target_may_be_what_the_ensemble_says(spam):
+def test_target_may_be_what_the_model_says(spam):
     forest, X, _ = spam
-    model = InTreesClassifier(forest, target="ensemble").fit(X)
+    model = InTreesClassifier(forest, target="model").fit(X)
     assert model.evaluate(X)["fidelity"] > 0.9
     with pytest.raises(ValueError, match="requires y to be passed"):
         InTreesClassifier(forest).fit(X)
@@ -403,7 +403,7 @@ def test_weights_are_repeated_rows(model, seed):
         forest = RandomForestClassifier(4, random_state=seed)
     # Already fitted, since a forest is not the same for weights and for repeated rows.
     model = clone(model)
-    model.ensemble = forest.fit(X, y)
+    model.model = forest.fit(X, y)
     weight = rng.integers(0, 4, size=150)
     weighted = model.fit(X, y, sample_weight=weight).rules_
     rows = np.repeat(np.arange(150), weight)
@@ -535,7 +535,7 @@ def make_forest_of_frame(frame, y):
         ({"min_freq": 1.5}, "min_freq must be a number from 0 to 1; got 1.5."),
         ({"decay": "both"}, "decay must be 'absolute' or 'relative'; got 'both'."),
         ({"select": 1}, "select must be True or False; got 1."),
-        ({"target": "y"}, "target must be 'ensemble' or 'labels'; got 'y'."),
+        ({"target": "y"}, "target must be 'model' or 'labels'; got 'y'."),
         ({"levels": 1}, "levels must be None or a whole number from 2; got 1."),
     ],
 )
@@ -577,7 +577,7 @@ def test_missing_values_and_categories_classified(mixed):
 def test_missing_values_and_categories_regressed(mixed):
     frame, signal = mixed
     model = InTreesRegressor(random_state=0).fit(frame, signal)
-    assert isinstance(model.ensemble_, HistGradientBoostingRegressor)
+    assert isinstance(model.model_, HistGradientBoostingRegressor)
     assert_is_a_good_list_for_mixed_data(model, frame, signal)
 
 

@@ -359,19 +359,19 @@ def forests():
     )
 
 
-@pytest.mark.parametrize("source", ["ensemble", "own"])
+@pytest.mark.parametrize("source", ["model", "own"])
 @pytest.mark.parametrize("mode", ["mean", "outbag"])
 def test_a_weight_of_two_is_a_row_given_twice(forests, source, mode):
     X, y, labels = some_data()
     weight = np.random.default_rng(1).integers(1, 4, len(X))
     copies = np.repeat(np.arange(len(X)), weight)
     shared = {"source": source, "mode": mode, "n_nodes": 150, "random_state": 0}
-    for kind, ensemble, target in (
+    for kind, model, target in (
         (NodeHarvestRegressor, forests[0], y),
         (NodeHarvestClassifier, forests[1], labels),
     ):
-        model = kind(ensemble, **shared).fit(X, target, sample_weight=weight)
-        again = kind(ensemble, **shared).fit(X[copies], target[copies])
+        model = kind(model, **shared).fit(X, target, sample_weight=weight)
+        again = kind(model, **shared).fit(X[copies], target[copies])
         assert model.rules_.n_rules > 5
         # Rules and counts are equal; intervals of repeated rows are narrower.
         for one, two in zip(model.rules_, again.rules_, strict=True):
@@ -401,7 +401,7 @@ def test_the_unit_of_y_has_no_say(forests):
     assert [r.weight for r in small] == [r.weight for r in large]
 
 
-@pytest.mark.parametrize("source", ["ensemble", "own"])
+@pytest.mark.parametrize("source", ["model", "own"])
 def test_the_order_of_columns_has_no_say(source):
     X, y, _ = some_data()
     table = pd.DataFrame(X, columns=list("abcd"))
@@ -427,16 +427,16 @@ def mixed_table(seed=0, n_rows=400):
     return table, y.to_numpy()
 
 
-@pytest.mark.parametrize("source", ["ensemble", "own"])
+@pytest.mark.parametrize("source", ["model", "own"])
 def test_missing_values_and_categories(source):
     table, y = mixed_table()
     labels = np.array(["low", "high"])[(y > np.median(y)).astype(int)]
     shared = {"source": source, "n_nodes": 150, "random_state": 0}
-    for kind, ensemble, target in (
+    for kind, model, target in (
         (NodeHarvestRegressor, HistGradientBoostingRegressor, y),
         (NodeHarvestClassifier, HistGradientBoostingClassifier, labels),
     ):
-        boosting = ensemble(max_iter=40, random_state=0).fit(table, target)
+        boosting = model(max_iter=40, random_state=0).fit(table, target)
         model = kind(boosting, **shared).fit(table, target)
         text = str(model.rules_)
         assert "colour is red" in text
@@ -524,14 +524,14 @@ def test_the_same_rows_in_fewer_conditions():
 
 def test_max_rules_is_a_limit_and_well_spent(forests):
     X, y, labels = some_data()
-    for kind, ensemble, target in (
+    for kind, model, target in (
         (NodeHarvestRegressor, forests[0], y),
         (NodeHarvestClassifier, forests[1], labels),
     ):
-        whole = kind(ensemble).fit(X, target)
+        whole = kind(model).fit(X, target)
         weights = {rule.conditions: rule.weight for rule in whole.rules_}
         for most in (1, 2, 6, 1000):
-            model = kind(ensemble, max_rules=most).fit(X, target)
+            model = kind(model, max_rules=most).fit(X, target)
             assert model.rules_.n_rules <= most
             assert all(weights[r.conditions] == r.weight for r in model.rules_)
             if most == 6:
@@ -586,14 +586,14 @@ def test_three_shares_of_a_third_sum_to_one():
     assert rules.default.prediction == "a"
 
 
-def test_the_ensemble_as_target_needs_no_y(forests):
+def test_the_model_as_target_needs_no_y(forests):
     X, _, _ = some_data()
-    model = NodeHarvestClassifier(forests[1], target="ensemble").fit(X)
+    model = NodeHarvestClassifier(forests[1], target="model").fit(X)
     for rule in model.rules_:
         held = rule.covers(X)
         shares = forests[1].predict_proba(X[held]).mean(axis=0)
         assert rule.distribution == pytest.approx(shares, abs=1e-4)
-    model = NodeHarvestRegressor(forests[0], target="ensemble").fit(X)
+    model = NodeHarvestRegressor(forests[0], target="model").fit(X)
     for rule in model.rules_:
         mean = forests[0].predict(X[rule.covers(X)]).mean()
         assert rule.prediction == pytest.approx(mean, abs=1e-3)
@@ -664,7 +664,7 @@ def test_nodes_that_do_not_add_up_leave_one_rule():
 @pytest.mark.parametrize(
     ("setting", "message"),
     [
-        ({"source": "trees"}, "source must be 'ensemble' or 'own'"),
+        ({"source": "trees"}, "source must be 'model' or 'own'"),
         ({"mode": "median"}, "mode must be 'mean' or 'outbag'"),
         ({"shorten_thresholds": "yes"}, "shorten_thresholds must be True or False"),
         ({"n_nodes": 0}, "n_nodes must be a whole number from 1; got 0"),
@@ -682,7 +682,7 @@ def test_nodes_that_do_not_add_up_leave_one_rule():
         ({"root_weight": -0.1}, "root_weight must be a number from 0 to 1; got -0.1"),
         ({"ridge": 0}, "ridge must be a number from 1e-10; got 0"),
         ({"ridge": math.inf}, "ridge must be a number from 1e-10; got inf"),
-        ({"target": "y"}, "target must be 'ensemble' or 'labels'; got 'y'"),
+        ({"target": "y"}, "target must be 'model' or 'labels'; got 'y'"),
     ],
 )
 def test_bad_settings_say_what_is_needed(setting, message):
@@ -723,7 +723,7 @@ def test_method(estimator, check, missing):
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda e: type(e).__name__)
 def test_row_order_has_no_say(estimator):
     X, y = make_data(estimator._task)
-    forest = estimator.ensemble.fit(X, y)
+    forest = estimator.model.fit(X, y)
     methods.check_row_order_has_no_say(estimator, forest, X, y)
 
 

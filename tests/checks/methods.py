@@ -40,10 +40,10 @@ def check_jobs_have_no_say(estimator, X, y):
 
 
 def check_row_order_has_no_say(estimator, forest, X, y):
-    """With a fitted ensemble, rows in another order give the same rules."""
+    """With a fitted model, rows in another order give the same rules."""
     order = np.random.default_rng(1).permutation(len(X))
     model = clone(estimator).set_params(random_state=0)
-    model.ensemble = forest
+    model.model = forest
     before = model.fit(X, y).rules_
     assert model.fit(X[order], y[order]).rules_ == before
 
@@ -180,6 +180,6 @@ def holds_by_hand(part, names, row):
 
 def check_evaluation_is_complete(estimator, X, y):
     scores = fitted(estimator, X, y).evaluate(X, y)
-    assert {"error", "fidelity", "ensemble_error", "n_rules", "coverage"} <= set(scores)
+    assert {"error", "fidelity", "model_error", "n_rules", "coverage"} <= set(scores)
     assert 0 <= scores["coverage"] <= 1
     assert scores["fidelity"] <= 1

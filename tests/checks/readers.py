@@ -20,9 +20,9 @@ def rows_around_thresholds(forest, matrix, n_base=40):
     return np.array(rows).reshape(-1, matrix.shape[1])
 
 
-def check_labels(forest, ensemble, X, **predict_options):
+def check_labels(forest, model, X, **predict_options):
     """Labels are equal on every row, and so are their type and order."""
-    expected = np.asarray(ensemble.predict(X, **predict_options)).ravel()
+    expected = np.asarray(model.predict(X, **predict_options)).ravel()
     found = forest.predict(X)
     assert found.shape == expected.shape
     assert (found == expected).all(), f"{(found != expected).sum()} labels differ"
@@ -44,21 +44,21 @@ def check_probabilities(forest, expected, X, atol=1e-6):
     np.testing.assert_allclose(forest.predict_proba(X), expected, rtol=0, atol=atol)
 
 
-def check_reader(ensemble, X, n_rows=20_000):
-    """The whole suite for a fitted ensemble with scikit-learn's predict interface.
+def check_reader(model, X, n_rows=20_000):
+    """The whole suite for a fitted model with scikit-learn's predict interface.
 
     X is the array that it was fitted on. Rows on and beside every threshold, and rows
     with missing values if X has any, are predicted too.
     """
-    forest = read_forest(ensemble)
+    forest = read_forest(model)
     X = np.asarray(X, dtype=np.float64)
     around = rows_around_thresholds(forest, X)[:n_rows]
     for rows in (X, around):
         if len(rows) == 0:
             continue
         if forest.task == "classification":
-            check_probabilities(forest, ensemble.predict_proba(rows), rows)
-            check_labels(forest, ensemble, rows)
+            check_probabilities(forest, model.predict_proba(rows), rows)
+            check_labels(forest, model, rows)
         else:
-            check_numbers(forest, ensemble.predict(rows), rows)
+            check_numbers(forest, model.predict(rows), rows)
     return forest

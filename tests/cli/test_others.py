@@ -71,7 +71,7 @@ def test_path_is_chosen_by_what_is_named(call, files, inputs):
     )
     assert facts["chosen_by"] == "log_loss"
     assert facts["path"] == expected.rows()
-    assert facts["ensemble_measures"] == expected.ensemble_measures
+    assert facts["model_measures"] == expected.model_measures
     assert facts["path"][0]["log_loss_standard_error"] > 0
 
 
@@ -83,7 +83,7 @@ def test_compare(call, inputs, tmp_path):
     assert [row["budget"] for row in found["methods"]] == [2, 3]
     assert [row["n_rules"] for row in found["methods"]] == [2, 3]
     assert found["n_splits"] == 1
-    assert 0 < found["ensemble_scores"]["log_loss"] < found["methods"][0]["log_loss"]
+    assert 0 < found["model_scores"]["log_loss"] < found["methods"][0]["log_loss"]
     assert plot.read_bytes().startswith(b"\x89PNG")
 
 
@@ -96,7 +96,7 @@ def test_compare_as_text(call, inputs):
     )
     assert lines[4].startswith("method ")
     assert "coverage" not in done.out
-    assert "ensemble: error " in lines[-2] + lines[-1]
+    assert "model: error " in lines[-2] + lines[-1]
     assert max(map(len, lines)) <= 76
 
 

@@ -142,9 +142,9 @@ def test_json_has_all_measures_confusion_and_calibration(call, files):
     scores = facts["scores"]
     for measure in ("auc", "average_precision", "log_loss", "brier", "recall"):
         assert 0 <= scores[measure] <= 2
-        assert 0 <= scores[f"ensemble_{measure}"] <= 2
+        assert 0 <= scores[f"model_{measure}"] <= 2
     assert facts["confusion"]["classes"] == CLASSES.split(",")
-    for name, error in (("rules", "error"), ("ensemble", "ensemble_error")):
+    for name, error in (("rules", "error"), ("model", "model_error")):
         counts = np.array(facts["confusion"][name])
         assert counts.sum() == 30
         assert 1 - np.trace(counts) / 30 == pytest.approx(scores[error])
@@ -158,12 +158,12 @@ def test_json_has_all_measures_confusion_and_calibration(call, files):
         assert not row["n_rows"] or row["estimated"] == pytest.approx(told)
 
 
-def test_text_has_the_measures_beside_the_ensemble(call, files):
+def test_text_has_the_measures_beside_the_model(call, files):
     options = ["--target", "species", "--test-size", "30"]
     done = call("simplify", files / "catboost.cbm", files / "iris.csv", *options)
     lines = done.out.splitlines()
     place = next(k for k, line in enumerate(lines) if line.startswith("on 30 rows"))
-    names = ["the rules", "rules", "ensemble"]
+    names = ["the rules", "rules", "model"]
     assert lines[place] == "on 30 rows held out from"
     assert re.split("  +", lines[place + 1]) == names
     note = f"The model {MAYBE_TRAINED}; pass others with --validation."
@@ -208,7 +208,7 @@ def test_classes_get_the_labels_that_are_named(call, files):
     options = ["--target", "species", "--classes", CLASSES, "--json"]
     done = call("simplify", files / "lightgbm.txt", files / "iris.parquet", *options)
     assert {row["then"] for row in rows_of(done)} == set(CLASSES.split(","))
-    assert json.loads(done.out)["scores"]["ensemble_error"] < 0.1
+    assert json.loads(done.out)["scores"]["model_error"] < 0.1
 
 
 def test_without_a_target_there_is_agreement_only(call, files):

@@ -110,18 +110,18 @@ def with_edges(model, frame):
     return pd.concat([frame, edges], ignore_index=True)
 
 
-def simplified(ensemble, *rows, method="defrag", **settings):
+def simplified(model, *rows, method="defrag", **settings):
     settings = {"max_rules": 6, "random_state": 0, **settings}
     if method == "paper":
         settings = {"n_restarts": 6, **SEEDED, **settings}
-    kind = estimator_for(method, read_forest(ensemble).outcome)
-    return kind(ensemble, **settings).fit(*rows)
+    kind = estimator_for(method, read_forest(model).outcome)
+    return kind(model, **settings).fit(*rows)
 
 
-def assert_same_fit(ensemble, frame, **settings):
+def assert_same_fit(model, frame, **settings):
     """Rules on the cluster are those in memory; returns the fitted simplifier."""
-    found = simplified(ensemble, lazily(frame), **settings)
-    local = simplified(ensemble, frame, **settings)
+    found = simplified(model, lazily(frame), **settings)
+    local = simplified(model, frame, **settings)
     assert found.rules_ == local.rules_
     assert found.rules_.n_rules > 1
     assert found.rules_.feature_names == tuple(NAMES)
@@ -250,10 +250,10 @@ def test_answers_and_measures_are_those_of_the_whole_table(
 ):
     weight = np.random.default_rng(2).uniform(0, 2, N_ROWS)
     labels = pd.Series(boosted.predict(frame)).where(frame["speed"] < 1, "mid")
-    for ensemble, y in ((boosted, labels), (boosted_amounts, amounts + weight)):
-        simple = simplified(ensemble, frame)
+    for model, y in ((boosted, labels), (boosted_amounts, amounts + weight)):
+        simple = simplified(model, frame)
         lazy = lazily(frame)
-        mixture = simplified(ensemble, frame, method="paper", n_restarts=2)
+        mixture = simplified(model, frame, method="paper", n_restarts=2)
         calls = [(simple, verb) for verb in ("predict", "apply")]
         calls += [(simple, "predict_proba")] * hasattr(simple, "predict_proba")
         calls += [(mixture, "predict"), (mixture, "predict_posterior")]
@@ -266,7 +266,7 @@ def test_answers_and_measures_are_those_of_the_whole_table(
             at_once = simple.evaluate(frame, y, weight)
         assert set(measured) == set(at_once)
         assert measured == pytest.approx(at_once, rel=1e-9)
-        assert 0 < measured["error"] != measured["ensemble_error"]
+        assert 0 < measured["error"] != measured["model_error"]
 
 
 def kill_a_worker(client):
@@ -398,7 +398,7 @@ def peak_memory():
     return 1024 * int(STATUS.read_text().partition("VmHWM:")[2].split()[0])
 
 
-def wide_ensemble():
+def wide_model():
     X = wide_block(N_BLOCKS)
     chance = np.where((X[:, 0] > 0.4) & (X[:, 1] > 0.3) | (X[:, 2] > 0.8), 0.95, 0.05)
     y = np.random.default_rng(3).random(BLOCK_ROWS) < chance
@@ -412,16 +412,16 @@ def wide_ensemble():
 )
 @pytest.mark.usefixtures("few_are_many")
 def test_data_larger_than_what_a_worker_holds():
-    ensemble = wide_ensemble()
+    model = wide_model()
     settings = {"method": "paper", "n_restarts": 4, "max_rules": 5, "tol": 1e-3}
     lazy = wide_table(N_BLOCKS)
     with cluster_of(2, memory_limit=0) as cluster, Client(cluster) as client:
         client.wait_for_workers(2)
         # What libraries and their compilers take differs from machine to machine, and
         # a kernel may take their pages back; so two peaks are compared.
-        simplified(ensemble, wide_table(2), **settings)
+        simplified(model, wide_table(2), **settings)
         before = client.run(peak_memory)
-        found = simplified(ensemble, lazy, **settings)
+        found = simplified(model, lazy, **settings)
         most = client.run(peak_memory)
         held = client.run(Held.read_most)
     assert max(held.values()) in (1, 2), held
@@ -429,7 +429,7 @@ def test_data_larger_than_what_a_worker_holds():
     grown = {address: most[address] - before[address] for address in before}
     assert max(grown.values()) < lazy.nbytes / 3, (before, most)
     assert {step.rung for step in found.history_} == {0, 1, 2}
-    local = simplified(ensemble, map(wide_block, range(N_BLOCKS)), **settings)
+    local = simplified(model, map(wide_block, range(N_BLOCKS)), **settings)
     assert found.rules_ == local.rules_
     assert found.rules_.n_rules > 1
     assert found.training_["fidelity"] > 0.8

@@ -61,7 +61,7 @@ def test_thresholds_that_are_no_days_are_refused(accounts):
         seen=as_days(frame["seen"]),
         waited=as_days(frame["waited"]),
     )
-    fitted = DefragClassifier(max_rules=2, random_state=0).fit(numbers, y).ensemble_
+    fitted = DefragClassifier(max_rules=2, random_state=0).fit(numbers, y).model_
     with pytest.raises(ValueError, match="'opened' is read as a number of days"):
         simplify(fitted, frame, y)
 

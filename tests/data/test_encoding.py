@@ -32,7 +32,7 @@ def rows(n_rows=700, n_missing=0.2):
     return X, rng.integers(0, 3, n_rows)
 
 
-ENSEMBLES = {
+MODELS = {
     "classes": lambda X, y: RandomForestClassifier(
         9, max_leaf_nodes=30, random_state=0
     ).fit(X, y),
@@ -63,10 +63,10 @@ def compilations():
 
 
 @pytest.mark.parametrize("compiled", compilations())
-@pytest.mark.parametrize("kind", ENSEMBLES)
+@pytest.mark.parametrize("kind", MODELS)
 def test_words_say_what_the_walk_says(kind, compiled):
     X, y = rows()
-    forest = read_forest(ENSEMBLES[kind](X, y))
+    forest = read_forest(MODELS[kind](X, y))
     matrix = forest.encode(X)
     expected = forest.predict_raw_encoded(matrix)
     np.testing.assert_array_equal(sums(forest, matrix, compiled), expected)
@@ -100,8 +100,8 @@ def test_forests_that_words_cannot_say_have_none():
     X, y = rows(n_missing=0.0)
     deep = RandomForestClassifier(2, random_state=0).fit(X, y)
     median = AdaBoostRegressor(n_estimators=3, random_state=0).fit(X, X[:, 1])
-    for ensemble in (deep, median):
-        forest = read_forest(ensemble)
+    for model in (deep, median):
+        forest = read_forest(model)
         assert LeafWords.of(forest, ThresholdGrid(tuple(forest.splits()))) is None
 
 
@@ -148,7 +148,7 @@ def test_compiled_codes_become_others_as_those_of_numpy():
 def test_compiled_loops_look_at_an_array_as_it_is(dtype):
     pytest.importorskip("numba")
     X, y = rows()
-    forest = read_forest(ENSEMBLES["classes"](X, y))
+    forest = read_forest(MODELS["classes"](X, y))
     grid = ThresholdGrid(tuple(forest.splits()))
     X = np.asfortranarray(X.astype(dtype))
     made = [

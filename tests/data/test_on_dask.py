@@ -563,7 +563,7 @@ def test_rows_may_be_larger_than_the_memory_of_a_worker(client):
 
 
 @pytest.fixture
-def ensemble(X):
+def model(X):
     labels = np.where((X[:, 0] > 0.5) ^ (X[:, 1] > 0.3), "in", "out")
     return RandomForestClassifier(5, max_depth=4, random_state=0).fit(X, labels)
 
@@ -573,26 +573,26 @@ def few_are_many(monkeypatch):
     monkeypatch.setattr(sources, "MANY_ROWS", 2000)
 
 
-def simplifier(ensemble, method="paper", **settings):
+def simplifier(model, method="paper", **settings):
     if method == "defrag":
-        return DefragClassifier(ensemble, random_state=0, **settings)
+        return DefragClassifier(model, random_state=0, **settings)
     given = {"n_restarts": 3, "tol": 1e-3, "screening": False, **SEEDED}
-    return FABRulesClassifier(ensemble, random_state=0, **given, **settings)
+    return FABRulesClassifier(model, random_state=0, **given, **settings)
 
 
 @pytest.mark.parametrize("method", ["paper", "defrag"])
 @pytest.mark.usefixtures("few_are_many")
-def test_fit_finds_the_rules_of_a_fit_in_memory(client, ensemble, X, method):
-    labels = ensemble.predict(X)
+def test_fit_finds_the_rules_of_a_fit_in_memory(client, model, X, method):
+    labels = model.predict(X)
     # These add up without rounding; others leave the order of addition in shares.
     weight = np.resize([0.5, 1.0, 2.0], N_ROWS)
-    local = simplifier(ensemble, method=method).fit(X, labels, weight)
+    local = simplifier(model, method=method).fit(X, labels, weight)
     lazy = (
         da.from_array(X, chunks=(UNEVEN, 2)),
         da.from_array(labels, chunks=4000),
         da.from_array(weight, chunks=3000),
     )
-    found = simplifier(ensemble, method=method).fit(*lazy)
+    found = simplifier(model, method=method).fit(*lazy)
     assert found.rules_ == local.rules_
     assert found.rules_.n_rules > 1
     assert found.training_ == pytest.approx(local.training_, rel=1e-12)
@@ -618,20 +618,20 @@ def test_the_papers_starts_in_the_units_of_y_are_those_of_a_fit_in_memory(client
         [(s.objective, s.n_components) for s in m.history_] for m in (found, local)
     ]
     np.testing.assert_allclose(steps[0], steps[1], rtol=1e-10)
-    # What the ensemble says of a rule's rows on average hangs on the order of adding.
+    # What the model says of a rule's rows on average hangs on the order of adding.
     assert str(found.rules_) == str(local.rules_)
     assert found.posterior_.n_components > 1
 
 
 @pytest.mark.usefixtures("few_are_many")
-def test_fit_takes_frames_with_more_columns(client, ensemble, X):
+def test_fit_takes_frames_with_more_columns(client, model, X):
     df = frame_of(X)
-    ensemble = RandomForestClassifier(5, max_depth=4, random_state=0).fit(
-        df, ensemble.predict(X)
+    model = RandomForestClassifier(5, max_depth=4, random_state=0).fit(
+        df, model.predict(X)
     )
-    local = simplifier(ensemble).fit(df)
+    local = simplifier(model).fit(df)
     lazy = dd.from_pandas(df.assign(extra=0), npartitions=5)
-    found = simplifier(ensemble).fit(lazy)
+    found = simplifier(model).fit(lazy)
     assert found.rules_ == local.rules_
     assert found.rules_.feature_names == tuple("abcde")
     answers = found.predict(lazy)
@@ -640,8 +640,8 @@ def test_fit_takes_frames_with_more_columns(client, ensemble, X):
 
 
 @pytest.mark.usefixtures("few_are_many")
-def test_a_worker_killed_during_the_fit_changes_no_rule(client, ensemble, X):
-    local = simplifier(ensemble).fit(X)
+def test_a_worker_killed_during_the_fit_changes_no_rule(client, model, X):
+    local = simplifier(model).fit(X)
     victim = sorted(client.run(os.getpid).values())[0]
     steps = []
 
@@ -651,7 +651,7 @@ def test_a_worker_killed_during_the_fit_changes_no_rule(client, ensemble, X):
             os.kill(victim, signal.SIGKILL)
 
     lazy = da.from_array(X, chunks=(500, -1))
-    found = simplifier(ensemble, callback=kill).fit(lazy)
+    found = simplifier(model, callback=kill).fit(lazy)
     assert len(steps) > 10
     assert victim not in client.run(os.getpid).values()
     assert found.rules_ == local.rules_

@@ -20,13 +20,13 @@ NUMBERS = np.nan_to_num(X[:, 0]) + rng.normal(size=N_ROWS)
 WEIGHT = rng.integers(1, 3, N_ROWS).astype(float)
 
 
-def drawn(ensemble, X, y, weight, part_rows, monkeypatch, seed=0):
+def drawn(model, X, y, weight, part_rows, monkeypatch, seed=0):
     monkeypatch.setattr(sources, "MANY_ROWS", 100)
     monkeypatch.setattr(sources, "PART_ROWS", part_rows)
     source = TableSource(X, y, weight)
     settings = {"target": "labels", "shorten": True, "keeps_numbers": False}
-    store = read_store(source, read_forest(ensemble), n_jobs=2, **settings)
-    names = read_forest(ensemble).feature_names
+    store = read_store(source, read_forest(model), n_jobs=2, **settings)
+    names = read_forest(model).feature_names
     shard = store.draw(N_DRAWN, name_order(names), np.random.default_rng(seed))
     return shard, store
 
@@ -48,20 +48,20 @@ def case(request):
 
 @pytest.mark.parametrize("part_rows", [130, 4999, 10**6])
 def test_neither_order_nor_shards_change_a_sample(case, part_rows, monkeypatch):
-    ensemble, y = case
-    expected, _ = drawn(ensemble, X, y, WEIGHT, 900, monkeypatch)
+    model, y = case
+    expected, _ = drawn(model, X, y, WEIGHT, 900, monkeypatch)
     assert len(expected) == N_DRAWN
     order = np.random.default_rng(1).permutation(N_ROWS)
     rows = X[order], y[order], WEIGHT[order]
-    found, _ = drawn(ensemble, *rows, part_rows, monkeypatch)
+    found, _ = drawn(model, *rows, part_rows, monkeypatch)
     assert (columns_of(found) == columns_of(expected)).all()
-    other, _ = drawn(ensemble, X, y, WEIGHT, 900, monkeypatch, seed=1)
+    other, _ = drawn(model, X, y, WEIGHT, 900, monkeypatch, seed=1)
     assert not (columns_of(other) == columns_of(expected)).all()
 
 
 def test_rows_of_a_sample_are_rows_of_the_source_with_their_shares(case, monkeypatch):
-    ensemble, y = case
-    sample, store = drawn(ensemble, X, y, None, 900, monkeypatch)
+    model, y = case
+    sample, store = drawn(model, X, y, None, 900, monkeypatch)
     every = np.concatenate([columns_of(shard) for shard in store.shards.shards])
     have = {row.tobytes() for row in every}
     assert all(row.tobytes() in have for row in columns_of(sample))

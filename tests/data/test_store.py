@@ -22,22 +22,22 @@ X[rng.random(X.shape) < 0.05] = np.nan
 signal = np.nan_to_num(X[:, 0]) + (np.nan_to_num(X[:, 1]) > 0)
 LABELS = np.array(["low", "mid", "top"])[np.digitize(signal, [0.0, 1.0])]
 WEIGHT = rng.integers(0, 3, N_ROWS).astype(float)
-ENSEMBLES = {
+MODELS = {
     "classes": (RandomForestClassifier(9, max_depth=4, random_state=0), LABELS),
     "numbers": (RandomForestRegressor(9, max_depth=4, random_state=0), 9 + signal),
 }
 
 
-@pytest.fixture(params=ENSEMBLES)
+@pytest.fixture(params=MODELS)
 def case(request):
-    kind, y = ENSEMBLES[request.param]
+    kind, y = MODELS[request.param]
     return kind.fit(X, y), y
 
 
-def store_of(ensemble, y, keeps_numbers, target="answers", weight=WEIGHT):
+def store_of(model, y, keeps_numbers, target="answers", weight=WEIGHT):
     return read_store(
         TableSource(X, y, weight),
-        read_forest(ensemble),
+        read_forest(model),
         target=target,
         shorten=True,
         keeps_numbers=keeps_numbers,
@@ -52,12 +52,12 @@ def without_quantiles(rules):
 
 @pytest.mark.parametrize("target", ["answers", "labels"])
 def test_a_table_and_many_shards_say_the_same_of_rules(case, target, monkeypatch):
-    ensemble, y = case
-    rules = simplify(ensemble, X, max_rules=4, random_state=0).rules_
-    table = store_of(ensemble, y, True, target)
+    model, y = case
+    rules = simplify(model, X, max_rules=4, random_state=0).rules_
+    table = store_of(model, y, True, target)
     monkeypatch.setattr(sources, "MANY_ROWS", 100)
     monkeypatch.setattr(sources, "PART_ROWS", 130)
-    shards = store_of(ensemble, y, False, target)
+    shards = store_of(model, y, False, target)
     assert table.table is not None
     assert shards.table is None
     assert len(shards.shards.lengths) > 2
@@ -75,10 +75,10 @@ def test_a_table_and_many_shards_say_the_same_of_rules(case, target, monkeypatch
 
 
 def test_recounted_rules_have_the_evidence_of_all_rows():
-    kind, y = ENSEMBLES["classes"]
-    ensemble = kind.fit(X, y)
-    rules = simplify(ensemble, X, max_rules=3, random_state=0).rules_
-    [counted] = store_of(ensemble, y, False, "labels").recount([rules])
+    kind, y = MODELS["classes"]
+    model = kind.fit(X, y)
+    rules = simplify(model, X, max_rules=3, random_state=0).rules_
+    [counted] = store_of(model, y, False, "labels").recount([rules])
     by = rules.apply(X)
     for k, rule in enumerate(counted):
         weight = WEIGHT * (by == k)
@@ -88,13 +88,13 @@ def test_recounted_rules_have_the_evidence_of_all_rows():
 
 
 def test_rules_for_numbers_tell_what_y_is_in_their_rows():
-    kind, y = ENSEMBLES["numbers"]
-    ensemble = kind.fit(X, y)
-    rules = simplify(ensemble, X, max_rules=3, random_state=0).rules_
-    [told] = store_of(ensemble, y, True).recount([rules], "recount")
-    [kept] = store_of(ensemble, y, True).recount([rules])
-    [silent] = store_of(ensemble, None, True).recount([rules], "recount")
-    by, answers = rules.apply(X), ensemble.predict(X)
+    kind, y = MODELS["numbers"]
+    model = kind.fit(X, y)
+    rules = simplify(model, X, max_rules=3, random_state=0).rules_
+    [told] = store_of(model, y, True).recount([rules], "recount")
+    [kept] = store_of(model, y, True).recount([rules])
+    [silent] = store_of(model, None, True).recount([rules], "recount")
+    by, answers = rules.apply(X), model.predict(X)
     means = [np.average(y[by == k], weights=WEIGHT[by == k]) for k in range(3)]
     every = np.average(y, weights=WEIGHT)
     within = np.average((y - np.take(means, by)) ** 2, weights=WEIGHT)
@@ -143,17 +143,17 @@ def test_any_target_stays_with_its_rows():
 @pytest.mark.parametrize("has_labels", [False, True])
 def test_compiled_counts_of_a_list_are_those_of_numpy(target, has_labels, monkeypatch):
     pytest.importorskip("numba")
-    ensemble, y = ENSEMBLES["classes"]
-    ensemble.fit(X, y)
+    model, y = MODELS["classes"]
+    model.fit(X, y)
     if target == "labels" and not has_labels:
         return
-    rules = simplify(ensemble, X, y, max_rules=6, random_state=0).rules_
+    rules = simplify(model, X, y, max_rules=6, random_state=0).rules_
     alone = dataclasses.replace(rules, rules=())
     monkeypatch.setattr(sources, "MANY_ROWS", 100)
     monkeypatch.setattr(sources, "PART_ROWS", 130)
     for weight in (None, WEIGHT):
         labels = y if has_labels else None
-        store = store_of(ensemble, labels, False, target, weight)
+        store = store_of(model, labels, False, target, weight)
         counted = [store.recount([rules, alone]), store.evaluate(rules)]
         with monkeypatch.context() as without:
             without.setattr(visits, "_kernels", lambda: None)
@@ -164,7 +164,7 @@ def test_compiled_counts_of_a_list_are_those_of_numpy(target, has_labels, monkey
 
 def test_compiled_visits_take_no_more_boxes_than_a_word_has():
     pytest.importorskip("numba")
-    rules = simplify(ENSEMBLES["classes"][0].fit(X, LABELS), X, random_state=0).rules_
+    rules = simplify(MODELS["classes"][0].fit(X, LABELS), X, random_state=0).rules_
     many = dataclasses.replace(rules, rules=rules.rules[:1] * 62)
     values = [np.linspace(-3, 3, 9)] * 3
     assert visits.pack_rules(many, values).n_boxes == 62
@@ -175,10 +175,10 @@ def test_compiled_visits_take_no_more_boxes_than_a_word_has():
 @pytest.mark.parametrize("keeps_numbers", [True, False])
 @pytest.mark.parametrize("target", ["answers", "labels"])
 def test_other_rows_are_coded_as_those_of_a_store(case, target, keeps_numbers):
-    ensemble, y = case
-    store = store_of(ensemble, y, True, target)
+    model, y = case
+    store = store_of(model, y, True, target)
     # On both sides of every threshold, and of the round one that stands for it.
-    own, short = read_forest(ensemble).splits(), store.grid.splits
+    own, short = read_forest(model).splits(), store.grid.splits
     values = [np.concatenate(pair) for pair in zip(own, short, strict=True)]
     values = [np.r_[v, np.nextafter(v, np.inf), np.nan] for v in values]
     other = rng.choice(values[0], (N_ROWS, 3))
@@ -187,7 +187,7 @@ def test_other_rows_are_coded_as_those_of_a_store(case, target, keeps_numbers):
     like = read_store_like(
         store,
         TableSource(other, y, WEIGHT),
-        read_forest(ensemble),
+        read_forest(model),
         keeps_numbers=keeps_numbers,
         compiled=not keeps_numbers,
     )
@@ -196,25 +196,25 @@ def test_other_rows_are_coded_as_those_of_a_store(case, target, keeps_numbers):
     assert like.grid is store.grid
     assert like.target is store.target
     assert np.array_equal(shard.codes, store.grid.bin(there).codes)
-    answers = read_forest(ensemble).outcome.encode(ensemble.predict(there))
+    answers = read_forest(model).outcome.encode(model.predict(there))
     assert np.allclose(shard.targets["answers"], answers)
     assert like.n_rows == len(there)
     assert like.total_weight == WEIGHT.sum()
     assert [count.sum() for count in like.counts] == [len(there)] * 3
     settings = {"sample_weight": WEIGHT, "max_rules": 4, "random_state": 0}
-    rules = simplify(ensemble, X, **settings).rules_
+    rules = simplify(model, X, **settings).rules_
     [counted] = like.recount([rules])
     n_rows = np.bincount(rules.apply(other), WEIGHT, rules.n_rules)
     assert [rule.n_rows for rule in counted] == n_rows.tolist()
 
 
 def test_rows_of_two_stores_count_at_their_worth(case):
-    ensemble, y = case
-    training = store_of(ensemble, y, True, weight=None)
+    model, y = case
+    training = store_of(model, y, True, weight=None)
     options = {"keeps_numbers": True, "compiled": False}
     other, y_other = 1.5 * X[:200], y[::-1][:200]
     source = TableSource(other, y_other, WEIGHT[:200])
-    forest = read_forest(ensemble)
+    forest = read_forest(model)
     unseen = read_store_like(training, source, forest, **options)
     pooled = unseen.pooled_with(training)
     worth, n_new = WORTH["training"], WEIGHT[:200].sum()
@@ -230,7 +230,7 @@ def test_rows_of_two_stores_count_at_their_worth(case):
     weight = np.concatenate([WEIGHT[:200], np.full(N_ROWS, worth)])
     source = TableSource(np.vstack([other, X]), np.concatenate([y_other, y]), weight)
     table = read_store_like(training, source, forest, **options)
-    rules = simplify(ensemble, X, max_rules=4, random_state=0).rules_
+    rules = simplify(model, X, max_rules=4, random_state=0).rules_
     [found], [expected] = pooled.recount([rules]), table.recount([rules])
     unit = weight.sum() / table.total_weight
     for own, one in zip(found, expected, strict=True):
@@ -251,12 +251,12 @@ def test_rows_of_two_stores_count_at_their_worth(case):
 
 
 def test_rows_count_alone_beside_others_without_y_or_in_shards(case):
-    ensemble, y = case
-    training = store_of(ensemble, y, True)
+    model, y = case
+    training = store_of(model, y, True)
     options = {"keeps_numbers": True, "compiled": False}
-    source, forest = TableSource(X, y), read_forest(ensemble)
+    source, forest = TableSource(X, y), read_forest(model)
     unseen = read_store_like(training, source, forest, **options)
-    for other in (store_of(ensemble, None, True), store_of(ensemble, y, False)):
+    for other in (store_of(model, None, True), store_of(model, y, False)):
         assert unseen.pooled_with(other) is unseen
     assert unseen.evidence == Evidence("validation", N_ROWS)
 

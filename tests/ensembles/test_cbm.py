@@ -93,7 +93,7 @@ def make_cbm(trees=None, feature=None, information=None):
 
 
 def test_a_file_worked_by_hand(tmp_path):
-    path = tmp_path / "ensemble.cbm"
+    path = tmp_path / "model.cbm"
     path.write_bytes(make_cbm())
     forest = read_forest(path)
     assert forest.feature_names == ("size",)

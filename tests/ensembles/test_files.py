@@ -19,7 +19,7 @@ y = (X[:, 0] > 0.5).astype(int)
 
 
 @pytest.fixture(scope="module")
-def ensemble():
+def model():
     return RandomForestClassifier(3, max_depth=2, random_state=0).fit(X, y)
 
 
@@ -33,14 +33,14 @@ class Trap:
         return Path.touch, (self.path,)
 
 
-def test_a_pickle_is_opened_for_those_who_say_so(ensemble, tmp_path):
+def test_a_pickle_is_opened_for_those_who_say_so(model, tmp_path):
     for name in ("a.joblib", "a.model"):
         path = tmp_path / name
-        joblib.dump(ensemble, path)
+        joblib.dump(model, path)
         with pytest.raises(ModelFileError, match="trust_pickle=True"):
             read_forest(path)
         forest = read_forest(path, trust_pickle=True)
-        assert (forest.predict(X) == ensemble.predict(X)).all()
+        assert (forest.predict(X) == model.predict(X)).all()
 
 
 def test_a_pickle_is_never_opened_unasked(tmp_path):
@@ -53,15 +53,15 @@ def test_a_pickle_is_never_opened_unasked(tmp_path):
     assert not sprung.exists()
 
 
-def test_skops_wants_to_hear_which_types_to_trust(ensemble, tmp_path):
+def test_skops_wants_to_hear_which_types_to_trust(model, tmp_path):
     skops = pytest.importorskip("skops.io")
-    skops.dump(ensemble, tmp_path / "a.skops")
+    skops.dump(model, tmp_path / "a.skops")
     with pytest.raises(ModelFileError, match="does not consider safe") as caught:
         read_forest(tmp_path / "a.skops")
     assert "trusted_types=['sklearn.tree._tree.Tree']" in str(caught.value)
     trusted = ["sklearn.tree._tree.Tree"]
     forest = read_forest(tmp_path / "a.skops", trusted_types=trusted)
-    assert (forest.predict(X) == ensemble.predict(X)).all()
+    assert (forest.predict(X) == model.predict(X)).all()
 
 
 def test_the_contents_decide_and_not_the_name(tmp_path):

@@ -9,7 +9,7 @@ import pytest
 from sklearn.exceptions import NotFittedError
 
 from defragtrees.ensembles.readers import from_catboost, read_forest
-from defragtrees.errors import ModelFileError, UnsupportedEnsembleError
+from defragtrees.errors import ModelFileError, UnsupportedModelError
 from tests.checks.readers import (
     check_labels,
     check_numbers,
@@ -54,23 +54,23 @@ def make_city(n_rows=160):
     return pandas.DataFrame({"city": city, "size": rng.normal(size=n_rows)})
 
 
-def save(ensemble, folder, suffix):
-    path = folder / f"ensemble{suffix}"
-    ensemble.save_model(str(path), format=suffix[1:])
+def save(model, folder, suffix):
+    path = folder / f"model{suffix}"
+    model.save_model(str(path), format=suffix[1:])
     return path
 
 
-def check_doors(ensemble, folder):
+def check_doors(model, folder):
     """The wrapper and its two files give one forest."""
-    forest = read_forest(ensemble)
-    assert read_forest(save(ensemble, folder, ".cbm")) == forest
-    assert read_forest(save(ensemble, folder, ".json")) == forest
+    forest = read_forest(model)
+    assert read_forest(save(model, folder, ".cbm")) == forest
+    assert read_forest(save(model, folder, ".json")) == forest
     return forest
 
 
-def check_all(ensemble, X, folder):
-    forest = check_reader(ensemble, X)
-    assert check_doors(ensemble, folder) == forest
+def check_all(model, X, folder):
+    forest = check_reader(model, X)
+    assert check_doors(model, folder) == forest
     return forest
 
 
@@ -94,8 +94,8 @@ def check_all(ensemble, X, folder):
 )
 def test_numbers_are_those_of_catboost_for_each_loss(loss, tmp_path):
     X, score = make_rows()
-    ensemble = fit_regressor(X, np.exp(score), loss_function=loss)
-    forest = check_all(ensemble, X, tmp_path)
+    model = fit_regressor(X, np.exp(score), loss_function=loss)
+    forest = check_all(model, X, tmp_path)
     assert forest.task == "regression"
     assert forest.classes is None
     assert len(np.unique(forest.predict(X))) > 5
@@ -116,8 +116,8 @@ def test_numbers_are_those_of_catboost_for_each_loss(loss, tmp_path):
 def test_classes_are_those_of_catboost(policy, loss, n_classes, tmp_path):
     X, score = make_rows()
     y = np.digitize(score, [-0.8, 0.0, 0.8][: n_classes - 1])
-    ensemble = fit_classifier(X, y, loss_function=loss, grow_policy=policy)
-    forest = check_all(ensemble, X, tmp_path)
+    model = fit_classifier(X, y, loss_function=loss, grow_policy=policy)
+    forest = check_all(model, X, tmp_path)
     assert forest.classes == tuple(range(n_classes))
     assert len(np.unique(forest.predict(X))) == n_classes
 
@@ -138,8 +138,8 @@ def test_classes_are_those_of_catboost(policy, loss, n_classes, tmp_path):
 def test_labels_keep_their_type(labels, tmp_path):
     X, score = make_rows()
     y = np.array(labels)[np.digitize(score, [-0.3, 0.6][: len(labels) - 1])]
-    ensemble = fit_classifier(X, y)
-    forest = check_all(ensemble, X, tmp_path)
+    model = fit_classifier(X, y)
+    forest = check_all(model, X, tmp_path)
     assert set(forest.classes) == set(labels)
     assert {type(label) for label in forest.classes} == {type(labels[0])}
 
@@ -149,11 +149,11 @@ def test_labels_keep_their_type(labels, tmp_path):
 @pytest.mark.parametrize("share", [0.0, 0.2])
 def test_missing_values_go_where_catboost_sends_them(policy, nan_mode, share, tmp_path):
     X, score = make_rows(missing=share)
-    ensemble = fit_regressor(X, score, grow_policy=policy, nan_mode=nan_mode)
-    forest = check_all(ensemble, X, tmp_path)
+    model = fit_regressor(X, score, grow_policy=policy, nan_mode=nan_mode)
+    forest = check_all(model, X, tmp_path)
     with_gaps = np.where(np.random.default_rng(0).random(X.shape) < 0.4, np.nan, X)
     assert np.ptp(forest.predict(with_gaps)) > 0.1
-    check_numbers(forest, ensemble.predict(with_gaps), with_gaps)
+    check_numbers(forest, model.predict(with_gaps), with_gaps)
 
 
 def test_a_border_for_missing_values_alone_is_exact(tmp_path):
@@ -161,17 +161,17 @@ def test_a_border_for_missing_values_alone_is_exact(tmp_path):
     # round down to it.
     X, _ = make_rows(missing=0.4)
     y = np.isnan(X[:, 0]) + 0.0
-    ensemble = fit_regressor(X[:, :1], y, nan_mode="Max", depth=1)
-    forest = check_all(ensemble, X[:, :1], tmp_path)
+    model = fit_regressor(X[:, :1], y, nan_mode="Max", depth=1)
+    forest = check_all(model, X[:, :1], tmp_path)
     assert forest.splits()[0].max() > np.finfo(np.float32).max
 
 
 @pytest.mark.parametrize("policy", POLICIES)
 @pytest.mark.parametrize("options", [{"iterations": 1}, {"depth": 1}], ids=str)
-def test_small_ensembles_are_read(policy, options, tmp_path):
+def test_small_models_are_read(policy, options, tmp_path):
     X, score = make_rows()
-    ensemble = fit_regressor(X, score, grow_policy=policy, **options)
-    forest = check_all(ensemble, X, tmp_path)
+    model = fit_regressor(X, score, grow_policy=policy, **options)
+    forest = check_all(model, X, tmp_path)
     assert len(forest.trees) == options.get("iterations", 8)
     assert max(tree.depth for tree in forest.trees) <= options.get("depth", 3)
 
@@ -186,17 +186,17 @@ def test_trees_of_one_leaf_are_read(tmp_path):
 def test_a_constant_target_is_read(tmp_path):
     X, _ = make_rows()
     options = {"allow_const_label": True, "bootstrap_type": "No"}
-    ensemble = fit_regressor(X, np.full(160, 3.0), **options)
-    forest = check_all(ensemble, X, tmp_path)
+    model = fit_regressor(X, np.full(160, 3.0), **options)
+    forest = check_all(model, X, tmp_path)
     assert forest.predict(X).tolist() == [3.0] * 160
 
 
 def test_a_single_class_has_probability_one(tmp_path):
     # CatBoost gives two columns of probabilities for its one class.
     X, _ = make_rows()
-    ensemble = fit_classifier(X, ["only"] * 160, allow_const_label=True)
-    forest = check_doors(ensemble, tmp_path)
-    check_labels(forest, ensemble, X)
+    model = fit_classifier(X, ["only"] * 160, allow_const_label=True)
+    forest = check_doors(model, tmp_path)
+    check_labels(forest, model, X)
     assert forest.classes == ("only",)
     assert forest.predict_proba(X).tolist() == [[1.0]] * 160
 
@@ -206,12 +206,12 @@ def test_a_class_without_rows_is_left_out(names, tmp_path):
     # CatBoost's probability for such a class is near 0, and not a sensible number.
     X, score = make_rows()
     y = np.array(["a", "b", "c"])[np.digitize(score, [-0.5, 0.5])]
-    ensemble = fit_classifier(X, y, class_names=names, loss_function="MultiClass")
-    forest = check_doors(ensemble, tmp_path)
+    model = fit_classifier(X, y, class_names=names, loss_function="MultiClass")
+    forest = check_doors(model, tmp_path)
     assert forest.classes == ("a", "b", "c")
-    check_labels(forest, ensemble, X)
+    check_labels(forest, model, X)
     seen = [names.index(label) for label in "abc"]
-    check_probabilities(forest, ensemble.predict_proba(X)[:, seen], X)
+    check_probabilities(forest, model.predict_proba(X)[:, seen], X)
 
 
 def test_the_order_of_class_names_is_kept(tmp_path):
@@ -225,10 +225,10 @@ def test_names_of_a_frame_are_the_names_of_the_forest(tmp_path):
     pandas = pytest.importorskip("pandas")
     X, score = make_rows()
     frame = pandas.DataFrame(X, columns=["age", "pay", "size", "é"])
-    ensemble = fit_regressor(frame, score)
-    forest = check_doors(ensemble, tmp_path)
+    model = fit_regressor(frame, score)
+    forest = check_doors(model, tmp_path)
     assert forest.feature_names == ("age", "pay", "size", "é")
-    check_numbers(forest, ensemble.predict(frame), frame)
+    check_numbers(forest, model.predict(frame), frame)
     numbered = fit_regressor(pandas.DataFrame(X), score)
     assert check_doors(numbered, tmp_path).feature_names == ("0", "1", "2", "3")
 
@@ -236,8 +236,8 @@ def test_names_of_a_frame_are_the_names_of_the_forest(tmp_path):
 def test_features_of_an_array_are_counted_from_one(tmp_path):
     X, score = make_rows()
     X[:, 3] = 1.0
-    ensemble = fit_regressor(X, score, ignored_features=[1])
-    forest = check_all(ensemble, X, tmp_path)
+    model = fit_regressor(X, score, ignored_features=[1])
+    forest = check_all(model, X, tmp_path)
     assert forest.feature_names == ("x1", "x2", "x3", "x4")
     assert [len(splits) > 0 for splits in forest.splits()] == [True, False, True, False]
 
@@ -246,35 +246,35 @@ def test_a_categorical_column_that_is_not_split_on_is_accepted(tmp_path):
     frame = make_city()
     y = (frame["size"] > 0).astype(int)
     options = {"cat_features": ["city"], "ignored_features": ["city"]}
-    ensemble = fit_classifier(frame, y, **options)
-    forest = check_doors(ensemble, tmp_path)
+    model = fit_classifier(frame, y, **options)
+    forest = check_doors(model, tmp_path)
     assert forest.categories == ((), None)
-    check_labels(forest, ensemble, frame)
+    check_labels(forest, model, frame)
 
 
 def test_early_stopping_scale_and_bias_are_followed(tmp_path):
     X, score = make_rows()
-    ensemble = catboost.CatBoostRegressor(**{**FAST, "iterations": 60})
-    ensemble.fit(X[:100], score[:100], eval_set=(X[100:], score[100:]))
-    forest = check_all(ensemble, X, tmp_path)
-    assert len(forest.trees) == ensemble.tree_count_ < 60
-    ensemble.set_scale_and_bias(-2.0, 0.25)
-    check_all(ensemble, X, tmp_path)
-    ensemble.shrink(3)
-    assert len(check_all(ensemble, X, tmp_path).trees) == 3
+    model = catboost.CatBoostRegressor(**{**FAST, "iterations": 60})
+    model.fit(X[:100], score[:100], eval_set=(X[100:], score[100:]))
+    forest = check_all(model, X, tmp_path)
+    assert len(forest.trees) == model.tree_count_ < 60
+    model.set_scale_and_bias(-2.0, 0.25)
+    check_all(model, X, tmp_path)
+    model.shrink(3)
+    assert len(check_all(model, X, tmp_path).trees) == 3
 
 
 def test_a_plain_catboost_is_read_by_its_loss(tmp_path):
     X, score = make_rows()
     y = np.where(score > 0, 5, 2)
-    ensemble = catboost.CatBoost({**FAST, "loss_function": "Logloss"}).fit(X, y)
-    forest = check_doors(ensemble, tmp_path)
-    check_labels(forest, ensemble, X, prediction_type="Class")
-    expected = ensemble.predict(X, prediction_type="Probability")
+    model = catboost.CatBoost({**FAST, "loss_function": "Logloss"}).fit(X, y)
+    forest = check_doors(model, tmp_path)
+    check_labels(forest, model, X, prediction_type="Class")
+    expected = model.predict(X, prediction_type="Probability")
     check_probabilities(forest, expected, X)
 
 
-def test_a_sum_of_ensembles_is_read(tmp_path):
+def test_a_sum_of_models_is_read(tmp_path):
     X, score = make_rows()
     parts = [fit_classifier(X, score > 0, random_seed=seed) for seed in (1, 2)]
     total = catboost.sum_models(parts, weights=[0.25, 0.5])
@@ -294,27 +294,27 @@ def test_cover_counts_the_training_rows(policy, tmp_path):
         assert (tree.cover[inner] == below).all()
 
 
-def test_reading_leaves_the_ensemble_and_the_folder_alone(tmp_path, monkeypatch):
+def test_reading_leaves_the_model_and_the_folder_alone(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     X, score = make_rows()
-    ensemble = fit_regressor(X, score)
-    before = ensemble.predict(X), ensemble.get_params()
-    read_forest(ensemble)
-    assert (ensemble.predict(X) == before[0]).all()
-    assert ensemble.get_params() == before[1]
+    model = fit_regressor(X, score)
+    before = model.predict(X), model.get_params()
+    read_forest(model)
+    assert (model.predict(X) == before[0]).all()
+    assert model.get_params() == before[1]
     assert list(tmp_path.iterdir()) == []
 
 
 def test_files_are_read_without_catboost(tmp_path, monkeypatch):
     X, score = make_rows()
-    ensemble = fit_regressor(X, score)
-    paths = [save(ensemble, tmp_path, suffix) for suffix in (".cbm", ".json")]
+    model = fit_regressor(X, score)
+    paths = [save(model, tmp_path, suffix) for suffix in (".cbm", ".json")]
     monkeypatch.setitem(sys.modules, "catboost", None)
     for path in paths:
         assert len(read_forest(path).trees) == 8
 
 
-def test_an_unfitted_ensemble_says_so():
+def test_an_unfitted_model_says_so():
     with pytest.raises(NotFittedError, match="CatBoostRegressor is not fitted yet"):
         read_forest(catboost.CatBoostRegressor())
 
@@ -323,7 +323,7 @@ def test_an_unfitted_ensemble_says_so():
 @pytest.mark.parametrize("one_hot_max_size", [1, 10])
 def test_splits_on_categories_are_refused(policy, one_hot_max_size, tmp_path):
     frame = make_city()
-    ensemble = fit_classifier(
+    model = fit_classifier(
         frame,
         frame["city"] < "Oz",
         cat_features=["city"],
@@ -335,9 +335,9 @@ def test_splits_on_categories_are_refused(policy, one_hot_max_size, tmp_path):
         "Pass the model as catboost loads it, which is queried, or fit it on encoded "
         "categories."
     )
-    cbm, text = (save(ensemble, tmp_path, suffix) for suffix in (".cbm", ".json"))
-    for source in (ensemble, cbm, text):
-        with pytest.raises(UnsupportedEnsembleError, match=message):
+    cbm, text = (save(model, tmp_path, suffix) for suffix in (".cbm", ".json"))
+    for source in (model, cbm, text):
+        with pytest.raises(UnsupportedModelError, match=message):
             read_forest(source)
 
 
@@ -345,15 +345,15 @@ def test_text_and_embedding_features_are_refused(tmp_path):
     frame = make_city()
     y = (frame["size"] > 0).astype(int)
     frame["city"] += " is a city"
-    ensemble = fit_classifier(frame, y, text_features=["city"])
-    for source in (ensemble, save(ensemble, tmp_path, ".cbm")):
-        with pytest.raises(UnsupportedEnsembleError, match="'city' hold text features"):
+    model = fit_classifier(frame, y, text_features=["city"])
+    for source in (model, save(model, tmp_path, ".cbm")):
+        with pytest.raises(UnsupportedModelError, match="'city' hold text features"):
             read_forest(source)
     frame["place"] = [[a, 1.0, a * a] for a in frame.pop("size")]
     options = {"embedding_features": ["place"], "cat_features": ["city"]}
-    ensemble = fit_classifier(frame, y, **options)
-    for source in (ensemble, save(ensemble, tmp_path, ".cbm")):
-        with pytest.raises(UnsupportedEnsembleError, match="'place' hold embedding"):
+    model = fit_classifier(frame, y, **options)
+    for source in (model, save(model, tmp_path, ".cbm")):
+        with pytest.raises(UnsupportedModelError, match="'place' hold embedding"):
             read_forest(source)
 
 
@@ -362,10 +362,10 @@ def test_text_and_embedding_features_are_refused(tmp_path):
 )
 def test_other_regression_losses_are_refused_by_name(loss, tmp_path):
     X, score = make_rows()
-    ensemble = fit_regressor(X, score, loss_function=loss)
-    for source in (ensemble, save(ensemble, tmp_path, ".cbm")):
+    model = fit_regressor(X, score, loss_function=loss)
+    for source in (model, save(model, tmp_path, ".cbm")):
         with pytest.raises(
-            UnsupportedEnsembleError, match=f"its loss is '{loss.split(':')[0]}'"
+            UnsupportedModelError, match=f"its loss is '{loss.split(':')[0]}'"
         ):
             read_forest(source)
 
@@ -374,25 +374,25 @@ def test_rankers_and_many_labels_are_refused_by_name():
     X, score = make_rows()
     ranker = catboost.CatBoostRanker(**FAST)
     ranker.fit(X, np.digitize(score, [0]), group_id=np.arange(160) // 10)
-    with pytest.raises(UnsupportedEnsembleError, match="its loss is 'YetiRank'"):
+    with pytest.raises(UnsupportedModelError, match="its loss is 'YetiRank'"):
         read_forest(ranker)
     y = np.column_stack([score > 0, score > 1]).astype(int)
-    with pytest.raises(UnsupportedEnsembleError, match="its loss is 'MultiLogloss'"):
+    with pytest.raises(UnsupportedModelError, match="its loss is 'MultiLogloss'"):
         read_forest(fit_classifier(X, y, loss_function="MultiLogloss"))
 
 
 def test_another_probability_threshold_is_refused(tmp_path):
     X, score = make_rows()
-    ensemble = fit_classifier(X, score > 0)
-    ensemble.set_probability_threshold(0.3)
-    cbm, text = (save(ensemble, tmp_path, suffix) for suffix in (".cbm", ".json"))
-    for source in (ensemble, cbm, text):
+    model = fit_classifier(X, score > 0)
+    model.set_probability_threshold(0.3)
+    cbm, text = (save(model, tmp_path, suffix) for suffix in (".cbm", ".json"))
+    for source in (model, cbm, text):
         with pytest.raises(
-            UnsupportedEnsembleError, match=r"probability 0\.3, not from 0\.5"
+            UnsupportedModelError, match=r"probability 0\.3, not from 0\.5"
         ):
             read_forest(source)
-    ensemble.set_probability_threshold(0.5)
-    check_all(ensemble, X, tmp_path)
+    model.set_probability_threshold(0.5)
+    check_all(model, X, tmp_path)
 
 
 def split(border, feature=0):
@@ -426,7 +426,7 @@ def make_document(treatment="AsFalse"):
 
 
 def write(document, folder):
-    path = folder / "ensemble.json"
+    path = folder / "model.json"
     path.write_text(json.dumps(document))
     return path
 
@@ -561,7 +561,7 @@ def test_an_altered_cbm_file_is_read_or_refused(policy, tmp_path):
         path.write_bytes(altered)
         try:
             from_catboost.read_file(path)
-        except (ModelFileError, UnsupportedEnsembleError):
+        except (ModelFileError, UnsupportedModelError):
             n_refused += 1
     assert 100 < n_refused < 400
 
@@ -586,7 +586,7 @@ def test_steps_that_share_a_child_are_refused(tmp_path):
     assert n_refused > 0
 
 
-@pytest.mark.parametrize("name", ["ensemble.cbm", "ensemble.json"])
+@pytest.mark.parametrize("name", ["model.cbm", "model.json"])
 def test_a_file_of_another_kind_is_a_model_file_error(name, tmp_path):
     path = tmp_path / name
     path.write_bytes(b'tree\nversion=v4\n"features_info"\xff')

@@ -10,7 +10,7 @@ from sklearn.exceptions import NotFittedError
 
 from defragtrees.ensembles.readers import read_forest
 from defragtrees.ensembles.readers.from_lightgbm import read_file
-from defragtrees.errors import UnsupportedEnsembleError
+from defragtrees.errors import UnsupportedModelError
 from tests.checks.readers import (
     check_labels,
     check_numbers,
@@ -195,22 +195,20 @@ def test_a_threshold_decides_as_lightgbm_does_to_the_last_bit(threshold, options
     ],
 )
 def test_classifiers_agree_and_keep_their_labels(y):
-    ensemble = lightgbm.LGBMClassifier(n_estimators=5, **SMALL).fit(X, y)
-    forest = check_reader(ensemble, X)
+    model = lightgbm.LGBMClassifier(n_estimators=5, **SMALL).fit(X, y)
+    forest = check_reader(model, X)
     assert forest.classes == tuple(np.unique(y).tolist())
 
 
 def test_one_class_is_always_the_answer():
-    ensemble = lightgbm.LGBMClassifier(n_estimators=2, **SMALL).fit(
-        X, ["only"] * len(X)
-    )
-    forest = read_forest(ensemble)
-    check_labels(forest, ensemble, X)
+    model = lightgbm.LGBMClassifier(n_estimators=2, **SMALL).fit(X, ["only"] * len(X))
+    forest = read_forest(model)
+    check_labels(forest, model, X)
     check_probabilities(forest, np.ones((len(X), 1)), X)
 
 
 @pytest.mark.parametrize(
-    "ensemble",
+    "model",
     [
         lightgbm.LGBMRegressor(n_estimators=1, **SMALL).fit(X, SCORE),
         lightgbm.LGBMRegressor(objective="binary", **SMALL).fit(X, TWO),
@@ -219,8 +217,8 @@ def test_one_class_is_always_the_answer():
         lightgbm.LGBMClassifier(objective="multiclassova", **SMALL).fit(X, THREE),
     ],
 )
-def test_other_wrappers_agree(ensemble):
-    forest = check_reader(ensemble, X)
+def test_other_wrappers_agree(model):
+    forest = check_reader(model, X)
     assert forest.feature_names == ("x1", "x2", "x3", "x4")
 
 
@@ -256,30 +254,30 @@ def test_categories_as_numbers_agree_also_on_unseen_ones(options):
     code = rng.integers(0, 60, 400) * 3.0
     rows = np.column_stack([rng.normal(size=400), code])
     rows[::9, 1] = np.nan
-    ensemble = lightgbm.LGBMRegressor(n_estimators=8, **SMALL, **CATEGORIES, **options)
-    ensemble.fit(rows, (code % 2 == 0) + rows[:, 0] / 5, categorical_feature=[1])
-    forest = read_forest(ensemble)
+    model = lightgbm.LGBMRegressor(n_estimators=8, **SMALL, **CATEGORIES, **options)
+    model.fit(rows, (code % 2 == 0) + rows[:, 0] / 5, categorical_feature=[1])
+    forest = read_forest(model)
     assert forest.categories[0] is None
     assert set(forest.categories[1]) <= set(range(0, 180, 3))
     unseen = [[0, 1], [0, -3], [0, 1e6], [0, np.nan], [0, 181], [0, 2e9]]
     rows = np.vstack([rows, unseen])
-    check_numbers(forest, ensemble.predict(rows), rows, rtol=1e-12)
+    check_numbers(forest, model.predict(rows), rows, rtol=1e-12)
 
 
 def test_ordered_categories_that_could_be_in_several_columns_are_refused():
     frame, target = make_frame()
     frame = frame[["level"]].assign(first=np.arange(300) % 3, last=np.arange(300) % 2)
-    ensemble = lightgbm.LGBMRegressor(n_estimators=3, **SMALL).fit(frame, target)
-    with pytest.raises(UnsupportedEnsembleError, match=r"\['low', 'middle', 'high'\]"):
-        read_forest(ensemble)
+    model = lightgbm.LGBMRegressor(n_estimators=3, **SMALL).fit(frame, target)
+    with pytest.raises(UnsupportedModelError, match=r"\['low', 'middle', 'high'\]"):
+        read_forest(model)
 
 
 def test_labels_go_to_the_column_that_is_split_on_sets():
     frame, target = make_frame()
     frame = frame[["letter"]].assign(first=np.arange(300) % 3, last=np.arange(300) % 2)
     frame = frame[["first", "letter", "last"]]
-    ensemble = lightgbm.LGBMRegressor(n_estimators=3, **SMALL).fit(frame, target)
-    assert read_forest(ensemble).categories == (None, tuple(LETTERS), None)
+    model = lightgbm.LGBMRegressor(n_estimators=3, **SMALL).fit(frame, target)
+    assert read_forest(model).categories == (None, tuple(LETTERS), None)
 
 
 def test_a_feature_that_is_both_number_and_category_is_refused():
@@ -288,18 +286,18 @@ def test_a_feature_that_is_both_number_and_category_is_refused():
     first = lightgbm.train(options, lightgbm.Dataset(rows, rows[:, 0] > 9), 2)
     data = lightgbm.Dataset(rows, rows[:, 0] % 3, categorical_feature=[0])
     both = lightgbm.train(options, data, 2, init_model=first)
-    with pytest.raises(UnsupportedEnsembleError, match="'x1' both as"):
+    with pytest.raises(UnsupportedModelError, match="'x1' both as"):
         read_forest(both)
 
 
 def test_a_column_declared_by_hand_keeps_its_numbers():
     frame, target = make_frame()
     frame = frame[["letter"]].assign(number=np.arange(300) % 20 * 5)
-    ensemble = lightgbm.LGBMRegressor(n_estimators=8, **SMALL, **CATEGORIES)
-    ensemble.fit(frame, target, categorical_feature=["number", "letter"])
-    forest = read_forest(ensemble)
+    model = lightgbm.LGBMRegressor(n_estimators=8, **SMALL, **CATEGORIES)
+    model.fit(frame, target, categorical_feature=["number", "letter"])
+    forest = read_forest(model)
     assert forest.categories == (tuple(LETTERS), tuple(range(0, 100, 5)))
-    check_numbers(forest, ensemble.predict(frame), frame, rtol=1e-12)
+    check_numbers(forest, model.predict(frame), frame, rtol=1e-12)
 
 
 def test_early_stopping_is_used_by_every_door(tmp_path):
@@ -319,13 +317,13 @@ def test_early_stopping_is_used_by_every_door(tmp_path):
 
 def test_all_doors_give_the_same_forest(tmp_path):
     frame, target = make_frame()
-    ensemble = lightgbm.LGBMRegressor(n_estimators=5, **SMALL, **CATEGORIES)
-    ensemble.fit(frame, target)
-    forest = read_forest(ensemble)
+    model = lightgbm.LGBMRegressor(n_estimators=5, **SMALL, **CATEGORIES)
+    model.fit(frame, target)
+    forest = read_forest(model)
     path = tmp_path / "model.txt"
-    ensemble.booster_.save_model(path)
+    model.booster_.save_model(path)
     again = lightgbm.Booster(model_file=path)
-    assert read_forest(ensemble.booster_) == forest
+    assert read_forest(model.booster_) == forest
     assert read_forest(path) == read_forest(str(path)) == forest
     assert read_forest(again) == forest
     path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
@@ -362,14 +360,14 @@ def test_treelite_agrees():
             np.testing.assert_allclose(found, expected.reshape(found.shape), atol=1e-9)
 
 
-def test_the_ensemble_is_left_as_it_was():
+def test_the_model_is_left_as_it_was():
     frame, target = make_frame()
-    ensemble = lightgbm.LGBMRegressor(n_estimators=3, **SMALL).fit(frame, target)
-    before = ensemble.booster_.model_to_string(), ensemble.get_params()
+    model = lightgbm.LGBMRegressor(n_estimators=3, **SMALL).fit(frame, target)
+    before = model.booster_.model_to_string(), model.get_params()
     copy = frame.copy(deep=True)
-    read_forest(ensemble).predict(frame)
+    read_forest(model).predict(frame)
     pd.testing.assert_frame_equal(frame, copy)
-    assert (ensemble.booster_.model_to_string(), ensemble.get_params()) == before
+    assert (model.booster_.model_to_string(), model.get_params()) == before
 
 
 def test_an_unfitted_one_says_so():
@@ -402,5 +400,5 @@ def custom(y, answer):
     ],
 )
 def test_what_cannot_be_read_is_refused_by_name(make, message):
-    with pytest.raises(UnsupportedEnsembleError, match=message):
+    with pytest.raises(UnsupportedModelError, match=message):
         read_forest(make())

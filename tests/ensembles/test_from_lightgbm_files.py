@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from defragtrees.ensembles.readers import read_forest
-from defragtrees.errors import ModelFileError, UnsupportedEnsembleError
+from defragtrees.errors import ModelFileError, UnsupportedModelError
 
 lightgbm = pytest.importorskip("lightgbm")
 
@@ -27,7 +27,7 @@ def saved(tmp_path):
     )
     target = frame["letter"].isin(list("adg")) + frame["size"] / 2
     options = {"min_data_per_group": 2, "cat_smooth": 1, "max_cat_to_onehot": 2}
-    ensemble = lightgbm.LGBMRegressor(
+    model = lightgbm.LGBMRegressor(
         n_estimators=2,
         num_leaves=6,
         min_child_samples=5,
@@ -36,7 +36,7 @@ def saved(tmp_path):
         **options,
     )
     path = tmp_path / "model.txt"
-    ensemble.fit(frame, target).booster_.save_model(path)
+    model.fit(frame, target).booster_.save_model(path)
     assert "num_cat=0" not in path.read_text()
     return path
 
@@ -64,7 +64,7 @@ def test_a_file_with_altered_bytes_is_read_or_refused(tmp_path):
         path.write_bytes(altered)
         try:
             read_forest(path)
-        except (ModelFileError, UnsupportedEnsembleError):
+        except (ModelFileError, UnsupportedModelError):
             n_refused += 1
     assert n_refused > 100
 

@@ -1,4 +1,4 @@
-"""scikit-learn's trees and ensembles are read exactly."""
+"""scikit-learn's trees and models are read exactly."""
 
 import joblib
 import numpy as np
@@ -81,14 +81,14 @@ def make_y(X, target, seed=1):
     return np.array(["low", "mid", "top"])[np.digitize(number, [-0.5, 0.5])]
 
 
-def check_exact(ensemble, X):
+def check_exact(model, X):
     """More than `check_reader`: nothing differs by more than the last digits."""
-    forest = check_reader(ensemble, X)
+    forest = check_reader(model, X)
     rows = np.vstack([X, rows_around_thresholds(forest, X)])
     if forest.task == "classification":
-        found, expected = forest.predict_proba(rows), ensemble.predict_proba(rows)
+        found, expected = forest.predict_proba(rows), model.predict_proba(rows)
     else:
-        found, expected = forest.predict(rows), ensemble.predict(rows)
+        found, expected = forest.predict(rows), model.predict(rows)
     np.testing.assert_allclose(found, expected, rtol=1e-13, atol=1e-15)
     return forest
 
@@ -97,9 +97,9 @@ def check_exact(ensemble, X):
 @pytest.mark.parametrize("kind", CLASSIFIERS)
 def test_classifiers_are_exact(kind, target):
     X = make_rows()
-    ensemble = clone(CLASSIFIERS[kind]).fit(X, make_y(X, target))
-    forest = check_exact(ensemble, X)
-    assert forest.classes == tuple(ensemble.classes_.tolist())
+    model = clone(CLASSIFIERS[kind]).fit(X, make_y(X, target))
+    forest = check_exact(model, X)
+    assert forest.classes == tuple(model.classes_.tolist())
     assert max(tree.depth for tree in forest.trees) > 0
 
 
@@ -115,29 +115,29 @@ def test_regressors_are_exact(kind):
 def test_missing_values_are_exact(kind, target):
     X = make_rows(share_missing=0.2)
     kinds = REGRESSORS if target == "number" else CLASSIFIERS
-    ensemble = clone(kinds[kind]).fit(X, make_y(X, target))
-    forest = check_exact(ensemble, X)
+    model = clone(kinds[kind]).fit(X, make_y(X, target))
+    forest = check_exact(model, X)
     used = np.concatenate([tree.missing_left for tree in forest.trees])
     assert used.any()
     nothing = np.full((1, 4), np.nan)
-    assert forest.predict(nothing)[0] == ensemble.predict(nothing)[0]
+    assert forest.predict(nothing)[0] == model.predict(nothing)[0]
 
 
 @pytest.mark.parametrize("kind", ["tree", "random forest", "bagging"])
 def test_missing_values_unseen_in_training_are_exact(kind):
     X = make_rows()
-    ensemble = clone(REGRESSORS[kind]).fit(X, make_y(X, "number"))
+    model = clone(REGRESSORS[kind]).fit(X, make_y(X, "number"))
     holes = make_rows(share_missing=0.5)
-    found = read(ensemble).predict(holes)
-    np.testing.assert_allclose(found, ensemble.predict(holes), rtol=1e-13)
+    found = read(model).predict(holes)
+    np.testing.assert_allclose(found, model.predict(holes), rtol=1e-13)
 
 
 @pytest.mark.parametrize("n_trees", [1, 2])
 @pytest.mark.parametrize("kind", ["random forest", "boosting", "adaboost", "bagging"])
 def test_few_trees_are_exact(kind, n_trees):
     X = make_rows()
-    ensemble = clone(CLASSIFIERS[kind]).set_params(n_estimators=n_trees)
-    forest = check_exact(ensemble.fit(X, make_y(X, "three texts")), X)
+    model = clone(CLASSIFIERS[kind]).set_params(n_estimators=n_trees)
+    forest = check_exact(model.fit(X, make_y(X, "three texts")), X)
     assert len(forest.trees) == n_trees * (3 if kind == "boosting" else 1)
 
 
@@ -152,8 +152,8 @@ def test_regressors_of_single_leaves_are_exact(kind):
 def test_classifiers_of_single_leaves_are_exact(kind):
     # No split is possible, and the classes are as many: also a test of ties.
     X = np.ones((60, 4))
-    ensemble = clone(CLASSIFIERS[kind]).fit(X, np.tile(["a", "b"], 30))
-    forest = check_exact(ensemble, X)
+    model = clone(CLASSIFIERS[kind]).fit(X, np.tile(["a", "b"], 30))
+    forest = check_exact(model, X)
     assert max(tree.depth for tree in forest.trees) == 0
 
 
@@ -163,12 +163,12 @@ def test_classifiers_of_single_leaves_are_exact(kind):
 )
 def test_a_row_between_two_classes_goes_where_scikit_learn_sends_it(kind, expected):
     X = np.ones((60, 1))
-    ensemble = clone(CLASSIFIERS[kind])
+    model = clone(CLASSIFIERS[kind])
     if kind == "random forest":
-        ensemble.set_params(bootstrap=False)
-    ensemble.fit(X, np.tile(["a", "b"], 30))
-    assert ensemble.predict(X[:1])[0] == expected
-    assert read(ensemble).predict(X[:1])[0] == expected
+        model.set_params(bootstrap=False)
+    model.fit(X, np.tile(["a", "b"], 30))
+    assert model.predict(X[:1])[0] == expected
+    assert read(model).predict(X[:1])[0] == expected
 
 
 @pytest.mark.parametrize(
@@ -185,32 +185,32 @@ def test_a_single_class_is_certain(kind):
 def test_boosted_sums_are_equal_to_the_last_bit(kind, target):
     # Otherwise a row on the border could get another class.
     X = make_rows()
-    ensemble = clone(CLASSIFIERS[kind]).fit(X, make_y(X, target))
-    raw = ensemble.decision_function(X).reshape(len(X), -1)
-    assert (read(ensemble).predict_raw(X) == raw).all()
+    model = clone(CLASSIFIERS[kind]).fit(X, make_y(X, target))
+    raw = model.decision_function(X).reshape(len(X), -1)
+    assert (read(model).predict_raw(X) == raw).all()
 
 
 def test_rows_on_a_tie_of_adaboost_are_exact():
     X = make_rows(400)
     y = np.digitize(X[:, 0] + X[:, 1], [-0.7, 0.0, 0.7])
     for labels in (y, y > 1):
-        ensemble = AdaBoostClassifier(n_estimators=6, random_state=0).fit(X, labels)
-        ensemble.estimator_weights_[:] = 0.1
-        votes = [tree.predict(X) for tree in ensemble.estimators_]
-        counts = np.array([np.sum(votes == k, axis=0) for k in ensemble.classes_])
+        model = AdaBoostClassifier(n_estimators=6, random_state=0).fit(X, labels)
+        model.estimator_weights_[:] = 0.1
+        votes = [tree.predict(X) for tree in model.estimators_]
+        counts = np.array([np.sum(votes == k, axis=0) for k in model.classes_])
         top_two = np.sort(counts, axis=0)[-2:]
         assert (top_two[0] == top_two[1]).any()
-        forest = read(ensemble)
-        assert (forest.predict(X) == ensemble.predict(X)).all()
+        forest = read(model)
+        assert (forest.predict(X) == model.predict(X)).all()
 
 
 def test_the_median_of_adaboost_is_weighted():
     X = make_rows()
-    ensemble = AdaBoostRegressor(n_estimators=4, random_state=0)
-    ensemble.fit(X, make_y(X, "number"))
-    ensemble.estimator_weights_[:] = [5.0, 1.0, 1.0, 1.0]
-    expected = ensemble.estimators_[0].predict(X)
-    np.testing.assert_array_equal(read(ensemble).predict(X), expected)
+    model = AdaBoostRegressor(n_estimators=4, random_state=0)
+    model.fit(X, make_y(X, "number"))
+    model.estimator_weights_[:] = [5.0, 1.0, 1.0, 1.0]
+    expected = model.estimators_[0].predict(X)
+    np.testing.assert_array_equal(read(model).predict(X), expected)
 
 
 @pytest.mark.parametrize(
@@ -226,8 +226,8 @@ def test_the_median_of_adaboost_is_weighted():
 )
 def test_every_boosted_regressor_is_exact(options):
     X = make_rows()
-    ensemble = GradientBoostingRegressor(**SMALL, **options)
-    check_exact(ensemble.fit(X, make_y(X, "number")), X)
+    model = GradientBoostingRegressor(**SMALL, **options)
+    check_exact(model.fit(X, make_y(X, "number")), X)
 
 
 @pytest.mark.parametrize(
@@ -242,29 +242,29 @@ def test_every_boosted_regressor_is_exact(options):
 )
 def test_every_boosted_classifier_is_exact(target, options):
     X = make_rows()
-    ensemble = GradientBoostingClassifier(**{**SMALL, **options})
-    check_exact(ensemble.fit(X, make_y(X, target)), X)
+    model = GradientBoostingClassifier(**{**SMALL, **options})
+    check_exact(model.fit(X, make_y(X, target)), X)
 
 
 def test_bagged_trees_may_lack_features_and_classes():
     X = make_rows()
     y = np.where(np.arange(len(X)) % 30 == 0, "rare", make_y(X, "two texts"))
-    ensemble = BaggingClassifier(
+    model = BaggingClassifier(
         DecisionTreeClassifier(), max_samples=0.15, max_features=0.5, random_state=0
     )
     with config_context(enable_metadata_routing=True):
         # Only so are rows left out; otherwise they get the weight zero.
-        ensemble.fit(X, y)
-    assert {len(tree.classes_) for tree in ensemble.estimators_} == {2, 3}
-    forest = check_exact(ensemble, X)
+        model.fit(X, y)
+    assert {len(tree.classes_) for tree in model.estimators_} == {2, 3}
+    forest = check_exact(model, X)
     assert forest.classes == ("no", "rare", "yes")
 
 
 def test_bagged_trees_may_see_a_feature_twice():
     X = make_rows()
-    ensemble = BaggingRegressor(bootstrap_features=True, **SMALL)
-    check_exact(ensemble.fit(X, make_y(X, "number")), X)
-    assert any(len(set(seen)) < 4 for seen in ensemble.estimators_features_)
+    model = BaggingRegressor(bootstrap_features=True, **SMALL)
+    check_exact(model.fit(X, make_y(X, "number")), X)
+    assert any(len(set(seen)) < 4 for seen in model.estimators_features_)
 
 
 def test_thresholds_hold_for_doubles_beside_a_float32():
@@ -294,21 +294,21 @@ def test_labels_are_plain_values_of_the_users_type(labels):
 
 
 @pytest.mark.parametrize("kind", CLASSIFIERS)
-def test_the_ensemble_is_left_as_it_was(kind):
+def test_the_model_is_left_as_it_was(kind):
     X = make_rows()
-    ensemble = clone(CLASSIFIERS[kind]).fit(X, make_y(X, "three texts"))
-    before = joblib.hash(ensemble)
-    forest = read(ensemble)
+    model = clone(CLASSIFIERS[kind]).fit(X, make_y(X, "three texts"))
+    before = joblib.hash(model)
+    forest = read(model)
     forest.predict(X)
-    assert joblib.hash(ensemble) == before
+    assert joblib.hash(model) == before
 
 
-def test_the_forest_does_not_change_with_the_ensemble():
+def test_the_forest_does_not_change_with_the_model():
     X = make_rows()
-    ensemble = DecisionTreeRegressor(random_state=0).fit(X, make_y(X, "number"))
-    forest, expected = read(ensemble), ensemble.predict(X)
-    ensemble.tree_.value[:] = 0.0
-    assert (ensemble.predict(X) == 0.0).all()
+    model = DecisionTreeRegressor(random_state=0).fit(X, make_y(X, "number"))
+    forest, expected = read(model), model.predict(X)
+    model.tree_.value[:] = 0.0
+    assert (model.predict(X) == 0.0).all()
     np.testing.assert_array_equal(forest.predict(X), expected)
 
 
@@ -321,10 +321,10 @@ def test_treelite_agrees(kind, target):
     # Treelite does not round X, so it is given numbers that rounding leaves alone.
     X = make_rows().astype(np.float32).astype(np.float64)
     kinds = REGRESSORS if target == "number" else CLASSIFIERS
-    ensemble = clone(kinds[kind]).fit(X, make_y(X, target))
-    model = treelite.sklearn.import_model(ensemble)
+    model = clone(kinds[kind]).fit(X, make_y(X, target))
+    model = treelite.sklearn.import_model(model)
     other = treelite.gtil.predict(model, X, nthread=1)
-    forest = read(ensemble)
+    forest = read(model)
     if target == "number":
         found = forest.predict(X)
     else:

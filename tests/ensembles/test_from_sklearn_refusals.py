@@ -21,20 +21,20 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from defragtrees.ensembles.readers import read_forest
 from defragtrees.ensembles.readers.from_sklearn import read
-from defragtrees.errors import UnsupportedEnsembleError
+from defragtrees.errors import UnsupportedModelError
 from tests.ensembles.test_from_sklearn import CLASSIFIERS, SMALL, make_rows, make_y
 
 
 @pytest.mark.parametrize("kind", CLASSIFIERS)
-def test_an_unfitted_ensemble_says_so(kind):
-    ensemble = clone(CLASSIFIERS[kind])
-    name = type(ensemble).__name__
+def test_an_unfitted_model_says_so(kind):
+    model = clone(CLASSIFIERS[kind])
+    name = type(model).__name__
     with pytest.raises(NotFittedError, match=f"this {name} is not fitted. Call fit"):
-        read(ensemble)
+        read(model)
 
 
 @pytest.mark.parametrize(
-    "ensemble",
+    "model",
     [
         IsolationForest(n_estimators=3),
         LogisticRegression(),
@@ -45,12 +45,12 @@ def test_an_unfitted_ensemble_says_so(kind):
         AdaBoostRegressor(LinearRegression(), n_estimators=2),
     ],
 )
-def test_what_is_no_ensemble_of_trees_is_refused(ensemble):
+def test_what_is_no_model_of_trees_is_refused(model):
     X = make_rows()
-    ensemble.fit(X, make_y(X, "two numbers"))
-    name = type(ensemble).__name__
-    with pytest.raises(UnsupportedEnsembleError, match=f"^Cannot read {name}"):
-        read(ensemble)
+    model.fit(X, make_y(X, "two numbers"))
+    name = type(model).__name__
+    with pytest.raises(UnsupportedModelError, match=f"^Cannot read {name}"):
+        read(model)
 
 
 @pytest.mark.parametrize(
@@ -58,15 +58,15 @@ def test_what_is_no_ensemble_of_trees_is_refused(ensemble):
 )
 def test_boosting_from_another_estimator_is_refused(init):
     X = make_rows()
-    ensemble = GradientBoostingClassifier(init=init, **SMALL)
-    ensemble.fit(X, make_y(X, "two texts"))
+    model = GradientBoostingClassifier(init=init, **SMALL)
+    model.fit(X, make_y(X, "two texts"))
     message = f"starts from the predictions of {type(init).__name__}"
-    with pytest.raises(UnsupportedEnsembleError, match=message):
-        read(ensemble)
+    with pytest.raises(UnsupportedModelError, match=message):
+        read(model)
 
 
 @pytest.mark.parametrize(
-    "ensemble",
+    "model",
     [
         DecisionTreeRegressor(),
         RandomForestRegressor(n_estimators=2),
@@ -74,12 +74,12 @@ def test_boosting_from_another_estimator_is_refused(init):
         ExtraTreesClassifier(n_estimators=2),
     ],
 )
-def test_several_targets_are_refused(ensemble):
+def test_several_targets_are_refused(model):
     X = make_rows()
     y = make_y(X, "two numbers")
-    ensemble.fit(X, np.column_stack([y, y[::-1]]))
-    with pytest.raises(UnsupportedEnsembleError, match="predicts 2 targets at once"):
-        read(ensemble)
+    model.fit(X, np.column_stack([y, y[::-1]]))
+    with pytest.raises(UnsupportedModelError, match="predicts 2 targets at once"):
+        read(model)
 
 
 def test_a_tree_with_a_predict_of_its_own_is_refused():
@@ -89,11 +89,11 @@ def test_a_tree_with_a_predict_of_its_own_is_refused():
 
     X = make_rows()
     y = make_y(X, "number")
-    with pytest.raises(UnsupportedEnsembleError, match="Cannot read Rounded"):
+    with pytest.raises(UnsupportedModelError, match="Cannot read Rounded"):
         read_forest(Rounded().fit(X, y))
-    with pytest.raises(UnsupportedEnsembleError, match="of Rounded"):
+    with pytest.raises(UnsupportedModelError, match="of Rounded"):
         read(BaggingRegressor(Rounded(), n_estimators=2).fit(X, y))
     forest = RandomForestRegressor(2).fit(X, y)
     forest.estimators_[1] = Rounded().fit(X, y)
-    with pytest.raises(UnsupportedEnsembleError, match="of Rounded"):
+    with pytest.raises(UnsupportedModelError, match="of Rounded"):
         read_forest(forest)

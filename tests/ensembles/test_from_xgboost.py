@@ -10,7 +10,7 @@ from sklearn.exceptions import NotFittedError
 
 from defragtrees.ensembles.readers import read_forest
 from defragtrees.ensembles.readers.from_xgboost import read_file
-from defragtrees.errors import UnsupportedEnsembleError
+from defragtrees.errors import UnsupportedModelError
 from tests.checks.readers import (
     check_labels,
     check_numbers,
@@ -106,10 +106,10 @@ def as_booster(document):
 @pytest.mark.parametrize("base_score", [None, 0.25])
 def test_regressors_agree(objective, y, link, base_score):
     options = {"quantile_alpha": 0.3} if objective == "reg:quantileerror" else {}
-    ensemble = xgboost.XGBRegressor(
+    model = xgboost.XGBRegressor(
         objective=objective, base_score=base_score, **SMALL, **options
     ).fit(X, y)
-    forest = check_reader(ensemble, X)
+    forest = check_reader(model, X)
     assert forest.task == "regression"
     assert forest.link == link
     assert forest.feature_names == ("x1", "x2", "x3", "x4")
@@ -138,8 +138,8 @@ def test_regressors_agree(objective, y, link, base_score):
     ],
 )
 def test_classifiers_agree(y, options):
-    ensemble = xgboost.XGBClassifier(**{**SMALL, **options}).fit(X, y)
-    forest = check_reader(ensemble, X)
+    model = xgboost.XGBClassifier(**{**SMALL, **options}).fit(X, y)
+    forest = check_reader(model, X)
     assert forest.task == "classification"
     assert forest.classes == tuple(range(max(2, y.max() + 1)))
 
@@ -160,9 +160,9 @@ def test_rankers_agree():
 @pytest.mark.parametrize("strategy", ["one_output_per_tree", "multi_output_tree"])
 def test_several_targets_agree(strategy):
     targets = np.column_stack([SCORE, -3 * SCORE])
-    ensemble = xgboost.XGBRegressor(multi_strategy=strategy, **SMALL).fit(X, targets)
-    found = read_forest(ensemble).predict(X)
-    np.testing.assert_allclose(found, ensemble.predict(X), rtol=0, atol=1e-5)
+    model = xgboost.XGBRegressor(multi_strategy=strategy, **SMALL).fit(X, targets)
+    found = read_forest(model).predict(X)
+    np.testing.assert_allclose(found, model.predict(X), rtol=0, atol=1e-5)
 
 
 @pytest.mark.parametrize(
@@ -275,16 +275,16 @@ def test_categories_as_numbers_agree_also_on_unseen_ones(n_known):
     code = rng.integers(0, n_known, 400).astype(float)
     rows = np.column_stack([code, rng.normal(size=400)])
     rows[::9, 0] = np.nan
-    ensemble = xgboost.XGBRegressor(
+    model = xgboost.XGBRegressor(
         feature_types=["c", "q"], max_cat_to_onehot=2, **SMALL
     ).fit(rows, (code % 3 == 0) + rows[:, 1] / 5)
-    forest = read_forest(ensemble)
+    forest = read_forest(model)
     assert forest.categories[0] == tuple(range(len(forest.categories[0])))
     unseen = np.array(
         [[n_known, 0], [n_known + 500, 0], [-1, 0], [np.nan, 0], [1e9, 0]]
     )
     rows = np.vstack([rows, unseen])
-    check_numbers(forest, ensemble.predict(rows), rows)
+    check_numbers(forest, model.predict(rows), rows)
 
 
 @since_3_1
@@ -302,21 +302,21 @@ def test_an_unseen_label_goes_where_an_unseen_number_goes():
 @since_3_1
 def test_labels_that_xgboost_stores_broken_are_refused():
     frame = pd.DataFrame({"city": pd.Categorical(["Köln", "Ulm"] * 50)})
-    ensemble = xgboost.XGBRegressor(enable_categorical=True, **SMALL)
-    ensemble.fit(frame, np.arange(100) % 2)
-    with pytest.raises(UnsupportedEnsembleError, match="non-ASCII letters"):
-        read_forest(ensemble)
+    model = xgboost.XGBRegressor(enable_categorical=True, **SMALL)
+    model.fit(frame, np.arange(100) % 2)
+    with pytest.raises(UnsupportedModelError, match="non-ASCII letters"):
+        read_forest(model)
 
 
 def test_labels_that_an_older_xgboost_did_not_store_are_missed(tmp_path):
     frame, target = make_frame()
-    ensemble = xgboost.XGBRegressor(enable_categorical=True, **SMALL).fit(frame, target)
-    document = document_of(ensemble.get_booster())
+    model = xgboost.XGBRegressor(enable_categorical=True, **SMALL).fit(frame, target)
+    document = document_of(model.get_booster())
     document["learner"]["gradient_booster"]["model"].pop("cats", None)
     document["version"] = [3, 0, 5]
     path = tmp_path / "model.json"
     path.write_text(json.dumps(document))
-    with pytest.raises(UnsupportedEnsembleError, match=r"before 3\.1, which does not"):
+    with pytest.raises(UnsupportedModelError, match=r"before 3\.1, which does not"):
         read_forest(path)
     # The numbers of an array need no labels, and their splits no thresholds.
     learner = document["learner"]
@@ -346,15 +346,15 @@ def test_weights_of_trees_are_found_in_both_places(tmp_path):
 
 
 def test_trees_with_several_answers_need_no_weights_of_nodes(tmp_path):
-    ensemble = xgboost.XGBClassifier(multi_strategy="multi_output_tree", **SMALL)
-    document = document_of(ensemble.fit(X, THREE).get_booster())
+    model = xgboost.XGBClassifier(multi_strategy="multi_output_tree", **SMALL)
+    document = document_of(model.fit(X, THREE).get_booster())
     path = tmp_path / "model.json"
     for tree in trees_in(document):
         tree.pop("sum_hessian", None)  # before 3.2
     path.write_text(json.dumps(document))
     forest = read_file(path)
     assert np.isnan(forest.trees[0].cover).all()
-    check_probabilities(forest, ensemble.predict_proba(X), X)
+    check_probabilities(forest, model.predict_proba(X), X)
 
 
 def test_a_base_score_is_that_of_the_version_which_saved_it(tmp_path):
@@ -370,10 +370,10 @@ def test_a_base_score_is_that_of_the_version_which_saved_it(tmp_path):
 @pytest.mark.parametrize("missing", [-999.0, 0.0, 0.5, np.inf])
 def test_a_number_for_missing_values_agrees(missing):
     rows = np.where(np.isnan(X), missing, np.round(X, 1))
-    ensemble = xgboost.XGBRegressor(missing=missing, **SMALL).fit(rows, SCORE)
-    forest = check_reader(ensemble, rows)
+    model = xgboost.XGBRegressor(missing=missing, **SMALL).fit(rows, SCORE)
+    forest = check_reader(model, rows)
     with_both = np.where(rows > 1, np.nan, rows)
-    check_numbers(forest, ensemble.predict(with_both), with_both)
+    check_numbers(forest, model.predict(with_both), with_both)
 
 
 @pytest.mark.parametrize("missing", [-999.0, 3.0])
@@ -382,18 +382,18 @@ def test_a_number_for_missing_categories_agrees(missing):
     rows = rng.integers(0, 8, (300, 2)).astype(float)
     y = (rows[:, 0] % 3 == 0) + rows[:, 1]
     rows[::5] = missing
-    ensemble = xgboost.XGBRegressor(
+    model = xgboost.XGBRegressor(
         missing=missing, feature_types=["c", "c"], max_cat_to_onehot=2, **SMALL
     ).fit(rows, y)
     rows = np.vstack([rows, [[50, 50], [missing, 1], [1, np.nan]]])
-    check_numbers(read_forest(ensemble), ensemble.predict(rows), rows)
+    check_numbers(read_forest(model), model.predict(rows), rows)
 
 
-def save_all(ensemble, folder):
-    """Paths of the files that the ensemble and its booster save."""
+def save_all(model, folder):
+    """Paths of the files that the model and its booster save."""
     paths = []
     for ending in ("json", "ubj"):
-        for kind, source in (("w", ensemble), ("b", ensemble.get_booster())):
+        for kind, source in (("w", model), ("b", model.get_booster())):
             paths.append(folder / f"{kind}.{ending}")
             source.save_model(paths[-1])
     return paths
@@ -403,18 +403,18 @@ def save_all(ensemble, folder):
 @pytest.mark.parametrize("booster", ["gbtree", "dart"])
 def test_all_doors_give_the_same_forest(booster, tmp_path):
     frame, target = make_frame()
-    ensemble = xgboost.XGBClassifier(enable_categorical=True, booster=booster, **SMALL)
-    ensemble.fit(frame, np.digitize(target, [0, 1]))
-    forest = read_forest(ensemble)
-    assert read_forest(ensemble.get_booster()) == forest
-    for path in save_all(ensemble, tmp_path):
+    model = xgboost.XGBClassifier(enable_categorical=True, booster=booster, **SMALL)
+    model.fit(frame, np.digitize(target, [0, 1]))
+    forest = read_forest(model)
+    assert read_forest(model.get_booster()) == forest
+    for path in save_all(model, tmp_path):
         assert read_forest(path) == forest
         assert read_forest(str(path)) == forest
 
 
 @pytest.mark.parametrize("booster", ["gbtree", "dart"])
 def test_early_stopping_is_used_by_wrappers_and_their_files_only(booster, tmp_path):
-    ensemble = xgboost.XGBClassifier(
+    model = xgboost.XGBClassifier(
         n_estimators=40,
         early_stopping_rounds=2,
         learning_rate=0.9,
@@ -422,21 +422,21 @@ def test_early_stopping_is_used_by_wrappers_and_their_files_only(booster, tmp_pa
         num_parallel_tree=2,
         n_jobs=1,
     )
-    ensemble.fit(X[:100], THREE[:100], eval_set=[(X[100:], THREE[100:])], verbose=False)
-    forest = check_reader(ensemble, X)
-    assert len(forest.trees) == 2 * 3 * (ensemble.best_iteration + 1)
-    every = read_forest(ensemble.get_booster())
+    model.fit(X[:100], THREE[:100], eval_set=[(X[100:], THREE[100:])], verbose=False)
+    forest = check_reader(model, X)
+    assert len(forest.trees) == 2 * 3 * (model.best_iteration + 1)
+    every = read_forest(model.get_booster())
     assert len(every.trees) > len(forest.trees)
-    expected = ensemble.get_booster().predict(xgboost.DMatrix(X))
+    expected = model.get_booster().predict(xgboost.DMatrix(X))
     check_probabilities(every, expected, X)
-    for path in save_all(ensemble, tmp_path):
+    for path in save_all(model, tmp_path):
         assert read_forest(path) == (forest if path.name.startswith("w") else every)
 
 
 def test_a_file_is_read_without_xgboost(tmp_path, monkeypatch):
-    ensemble = xgboost.XGBRegressor(**SMALL).fit(X, SCORE)
-    paths = save_all(ensemble, tmp_path)
-    expected = ensemble.predict(X)
+    model = xgboost.XGBRegressor(**SMALL).fit(X, SCORE)
+    paths = save_all(model, tmp_path)
+    expected = model.predict(X)
     monkeypatch.setitem(sys.modules, "xgboost", None)
     for path in paths:
         check_numbers(read_file(path), expected, X)
@@ -466,21 +466,21 @@ def test_treelite_agrees():
 
 
 @since_3_1
-def test_the_ensemble_is_left_as_it_was():
+def test_the_model_is_left_as_it_was():
     frame, target = make_frame()
-    ensemble = xgboost.XGBRegressor(enable_categorical=True, **SMALL).fit(frame, target)
-    before = bytes(ensemble.get_booster().save_raw("ubj")), ensemble.get_params()
+    model = xgboost.XGBRegressor(enable_categorical=True, **SMALL).fit(frame, target)
+    before = bytes(model.get_booster().save_raw("ubj")), model.get_params()
     copy = frame.copy(deep=True)
-    read_forest(ensemble).predict(frame)
+    read_forest(model).predict(frame)
     pd.testing.assert_frame_equal(frame, copy)
-    after = bytes(ensemble.get_booster().save_raw("ubj")), ensemble.get_params()
+    after = bytes(model.get_booster().save_raw("ubj")), model.get_params()
     assert str(before) == str(after)
 
 
-@pytest.mark.parametrize("ensemble", [xgboost.XGBClassifier(), xgboost.Booster()])
-def test_an_unfitted_one_says_so(ensemble):
+@pytest.mark.parametrize("model", [xgboost.XGBClassifier(), xgboost.Booster()])
+def test_an_unfitted_one_says_so(model):
     with pytest.raises(NotFittedError):
-        read_forest(ensemble)
+        read_forest(model)
 
 
 @pytest.mark.parametrize(
@@ -513,5 +513,5 @@ def test_an_unfitted_one_says_so(ensemble):
     ],
 )
 def test_what_cannot_be_read_is_refused_by_name(make, message):
-    with pytest.raises(UnsupportedEnsembleError, match=message):
+    with pytest.raises(UnsupportedModelError, match=message):
         read_forest(make())

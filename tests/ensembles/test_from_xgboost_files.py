@@ -8,7 +8,7 @@ import pytest
 
 from defragtrees.ensembles.readers import read_forest
 from defragtrees.ensembles.readers.from_xgboost import read_file
-from defragtrees.errors import ModelFileError, UnsupportedEnsembleError
+from defragtrees.errors import ModelFileError, UnsupportedModelError
 
 xgboost = pytest.importorskip("xgboost")
 
@@ -33,26 +33,26 @@ def saved(tmp_path, ending):
         }
     )
     target = frame["letter"].isin(list("adg")) + frame["size"] / 2
-    ensemble = xgboost.XGBRegressor(
+    model = xgboost.XGBRegressor(
         enable_categorical=True, n_estimators=2, max_depth=2, n_jobs=1
     )
     path = tmp_path / f"model.{ending}"
-    ensemble.fit(frame, target).save_model(path)
+    model.fit(frame, target).save_model(path)
     return path
 
 
 def test_an_older_file_is_read(tmp_path):
     # Before 3.1 there was one base score without brackets and no labels; before 2.0
     # no list of where iterations begin; before 1.3 no categories or names at all.
-    ensemble = xgboost.XGBClassifier(
+    model = xgboost.XGBClassifier(
         n_estimators=30, early_stopping_rounds=2, learning_rate=0.9, n_jobs=1
     )
     rng = np.random.default_rng(0)
     X = rng.normal(size=(200, 3))
     y = (X[:, 0] + rng.normal(size=200) > 0).astype(int)
-    ensemble.fit(X[:100], y[:100], eval_set=[(X[100:], y[100:])], verbose=False)
+    model.fit(X[:100], y[:100], eval_set=[(X[100:], y[100:])], verbose=False)
     path = tmp_path / "model.json"
-    ensemble.save_model(path)
+    model.save_model(path)
     document = json.loads(path.read_text())
     learner = document["learner"]
     parameters = learner["learner_model_param"]
@@ -66,7 +66,7 @@ def test_an_older_file_is_read(tmp_path):
         del tree["split_type"]
         tree["default_left"] = [bool(left) for left in tree["default_left"]]
     path.write_text(json.dumps(document, indent=1))
-    assert read_forest(path) == read_forest(ensemble)
+    assert read_forest(path) == read_forest(model)
 
 
 @since_3_1
@@ -75,7 +75,7 @@ def test_an_unknown_objective_is_refused_by_name(tmp_path):
     document = json.loads(path.read_text())
     document["learner"]["objective"]["name"] = "reg:mystery"
     path.write_text(json.dumps(document))
-    with pytest.raises(UnsupportedEnsembleError, match="the objective 'reg:mystery'"):
+    with pytest.raises(UnsupportedModelError, match="the objective 'reg:mystery'"):
         read_forest(path)
 
 
@@ -106,7 +106,7 @@ def test_a_file_with_altered_bytes_is_read_or_refused(ending, tmp_path):
         path.write_bytes(altered)
         try:
             read_forest(path)
-        except (ModelFileError, UnsupportedEnsembleError):
+        except (ModelFileError, UnsupportedModelError):
             n_refused += 1
     assert n_refused > 50
 

@@ -22,7 +22,7 @@ from sklearn.ensemble import (
 from defragtrees import simplify
 from defragtrees.ensembles.forest import Forest, Tree
 from defragtrees.ensembles.readers import read_forest
-from defragtrees.errors import ModelFileError, UnsupportedEnsembleError
+from defragtrees.errors import ModelFileError, UnsupportedModelError
 from tests.fuzz.cases import R_TREE, SEEDS
 
 MOST_BYTES = 200 * 2**20
@@ -159,7 +159,7 @@ def test_a_damaged_archive_is_told_in_a_sentence(member, tmp_path):
         archive(tmp_path, ".npy", member), trusted_types=["sklearn.tree._tree.Tree"]
     )
     assert message.startswith("'model.skops' cannot be opened by skops: ")
-    assert message.endswith("save the ensemble again.")
+    assert message.endswith("save the model again.")
 
 
 def test_a_packed_member_that_is_damaged_is_told_in_a_sentence(tmp_path):
@@ -255,7 +255,7 @@ def test_more_splits_than_a_file_has_leaves_are_refused(tmp_path):
     assert "a tree with 20000 splits cannot exist" in refused(path)
 
 
-def test_answers_beyond_numbers_are_told_of_the_ensemble_not_of_y():
+def test_answers_beyond_numbers_are_told_of_the_model_not_of_y():
     stump = Tree(
         [0, -1, -1], [0.5, 0, 0], [1, -1, -1], [2, -1, -1], [True] * 3, [0, 1, 800]
     )
@@ -293,7 +293,7 @@ def test_no_message_is_longer_than_500_characters(tmp_path):
         ),
         replaced(tmp_path, "lightgbm-many.txt", "version=v4", f"{long}=1\n{long}=2"),
     ):
-        with pytest.raises((ModelFileError, UnsupportedEnsembleError)) as caught:
+        with pytest.raises((ModelFileError, UnsupportedModelError)) as caught:
             read_forest(path)
         assert len(str(caught.value)) <= 500
         assert str(caught.value).endswith(".")

@@ -19,7 +19,7 @@ from xgboost import XGBClassifier, XGBRegressor
 
 from defragtrees import (
     DefragClassifier,
-    UnsupportedEnsembleError,
+    UnsupportedModelError,
     read_forest,
     simplify,
 )
@@ -95,9 +95,7 @@ MODELS |= {
 @pytest.mark.parametrize("kind", MODELS)
 def test_overrides_are_queried(kind):
     model = MODELS[kind]()
-    with pytest.raises(
-        UnsupportedEnsembleError, match=r"it overrides predict(_proba)?"
-    ):
+    with pytest.raises(UnsupportedModelError, match=r"it overrides predict(_proba)?"):
         read_forest(model)
     simple = simplify(model, X, Y, max_rules=4, random_state=0)
     assert isinstance(simple.forest_, AskedForest)
@@ -111,7 +109,7 @@ def test_scores_and_steps_of_their_own_are_not_read():
             return -super().decision_function(X)
 
     turned = CalibratedClassifierCV(Turned(n_estimators=3), cv=2).fit(X, Y)
-    with pytest.raises(UnsupportedEnsembleError, match="overrides decision_function"):
+    with pytest.raises(UnsupportedModelError, match="overrides decision_function"):
         read_forest(turned)
 
     class Part(Pipeline):
@@ -119,11 +117,11 @@ def test_scores_and_steps_of_their_own_are_not_read():
             return -super().transform(X)
 
     nested = make_pipeline(Part([("scale", StandardScaler())]), FOREST).fit(X, Y)
-    with pytest.raises(UnsupportedEnsembleError, match="it overrides transform"):
+    with pytest.raises(UnsupportedModelError, match="it overrides transform"):
         read_forest(nested)
     scaled = Pipeline(SCALED).fit(X, Y)
     scaled[0].transform = lambda X: -X
-    with pytest.raises(UnsupportedEnsembleError, match="it overrides transform"):
+    with pytest.raises(UnsupportedModelError, match="it overrides transform"):
         read_forest(scaled)
 
 
@@ -132,7 +130,7 @@ def test_a_regressor_with_probabilities_of_its_own_is_not_a_classifier():
         def predict_proba(self, X):
             return np.tile([0.0, 1.0], (len(X), 1))
 
-    with pytest.raises(UnsupportedEnsembleError, match="it overrides predict_proba"):
+    with pytest.raises(UnsupportedModelError, match="it overrides predict_proba"):
         read_forest(Sure(n_estimators=2).fit(X, Y))
 
 

@@ -43,7 +43,7 @@ from sklearn.preprocessing import (
 from sklearn.tree import DecisionTreeClassifier
 
 from defragtrees import read_forest
-from defragtrees.errors import UnsupportedEnsembleError
+from defragtrees.errors import UnsupportedModelError
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:Found unknown categories"),
@@ -665,7 +665,7 @@ class OddScaler(StandardScaler):
 def test_a_step_that_cannot_be_read_is_named(step, why):
     frame = make_frame()[NUMBERS]
     pipeline = make_pipeline(step, classifier()).fit(frame, labels_of(make_frame())[0])
-    with pytest.raises(UnsupportedEnsembleError, match=why):
+    with pytest.raises(UnsupportedModelError, match=why):
         read_forest(pipeline)
 
 

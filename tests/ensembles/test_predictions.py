@@ -64,7 +64,7 @@ USES = {
     "explain_errors": lambda model, X, _: explain_errors(model, X, Y),
     "compare_models": lambda model, X, _: compare_models(FOREST, model, X, Y),
     "evaluate": lambda model, X, _: SIMPLE.rules_.evaluate(X, Y, model=model),
-    "check": lambda model, X, _: SIMPLE.rules_.check(X, Y, ensemble=model),
+    "check": lambda model, X, _: SIMPLE.rules_.check(X, Y, model=model),
     "write_report": lambda model, X, folder: write_report(
         folder / "report.html", SIMPLE.rules_, X, Y, model=model
     ),
@@ -93,9 +93,9 @@ def test_the_same_predictions_give_the_same_figures(kind, tmp_path):
     scores = SIMPLE.rules_.evaluate(TABLE, Y, model=KINDS[kind](tmp_path))
     expected = SIMPLE.evaluate(X, Y)
     assert scores["fidelity"] == expected["fidelity"]
-    assert scores["ensemble_error"] == expected["ensemble_error"]
+    assert scores["model_error"] == expected["model_error"]
     if "classes" not in kind:
-        assert scores["ensemble_auc"] == expected["ensemble_auc"]
+        assert scores["model_auc"] == expected["model_auc"]
 
 
 BAD = {

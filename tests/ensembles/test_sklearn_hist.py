@@ -8,7 +8,7 @@ from sklearn.ensemble import (
 )
 
 from defragtrees.ensembles.readers.from_sklearn import read
-from defragtrees.errors import UnsupportedEnsembleError
+from defragtrees.errors import UnsupportedModelError
 from tests.checks.readers import rows_around_thresholds
 from tests.ensembles.test_from_sklearn import HIST, check_exact, make_rows, make_y
 
@@ -39,11 +39,11 @@ def test_a_single_class_of_histogram_boosting_is_certain():
 
 def test_histogram_thresholds_are_not_rounded():
     X = np.repeat([[0.0], [1.0]], 20, axis=0)
-    ensemble = HistGradientBoostingRegressor(**HIST).fit(X, X[:, 0])
+    model = HistGradientBoostingRegressor(**HIST).fit(X, X[:, 0])
     rows = [[0.5], [np.nextafter(0.5, 1.0)]]
-    found = read(ensemble).predict(rows)
+    found = read(model).predict(rows)
     assert found[0] != found[1]
-    assert found.tolist() == ensemble.predict(rows).tolist()
+    assert found.tolist() == model.predict(rows).tolist()
 
 
 def make_frame(n_rows=240, seed=3):
@@ -74,8 +74,8 @@ def make_frame(n_rows=240, seed=3):
 
 def test_categories_by_dtype_keep_the_columns_and_labels_of_the_user():
     frame, y = make_frame()
-    ensemble = HistGradientBoostingRegressor(**{**HIST, "max_iter": 15}).fit(frame, y)
-    forest = read(ensemble)
+    model = HistGradientBoostingRegressor(**{**HIST, "max_iter": 15}).fit(frame, y)
+    forest = read(model)
     assert forest.feature_names == ("size", "city", "age", "code")
     assert forest.categories == (
         None,
@@ -85,7 +85,7 @@ def test_categories_by_dtype_keep_the_columns_and_labels_of_the_user():
     )
     used = np.concatenate([tree.feature for tree in forest.trees])
     assert {0, 1, 3} <= set(used.tolist())
-    expected = ensemble.predict(frame)
+    expected = model.predict(frame)
     np.testing.assert_allclose(forest.predict(frame), expected, rtol=1e-13)
     values = frame.astype(object).to_numpy()
     np.testing.assert_allclose(forest.predict(values), expected, rtol=1e-13)
@@ -94,8 +94,8 @@ def test_categories_by_dtype_keep_the_columns_and_labels_of_the_user():
 def test_unknown_categories_go_where_missing_values_go():
     pandas = pytest.importorskip("pandas")
     frame, y = make_frame()
-    ensemble = HistGradientBoostingRegressor(**{**HIST, "max_iter": 15}).fit(frame, y)
-    forest = read(ensemble)
+    model = HistGradientBoostingRegressor(**{**HIST, "max_iter": 15}).fit(frame, y)
+    forest = read(model)
     answers = []
     for city, code in (("paris", 7), ("rome", 99), ("unseen", 99), (None, None)):
         rows = frame.assign(
@@ -103,7 +103,7 @@ def test_unknown_categories_go_where_missing_values_go():
             code=pandas.Categorical([code] * len(frame), [7, 99]),
         )
         answers.append(forest.predict(rows))
-        np.testing.assert_allclose(answers[-1], ensemble.predict(rows), rtol=1e-13)
+        np.testing.assert_allclose(answers[-1], model.predict(rows), rtol=1e-13)
     np.testing.assert_array_equal(answers[2], answers[3])
     assert (answers[0] != answers[2]).any()
 
@@ -123,8 +123,8 @@ def test_categories_by_index_mask_and_name_are_exact(given):
     y = (X[:, 1] % 2 == 0) * 1 + (X[:, 3] == 1.5) + (X[:, 2] > 0)
     X[::13, 1] = np.nan
     table = pandas.DataFrame(X, columns=list("abcd")) if given == ["b", "d"] else X
-    ensemble = HistGradientBoostingClassifier(categorical_features=given, **HIST)
-    forest = read(ensemble.fit(table, y))
+    model = HistGradientBoostingClassifier(categorical_features=given, **HIST)
+    forest = read(model.fit(table, y))
     assert forest.categories[0] is forest.categories[2] is None
     assert forest.categories[1] == (0, 1, 2, 3, 4, 5)
     assert forest.categories[3] == (-4.5, -3, -1.5, 0, 1.5, 3)
@@ -136,9 +136,9 @@ def test_categories_by_index_mask_and_name_are_exact(given):
         if given == ["b", "d"]:
             rows = pandas.DataFrame(rows, columns=list("abcd"))
         np.testing.assert_allclose(
-            forest.predict_proba(rows), ensemble.predict_proba(rows), atol=1e-14
+            forest.predict_proba(rows), model.predict_proba(rows), atol=1e-14
         )
-        assert (forest.predict(rows) == ensemble.predict(rows)).all()
+        assert (forest.predict(rows) == model.predict(rows)).all()
 
 
 def test_nulls_of_polars_are_exact():
@@ -152,18 +152,18 @@ def test_nulls_of_polars_are_exact():
             "city": polars.Series(city, dtype=polars.Categorical),
         }
     )
-    ensemble = HistGradientBoostingRegressor(**{**HIST, "max_iter": 15}).fit(frame, y)
-    forest = read(ensemble)
+    model = HistGradientBoostingRegressor(**{**HIST, "max_iter": 15}).fit(frame, y)
+    forest = read(model)
     assert forest.categories == (None, ("bonn", "lima", "oslo", "rome"))
     unknown = frame.with_columns(polars.lit("paris").alias("city"))
     for rows in (frame, unknown):
         found = forest.predict(rows)
-        np.testing.assert_allclose(found, ensemble.predict(rows), rtol=1e-13)
+        np.testing.assert_allclose(found, model.predict(rows), rtol=1e-13)
 
 
 def test_none_and_nan_as_two_categories_are_refused():
     X = np.array([["a"], [None], ["b"], [np.nan]] * 20, dtype=object)
-    ensemble = HistGradientBoostingClassifier(categorical_features=[0], **HIST)
-    ensemble.fit(X, [0, 1, 1, 0] * 20)
-    with pytest.raises(UnsupportedEnsembleError, match="differ in 'x1'"):
-        read(ensemble)
+    model = HistGradientBoostingClassifier(categorical_features=[0], **HIST)
+    model.fit(X, [0, 1, 1, 0] * 20)
+    with pytest.raises(UnsupportedModelError, match="differ in 'x1'"):
+        read(model)

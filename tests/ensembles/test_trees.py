@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from defragtrees.ensembles.forest import Forest, Tree, exact_threshold
-from defragtrees.errors import UnsupportedEnsembleError
+from defragtrees.errors import UnsupportedModelError
 
 LARGEST = float(np.finfo(np.float32).max)
 SMALLEST = float(np.finfo(np.float32).smallest_subnormal)
@@ -140,5 +140,5 @@ def test_arrays_inside_are_read_only():
 
 def test_a_forest_of_too_many_classes_is_rejected():
     leaf = Tree([-1], [0], [-1], [-1], [True], np.zeros((1, 10_001)))
-    with pytest.raises(UnsupportedEnsembleError, match="at most 10,000 classes"):
+    with pytest.raises(UnsupportedModelError, match="at most 10,000 classes"):
         Forest((leaf,), ("a",), "classification", tuple(range(10_001)), "mean")

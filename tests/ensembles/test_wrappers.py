@@ -35,7 +35,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import QuantileTransformer, StandardScaler
 
 from defragtrees import DefragClassifier, read_forest, simplify
-from defragtrees.errors import UnsupportedEnsembleError
+from defragtrees.errors import UnsupportedModelError
 from tests.ensembles.test_pipelines import (
     TEXT,
     check_pipeline,
@@ -49,12 +49,12 @@ from tests.ensembles.test_pipelines import (
 SMALL = {"n_estimators": 4, "random_state": 0}
 
 
-def raw(ensemble, **more):
+def raw(model, **more):
     """A pipeline on raw columns; each call makes new steps."""
     steps = columns_by(
         city_colour=one_hot(), age_income=StandardScaler(), grade=one_hot(), **more
     )
-    return Pipeline([("before", steps), ("last", ensemble)])
+    return Pipeline([("before", steps), ("last", model)])
 
 
 def bagged():
@@ -87,7 +87,7 @@ CLASSIFIERS = {
     ),
     "sigmoid": CalibratedClassifierCV(bagged(), cv=3),
     "isotonic": CalibratedClassifierCV(boosted(), cv=3, method="isotonic"),
-    "one forest": CalibratedClassifierCV(reweighted(), cv=2, ensemble=False),
+    "one forest": CalibratedClassifierCV(reweighted(), cv=2, model=False),
     "exponential": CalibratedClassifierCV(boosted(loss="exponential"), cv=2),
     "calibrated inside": raw(
         CalibratedClassifierCV(RandomForestClassifier(**SMALL), cv=2)
@@ -163,7 +163,7 @@ REGRESSORS = {
 
 
 @pytest.mark.parametrize("name", CLASSIFIERS)
-def test_classifiers_around_ensembles_are_read_exactly(name):
+def test_classifiers_around_models_are_read_exactly(name):
     frame = with_gaps(make_frame(), TEXT)
     wrapper = CLASSIFIERS[name].fit(frame, labels_of(frame)[0])
     forest = check_pipeline(wrapper, frame, TEXT, [*TEXT, "grade"])
@@ -171,7 +171,7 @@ def test_classifiers_around_ensembles_are_read_exactly(name):
 
 
 @pytest.mark.parametrize("name", REGRESSORS)
-def test_regressors_around_ensembles_are_read_exactly(name):
+def test_regressors_around_models_are_read_exactly(name):
     frame = with_gaps(make_frame(), TEXT)
     wrapper = REGRESSORS[name].fit(frame, labels_of(frame)[1])
     check_pipeline(wrapper, frame, TEXT, [*TEXT, "grade"])
@@ -253,27 +253,27 @@ def test_what_cannot_be_opened_says_why():
     X, y = frame[["age", "income"]], labels_of(frame)[0]
     both = np.column_stack([y, y])
     several = MultiOutputClassifier(RandomForestClassifier(**SMALL)).fit(X, both)
-    with pytest.raises(UnsupportedEnsembleError, match="several targets at once"):
+    with pytest.raises(UnsupportedModelError, match="several targets at once"):
         read_forest(several)
     numbers = np.column_stack([X["age"], X["age"]])
     several = MultiOutputRegressor(RandomForestRegressor(**SMALL)).fit(X, numbers)
-    with pytest.raises(UnsupportedEnsembleError, match="several targets at once"):
+    with pytest.raises(UnsupportedModelError, match="several targets at once"):
         read_forest(several)
     search = GridSearchCV(
         RandomForestClassifier(**SMALL), {"max_depth": [2]}, cv=2, refit=False
     )
-    with pytest.raises(UnsupportedEnsembleError, match="Set refit=True"):
+    with pytest.raises(UnsupportedModelError, match="Set refit=True"):
         read_forest(search.fit(X, y))
     medians = VotingRegressor([("a", AdaBoostRegressor(n_estimators=2))])
-    with pytest.raises(UnsupportedEnsembleError, match="the median of its trees"):
+    with pytest.raises(UnsupportedModelError, match="the median of its trees"):
         read_forest(medians.fit(X, X["age"]))
     stack = StackingClassifier(
         [("a", RandomForestClassifier(**SMALL))], cv=2, passthrough=True
     )
-    with pytest.raises(UnsupportedEnsembleError, match="depends on the columns too"):
+    with pytest.raises(UnsupportedModelError, match="depends on the columns too"):
         read_forest(stack.fit(X, y))
     mixed = VotingClassifier(
         [("a", make_pipeline(StandardScaler(), LogisticRegression()))], voting="soft"
     )
-    with pytest.raises(UnsupportedEnsembleError, match="Cannot read LogisticRegress"):
+    with pytest.raises(UnsupportedModelError, match="Cannot read LogisticRegress"):
         read_forest(mixed.fit(X, y))

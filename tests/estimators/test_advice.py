@@ -57,14 +57,14 @@ def test_a_lead_that_is_overfitting_is_called_so():
     X, y = make_steps()
     simple = fitted(X, y)
     [text] = simple.advice_
-    lead = simple.training_["ensemble_auc"] - simple.training_["auc"]
+    lead = simple.training_["model_auc"] - simple.training_["auc"]
     assert f"lead in AUC is {lead:.2f} on these rows" in text
     left = float(text.partition("but about ")[2].split()[0])
     rng = np.random.default_rng(1)
     new = rng.uniform(size=(5000, 3))
     likely = np.select([new[:, 0] < 0.3, new[:, 0] < 0.6], [0.1, 0.8], 0.3)
     scores = simple.evaluate(new, rng.uniform(size=5000) < likely)
-    assert scores["ensemble_auc"] - scores["auc"] <= left < lead
+    assert scores["model_auc"] - scores["auc"] <= left < lead
 
 
 @pytest.mark.parametrize("settings", [{"target": "labels"}, {"form": "standalone"}])
@@ -72,9 +72,9 @@ def test_every_fit_has_its_own_advice(settings):
     X, y = make_sum(400)
     simple = fitted(X, y, **settings)
     assert isinstance(simple.advice_, tuple)
-    forest = simple.ensemble
-    assert simple.set_params(target="ensemble").fit(X).advice_ == ()
-    assert simple.ensemble is forest
+    forest = simple.model
+    assert simple.set_params(target="model").fit(X).advice_ == ()
+    assert simple.model is forest
 
 
 @pytest.mark.parametrize("is_sum", [False, True])
@@ -86,7 +86,7 @@ def test_rows_that_the_model_did_not_use_show_whether_it_is_ahead(is_sum, settin
     forest = RandomForestClassifier(50, random_state=0).fit(*trained)
     simple = DefragClassifier(forest, max_rules=6, random_state=0, **settings)
     simple.fit(*trained, validation=new)
-    assert simple.training_["ensemble_auc"] > simple.training_["auc"] + 0.05
-    is_equal = any("predict as well as the ensemble" in text for text in simple.advice_)
+    assert simple.training_["model_auc"] > simple.training_["auc"] + 0.05
+    is_equal = any("predict as well as the model" in text for text in simple.advice_)
     assert is_equal == (not is_sum)
     assert not any("lead" in text for text in simple.advice_)

@@ -10,7 +10,7 @@ from defragtrees import (
     DefragClassifier,
     DefragRegressor,
     ModelFileError,
-    UnsupportedEnsembleError,
+    UnsupportedModelError,
     simplify,
 )
 
@@ -24,20 +24,20 @@ class Stranger:
     """An object of a library that nobody reads."""
 
 
-@pytest.mark.parametrize("ensemble", [Stranger(), 3, {"trees": []}])
-def test_object_of_an_unknown_library(ensemble):
-    with pytest.raises(UnsupportedEnsembleError, match="Cannot read"):
-        simplify(ensemble, X)
+@pytest.mark.parametrize("model", [Stranger(), 3, {"trees": []}])
+def test_object_of_an_unknown_library(model):
+    with pytest.raises(UnsupportedModelError, match="Cannot read"):
+        simplify(model, X)
 
 
-def test_model_that_is_no_tree_ensemble_is_asked():
+def test_model_that_is_no_tree_model_is_asked():
     constant = DummyClassifier().fit(X, y)
     with pytest.warns(UserWarning, match="a single value"):
         simple = simplify(constant, X, random_state=0)
     assert "DummyClassifier was queried as a black box" in simple.summary()
 
 
-def test_unfitted_ensemble_without_y():
+def test_unfitted_model_without_y():
     with pytest.raises(ValueError, match="requires y to be passed"):
         DefragClassifier(RandomForestClassifier()).fit(X)
     with pytest.raises(NotFittedError):
@@ -45,7 +45,7 @@ def test_unfitted_ensemble_without_y():
 
 
 def test_number_of_columns():
-    with pytest.raises(ValueError, match="X has 2 features, but the ensemble saw 3"):
+    with pytest.raises(ValueError, match="X has 2 features, but the model saw 3"):
         simplify(forest, X[:, :2])
     simple = simplify(forest, X, random_state=0)
     with pytest.raises(ValueError, match="X has 2 features"):
@@ -95,7 +95,7 @@ def test_length_of_y():
         simplify(forest, X, y[:-1])
 
 
-def test_labels_that_the_ensemble_does_not_know():
+def test_labels_that_the_model_does_not_know():
     with pytest.raises(ValueError, match="does not know: \\['no', 'yes'\\]"):
         simplify(forest, X, np.where(y, "yes", "no"))
 
@@ -193,7 +193,7 @@ def test_weights_that_are_all_zero():
             {"max_rules": 2.5},
             "max_rules must be 'auto' or a whole number from 1; got 2.5",
         ),
-        ({"target": "y"}, "target must be 'ensemble' or 'labels'; got 'y'"),
+        ({"target": "y"}, "target must be 'model' or 'labels'; got 'y'"),
     ],
 )
 def test_settings(settings, message):
@@ -214,7 +214,7 @@ def test_missing_label():
 
 
 @pytest.mark.parametrize("library", ["pandas", "polars"])
-def test_columns_of_text_count_as_categories_without_an_ensemble(library):
+def test_columns_of_text_count_as_categories_without_an_model(library):
     frames = pytest.importorskip(library)
     frame = frames.DataFrame({"c": ["a", "b"] * 50, "x": np.arange(100.0)})
     is_a = np.array(["a", "b"] * 50) == "a"

@@ -90,7 +90,7 @@ def test_summary_and_report_say_that_it_was_asked(model, tmp_path):
     page = write_report(tmp_path / "page.html", simple, FRAME, Y).read_text("utf-8")
     assert "was queried as a black box" in page
     assert "trees fitted to the model’s predictions" in page
-    for claim in ("leaves", "trees of", "the ensemble’s splits"):
+    for claim in ("leaves", "trees of", "the model’s splits"):
         assert claim not in re.sub(r"<script.*?</script>", "", page, flags=re.DOTALL)
     forest = RandomForestClassifier(5, random_state=0)
     read = simplify(make_pipeline(encoder(), forest).fit(FRAME, Y), FRAME, Y)
@@ -239,7 +239,7 @@ def test_outliers_and_models_of_many_classes():
 
 
 def test_survival_forest_gives_risks():
-    sksurv = pytest.importorskip("sksurv.ensemble")
+    sksurv = pytest.importorskip("sksurv.model")
     times = np.exp(2 - FRAME["size"].to_numpy())
     happened = RNG.random(N_ROWS) < 0.7
     y = np.array(
@@ -269,8 +269,8 @@ def test_unfitted_model_is_fitted_first():
     simple = DefragClassifier(
         make_pipeline(encoder(), LogisticRegression()), max_rules=10, random_state=0
     ).fit(FRAME, Y)
-    assert simple.ensemble_.predict(FRAME).shape == (N_ROWS,)
-    assert agreement(simple, simple.ensemble_) > 0.9
+    assert simple.model_.predict(FRAME).shape == (N_ROWS,)
+    assert agreement(simple, simple.model_) > 0.9
 
 
 def test_other_methods_and_functions_take_a_model(model):

@@ -6,7 +6,7 @@ import pytest
 from defragtrees import read_forest, simplify
 from defragtrees.ensembles.black_box import AskedForest
 from defragtrees.ensembles.readers import read_on_table
-from defragtrees.errors import UnsupportedEnsembleError
+from defragtrees.errors import UnsupportedModelError
 
 catboost = pytest.importorskip("catboost")
 pd = pytest.importorskip("pandas")
@@ -49,7 +49,7 @@ def fitted(kind=catboost.CatBoostClassifier, y=Y, one_hot=10, **settings):
 @pytest.mark.parametrize("policy", ["SymmetricTree", "Depthwise", "Lossguide"])
 def test_one_hot_splits_are_read_exactly(policy):
     model = fitted(grow_policy=policy)
-    with pytest.raises(UnsupportedEnsembleError, match="'city', 'code'"):
+    with pytest.raises(UnsupportedModelError, match="'city', 'code'"):
         read_forest(model)
     forest = read_on_table(model, FRAME)
     assert forest.categories == (None, ("Bern", "Lima", "Oslo", "Rome"), (1, 2, 30))
@@ -88,9 +88,9 @@ def test_target_statistics_are_asked_for():
 def test_a_category_that_no_row_has_cannot_be_named():
     model = fitted()
     rows = FRAME[FRAME["city"] != "Lima"]
-    with pytest.raises(UnsupportedEnsembleError, match="not occur in X"):
+    with pytest.raises(UnsupportedModelError, match="not occur in X"):
         read_on_table(model, rows)
     assert isinstance(simplify(model, rows, random_state=0).forest_, AskedForest)
     gaps = FRAME.astype({"city": object}).assign(city=None)
-    with pytest.raises(UnsupportedEnsembleError, match="has missing values"):
+    with pytest.raises(UnsupportedModelError, match="has missing values"):
         read_on_table(model, gaps)

@@ -25,19 +25,19 @@ TREES = (DecisionTreeClassifier, DecisionTreeRegressor)
 FORESTS = (RandomForestClassifier, RandomForestRegressor)
 
 
-def every_method(make_ensemble, settings=QUICK):
-    """Both estimators of every method, around an ensemble."""
+def every_method(make_model, settings=QUICK):
+    """Both estimators of every method, around a model."""
     return [
-        estimator_for(name, outcome)(make_ensemble(i), **settings.get(name, {}))
+        estimator_for(name, outcome)(make_model(i), **settings.get(name, {}))
         for name in METHODS
         for i, outcome in enumerate((Classes(), Numbers()))
     ]
 
 
-def every_form(make_ensemble):
+def every_form(make_model):
     """The rules of defrag in each form that is no list."""
     return [
-        estimator_for("defrag", outcome)(make_ensemble(i), form=form, augment=500)
+        estimator_for("defrag", outcome)(make_model(i), form=form, augment=500)
         for form in SEARCHES
         if form != "list"
         for i, outcome in enumerate((Classes(), Numbers()))
@@ -85,7 +85,7 @@ def test_method(estimator, check, missing):
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=methods.name_of)
 def test_row_order_has_no_say(estimator):
     X, y = make_data(estimator._task)
-    forest = estimator.ensemble.fit(X, y)
+    forest = estimator.model.fit(X, y)
     methods.check_row_order_has_no_say(estimator, forest, X, y)
 
 

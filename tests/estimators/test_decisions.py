@@ -24,20 +24,20 @@ def make_rows(n_classes, n_rows=600):
 @pytest.fixture(scope="module", params=[2, 3])
 def made(request):
     X, y = make_rows(request.param)
-    ensemble = RandomForestClassifier(20, min_samples_leaf=5, random_state=0).fit(X, y)
-    return ensemble, X, y
+    model = RandomForestClassifier(20, min_samples_leaf=5, random_state=0).fit(X, y)
+    return model, X, y
 
 
 @pytest.fixture(scope="module")
 def binary():
     X, y = make_rows(2)
-    ensemble = RandomForestClassifier(20, min_samples_leaf=5, random_state=0).fit(X, y)
-    return ensemble, X, y
+    model = RandomForestClassifier(20, min_samples_leaf=5, random_state=0).fit(X, y)
+    return model, X, y
 
 
 def fitted(made, **settings):
-    ensemble, X, y = made
-    return DefragClassifier(ensemble, max_rules=5, random_state=0, **settings).fit(X, y)
+    model, X, y = made
+    return DefragClassifier(model, max_rules=5, random_state=0, **settings).fit(X, y)
 
 
 def test_the_default_answers_the_likeliest_class(made):
@@ -63,8 +63,8 @@ def test_scores_rank_as_probabilities_and_say_the_answer(made):
 
 
 def test_other_methods_score_rows_too(binary):
-    ensemble, X, y = binary
-    simple = DistilledTreeClassifier(ensemble, max_rules=5, random_state=0).fit(X, y)
+    model, X, y = binary
+    simple = DistilledTreeClassifier(model, max_rules=5, random_state=0).fit(X, y)
     assert ((simple.decision_function(X) > 0) == (simple.predict(X) == "fair")).all()
 
 
@@ -90,35 +90,35 @@ def test_a_threshold_decides_from_the_probability_and_is_kept(binary):
     ],
     ids=["threshold", "balanced", "costs of points"],
 )
-def test_the_ensemble_is_measured_with_the_decision_of_the_rules(binary, settings):
-    ensemble, X, y = binary
+def test_the_model_is_measured_with_the_decision_of_the_rules(binary, settings):
+    model, X, y = binary
     simple = fitted(binary, **settings)
     rules = simple.rules_
     if rules.threshold is None:
         (_, alarm), (miss, _) = rules.costs
-        decided = ensemble.predict_proba(X)[:, 1] > alarm / (alarm + miss)
+        decided = model.predict_proba(X)[:, 1] > alarm / (alarm + miss)
     else:
         alarm, miss = 0.4, 1.6
-        decided = ensemble.predict_proba(X)[:, 1] >= 0.2
+        decided = model.predict_proba(X)[:, 1] >= 0.2
     is_rare = y == "fair"
     misses, alarms = np.mean(is_rare & ~decided), np.mean(~is_rare & decided)
     path = simplify_path(
-        ensemble, X, y, test_size=0.5, max_rules=3, random_state=0, **settings
+        model, X, y, test_size=0.5, max_rules=3, random_state=0, **settings
     )
     _, test = train_test_split(np.arange(len(X)), test_size=0.5, random_state=0)
     found = np.mean(decided[test][is_rare[test]])
-    assert path.ensemble_measures["recall"] == pytest.approx(found)
-    assert path.ensemble_error == pytest.approx(np.mean((decided != is_rare)[test]))
+    assert path.model_measures["recall"] == pytest.approx(found)
+    assert path.model_error == pytest.approx(np.mean((decided != is_rare)[test]))
     assert "may be trained on these rows" in str(path).splitlines()[-1]
     for scores in (simple.evaluate(X, y), simple.training_):
-        assert scores["ensemble_error"] == pytest.approx(misses + alarms)
-        assert scores["ensemble_recall"] == pytest.approx(np.mean(decided[is_rare]))
+        assert scores["model_error"] == pytest.approx(misses + alarms)
+        assert scores["model_recall"] == pytest.approx(np.mean(decided[is_rare]))
         cost = miss * misses + alarm * alarms
-        assert scores["ensemble_expected_cost"] == pytest.approx(cost)
-        # Agreement is with what the ensemble itself predicts.
-        same = np.mean(simple.predict(X) == ensemble.predict(X))
+        assert scores["model_expected_cost"] == pytest.approx(cost)
+        # Agreement is with what the model itself predicts.
+        same = np.mean(simple.predict(X) == model.predict(X))
         assert scores["fidelity"] == pytest.approx(same)
-    assert "The ensemble is measured with the same decision." in " ".join(
+    assert "The model is measured with the same decision." in " ".join(
         simple.summary().split()
     )
 
@@ -151,9 +151,9 @@ def test_probabilities_do_not_follow_the_costs(binary):
 
 def test_costs_of_three_classes_are_a_matrix_by_class():
     X, y = make_rows(3)
-    ensemble = RandomForestClassifier(20, min_samples_leaf=5, random_state=0).fit(X, y)
+    model = RandomForestClassifier(20, min_samples_leaf=5, random_state=0).fit(X, y)
     simple = DefragClassifier(
-        ensemble, max_rules=5, random_state=0, costs={("good", "bad"): 20}
+        model, max_rules=5, random_state=0, costs={("good", "bad"): 20}
     ).fit(X, y)
     assert simple.rules_.costs == ((0, 1, 1), (1, 0, 1), (20, 1, 0))
     costs = simple.predict_proba(X) @ np.array(simple.rules_.costs)
@@ -210,6 +210,6 @@ def test_settings_that_cannot_be_are_refused_in_a_sentence(binary, settings, mes
 
 def test_a_threshold_needs_two_classes():
     X, y = make_rows(3)
-    ensemble = RandomForestClassifier(5, random_state=0).fit(X, y)
+    model = RandomForestClassifier(5, random_state=0).fit(X, y)
     with pytest.raises(ValueError, match="threshold needs two classes; there are 3"):
-        DefragClassifier(ensemble, threshold=0.3).fit(X, y)
+        DefragClassifier(model, threshold=0.3).fit(X, y)

@@ -1,4 +1,4 @@
-"""The search from an ensemble to rules."""
+"""The search from a model to rules."""
 
 import dataclasses
 import io
@@ -44,7 +44,7 @@ def test_chessboard_is_a_few_rules_as_good_as_the_forest(xor):
     simple = simplify(forest, X[:1000], y[:1000], max_rules=4, random_state=0)
     scores = simple.evaluate(X[1000:], y[1000:])
     assert 3 <= scores["n_rules"] <= 6
-    assert scores["error"] <= scores["ensemble_error"] + 0.03
+    assert scores["error"] <= scores["model_error"] + 0.03
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ def test_units_of_y_have_no_say():
     np.testing.assert_allclose(answers[2], np.add(answers[0], 1000), atol=0.01)
 
 
-@pytest.mark.parametrize("target", ["ensemble", "labels"])
+@pytest.mark.parametrize("target", ["model", "labels"])
 def test_order_of_columns_has_no_say(target):
     pd = pytest.importorskip("pandas")
     energy = load_sample("energy")
@@ -147,8 +147,8 @@ def test_categories_and_missing_values_from_a_frame():
     age[::7] = np.nan
     frame = pd.DataFrame({"city": pd.Categorical(city), "age": age})
     frame.loc[::11, "city"] = None
-    ensemble = HistGradientBoostingClassifier(random_state=0, max_iter=30)
-    simple = DefragClassifier(ensemble, random_state=0).fit(frame, y)
+    model = HistGradientBoostingClassifier(random_state=0, max_iter=30)
+    simple = DefragClassifier(model, random_state=0).fit(frame, y)
     scores = simple.evaluate(frame, y)
     assert scores["fidelity"] > 0.8
     assert "city" in simple.rules_.features
@@ -157,7 +157,7 @@ def test_categories_and_missing_values_from_a_frame():
     assert simple.predict(unseen).shape == (3,)
 
 
-def test_text_columns_work_without_an_ensemble():
+def test_text_columns_work_without_an_model():
     pd = pytest.importorskip("pandas")
     color = pd.Series(["red", "blue"] * 100, dtype="category")
     frame = pd.DataFrame({"color": color, "size": np.arange(200.0)})
@@ -165,7 +165,7 @@ def test_text_columns_work_without_an_ensemble():
     assert (simple.predict(frame) == (color == "red")).all()
 
 
-def test_fit_needs_no_y_when_the_ensemble_is_fitted(xor):
+def test_fit_needs_no_y_when_the_model_is_fitted(xor):
     forest, X, _ = xor
     simple = DefragClassifier(forest, random_state=0).fit(X)
     assert "error" not in simple.training_
@@ -173,30 +173,30 @@ def test_fit_needs_no_y_when_the_ensemble_is_fitted(xor):
     assert "posterior behind them" not in simple.summary()
 
 
-def test_fitted_ensemble_is_used_and_left_as_it_is(xor):
+def test_fitted_model_is_used_and_left_as_it_is(xor):
     forest, X, y = xor
     before = forest.predict_proba(X)
     simple = DefragClassifier(forest, random_state=0).fit(X, y)
-    assert simple.ensemble_ is forest
+    assert simple.model_ is forest
     assert (forest.predict_proba(X) == before).all()
 
 
-def test_unfitted_ensemble_is_cloned():
+def test_unfitted_model_is_cloned():
     X, y = make_xor(200, 3)
-    ensemble = RandomForestClassifier(5, random_state=0)
-    simple = DefragClassifier(ensemble, random_state=0).fit(X, y)
-    assert not hasattr(ensemble, "estimators_")
-    assert len(simple.ensemble_.estimators_) == 5
+    model = RandomForestClassifier(5, random_state=0)
+    simple = DefragClassifier(model, random_state=0).fit(X, y)
+    assert not hasattr(model, "estimators_")
+    assert len(simple.model_.estimators_) == 5
 
 
-def test_frozen_ensemble_survives_a_grid_search(xor):
+def test_frozen_model_survives_a_grid_search(xor):
     from sklearn.frozen import FrozenEstimator
     from sklearn.model_selection import GridSearchCV
 
     forest, X, y = xor
     simple = DefragClassifier(FrozenEstimator(forest), random_state=0)
     search = GridSearchCV(simple, {"max_rules": [2, 4]}, cv=2).fit(X[:300], y[:300])
-    assert search.best_estimator_.ensemble_.estimator is forest
+    assert search.best_estimator_.model_.estimator is forest
     assert search.best_params_ == {"max_rules": 4}
 
 
@@ -206,7 +206,7 @@ def test_summary_shows_measures_and_calibration_by_rule(xor):
     rows = X[1000:], y[1000:]
     text, scores = simple.summary(*rows), simple.evaluate(*rows)
     for label, name in (("AUC", "auc"), ("log loss", "log_loss")):
-        values = f"{scores[name]:.4f}", f"{scores[f'ensemble_{name}']:.4f}"
+        values = f"{scores[name]:.4f}", f"{scores[f'model_{name}']:.4f}"
         [line] = [line for line in text.splitlines() if line.startswith(label)]
         assert line.split()[-2:] == list(values)
     # Without costs it is the error once more.
@@ -230,7 +230,7 @@ def test_a_class_that_no_rule_answers_is_said():
     with pytest.warns(UserWarning, match=message):
         simple = simplify(forest, *rows, max_rules=2, random_state=0)
     assert re.search(r"No rule predicts [012]\.", simple.summary(*rows))
-    # Without y it is what the ensemble answers that counts.
+    # Without y it is what the model answers that counts.
     with pytest.warns(UserWarning, match="rule predicts"):
         simplify(forest, data.data, max_rules=2, random_state=0)
     with warnings.catch_warnings():
@@ -287,8 +287,8 @@ def test_progress_is_quiet_for_short_work_and_shows_long_work():
     )
 
 
-def test_an_ensemble_is_read_once_and_walked_once_over_the_rows(xor, monkeypatch):
-    ensemble, X, _ = xor
+def test_an_model_is_read_once_and_walked_once_over_the_rows(xor, monkeypatch):
+    model, X, _ = xor
     read, walked = [], []
 
     module = import_module("defragtrees.ensembles.opening")
@@ -302,12 +302,12 @@ def test_an_ensemble_is_read_once_and_walked_once_over_the_rows(xor, monkeypatch
         "predict_raw_encoded",
         lambda forest, matrix: walked.append(len(matrix)) or real(forest, matrix),
     )
-    simple = DefragClassifier(ensemble, augment=0, random_state=0).fit(X)
-    assert read == [ensemble]
+    simple = DefragClassifier(model, augment=0, random_state=0).fit(X)
+    assert read == [model]
     assert walked == [len(X)]
-    assert simple.ensemble_ is simple.ensemble is ensemble
-    DefragClassifier(ensemble, augment=0, random_state=0).fit(X)
-    assert read == [ensemble] * 2
+    assert simple.model_ is simple.model is model
+    DefragClassifier(model, augment=0, random_state=0).fit(X)
+    assert read == [model] * 2
 
 
 def test_one_class_everywhere_may_still_be_more_or_less_likely(recwarn):

@@ -168,7 +168,7 @@ def test_points_say_more_of_sums_than_a_list_of_as_many_rules(numbers):
 
 
 @pytest.mark.parametrize("form", ["standalone", "points"])
-def test_without_y_rules_tell_what_the_ensemble_says(two_classes, form):
+def test_without_y_rules_tell_what_the_model_says(two_classes, form):
     forest, X, _ = two_classes
     model = DefragClassifier(forest, form=form, random_state=0).fit(X)
     told, expected = model.predict_proba(X)[:, 1], forest.predict_proba(X)[:, 1]

@@ -82,7 +82,7 @@ LIMITS = st.fixed_dictionaries(
 @given(limits=LIMITS, seed=st.integers(0, 2), use_labels=st.booleans())
 def test_no_list_breaks_a_limit(task, limits, seed, use_labels):
     forest, X, y = made(task, seed)
-    target = "labels" if use_labels else "ensemble"
+    target = "labels" if use_labels else "model"
     try:
         model = fit_rules(forest, X, y, random_state=0, target=target, **limits)
     except ValueError as error:
@@ -300,7 +300,7 @@ def n_named(rules):
 
 
 @pytest.mark.parametrize("form", ["list", "standalone", "points"])
-@pytest.mark.parametrize("target", ["ensemble", "labels"])
+@pytest.mark.parametrize("target", ["model", "labels"])
 def test_conditions_name_few_categories(form, target):
     X, y = towns()
     settings = {"form": form, "target": target, "max_rules": 5, "random_state": 0}

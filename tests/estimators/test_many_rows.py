@@ -96,12 +96,12 @@ def boosted_amounts(frame, amounts):
     return kind.fit(frame, amounts)
 
 
-def simplified(ensemble, *rows, method="defrag", **settings):
+def simplified(model, *rows, method="defrag", **settings):
     settings = {"max_rules": 6, "random_state": 0, **settings}
     if method == "paper":
         settings = {"n_restarts": 6, **SEEDED, **settings}
-    kind = estimator_for(method, read_forest(ensemble).outcome)
-    return kind(ensemble, **settings).fit(*rows)
+    kind = estimator_for(method, read_forest(model).outcome)
+    return kind(model, **settings).fit(*rows)
 
 
 def pieces(X, *columns):
@@ -135,7 +135,7 @@ def by_names(rules):
 
 @pytest.mark.parametrize("form", ["list", "standalone", "points"])
 @pytest.mark.parametrize("kind", ["classes", "numbers"])
-@pytest.mark.parametrize("target", ["ensemble", "labels"])
+@pytest.mark.parametrize("target", ["model", "labels"])
 def test_neither_order_of_rows_nor_of_columns_changes_rules(
     form, kind, target, frame, labels, amounts, tmp_path
 ):
@@ -328,8 +328,8 @@ def test_measures_by_parts_are_those_of_the_whole_table(
     weighted, frame, labels, amounts, boosted, boosted_amounts, monkeypatch
 ):
     weight = np.random.default_rng(5).uniform(0, 2, len(frame)) if weighted else None
-    for ensemble, y in ((boosted, labels), (boosted_amounts, amounts)):
-        simple = simplified(ensemble, frame, y, weight)
+    for model, y in ((boosted, labels), (boosted_amounts, amounts)):
+        simple = simplified(model, frame, y, weight)
         by_parts = simple.evaluate(frame, y, weight)
         from_pieces = simple.evaluate(
             pieces(frame, y) if weight is None else pieces(frame, y, weight)
@@ -342,8 +342,8 @@ def test_measures_by_parts_are_those_of_the_whole_table(
         for found in (by_parts, from_pieces):
             assert found == pytest.approx(at_once, rel=1e-9, abs=1e-12)
         assert set(simple.training_) == set(at_once)
-        # The ensemble's probabilities of rows that are fitted are kept in float32.
-        short = {f"ensemble_{m.name}" for m in Classes().measures()}
+        # The model's probabilities of rows that are fitted are kept in float32.
+        short = {f"model_{m.name}" for m in Classes().measures()}
         for name, value in at_once.items():
             rel = 1e-6 if name in short else 1e-9
             expected = pytest.approx(value, rel=rel, abs=1e-12)
@@ -353,29 +353,29 @@ def test_measures_by_parts_are_those_of_the_whole_table(
 def test_a_summary_of_parts_is_that_of_the_table(
     frame, labels, amounts, boosted, boosted_amounts, monkeypatch
 ):
-    for ensemble, y in ((boosted, labels), (boosted_amounts, amounts)):
-        simple = simplified(ensemble, frame, y)
+    for model, y in ((boosted, labels), (boosted_amounts, amounts)):
+        simple = simplified(model, frame, y)
         by_parts = simple.summary(frame, y)
         monkeypatch.setattr(sources, "MANY_ROWS", 10**6)
         assert "Estimated and observed on these rows" in by_parts
         assert by_parts == simple.summary(frame, y)
 
 
-def test_the_ensembles_ranking_by_parts_is_near_that_of_all_scores(
+def test_the_models_ranking_by_parts_is_near_that_of_all_scores(
     frame, labels, boosted, monkeypatch
 ):
     simple = simplified(boosted, frame, labels)
     exact = simple.evaluate(frame, labels)
     told = boosted.predict_proba(frame)
-    assert exact["ensemble_auc"] == pytest.approx(
+    assert exact["model_auc"] == pytest.approx(
         roc_auc_score(labels, told[:, 1]), abs=1e-9
     )
     monkeypatch.setattr(ranking, "MOST_SCORES", 50)
     binned = simple.evaluate(pieces(frame, labels))
-    for name in ("ensemble_auc", "ensemble_average_precision"):
+    for name in ("model_auc", "model_average_precision"):
         assert binned[name] == pytest.approx(exact[name], abs=1e-3)
         assert binned[name] != exact[name]
-    for name in ("auc", "log_loss", "ensemble_log_loss", "ensemble_brier", "recall"):
+    for name in ("auc", "log_loss", "model_log_loss", "model_brier", "recall"):
         assert binned[name] == pytest.approx(exact[name], rel=1e-9)
 
 
@@ -476,7 +476,7 @@ def test_constant_answers_are_one_rule(frame):
     assert simple.predict(frame[:3]).tolist() == [7.0, 7.0, 7.0]
 
 
-def test_default_ensemble_is_fitted_on_a_large_table(labels, frame):
+def test_default_model_is_fitted_on_a_large_table(labels, frame):
     simple = DefragClassifier(random_state=0).fit(frame, labels)
     assert simple.training_["fidelity"] > 0.8
 
@@ -500,9 +500,9 @@ def test_bad_sources_say_what_is_needed(frame, labels, boosted, tmp_path):
         simplified(boosted, iter(()))
     with pytest.raises(TypeError, match="must yield arrays or data frames"):
         simplified(boosted, iter([1, 2]))
-    with pytest.raises(NotFittedError, match="not in memory need a fitted ensemble"):
+    with pytest.raises(NotFittedError, match="not in memory need a fitted model"):
         DefragClassifier(RandomForestClassifier()).fit(path, "outcome")
-    with pytest.raises(NotFittedError, match="not in memory need a fitted ensemble"):
+    with pytest.raises(NotFittedError, match="not in memory need a fitted model"):
         DefragClassifier().fit(path, "outcome")
     with pytest.raises(TypeError, match="needs all rows in memory"):
         DistilledTreeClassifier(boosted).fit(path, "outcome")
@@ -537,10 +537,10 @@ def test_where_rows_are_cut_changes_no_rule(
     method, frame, amounts, labels, boosted, boosted_amounts, monkeypatch
 ):
     weight = np.linspace(0.1, 1.9, len(frame))
-    for ensemble, y in ((boosted, labels), (boosted_amounts, amounts)):
+    for model, y in ((boosted, labels), (boosted_amounts, amounts)):
         first, *others = cut_otherwise(
             monkeypatch,
-            lambda e=ensemble, y=y: simplified(e, frame, y, weight, method=method),
+            lambda e=model, y=y: simplified(e, frame, y, weight, method=method),
         )
         assert first.rules_.n_rules > 1
         assert all(one.rules_ == first.rules_ for one in others)
@@ -567,7 +567,7 @@ def test_answers_that_do_not_differ_are_kept_to_fifteen_digits(value, n_rows, fr
     assert simple.training_["fidelity"] == 1.0
 
 
-def test_few_rows_of_a_file_can_fit_the_ensemble_too(frame, labels, tmp_path):
+def test_few_rows_of_a_file_can_fit_the_model_too(frame, labels, tmp_path):
     path = tmp_path / "rows.parquet"
     frame.iloc[:600].assign(outcome=labels[:600]).to_parquet(path)
     simple = DefragClassifier(random_state=0).fit(path, "outcome")

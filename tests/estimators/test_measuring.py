@@ -33,7 +33,7 @@ def test_rules_have_the_measures_of_their_estimator(heart, form):
     # The pipeline gets X as it is.
     assert simple.rules_.evaluate(X, y, weight, model=model) == expected
     alone = simple.rules_.evaluate(X, y, weight)
-    of_model = [name for name in expected if name.startswith(("ensemble_", "fidelity"))]
+    of_model = [name for name in expected if name.startswith(("model_", "fidelity"))]
     assert alone == {k: v for k, v in expected.items() if k not in of_model}
     assert set(simple.rules_.evaluate(X)) == set(list(alone)[:5])
 
@@ -45,7 +45,7 @@ def test_edited_and_loaded_rules_are_measured(heart, tmp_path):
     found = load(tmp_path / "rules.json").evaluate(X, y, model=model)
     assert found["error"] == np.mean(rules.predict(X) != y)
     assert found["fidelity"] == np.mean(rules.predict(X) == model.predict(X))
-    assert found["ensemble_error"] == np.mean(model.predict(X) != y)
+    assert found["model_error"] == np.mean(model.predict(X) != y)
 
 
 def test_a_black_box_or_a_function_is_queried(heart):
@@ -66,12 +66,12 @@ def test_a_black_box_or_a_function_is_queried(heart):
     found = rules.evaluate(X, y, model=Boxed())
     predicted = Boxed().predict(X)
     assert found["fidelity"] == np.mean(rules.predict(X) == predicted)
-    assert found["ensemble_error"] == np.mean(predicted != y)
+    assert found["model_error"] == np.mean(predicted != y)
     # The columns of probabilities are matched by class.
-    assert found["ensemble_auc"] > 0.5
+    assert found["model_auc"] > 0.5
     by_class = rules.evaluate(X, y, model=Boxed().predict)
     assert by_class["fidelity"] == found["fidelity"]
-    assert "ensemble_auc" not in by_class
+    assert "model_auc" not in by_class
 
 
 def test_models_that_do_not_fit_the_rules_are_rejected(heart):
@@ -95,7 +95,7 @@ def test_numbers_are_measured_beside_a_function():
     forest = RandomForestRegressor(5, random_state=0).fit(X, y)
     rules = simplify(forest, X, y, max_rules=2, random_state=0).rules_
     found = rules.evaluate(X, y, model=lambda X: np.where(X["a"] > 20, 5.0, 1.0))
-    assert found["ensemble_mae"] == 0.0
+    assert found["model_mae"] == 0.0
     assert found["fidelity"] == pytest.approx(found["r2"])
 
 
@@ -117,7 +117,7 @@ def test_the_summary_of_rules_alone_has_no_model(heart):
     assert rules.summary() == str(rules)
     assert rules.summary(X, y, model=model) == simple.summary(X, y)
     alone = rules.summary(X, y)
-    assert "ensemble" not in alone
+    assert "model" not in alone
     assert "agreement" not in alone
     assert "Estimated and observed on these rows, for ill:" in alone
     assert "on these rows" not in rules.summary(X)

@@ -12,7 +12,7 @@ from defragtrees.errors import (
     ModelFileError,
     SettingError,
     TableFileError,
-    UnsupportedEnsembleError,
+    UnsupportedModelError,
 )
 from defragtrees.estimators import defrag
 from defragtrees.export import export
@@ -25,7 +25,7 @@ Y = (X[:, 0] > 0).astype(int)
 
 
 @pytest.fixture(scope="module")
-def ensemble():
+def model():
     return RandomForestClassifier(3, max_depth=2, random_state=0).fit(X, Y)
 
 
@@ -47,14 +47,14 @@ def ensemble():
         ({"brevity": np.zeros((2, 3))}, "brevity must be a number from 0; got ndarray"),
     ],
 )
-def test_a_wrong_setting_is_named(settings, message, ensemble):
+def test_a_wrong_setting_is_named(settings, message, model):
     with pytest.raises(SettingError) as caught:
-        simplify(ensemble, X, Y, **settings)
+        simplify(model, X, Y, **settings)
     assert message in str(caught.value)
     assert "\n" not in str(caught.value)
 
 
-def test_an_ensemble_with_several_answers_is_refused():
+def test_an_model_with_several_answers_is_refused():
     stump = Tree(
         [0, -1, -1],
         [0.5, 0, 0],
@@ -64,11 +64,11 @@ def test_an_ensemble_with_several_answers_is_refused():
         [[0, 0], [1, 2], [3, 4]],
     )
     forest = Forest((stump,), ("a", "b"), "regression", base=np.zeros(2))
-    with pytest.raises(UnsupportedEnsembleError, match="this one has 2"):
+    with pytest.raises(UnsupportedModelError, match="this one has 2"):
         simplify(forest, X)
 
 
-def test_more_categories_than_the_default_ensemble_takes_are_told_by_column():
+def test_more_categories_than_the_default_model_takes_are_told_by_column():
     frame = pd.DataFrame({"id": [f"c{i}" for i in range(300)], "x": np.arange(300.0)})
     with pytest.raises(ValueError, match="column 'id' has 300"):
         DefragClassifier().fit(frame, frame["x"] > 9)
@@ -108,11 +108,11 @@ def test_a_damaged_parquet_file_is_one_sentence(cut, tmp_path):
     assert message.startswith("'rows.parquet' is no whole Parquet file: ")
 
 
-def test_what_is_no_table(tmp_path, ensemble):
+def test_what_is_no_table(tmp_path, model):
     path = tmp_path / "d.csv"
     path.write_text('{"a": 1}', encoding="utf-8")
     with pytest.raises(TableFileError, match="is no table"):
-        simplify(ensemble, path, "target")
+        simplify(model, path, "target")
 
 
 def test_a_pickle_says_how_to_open_it_here(tmp_path):
@@ -121,16 +121,16 @@ def test_a_pickle_says_how_to_open_it_here(tmp_path):
         simplify(tmp_path / "f.pkl", X)
 
 
-def test_a_report_wants_its_arguments_in_order(tmp_path, ensemble):
-    simple = simplify(ensemble, X, Y, max_rules=2)
+def test_a_report_wants_its_arguments_in_order(tmp_path, model):
+    simple = simplify(model, X, Y, max_rules=2)
     path = str(tmp_path / "a.html")
     with pytest.raises(TypeError, match="the file comes first"):
         write_report(simple, X, Y, path)
     with pytest.raises(TypeError, match="must be"):
-        write_report(path, ensemble, X, Y)
+        write_report(path, model, X, Y)
 
 
-def test_a_budget_beyond_the_rows_is_not_searched_for(monkeypatch, ensemble):
+def test_a_budget_beyond_the_rows_is_not_searched_for(monkeypatch, model):
     budgets = []
 
     def remembered(limits, **settings):
@@ -140,8 +140,8 @@ def test_a_budget_beyond_the_rows_is_not_searched_for(monkeypatch, ensemble):
     monkeypatch.setattr(defrag, "SearchSettings", remembered)
     told = "more than the 60 rows of X; at most 12 rules"
     with pytest.warns(UserWarning, match=told):
-        simplify(ensemble, X, Y, max_rules=10**6, random_state=0)
-    simplify(ensemble, X, Y, max_rules=7, random_state=0)
+        simplify(model, X, Y, max_rules=10**6, random_state=0)
+    simplify(model, X, Y, max_rules=7, random_state=0)
     assert budgets == [12, 7]
 
 
@@ -184,9 +184,9 @@ def test_masked_cells_are_missing_values():
     def black_box(X):
         return np.nan_to_num(X[:, 0], nan=-1.0) > 0
 
-    for ensemble in (model, None, black_box):
+    for given in (model, None, black_box):
         fits = [
-            DefragClassifier(ensemble, max_rules=3, random_state=0).fit(X, TRUTH)
+            DefragClassifier(given, max_rules=3, random_state=0).fit(X, TRUTH)
             for X in (WITH_NAN, MASKED)
         ]
         assert fits[0].rules_ == fits[1].rules_

@@ -64,7 +64,7 @@ def test_unfitted_pipeline_is_fitted_on_the_raw_rows(raw):
     weights = np.where(y == "yes", 2.0, 1.0)
     weighted = DefragClassifier(clone(pipeline), random_state=0)
     weighted.fit(frame, y, sample_weight=weights)
-    assert weighted.ensemble_.named_steps["forest"].n_estimators == 5
+    assert weighted.model_.named_steps["forest"].n_estimators == 5
 
 
 def test_every_method_takes_a_pipeline(raw):

@@ -49,7 +49,7 @@ Y, Y_NEW = (NAMES[(amounts > 1).astype(int)] for amounts in (AMOUNTS, AMOUNTS_NE
 
 @pytest.fixture(scope="module")
 def boosted():
-    return DefragClassifier(random_state=0).fit(X, Y).ensemble_
+    return DefragClassifier(random_state=0).fit(X, Y).model_
 
 
 def counts(rules, X, y, weight=None):
@@ -88,7 +88,7 @@ def test_rates_are_those_of_the_rows_that_count(boosted, y, weight):
         assert rule.n_effective <= rule.n_rows
         assert rule.rates[1] == pytest.approx(n_found[k] / n_rows[k], abs=1e-11)
         assert rule.share == pytest.approx(n_rows[k] / n_rows.sum(), abs=1e-11)
-    # A fit keeps the ensemble's probabilities with single precision.
+    # A fit keeps the model's probabilities with single precision.
     assert simple.validation_ == pytest.approx(simple.evaluate(*validation))
     assert simple.training_ == pytest.approx(simple.evaluate(X, y))
     for rules in (*simple.path_.values(), *simple.path_by_conditions_.values()):
@@ -104,7 +104,7 @@ def test_rates_are_those_of_the_rows_that_count(boosted, y, weight):
 @pytest.mark.parametrize("form", ["list", "standalone", "points"])
 @pytest.mark.parametrize("shorten", [True, False])
 def test_numbers_and_every_form(form, shorten):
-    forest = DefragRegressor(random_state=0).fit(X, AMOUNTS).ensemble_
+    forest = DefragRegressor(random_state=0).fit(X, AMOUNTS).model_
     settings = {"form": form, "shorten_thresholds": shorten, "random_state": 0}
     validation = X_NEW, AMOUNTS_NEW
     simple = fit_rules(forest, X, AMOUNTS, validation=validation, **settings)
@@ -218,12 +218,12 @@ def test_values_that_the_training_rows_do_not_have(boosted):
     assert [rule.n_rows for rule in simple.rules_] == pytest.approx(n_rows)
 
 
-def test_the_ensemble_is_fitted_to_the_training_rows():
+def test_the_model_is_fitted_to_the_training_rows():
     simple = DefragClassifier(random_state=0).fit(X, Y, validation=(X_NEW, Y_NEW))
     alone = DefragClassifier(random_state=0).fit(X, Y)
-    told = (one.ensemble_.predict_proba(X_NEW) for one in (simple, alone))
+    told = (one.model_.predict_proba(X_NEW) for one in (simple, alone))
     assert np.array_equal(*told)
-    assert simple.validation_["ensemble_error"] > simple.training_["ensemble_error"]
+    assert simple.validation_["model_error"] > simple.training_["model_error"]
 
 
 def test_stability_is_that_of_the_training_rows(boosted):

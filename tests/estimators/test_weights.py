@@ -59,7 +59,7 @@ def test_equal_weights_are_no_weights(weight, table):
 
 def test_rows_in_shards_have_the_same_unit(table, monkeypatch, tmp_path):
     X, number, weight = table
-    forest = fit(DefragClassifier, table, weight).ensemble
+    forest = fit(DefragClassifier, table, weight).model
     frame = pd.DataFrame(X, columns=["x1", "x2", "x3"])
     frame = frame.assign(y=(number > 0).astype(int))
     monkeypatch.setattr(sources, "MANY_ROWS", 100)

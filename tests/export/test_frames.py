@@ -36,7 +36,7 @@ def test_a_frame_has_a_row_for_each_rule():
     assert frame["rate good from"].iloc[0] == pytest.approx(0.769, abs=0.001)
     assert math.isnan(frame["rate good"].iloc[1])
     assert frame["probability bad"].tolist() == [0.1, 0.7, 0.4]
-    assert "ensemble good" not in frame
+    assert "model good" not in frame
     assert card().to_frame()["points"].tolist() == [3.0, 2.0]
     assert card().to_frame()["if"].tolist() == ["degrees > 20", "base"]
 

@@ -36,8 +36,8 @@ def make_rows(n_rows, n_classes, seed):
 def fitted(request):
     n_classes, decided = request.param
     X, y = make_rows(600, n_classes, 0)
-    ensemble = HistGradientBoostingClassifier(max_iter=15, random_state=0).fit(X, y)
-    simple = DefragClassifier(ensemble, max_rules=6, random_state=0, **decided)
+    model = HistGradientBoostingClassifier(max_iter=15, random_state=0).fit(X, y)
+    simple = DefragClassifier(model, max_rules=6, random_state=0, **decided)
     rules = simple.fit(X, y).rules_
     new, _ = make_rows(1000, n_classes, 1)
     told = rules.predict_proba(new)

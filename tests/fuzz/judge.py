@@ -22,7 +22,7 @@ import defragtrees
 from defragtrees import DefragRegressor, RuleModel, simplify
 from defragtrees.cli import main as command_line
 from defragtrees.ensembles.readers import read_forest
-from defragtrees.errors import ModelFileError, UnsupportedEnsembleError
+from defragtrees.errors import ModelFileError, UnsupportedModelError
 from defragtrees.export import export
 from defragtrees.export.tables import schema
 from tests.fuzz.cases import SEEDS, kind_of, seed_files
@@ -61,7 +61,7 @@ def _judge_model(kind, path):
             forest = _read_r(path)
         else:
             forest = read_forest(path, trusted_types=TRUSTED)
-    except (ModelFileError, UnsupportedEnsembleError) as error:
+    except (ModelFileError, UnsupportedModelError) as error:
         return _checked(error)
     X = _rows_for(forest)
     answers = forest.predict(X)
@@ -75,7 +75,7 @@ def _judge_model(kind, path):
     try:
         rules = simplify(forest, X, max_rules=3, random_state=0).rules_
     except ValueError as error:
-        if "ensemble" not in str(error).lower():
+        if "model" not in str(error).lower():
             raise AssertionError(f"fit: {error}") from error
         return _checked(error)
     _use(rules, X)

@@ -23,7 +23,7 @@ X = np.column_stack(
     [np.linspace(18, 80, 40), np.tile([-1.0, 0.5, 1.5, 0.0], 10), np.full(40, "Kiel")]
 ).astype(object)
 Y = {"classification": np.arange(40) % 2, "regression": np.arange(40.0)}
-LEFT_OUT = ("ensemble",)
+LEFT_OUT = ("model",)
 
 
 def setting_names():

@@ -19,7 +19,7 @@ NEW = rows(1000, np.random.default_rng(3))
 
 def agreement(rules, model, X=NEW[0], **settings):
     """The check beside a model, and the finding on its agreement."""
-    found = rules.check(X, ensemble=model, **settings)
+    found = rules.check(X, model=model, **settings)
     return found, by_kind(found, "agreement").get("all rules")
 
 
@@ -158,18 +158,18 @@ def test_classes_that_cannot_be_matched_are_one_sentence(model, classes, message
     else:
         predict = renamed(forest, model)
     with pytest.raises(ValueError, match=message):
-        rules.check(NEW[0], ensemble=predict, classes=classes)
+        rules.check(NEW[0], model=predict, classes=classes)
 
 
 def test_classes_need_a_model_and_rules_with_classes():
     rules, _ = fitted()
-    with pytest.raises(ValueError, match="pass it too, as ensemble"):
+    with pytest.raises(ValueError, match="pass it too, as model"):
         rules.check(NEW[0], classes=["bad", "good"])
     numeric, model = fitted("list", "numbers")
     with pytest.raises(ValueError, match="classes is for rules that predict a class"):
-        numeric.check(NEW[0], ensemble=model, classes=[1, 2])
+        numeric.check(NEW[0], model=model, classes=[1, 2])
     with pytest.raises(ValueError, match="model must be for classification"):
-        rules.check(NEW[0], ensemble=model)
+        rules.check(NEW[0], model=model)
 
 
 @pytest.mark.parametrize("form", ["list", "standalone", "points"])
@@ -195,15 +195,15 @@ def test_agreement_is_tested_in_every_form(form):
 
 def test_numbers_are_compared_by_their_distance():
     rules, model = fitted("list", "numbers")
-    found = by_kind(rules.check(NEW[0], ensemble=model), "distance")["all rules"]
+    found = by_kind(rules.check(NEW[0], model=model), "distance")["all rules"]
     apart = rules.predict(NEW[0]) - model.predict(NEW[0])
     assert found.now == pytest.approx(np.sqrt((apart**2).mean()))
     assert found.then == pytest.approx(np.sqrt(rules.training.agreement.loss))
     assert not found.is_moved
-    off = by_kind(rules.check(NEW[0], ensemble=lambda X: model.predict(X) + 1),
+    off = by_kind(rules.check(NEW[0], model=lambda X: model.predict(X) + 1),
                   "distance")["all rules"]  # fmt: skip
     assert off.is_moved
-    perfect = rules.check(NEW[0], ensemble=rules.predict)
+    perfect = rules.check(NEW[0], model=rules.predict)
     assert by_kind(perfect, "distance")["all rules"].p == 1.0
 
 
@@ -221,7 +221,7 @@ def test_a_deep_forest_is_judged_by_rows_that_it_does_not_know():
     assert kept.source == "synthetic"
     assert 1 - kept.loss == pytest.approx(new, abs=0.02)
     assert kept.n_rows == 0.4 * 600
-    alarms = [made.rules_.check(one, ensemble=forest).has_moved for one in unseen]
+    alarms = [made.rules_.check(one, model=forest).has_moved for one in unseen]
     assert sum(alarms) <= 2
 
 
@@ -246,7 +246,7 @@ def test_validation_rows_are_preferred():
 
 def test_other_methods_are_compared_on_training_rows():
     rules, model = fitted()
-    assert not rules.check(*NEW, ensemble=model).notes
+    assert not rules.check(*NEW, model=model).notes
     # Without an agreement in the file there is nothing to test.
     data = rules.to_dict()
     del data["training"]["agreement"]

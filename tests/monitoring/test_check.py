@@ -80,7 +80,7 @@ def test_small_batches_raise_no_more_alarms(form, task, n_rows):
     rules, model = fitted(form, task)
     rng = np.random.default_rng(9)
     checks = [rows(n_rows, rng, task) for _ in range(60)]
-    found = [rules.check(X, y, ensemble=model).has_moved for X, y in checks]
+    found = [rules.check(X, y, model=model).has_moved for X, y in checks]
     # With 5 % of false alarms more than 8 of 60 come in one of 150 such tests.
     assert sum(found) <= 8
 
@@ -177,14 +177,14 @@ def test_values_outside_the_range_are_found():
 def test_a_model_that_no_longer_agrees_is_found():
     rules, model = fitted()
     X, _ = rows(1000, np.random.default_rng(3))
-    found = by_kind(rules.check(X, ensemble=model), "agreement")["all rules"]
+    found = by_kind(rules.check(X, model=model), "agreement")["all rules"]
     assert not found.is_moved
 
     class Other:
         def predict(self, X):
             return np.where(X.age > 50, "good", "bad")
 
-    found = by_kind(rules.check(X, ensemble=Other()), "agreement")["all rules"]
+    found = by_kind(rules.check(X, model=Other()), "agreement")["all rules"]
     assert found.is_moved
 
 
@@ -219,7 +219,7 @@ def test_bad_input_is_rejected():
                     Rule((), "b", **known), ("x",), "classification",
                     classes=("a", "b"))  # fmt: skip
     with pytest.raises(ValueError, match="There is nothing to test"):
-        bare.check([[1.0]], ensemble=lambda X: np.full(len(X), "a"))
+        bare.check([[1.0]], model=lambda X: np.full(len(X), "a"))
 
 
 def test_edited_rules_without_counts_are_not_tested():

@@ -26,7 +26,7 @@ def checks():
     rules, model = fitted()
     X, y = rows(1000, np.random.default_rng(3))
     moved = shifted(X, y, None)[0]
-    return [rules.check(part, y, ensemble=model) for part in (X, moved)]
+    return [rules.check(part, y, model=model) for part in (X, moved)]
 
 
 def saved(path, *which, label="week {}"):

@@ -114,7 +114,7 @@ def test_a_third_kind_of_y_is_one_class(monkeypatch):
     grown = RandomForestRegressor(20, random_state=0).fit(X, y)
     forest = dataclasses.replace(read_forest(grown), task="waits")
     assert forest.predict(X).tolist() == grown.predict(X).tolist()
-    model = DefragWaits(ensemble=forest, max_rules=4, random_state=0).fit(X, y)
+    model = DefragWaits(model=forest, max_rules=4, random_state=0).fit(X, y)
     assert isinstance(model.rules_.outcome, Waits)
     apart = np.abs(model.predict(X) - y).mean()
     assert model.evaluate(X, y)["error"] == pytest.approx(apart)
@@ -122,4 +122,4 @@ def test_a_third_kind_of_y_is_one_class(monkeypatch):
     methods = {"waits": DefragWaits(max_rules=3)}
     table = compare(forest, X, y, methods=methods, random_state=0)
     assert table.rows()[0]["failure"] is None
-    assert table.ensemble_error < table.rows()[0]["error"] < 2
+    assert table.model_error < table.rows()[0]["error"] < 2

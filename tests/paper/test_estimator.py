@@ -1,4 +1,4 @@
-"""FABRulesClassifier and FABRulesRegressor, from an ensemble to rules."""
+"""FABRulesClassifier and FABRulesRegressor, from a model to rules."""
 
 import numpy as np
 import pytest
@@ -35,8 +35,8 @@ def test_chessboard_is_four_components_as_good_as_the_forest(xor):
     simple = fitted(forest, X[:1000], y[:1000], random_state=0, **SEEDED)
     scores = simple.evaluate(X[1000:], y[1000:])
     assert 4 <= scores["n_rules"] <= 6
-    assert scores["posterior_error"] <= scores["ensemble_error"] + 0.02
-    assert scores["error"] <= scores["ensemble_error"] + 0.03
+    assert scores["posterior_error"] <= scores["model_error"] + 0.02
+    assert scores["error"] <= scores["model_error"] + 0.03
 
 
 def test_paper_settings_run_too(xor):
@@ -107,7 +107,7 @@ def test_component_rules_are_the_boxes_before_they_are_put_in_order():
     boxes = model.component_rules_
     assert len(boxes) == model.posterior_.n_components
     held = np.array([rule.covers(X) for rule in boxes])
-    # Nearly every row is in one box, whose answer is that of the ensemble.
+    # Nearly every row is in one box, whose answer is that of the model.
     assert held.sum(axis=0).mean() == pytest.approx(1, abs=0.15)
     for rule, own in zip(boxes, held, strict=True):
         assert np.mean(forest.predict(X[own]) == rule.prediction) > 0.9

@@ -1,4 +1,4 @@
-"""Regions of ensembles: counted by hand and against the ensemble's own predictions."""
+"""Regions of models: counted by hand and against the model's own predictions."""
 
 import numpy as np
 import pytest
@@ -71,9 +71,9 @@ def test_a_forest_without_trees_is_one_region():
 def test_too_many_cells_to_count_are_rejected():
     rng = np.random.default_rng(0)
     X = rng.random((400, 4))
-    ensemble = RandomForestRegressor(5, random_state=0).fit(X, X @ [1, 2, 3, 4])
+    model = RandomForestRegressor(5, random_state=0).fit(X, X @ [1, 2, 3, 4])
     with pytest.raises(ValueError, match="at most 20,000,000 cells"):
-        plots.count_regions(ensemble)
+        plots.count_regions(model)
 
 
 @pytest.fixture(scope="module")
@@ -85,8 +85,8 @@ def xor():
 
 
 def test_count_is_that_of_the_leaves_of_many_points(xor):
-    ensemble, _, _ = xor
-    forest = read_forest(ensemble)
+    model, _, _ = xor
+    forest = read_forest(model)
     splits = forest.splits()
     # A point in each cell of the grid.
     sides = [np.append(one, 2.0) for one in splits]
@@ -94,20 +94,20 @@ def test_count_is_that_of_the_leaves_of_many_points(xor):
     leaves = StackedTrees(forest.trees, forest.categories).leaves(points)
     n_regions = len(np.unique(leaves, axis=0))
     assert 10 < n_regions < len(points)
-    assert plots.count_regions(ensemble) == n_regions
+    assert plots.count_regions(model) == n_regions
 
 
-def test_colours_are_the_predictions_of_the_ensemble(xor):
-    ensemble, X, y = xor
-    ax = plots.forest_regions(ensemble, X, y)
-    forest = read_forest(ensemble)
+def test_colours_are_the_predictions_of_the_model(xor):
+    model, X, y = xor
+    ax = plots.forest_regions(model, X, y)
+    forest = read_forest(model)
     rng = np.random.default_rng(3)
     points = rng.random((150, 2)) * 0.9 + 0.05
     for i, thresholds in enumerate(forest.splits()):
         points[:40, i] = rng.choice(thresholds, 40)
         points[20:40, i] = np.nextafter(points[20:40, i], np.inf)
     assert_colours_are_predictions(ax, forest, points, points)
-    n_regions = plots.count_regions(ensemble)
+    n_regions = plots.count_regions(model)
     assert ax.get_title(loc="left") == f"{n_regions:,} regions"
 
 
@@ -127,7 +127,7 @@ def test_features_are_by_default_those_that_decide_most():
     rng = np.random.default_rng(0)
     X = rng.random((200, 4))
     y = 5.0 * (X[:, 3] > 0.5) + 2.0 * (X[:, 1] > 0.5) + 0.1 * X[:, 0]
-    ensemble = RandomForestRegressor(5, max_depth=6, random_state=0).fit(X, y)
-    ax = plots.forest_regions(ensemble, X, y)
+    model = RandomForestRegressor(5, max_depth=6, random_state=0).fit(X, y)
+    ax = plots.forest_regions(model, X, y)
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("x2", "x4")
     assert "at x1 = " in ax.get_title(loc="left")

@@ -140,14 +140,14 @@ def test_the_restart_that_an_estimator_kept_stands_out():
 
 def test_a_fitted_estimator_can_be_drawn():
     X, y = load_iris(return_X_y=True)
-    ensemble = RandomForestClassifier(5, min_samples_leaf=5, random_state=0).fit(X, y)
+    model = RandomForestClassifier(5, min_samples_leaf=5, random_state=0).fit(X, y)
     settings = {"n_restarts": 3, "max_rules": 4, "random_state": 0}
-    simple = FABRulesClassifier(ensemble, **settings)
+    simple = FABRulesClassifier(model, **settings)
     ax = plots.convergence(simple.fit(X, y))
     assert len(thick(ax).get_xdata()) == simple.n_iter_
     ax.figure.canvas.draw()
     with pytest.raises(TypeError, match="FABRulesClassifier or FAB"):
-        plots.convergence(DefragClassifier(ensemble, random_state=0).fit(X, y))
+        plots.convergence(DefragClassifier(model, random_state=0).fit(X, y))
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 `python -m tests.report.compare_figures rules.json rows.csv report.html TARGET` prints
 each figure of the page that is another. The table has the columns of the rules,
-`truth` and, if it was compared with a model, `ensemble` and for classes the model's
+`truth` and, if it was compared with a model, `model` and for classes the model's
 `p:CLASS`; perhaps `group`.
 """
 

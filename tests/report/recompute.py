@@ -20,12 +20,12 @@ class Rows:
         self.classes = rules["classes"]
         self.cells = [self._read(row) for row in table]
         self.truth = [self._answer(row["truth"]) for row in table]
-        self.has_model = "ensemble" in table[0]
+        self.has_model = "model" in table[0]
         self.group = [row.get("group") for row in table]
         if self.has_model:
-            self.ensemble = [self._answer(row["ensemble"]) for row in table]
+            self.model = [self._answer(row["model"]) for row in table]
         if self.has_model and self.classes:
-            self.ensemble_estimate = [
+            self.model_estimate = [
                 [float(row[f"p:{label}"]) for label in self.classes] for row in table
             ]
         self.held = [

@@ -59,15 +59,15 @@ class Report:
         return lines
 
     def fidelity(self):
-        """Agreement with the ensemble in per cent, or R² of its answers."""
+        """Agreement with the model in per cent, or R² of its answers."""
         rows = self.rows
         if self.classes:
-            return rows.share(lambda i: rows.says[i] == rows.ensemble[i])
-        center = mean(rows.ensemble)
-        pairs = list(zip(rows.ensemble, rows.says, strict=True))
+            return rows.share(lambda i: rows.says[i] == rows.model[i])
+        center = mean(rows.model)
+        pairs = list(zip(rows.model, rows.says, strict=True))
         loss, total = (
             mean([(a - b) ** 2 for a, b in pairs]),
-            mean([(a - center) ** 2 for a in rows.ensemble]),
+            mean([(a - center) ** 2 for a in rows.model]),
         )
         return 1 - loss / total
 
@@ -106,7 +106,7 @@ class Report:
             "Rules, best threshold": best(rows.estimates),
         }
         if rows.has_model:
-            found["Model, best threshold"] = best(rows.ensemble_estimate)
+            found["Model, best threshold"] = best(rows.model_estimate)
         return found | {
             f"Always {second}": [None, [cost([second] * n)]],
             f"Always {first}": [None, [cost([first] * n)]],
@@ -202,7 +202,7 @@ class Report:
     def measures(self):
         """From the name of a measure to that of the rules and of the model, if any."""
         rows = self.rows
-        sides = [rows.says, rows.ensemble] if rows.has_model else [rows.says]
+        sides = [rows.says, rows.model] if rows.has_model else [rows.says]
         if not self.classes:
             center = mean(rows.truth)
             total = mean([(y - center) ** 2 for y in rows.truth])
@@ -230,7 +230,7 @@ class Report:
             ):
                 found[name] = [function(says) for says in sides]
         told = [rows.estimates]
-        told += [rows.ensemble_estimate] if rows.has_model else []
+        told += [rows.model_estimate] if rows.has_model else []
         for name, function in (("AUC", self._auc), ("Log loss", self._log_loss)):
             found[name] = [function(some) for some in told]
         found["Brier score"] = [self._brier(some) for some in told]
@@ -299,7 +299,7 @@ class Report:
         if self.classes:
             first.append(rows.share(lambda i: rows.says[i] == rows.truth[i], places))
             if rows.has_model:
-                same = rows.share(lambda i: rows.says[i] == rows.ensemble[i], places)
+                same = rows.share(lambda i: rows.says[i] == rows.model[i], places)
                 first.append(same)
             if rows.rules["form"] == "standalone":
                 return [first]
@@ -308,8 +308,8 @@ class Report:
             return [first, [seen, 95, *wilson(seen, len(places))]]
         first.append(mean([abs(rows.says[i] - rows.truth[i]) for i in places]))
         if rows.has_model:
-            first.append(mean([rows.ensemble[i] for i in places]))
-            first.append(mean([abs(rows.says[i] - rows.ensemble[i]) for i in places]))
+            first.append(mean([rows.model[i] for i in places]))
+            first.append(mean([abs(rows.says[i] - rows.model[i]) for i in places]))
         truth = [rows.truth[i] for i in places]
         half = Z * statistics.pstdev(truth) / math.sqrt(len(places))
         interval = [95, mean(truth) - half, mean(truth) + half] if half else []
@@ -361,9 +361,9 @@ class Report:
         if rows.rules["costs"]:
             costs = self._costs()
             always = [line[-1][0] for name, line in costs.items() if "Always" in name]
-            model = [self._cost(rows.ensemble)] if rows.has_model else []
+            model = [self._cost(rows.model)] if rows.has_model else []
             return [costs["Rules"][-1][0], len(rows), *model, min(always)]
-        sides = [rows.says] + ([rows.ensemble] if rows.has_model else [])
+        sides = [rows.says] + ([rows.model] if rows.has_model else [])
         if self.classes:
             right, *model = [100 - self._error(says) for says in sides]
             guess = 100 * max(rows.truth.count(c) for c in self.classes) / len(rows)

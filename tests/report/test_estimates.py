@@ -20,7 +20,7 @@ def counted_weather():
             n_rows=10.0,
             n_effective=4.0,
             rates=(0.2, 0.8),
-            ensemble_mean=(0.25, 0.75),
+            model_mean=(0.25, 0.75),
             alone=None,
         )
         for rule in simple.rules_
@@ -138,12 +138,12 @@ def test_from_eight_rules_on_charts_are_folded():
     assert first.index("<details>") < first.index("<svg")
 
 
-def test_measures_stand_beside_those_of_the_ensemble():
+def test_measures_stand_beside_those_of_the_model():
     summary = summarize(*weather())
     words, measured, confusion = written("measures", summary)
     assert "those of <bdi>out</bdi>" in words
     lines = {line[0]: line[1:3] for line in cells(measured)}
-    # Rules are wrong on row 3; the ensemble on rows 4 and 6.
+    # Rules are wrong on row 3; the model on rows 4 and 6.
     assert [cell.split()[0] for cell in lines["Error"]] == ["16.7", "33.3"]
     assert lines["Precision"] == ["0.750", "0.667"]
     assert lines["Recall"] == ["1.000", "0.667"]

@@ -23,7 +23,7 @@ def written(folder, simple, X, y, rules=None, model=None, **options):
     table = pd.DataFrame(X, columns=list(rules.feature_names))
     table = table.assign(truth=np.asarray(y))
     if forest is not None:
-        table["ensemble"] = forest.predict(X)
+        table["model"] = forest.predict(X)
     if forest is not None and rules.classes:
         probabilities = forest.predict_proba(X)
         for label, shares in zip(rules.classes, probabilities.T, strict=True):

@@ -29,7 +29,7 @@ def test_rules_without_a_model_have_nothing_about_one():
     assert found.model is None
     rows = found.rows
     assert (rows.model_predictions, rows.probabilities, rows.sureness) == (None,) * 3
-    assert not [k for k in found.scores if k.startswith(("fidelity", "ensemble_"))]
+    assert not [k for k in found.scores if k.startswith(("fidelity", "model_"))]
     assert {card.agrees for card in found.cards} == {None}
     assert [card.right for card in found.cards] == [1.0, 0.5, 1.0]
     assert found.features.importance is None

@@ -98,7 +98,7 @@ def test_a_list_gives_a_row_to_its_first_rule():
     assert found.cards[0].miss == 0.5
 
 
-def test_importance_is_the_ensembles_own_or_the_cover_of_its_splits():
+def test_importance_is_the_models_own_or_the_cover_of_its_splits():
     simple, X, y = weather()
     use = summarize(simple, X, y).features
     assert shown_features(use) == use.used == [1, 0]
@@ -143,7 +143,7 @@ def test_what_only_watches_a_fit_is_no_setting_to_repeat():
     assert "<dt>max_rules</dt><dd>2</dd>" in code
 
 
-def test_versions_are_those_of_the_source_and_of_the_ensembles_library(monkeypatch):
+def test_versions_are_those_of_the_source_and_of_the_models_library(monkeypatch):
     simple, X, y = weather()
 
     def refuse(name):
@@ -153,7 +153,7 @@ def test_versions_are_those_of_the_source_and_of_the_ensembles_library(monkeypat
     library = SimpleNamespace(__version__="9.8.7")
     monkeypatch.setitem(sys.modules, "lightgbm", library)
     booster = type("Booster", (), {"__module__": "lightgbm.basic"})
-    simple.ensemble_ = type("Mine", (booster,), {"__module__": "__main__"})()
+    simple.model_ = type("Mine", (booster,), {"__module__": "__main__"})()
     found = summarize(simple, X, y)
     numbers = versions(found.model)
     assert numbers["defragtrees"] == __version__
@@ -199,7 +199,7 @@ def test_the_trade_off_counts_rows_by_their_weight():
     assert summary.scores["coverage"] == point.coverage
 
 
-def test_the_ensemble_is_walked_once_over_the_rows(tmp_path, monkeypatch):
+def test_the_model_is_walked_once_over_the_rows(tmp_path, monkeypatch):
     simple, X, y = weather()
     simple.path_ = {3: simple.rules_}
     walk, walked = Forest.predict_raw_encoded, []

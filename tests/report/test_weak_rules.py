@@ -144,7 +144,7 @@ def test_uninformative_numbers_are_flagged():
     )
 
 
-def test_the_target_and_the_ensemble_have_their_names(tmp_path):
+def test_the_target_and_the_model_have_their_names(tmp_path):
     simple, X, y = weather()
     summary = summarize(simple, X, y, target_name="<walk>", model_name="Old oak")
     assert summary.title == "<walk> in 3 rules"

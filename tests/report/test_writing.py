@@ -98,11 +98,11 @@ def test_every_name_and_text_is_escaped(tmp_path):
         "classification",
         ("b", label),
     )
-    ensemble = Forest(
+    model = Forest(
         (stump(0, 0.0, [1.0, 0.0], [0.0, 1.0]),), (evil, label), "classification",
         ("b", label), "mean",
     )  # fmt: skip
-    simple = GivenClassifier(ensemble, rules=rules).fit([[1.0, 2.0], [-1.0, 3.0]])
+    simple = GivenClassifier(model, rules=rules).fit([[1.0, 2.0], [-1.0, 3.0]])
     page = page_of(
         tmp_path, simple, [[1.0, 2.0], [-1.0, 3.0]], title=evil, command=evil
     )
@@ -194,7 +194,7 @@ def test_a_given_path_and_comparison_are_shown(tmp_path):
     path = simplify_path(simple.forest_, X[rows], y[rows], max_rules=2, random_state=0)
 
     class Compared:
-        ensemble_error, n_splits, task = 0.25, 1, "classification"
+        model_error, n_splits, task = 0.25, 1, "classification"
 
         def rows(self):
             done = dict.fromkeys(

@@ -32,7 +32,7 @@ EVIDENCE = {
     "coverage": 0.5,
     "share": 0.4,
     "error": 0.1,
-    "ensemble_mean": (0.3, 0.7),
+    "model_mean": (0.3, 0.7),
 }
 
 
@@ -84,7 +84,7 @@ def test_a_dropped_rule_is_gone_and_later_rules_know_nothing_of_their_rows():
     assert is_counted(rules) == [True, False, False]
     assert [rule.coverage for rule in rules] == [0.5] * 3
     assert rules.rules[1].rates is None
-    assert rules.rules[1].ensemble_mean is None
+    assert rules.rules[1].model_mean is None
     assert rules.rules[1].distribution == (0.7, 0.3)
     assert [e.to_dict() for e in rules.edits] == [
         {
@@ -275,11 +275,11 @@ def fitted(form="list", task="classes", **settings):
     X = np.column_stack([X[:, :2].astype(float), X[:, 0].astype(float) % 7])
     if task == "numbers":
         y = X[:, 0] / 1000 + (X[:, 1] > 40)
-        ensemble = RandomForestRegressor(10, random_state=0, min_samples_leaf=5)
+        model = RandomForestRegressor(10, random_state=0, min_samples_leaf=5)
     else:
-        ensemble = RandomForestClassifier(10, random_state=0, min_samples_leaf=5)
+        model = RandomForestClassifier(10, random_state=0, min_samples_leaf=5)
     estimator = simplify(
-        ensemble.fit(X, y), X, y, form=form, max_rules=4, random_state=0, **settings
+        model.fit(X, y), X, y, form=form, max_rules=4, random_state=0, **settings
     )
     return estimator, X, y
 
@@ -315,7 +315,7 @@ def test_counted_anew_on_the_same_rows_rules_are_the_same(form, task):
     assert (rules.residuals is None) == (task == "classes")
     assert (rules.rate_bands is None) == (task == "numbers" or form == "list")
     assert rules.edits[0].text == "counted again on 400 rows"
-    assert all(rule.ensemble_mean is None for rule in rules)
+    assert all(rule.model_mean is None for rule in rules)
 
 
 @pytest.mark.parametrize(("form", "task"), CASES)
@@ -363,7 +363,7 @@ def test_rows_that_cannot_be_counted_are_refused():
         rules.refit(X, None)
     with pytest.raises(ValueError, match="equally many rows; got 400 and 3"):
         rules.refit(X, y[:3])
-    with pytest.raises(ValueError, match="labels that the ensemble does not know"):
+    with pytest.raises(ValueError, match="labels that the model does not know"):
         rules.refit(X, ["fine"] * 400)
     with pytest.raises(ValueError, match="must have a positive sum; all weights are 0"):
         rules.refit(X, y, np.zeros(400))

@@ -34,7 +34,7 @@ def two_classes(**changes):
         error=0.125,
         n_rows=2640,
         rates=(2428 / 2640, 212 / 2640),
-        ensemble_mean=(0.9, 0.1),
+        model_mean=(0.9, 0.1),
     )
     default = Rule(
         (),
@@ -44,7 +44,7 @@ def two_classes(**changes):
         error=0.0,
         n_rows=80,
         rates=(0.25, 0.75),
-        ensemble_mean=(0.2, 0.8),
+        model_mean=(0.2, 0.8),
     )
     rules = RuleList((hot,), default, NAMES, "classification", ("sell", "wait"))
     return dataclasses.replace(rules, **changes)
@@ -182,7 +182,7 @@ def test_rows_have_the_numbers_behind_the_text():
     assert first["class"] == last["class"] == "wait"
     assert first["rate"] == 212 / 2640
     assert first["probability"] == first["estimate"] == 0.25
-    assert first["ensemble_mean"] == 0.1
+    assert first["model_mean"] == 0.1
     assert first["n_rows"] == 2640
     assert first["interval"] == pytest.approx((0.0705, 0.0913), abs=5e-5)
     assert last["estimate_text"] == (
@@ -355,7 +355,7 @@ def test_counts_and_decisions_may_be_missing_from_a_file():
     for name in ("threshold", "costs"):
         del data[name]
     for rule in (*data["rules"], data["default"]):
-        for name in ("n_rows", "rates", "ensemble_mean"):
+        for name in ("n_rows", "rates", "model_mean"):
             del rule[name]
     rules = RuleModel.from_dict(data)
     assert rules.threshold is rules.costs is None
@@ -396,7 +396,7 @@ def test_a_number_has_no_threshold():
         RuleList((), Rule((), 2.0), NAMES, "regression", threshold=0.5)
 
 
-@pytest.mark.parametrize("name", ["rates", "ensemble_mean"])
+@pytest.mark.parametrize("name", ["rates", "model_mean"])
 def test_a_rule_with_too_few_rates_is_refused(name):
     data = two_classes().to_dict()
     data["default"][name] = [1.0]

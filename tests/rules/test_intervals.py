@@ -138,7 +138,7 @@ def test_intervals_cover_what_they_say(make_case, n_seeds, slack):
             for coverage in COVERAGES:
                 share = coverage_of(simple, X[2 * third :], y[2 * third :], coverage)
                 covered[way, coverage].append(share)
-    # The ensemble knows the rows that are counted. Calibrated intervals cover no less
+    # The model knows the rows that are counted. Calibrated intervals cover no less
     # in any rule, so with some 150 rows for all of them they cover a little more.
     allowed = {"fitted": (-0.075, 0.075), "calibrated": (-0.025, 0.04)}
     for (way, coverage), shares in covered.items():

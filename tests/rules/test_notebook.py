@@ -77,7 +77,7 @@ def test_a_path_is_a_table():
     path = RulePath((PathPoint(warm(), 0.5, 0.1, 0.9, 1.0, 1.2),), 0, 0.4)
     assert shown(path)["text/html"] == (
         "<table><caption>* chosen by error: the shortest within one standard error of "
-        "the best; ensemble: RMSE 0.632 (may be trained on these rows)</caption>"
+        "the best; model: RMSE 0.632 (may be trained on these rows)</caption>"
         "<thead><tr><th>rules</th>"
         "<th>conditions</th><th>RMSE</th><th>fidelity</th><th>coverage</th></tr>"
         "</thead><tbody><tr><td>2 *</td><td>1</td><td>0.707 ± 0.071</td><td>0.900</td>"
@@ -88,7 +88,7 @@ def test_a_path_is_a_table():
 def test_a_comparison_is_a_table():
     failed = {"method": "<a>", "budget": 3, "failure": "no <b>"}
     html = shown(Comparison((failed,), {}, 0.25, 1, "regression"))["text/html"]
-    caption = "ensemble: root mean squared error 0.5 (may be trained on these rows); "
+    caption = "model: root mean squared error 0.5 (may be trained on these rows); "
     caption += "&lt;a&gt; (max 3) failed"
     assert f"<caption>{caption}" in html
     assert "<td>&lt;a&gt; (max 3)</td>" in html

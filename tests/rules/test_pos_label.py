@@ -71,12 +71,10 @@ def test_measures_are_those_of_that_class(simple, forest, loans):
     assert scores["average_precision"] == pytest.approx(
         theirs.average_precision_score(y, simple.predict_proba(X)[:, 0], **told)
     )
-    assert scores["ensemble_average_precision"] == pytest.approx(
+    assert scores["model_average_precision"] == pytest.approx(
         theirs.average_precision_score(y, forest.predict_proba(X)[:, 0], **told)
     )
-    assert scores["ensemble_recall"] == theirs.recall_score(
-        y, forest.predict(X), **told
-    )
+    assert scores["model_recall"] == theirs.recall_score(y, forest.predict(X), **told)
     lines = metrics.calibration(simple.rules_, X, y)
     assert {line["class"] for line in lines} == {"bad"}
     assert "are those of bad." in simple.summary(X, y)
@@ -88,10 +86,8 @@ def test_a_path_is_measured_for_that_class(forest, loans):
     settings = {"max_rules": 3, "random_state": 0, "choose_by": "recall"}
     plain = simplify_path(forest, X, y, **settings)
     other = simplify_path(forest, X, y, pos_label="bad", **settings)
-    assert plain.ensemble_measures["auc"] == pytest.approx(
-        other.ensemble_measures["auc"]
-    )
-    assert plain.ensemble_measures["recall"] != other.ensemble_measures["recall"]
+    assert plain.model_measures["auc"] == pytest.approx(other.model_measures["auc"])
+    assert plain.model_measures["recall"] != other.model_measures["recall"]
 
 
 @pytest.mark.parametrize("form", ["list", "standalone", "points"])

@@ -144,7 +144,7 @@ def test_every_form_comes_back_as_its_class(path):
         ({"alone": 0.5}, "one share for each class"),
         ({"quantiles": [0.1, 0.9]}, "quantiles are for numbers"),
         ({"rates": []}, "one share for each class"),
-        ({"ensemble_mean": 0.5}, "one share for each class"),
+        ({"model_mean": 0.5}, "one share for each class"),
         ({"points": [10**30]}, "points where they add up, and none elsewhere"),
         ({"weight": None}, "rules[0].weight must be a number; got None"),
         ({"conditions": {}}, "rules[0].conditions must be a list"),
@@ -161,7 +161,7 @@ def test_a_rule_of_classes_has_what_classes_have(changes, message, tmp_path):
     ("changes", "message"),
     [
         ({"rates": []}, "rates and distribution are for classes"),
-        ({"ensemble_mean": [0.5]}, "ensemble_mean of a number must be a number"),
+        ({"model_mean": [0.5]}, "model_mean of a number must be a number"),
         ({"alone": [0.5]}, "alone of a number must be a number"),
         ({"prediction": True}, "rules[0].prediction must be a number; got True"),
         ({"prediction": 10**200}, "rules[0].prediction must be up to 1e+100"),

@@ -60,11 +60,11 @@ def test_max_conditions_holds_for_every_rule(spam):
 
 def test_rules_use_allowed_features_only(mixed):
     frame, signal = mixed
-    ensemble = HistGradientBoostingRegressor(max_iter=30, random_state=0)
-    ensemble.fit(frame, signal)
-    free = simplify(ensemble, frame, random_state=0)
-    bound = simplify(ensemble, frame, features=["age", "score"], random_state=0)
-    by_number = simplify(ensemble, frame, features=[0, 2], random_state=0)
+    model = HistGradientBoostingRegressor(max_iter=30, random_state=0)
+    model.fit(frame, signal)
+    free = simplify(model, frame, random_state=0)
+    bound = simplify(model, frame, features=["age", "score"], random_state=0)
+    by_number = simplify(model, frame, features=[0, 2], random_state=0)
     assert "home town" in free.rules_.features
     assert "home town" not in bound.rules_.features
     assert by_number.rules_ == bound.rules_
@@ -151,10 +151,10 @@ def test_printed_text_applied_by_hand_is_the_model(mixed, task):
     frame, signal = mixed
     if task == "classification":
         y = np.where(signal > np.median(signal), "high", "low")
-        ensemble = HistGradientBoostingClassifier(max_iter=30, random_state=0)
+        model = HistGradientBoostingClassifier(max_iter=30, random_state=0)
     else:
-        y, ensemble = signal, HistGradientBoostingRegressor(random_state=0)
-    simple = simplify(ensemble.fit(frame, y), frame, y, random_state=0)
+        y, model = signal, HistGradientBoostingRegressor(random_state=0)
+    simple = simplify(model.fit(frame, y), frame, y, random_state=0)
     unseen = frame.head(60).astype({"home town": object})
     unseen["home town"] = "Lima"
     frame = pd.concat([frame.astype({"home town": object}), unseen])

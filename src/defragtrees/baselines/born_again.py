@@ -1,4 +1,4 @@
-"""Born-again tree: a tree grown on the ensemble's predictions for synthetic rows."""
+"""Born-again tree: a tree grown on the model's predictions for synthetic rows."""
 
 import dataclasses
 from dataclasses import KW_ONLY, dataclass
@@ -46,8 +46,8 @@ class _BornAgainTree(Simplifier):
     min_values: int = setting(2, Integer(2))
     min_gain: float | None = setting(0.0, None, Real(0, 1))
     soft: bool = setting(False, *FLAG)
-    thresholds: str = setting("data", "data", "ensemble")
-    target: str = setting("labels", "ensemble", "labels")
+    thresholds: str = setting("data", "data", "model")
+    target: str = setting("labels", "model", "labels")
 
     def _simplify(self, problem, rng):
         given = DEPTHS if self.max_depth is None else as_list(self.max_depth)
@@ -96,7 +96,7 @@ class _BornAgainTree(Simplifier):
         return {} if errors is None else dict(zip(depths, errors.tolist(), strict=True))
 
     def _asker(self, problem):
-        """Predictions of the ensemble: probabilities, one-hot classes or numbers."""
+        """Predictions of the model: probabilities, one-hot classes or numbers."""
         forest, outcome = problem.forest, problem.outcome
         if self.soft:
             return forest.predict_proba_encoded
@@ -105,26 +105,26 @@ class _BornAgainTree(Simplifier):
 
 @dataclass(repr=False, eq=False)
 class BornAgainTreeClassifier(RuleClassifier, _BornAgainTree):
-    """A tree grown on synthetic rows labelled by a classification ensemble.
+    """A tree grown on synthetic rows labelled by a classification model.
 
     In each node synthetic rows are made from the values of the training rows, the
-    ensemble predicts them, and the split that fits its predictions best is chosen. The
+    model predicts them, and the split that fits its predictions best is chosen. The
     idea is by Breiman and Shang [1]_; the algorithm, with a depth chosen by
     cross-validation in place of pruning, is that of Hara and Hayashi's comparison [2]_.
     The leaves are the rules: exactly one matches a row.
 
     Parameters
     ----------
-    ensemble : fitted or unfitted ensemble, path, Forest or None, default=None
-        The model to simplify. A fitted ensemble, or the file it was saved to, is used
+    model : fitted or unfitted model, path, Forest or None, default=None
+        The model to simplify. A fitted model, or the file it was saved to, is used
         as it is; an unfitted one is cloned and fitted on X and y; None fits a random
         forest (gradient boosting if X has categories). Any other model, or a function
         that predicts, is queried as a black box. `clone`, which grid search calls, also
-        resets a fitted ensemble: wrap it in `sklearn.frozen.FrozenEstimator` to keep
+        resets a fitted model: wrap it in `sklearn.frozen.FrozenEstimator` to keep
         the fit.
     max_depth : int, sequence of int or None, default=None
         Maximum depth. Of several, the one with the smallest error in cross-validation
-        is chosen, the smallest at a tie; None is 2, 3, 4, 6, 8 and 10. The ensemble is
+        is chosen, the smallest at a tie; None is 2, 3, 4, 6, 8 and 10. The model is
         not fitted again, so it was trained on the held-out rows.
     max_rules : int or None, default=None
         Maximum number of leaves. A larger tree is pruned to the subtree with the
@@ -145,15 +145,15 @@ class BornAgainTreeClassifier(RuleClassifier, _BornAgainTree):
         binary features, as in [2]_.
     min_gain : float or None, default=0.0
         Minimum relative decrease of impurity of a split, exclusive; None splits even if
-        all predictions of the ensemble are equal, as in [2]_.
+        all predictions of the model are equal, as in [2]_.
     soft : bool, default=False
-        Use the ensemble's probabilities, not its classes, to choose splits.
-    thresholds : {"data", "ensemble"}, default="data"
+        Use the model's probabilities, not its classes, to choose splits.
+    thresholds : {"data", "model"}, default="data"
         Split midway between values of the training rows, or at the thresholds of the
-        ensemble. Categories are always split like in the ensemble.
-    target : {"labels", "ensemble"}, default="labels"
+        model. Categories are always split like in the model.
+    target : {"labels", "model"}, default="labels"
         Target of the leaves and of the choice of depth: y, or the predictions of the
-        ensemble. Splits are always chosen by the predictions.
+        model. Splits are always chosen by the predictions.
     shorten_thresholds : bool, default=True
         Round thresholds where this moves no training row to the other side.
     feature_labels : dict from name to str, or sequence of str, optional
@@ -171,7 +171,7 @@ class BornAgainTreeClassifier(RuleClassifier, _BornAgainTree):
     random_state : int, RandomState, Generator or None, default=None
         Seed; the same seed gives the same rules for any `n_jobs`.
     n_jobs : int or None, default=None
-        Number of threads for folds, and for an ensemble that is fitted here.
+        Number of threads for folds, and for a model that is fitted here.
     verbose : int, default=0
         1 shows a progress bar.
 
@@ -183,9 +183,9 @@ class BornAgainTreeClassifier(RuleClassifier, _BornAgainTree):
         The depth that was chosen or given.
     depth_errors_ : dict from int to float
         Cross-validated error of each depth; empty without cross-validation.
-    ensemble_ : the ensemble that was simplified
+    model_ : the model that was simplified
     forest_ : Forest
-        The ensemble as plain arrays.
+        The model as plain arrays.
     training_ : dict
         Result of `evaluate` on the training rows.
     validation_ : dict
@@ -223,26 +223,26 @@ class BornAgainTreeClassifier(RuleClassifier, _BornAgainTree):
 
 
 class BornAgainTreeRegressor(RuleRegressor, _BornAgainTree):
-    """A tree grown on synthetic rows labelled by a regression ensemble.
+    """A tree grown on synthetic rows labelled by a regression model.
 
     In each node synthetic rows are made from the values of the training rows, the
-    ensemble predicts them, and the split that fits its predictions best is chosen. The
+    model predicts them, and the split that fits its predictions best is chosen. The
     idea is by Breiman and Shang [1]_; the algorithm, with a depth chosen by
     cross-validation in place of pruning, is that of Hara and Hayashi's comparison [2]_.
     The leaves are the rules: exactly one matches a row.
 
     Parameters
     ----------
-    ensemble : fitted or unfitted ensemble, path, Forest or None, default=None
-        The model to simplify. A fitted ensemble, or the file it was saved to, is used
+    model : fitted or unfitted model, path, Forest or None, default=None
+        The model to simplify. A fitted model, or the file it was saved to, is used
         as it is; an unfitted one is cloned and fitted on X and y; None fits a random
         forest (gradient boosting if X has categories). Any other model, or a function
         that predicts, is queried as a black box. `clone`, which grid search calls, also
-        resets a fitted ensemble: wrap it in `sklearn.frozen.FrozenEstimator` to keep
+        resets a fitted model: wrap it in `sklearn.frozen.FrozenEstimator` to keep
         the fit.
     max_depth : int, sequence of int or None, default=None
         Maximum depth. Of several, the one with the smallest error in cross-validation
-        is chosen, the smallest at a tie; None is 2, 3, 4, 6, 8 and 10. The ensemble is
+        is chosen, the smallest at a tie; None is 2, 3, 4, 6, 8 and 10. The model is
         not fitted again, so it was trained on the held-out rows.
     max_rules : int or None, default=None
         Maximum number of leaves. A larger tree is pruned to the subtree with the
@@ -263,15 +263,15 @@ class BornAgainTreeRegressor(RuleRegressor, _BornAgainTree):
         binary features, as in [2]_.
     min_gain : float or None, default=0.0
         Minimum relative decrease of impurity of a split, exclusive; None splits even if
-        all predictions of the ensemble are equal, as in [2]_.
+        all predictions of the model are equal, as in [2]_.
     soft : bool, default=False
-        Use the ensemble's probabilities, not its classes, to choose splits.
-    thresholds : {"data", "ensemble"}, default="data"
+        Use the model's probabilities, not its classes, to choose splits.
+    thresholds : {"data", "model"}, default="data"
         Split midway between values of the training rows, or at the thresholds of the
-        ensemble. Categories are always split like in the ensemble.
-    target : {"labels", "ensemble"}, default="labels"
+        model. Categories are always split like in the model.
+    target : {"labels", "model"}, default="labels"
         Target of the leaves and of the choice of depth: y, or the predictions of the
-        ensemble. Splits are always chosen by the predictions.
+        model. Splits are always chosen by the predictions.
     shorten_thresholds : bool, default=True
         Round thresholds where this moves no training row to the other side.
     feature_labels : dict from name to str, or sequence of str, optional
@@ -284,7 +284,7 @@ class BornAgainTreeRegressor(RuleRegressor, _BornAgainTree):
     random_state : int, RandomState, Generator or None, default=None
         Seed; the same seed gives the same rules for any `n_jobs`.
     n_jobs : int or None, default=None
-        Number of threads for folds, and for an ensemble that is fitted here.
+        Number of threads for folds, and for a model that is fitted here.
     verbose : int, default=0
         1 shows a progress bar.
 
@@ -296,9 +296,9 @@ class BornAgainTreeRegressor(RuleRegressor, _BornAgainTree):
         The depth that was chosen or given.
     depth_errors_ : dict from int to float
         Cross-validated error of each depth; empty without cross-validation.
-    ensemble_ : the ensemble that was simplified
+    model_ : the model that was simplified
     forest_ : Forest
-        The ensemble as plain arrays.
+        The model as plain arrays.
     training_ : dict
         Result of `evaluate` on the training rows.
     validation_ : dict
@@ -413,18 +413,18 @@ def make_table(problem, thresholds="data"):
         codes[missing, k] = len(distinct) + starts[-1]
         if problem.categories[j] is not None:
             # The last set has all categories: only missing values go right.
-            of_ensemble = problem.grid.splits[j]
-            everything = np.ones((1, of_ensemble.shape[1]), dtype=bool)
-            positions[k] = np.vstack([of_ensemble, everything])
-            at = np.minimum(distinct.astype(np.intp), of_ensemble.shape[1] - 1)
+            of_model = problem.grid.splits[j]
+            everything = np.ones((1, of_model.shape[1]), dtype=bool)
+            positions[k] = np.vstack([of_model, everything])
+            at = np.minimum(distinct.astype(np.intp), of_model.shape[1] - 1)
             sets[k] = np.pad(positions[k][:, at], ((0, 0), (0, 1)))
-        elif thresholds == "ensemble":
+        elif thresholds == "model":
             between.append(
                 _between_values(problem.grid.splits[j], distinct, k, starts[-1])
             )
         values += [distinct, [np.nan]]
         starts.append(starts[-1] + len(distinct) + 1)
-    if thresholds == "ensemble":
+    if thresholds == "model":
         empty = np.empty((3, 0))
         column, code, threshold = np.concatenate([empty, *between], axis=1)
         allowed = (column.astype(np.intp), code.astype(np.intp), threshold)
@@ -436,7 +436,7 @@ def make_table(problem, thresholds="data"):
         weight=problem.sample_weight,
         sets=sets,
         positions=positions,
-        allowed=allowed if thresholds == "ensemble" else None,
+        allowed=allowed if thresholds == "model" else None,
     )
 
 
@@ -485,7 +485,7 @@ class _Node:
 def grow(table, ask, settings, max_depth, seed):
     """Grow a tree on the rows of a table with the settings of an estimator.
 
-    `ask` returns the ensemble's predictions for a matrix of rows.
+    `ask` returns the model's predictions for a matrix of rows.
     """
     root = _Node(1, 0, np.arange(len(table.codes)), {})
     level, nodes = [root], []
@@ -530,7 +530,7 @@ def _blocks(table, nodes, settings, seed):
 
 
 def _split_block(table, ask, settings, block):
-    """Split some nodes; the ensemble is queried once for all of them."""
+    """Split some nodes; the model is queried once for all of them."""
     smeared = [
         smear(table, node.box, settings.n_smeared, settings.replace_share, rng)
         for node, _, rng in block
@@ -683,7 +683,7 @@ def _pick(weight, draws):
 
 # The best split of a node: candidates from training rows, measured on synthetic ones.
 #
-# The criterion is the squared error of the ensemble's predictions around their mean on
+# The criterion is the squared error of the model's predictions around their mean on
 # each side, summed over classes; for one-hot classes this is the Gini impurity.
 
 
@@ -763,7 +763,7 @@ def _last_code(table, low, high, threshold):
 
 
 def _allowed_inside(table, ordered, enough):
-    """The ensemble's thresholds with numbers of the node on both sides."""
+    """The model's thresholds with numbers of the node on both sides."""
     column, code, threshold = table.allowed
     missing = table.starts[1:] - 1
     last = np.where(ordered == missing, -1, ordered).max(axis=0)
@@ -800,7 +800,7 @@ def _thinned(order, column, most, rng):
 def split_losses(table, candidates, smeared, responses):
     """Loss of every candidate with missing values right and left, and without a split.
 
-    It is infinite for left if no value is missing. `responses` are the ensemble's
+    It is infinite for left if no value is missing. `responses` are the model's
     predictions for the synthetic rows, (n_rows, n_outputs).
     """
     n_rows = len(smeared)

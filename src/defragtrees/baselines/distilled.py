@@ -1,4 +1,4 @@
-"""Distilled tree: a small scikit-learn tree trained on the ensemble's predictions."""
+"""Distilled tree: a small scikit-learn tree trained on the model's predictions."""
 
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
@@ -75,20 +75,20 @@ class _DistilledTree(Simplifier):
 
 @dataclass(repr=False, eq=False)
 class DistilledTreeClassifier(RuleClassifier, _DistilledTree):
-    """A small tree trained on the predictions of a classification ensemble.
+    """A small tree trained on the predictions of a classification model.
 
-    The simplest method: train a small tree on the predictions of the ensemble, in
+    The simplest method: train a small tree on the predictions of the model, in
     classification on its probabilities. The leaves are the rules: exactly one matches
     each row, and in classification it reports the rates of y in its rows.
 
     Parameters
     ----------
-    ensemble : fitted or unfitted ensemble, path, Forest or None, default=None
-        The model to simplify. A fitted ensemble, or the file it was saved to, is used
+    model : fitted or unfitted model, path, Forest or None, default=None
+        The model to simplify. A fitted model, or the file it was saved to, is used
         as it is; an unfitted one is cloned and fitted on X and y; None fits a random
         forest (gradient boosting if X has categories). Any other model, or a function
         that predicts, is queried as a black box. `clone`, which grid search calls, also
-        resets a fitted ensemble: wrap it in `sklearn.frozen.FrozenEstimator` to keep
+        resets a fitted model: wrap it in `sklearn.frozen.FrozenEstimator` to keep
         the fit.
     max_rules : int or None, default=8
         Maximum number of leaves; None is no limit. With a limit the tree is grown best
@@ -99,8 +99,8 @@ class DistilledTreeClassifier(RuleClassifier, _DistilledTree):
         Minimum weight of the training rows in a leaf. If several are given, the one
         with the smallest error in 5-fold cross-validation is chosen; ties go to the
         largest.
-    target : {"ensemble", "labels"}, default="ensemble"
-        Train on the predictions of the ensemble, or on y.
+    target : {"model", "labels"}, default="model"
+        Train on the predictions of the model, or on y.
     shorten_thresholds : bool, default=True
         Round thresholds where this moves no training row to the other side.
     feature_labels : dict from name to str, or sequence of str, optional
@@ -118,7 +118,7 @@ class DistilledTreeClassifier(RuleClassifier, _DistilledTree):
     random_state : int, RandomState, Generator or None, default=None
         Seed for ties between features and for the cross-validation folds.
     n_jobs : int or None, default=None
-        Number of threads for cross-validation, and for an ensemble that is fitted here.
+        Number of threads for cross-validation, and for a model that is fitted here.
     verbose : int, default=0
         1 shows a progress bar, for a black box.
 
@@ -128,9 +128,9 @@ class DistilledTreeClassifier(RuleClassifier, _DistilledTree):
         The leaves; the one with the most conditions is the default rule.
     min_samples_leaf_ : float
         The minimum weight of a leaf, as given or as chosen by cross-validation.
-    ensemble_ : the ensemble that was simplified
+    model_ : the model that was simplified
     forest_ : Forest
-        The ensemble as plain arrays.
+        The model as plain arrays.
     training_ : dict
         Result of `evaluate` on the training rows.
     validation_ : dict
@@ -143,7 +143,7 @@ class DistilledTreeClassifier(RuleClassifier, _DistilledTree):
 
     Notes
     -----
-    "DTree2" in Hara and Hayashi's comparison [1]_, which does not use the ensemble, is
+    "DTree2" in Hara and Hayashi's comparison [1]_, which does not use the model, is
     ``max_depth=2, max_rules=None, min_samples_leaf=(5, 10, 20, 30), target="labels"``.
 
     A split on a categorical feature separates one category from the others.
@@ -168,7 +168,7 @@ class DistilledTreeClassifier(RuleClassifier, _DistilledTree):
     _tree_kind = DecisionTreeClassifier
 
     def _learned(self, problem):
-        # If the ensemble predicts one class for nearly all rows, only probabilities
+        # If the model predicts one class for nearly all rows, only probabilities
         # distinguish rows.
         if self.target == "labels":
             return super()._learned(problem)
@@ -177,26 +177,26 @@ class DistilledTreeClassifier(RuleClassifier, _DistilledTree):
     def _count_rows(self, store, is_sample):
         if self.target == "labels":
             return super()._count_rows(store, is_sample)
-        # Rates of the ensemble's classes would nearly always be 0 or 1.
+        # Rates of the model's classes would nearly always be 0 or 1.
         decision = self.rules_.outcome.decision()
         [self.rules_] = store.recount([self.rules_], "recount", decision)
 
 
 class DistilledTreeRegressor(RuleRegressor, _DistilledTree):
-    """A small tree trained on the predictions of a regression ensemble.
+    """A small tree trained on the predictions of a regression model.
 
-    The simplest method: train a small tree on the predictions of the ensemble, in
+    The simplest method: train a small tree on the predictions of the model, in
     classification on its probabilities. The leaves are the rules: exactly one matches
     each row, and in classification it reports the rates of y in its rows.
 
     Parameters
     ----------
-    ensemble : fitted or unfitted ensemble, path, Forest or None, default=None
-        The model to simplify. A fitted ensemble, or the file it was saved to, is used
+    model : fitted or unfitted model, path, Forest or None, default=None
+        The model to simplify. A fitted model, or the file it was saved to, is used
         as it is; an unfitted one is cloned and fitted on X and y; None fits a random
         forest (gradient boosting if X has categories). Any other model, or a function
         that predicts, is queried as a black box. `clone`, which grid search calls, also
-        resets a fitted ensemble: wrap it in `sklearn.frozen.FrozenEstimator` to keep
+        resets a fitted model: wrap it in `sklearn.frozen.FrozenEstimator` to keep
         the fit.
     max_rules : int or None, default=8
         Maximum number of leaves; None is no limit. With a limit the tree is grown best
@@ -207,8 +207,8 @@ class DistilledTreeRegressor(RuleRegressor, _DistilledTree):
         Minimum weight of the training rows in a leaf. If several are given, the one
         with the smallest error in 5-fold cross-validation is chosen; ties go to the
         largest.
-    target : {"ensemble", "labels"}, default="ensemble"
-        Train on the predictions of the ensemble, or on y.
+    target : {"model", "labels"}, default="model"
+        Train on the predictions of the model, or on y.
     shorten_thresholds : bool, default=True
         Round thresholds where this moves no training row to the other side.
     feature_labels : dict from name to str, or sequence of str, optional
@@ -221,7 +221,7 @@ class DistilledTreeRegressor(RuleRegressor, _DistilledTree):
     random_state : int, RandomState, Generator or None, default=None
         Seed for ties between features and for the cross-validation folds.
     n_jobs : int or None, default=None
-        Number of threads for cross-validation, and for an ensemble that is fitted here.
+        Number of threads for cross-validation, and for a model that is fitted here.
     verbose : int, default=0
         1 shows a progress bar, for a black box.
 
@@ -231,9 +231,9 @@ class DistilledTreeRegressor(RuleRegressor, _DistilledTree):
         The leaves; the one with the most conditions is the default rule.
     min_samples_leaf_ : float
         The minimum weight of a leaf, as given or as chosen by cross-validation.
-    ensemble_ : the ensemble that was simplified
+    model_ : the model that was simplified
     forest_ : Forest
-        The ensemble as plain arrays.
+        The model as plain arrays.
     training_ : dict
         Result of `evaluate` on the training rows.
     validation_ : dict
@@ -246,7 +246,7 @@ class DistilledTreeRegressor(RuleRegressor, _DistilledTree):
 
     Notes
     -----
-    "DTree2" in Hara and Hayashi's comparison [1]_, which does not use the ensemble, is
+    "DTree2" in Hara and Hayashi's comparison [1]_, which does not use the model, is
     ``max_depth=2, max_rules=None, min_samples_leaf=(5, 10, 20, 30), target="labels"``.
 
     A split on a categorical feature separates one category from the others.

@@ -44,7 +44,7 @@ class _InTrees(Simplifier):
     smoothing: float = setting(0.0, Real(0))
     select: bool = setting(False, *FLAG)
     max_rules: int | None = setting(None, None, Integer(1))
-    target: str = setting("labels", "ensemble", "labels")
+    target: str = setting("labels", "model", "labels")
 
     def _simplify(self, problem, rng):
         target, make_rule = self._ways(problem)
@@ -73,7 +73,7 @@ class _InTrees(Simplifier):
 
 @dataclass(repr=False, eq=False)
 class InTreesClassifier(RuleClassifier, _InTrees):
-    """inTrees: an ordered list of rules from a classification ensemble.
+    """inTrees: an ordered list of rules from a classification model.
 
     Every path in a tree is a candidate rule. Conditions that hardly change the error of
     a rule are pruned. Then a list is built greedily: the next rule is the one with the
@@ -82,12 +82,12 @@ class InTreesClassifier(RuleClassifier, _InTrees):
 
     Parameters
     ----------
-    ensemble : fitted or unfitted ensemble, path, Forest or None, default=None
-        The model to simplify. A fitted ensemble, or the file it was saved to, is used
+    model : fitted or unfitted model, path, Forest or None, default=None
+        The model to simplify. A fitted model, or the file it was saved to, is used
         as it is; an unfitted one is cloned and fitted on X and y; None fits a random
         forest (gradient boosting if X has categories). Any other model, or a function
         that predicts, is queried as a black box. `clone`, which grid search calls, also
-        resets a fitted ensemble: wrap it in `sklearn.frozen.FrozenEstimator` to keep
+        resets a fitted model: wrap it in `sklearn.frozen.FrozenEstimator` to keep
         the fit.
     n_trees : int or None, default=100
         Number of trees to extract rules from, starting with the first; None is all.
@@ -109,8 +109,8 @@ class InTreesClassifier(RuleClassifier, _InTrees):
         Select rules by a regularised forest before the list is built.
     max_rules : int or None, default=None
         Maximum number of rules, including the default rule; None is no limit.
-    target : {"ensemble", "labels"}, default="labels"
-        Fit y, or the predictions of the ensemble.
+    target : {"model", "labels"}, default="labels"
+        Fit y, or the predictions of the model.
     shorten_thresholds : bool, default=True
         Round thresholds where this moves no training row to the other side.
     feature_labels : dict from name to str, or sequence of str, optional
@@ -126,18 +126,18 @@ class InTreesClassifier(RuleClassifier, _InTrees):
         included. At most half of the others are rows of X (a sample, if X has more);
         the rest are synthetic rows for the search.
     random_state : int, RandomState, Generator or None, default=None
-        Seed for `select`, and for an ensemble that is fitted here.
+        Seed for `select`, and for a model that is fitted here.
     n_jobs : int or None, default=None
-        Number of threads for an ensemble that is fitted here.
+        Number of threads for a model that is fitted here.
     verbose : int, default=0
         1 shows a progress bar.
 
     Attributes
     ----------
     rules_ : RuleModel
-    ensemble_ : the ensemble that was simplified
+    model_ : the model that was simplified
     forest_ : Forest
-        The ensemble as plain arrays.
+        The model as plain arrays.
     training_ : dict
         Result of `evaluate` on the training rows.
     validation_ : dict
@@ -175,7 +175,7 @@ class InTreesClassifier(RuleClassifier, _InTrees):
 
 @dataclass(repr=False, eq=False)
 class InTreesRegressor(RuleRegressor, _InTrees):
-    """inTrees: an ordered list of rules from a regression ensemble.
+    """inTrees: an ordered list of rules from a regression model.
 
     Every path in a tree is a candidate rule. Conditions that hardly change the error of
     a rule are pruned. Then a list is built greedily: the next rule is the one with the
@@ -188,12 +188,12 @@ class InTreesRegressor(RuleRegressor, _InTrees):
 
     Parameters
     ----------
-    ensemble : fitted or unfitted ensemble, path, Forest or None, default=None
-        The model to simplify. A fitted ensemble, or the file it was saved to, is used
+    model : fitted or unfitted model, path, Forest or None, default=None
+        The model to simplify. A fitted model, or the file it was saved to, is used
         as it is; an unfitted one is cloned and fitted on X and y; None fits a random
         forest (gradient boosting if X has categories). Any other model, or a function
         that predicts, is queried as a black box. `clone`, which grid search calls, also
-        resets a fitted ensemble: wrap it in `sklearn.frozen.FrozenEstimator` to keep
+        resets a fitted model: wrap it in `sklearn.frozen.FrozenEstimator` to keep
         the fit.
     n_trees : int or None, default=100
         Number of trees to extract rules from, starting with the first; None is all.
@@ -215,8 +215,8 @@ class InTreesRegressor(RuleRegressor, _InTrees):
         Select rules by a regularised forest before the list is built.
     max_rules : int or None, default=None
         Maximum number of rules, including the default rule; None is no limit.
-    target : {"ensemble", "labels"}, default="labels"
-        Fit y, or the predictions of the ensemble.
+    target : {"model", "labels"}, default="labels"
+        Fit y, or the predictions of the model.
     shorten_thresholds : bool, default=True
         Round thresholds where this moves no training row to the other side.
     feature_labels : dict from name to str, or sequence of str, optional
@@ -227,9 +227,9 @@ class InTreesRegressor(RuleRegressor, _InTrees):
         included. At most half of the others are rows of X (a sample, if X has more);
         the rest are synthetic rows for the search.
     random_state : int, RandomState, Generator or None, default=None
-        Seed for `select`, and for an ensemble that is fitted here.
+        Seed for `select`, and for a model that is fitted here.
     n_jobs : int or None, default=None
-        Number of threads for an ensemble that is fitted here.
+        Number of threads for a model that is fitted here.
     verbose : int, default=0
         1 shows a progress bar.
     levels : int or None, default=None
@@ -240,9 +240,9 @@ class InTreesRegressor(RuleRegressor, _InTrees):
     Attributes
     ----------
     rules_ : RuleModel
-    ensemble_ : the ensemble that was simplified
+    model_ : the model that was simplified
     forest_ : Forest
-        The ensemble as plain arrays.
+        The model as plain arrays.
     training_ : dict
         Result of `evaluate` on the training rows.
     validation_ : dict

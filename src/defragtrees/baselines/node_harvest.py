@@ -1,7 +1,7 @@
 """Node Harvest: a weighted mean of a few nodes of trees.
 
 After N. Meinshausen, "Node harvest", Annals of Applied Statistics 4 (2010). By default
-the nodes are those near the roots of the trees of the ensemble; the original grows its
+the nodes are those near the roots of the trees of the model; the original grows its
 own trees.
 """
 
@@ -48,7 +48,7 @@ BLOCK_ROWS = 4096  # rows converted at once, to limit memory
 @dataclass(repr=False, eq=False)
 class _NodeHarvest(Simplifier):
     _: KW_ONLY
-    source: str = setting("ensemble", "ensemble", "own")
+    source: str = setting("model", "model", "own")
     n_nodes: int = setting(1000, Integer(1))
     min_samples: int = setting(10, Integer(1))
     max_depth: int = setting(2, Integer(1, 10**6))
@@ -58,7 +58,7 @@ class _NodeHarvest(Simplifier):
     min_weight: float = setting(0.01, Real(0, 1))
     root_weight: float = setting(0.01, Real(0, 1))
     ridge: float = setting(1e-7, Real(LEAST_RIDGE))
-    target: str = setting("labels", "ensemble", "labels")
+    target: str = setting("labels", "model", "labels")
     digits: int | None = setting(4, None, Integer(1, 12))
     round_digits: int | None = setting(None, None, Integer(1, 12))
 
@@ -76,7 +76,7 @@ class _NodeHarvest(Simplifier):
         forest = self._forest(problem, target, rng)
         problem = problem.with_forest(forest, self.shorten_thresholds)
         # Growing trees stops when there are enough nodes.
-        most = self.n_nodes if self.source == "ensemble" else math.inf
+        most = self.n_nodes if self.source == "model" else math.inf
         nodes = find_nodes(problem, self.max_depth, self.min_samples, most)
         self.n_nodes_ = len(nodes.members)
         weights = self._weigh(nodes.members, target, problem.sample_weight)
@@ -88,13 +88,13 @@ class _NodeHarvest(Simplifier):
 
     def _outputs(self, problem):
         """The target of each row: class shares, or one number."""
-        if problem.n_classes and self.target == "ensemble":
+        if problem.n_classes and self.target == "model":
             return problem.forest.predict_proba_encoded(problem.X)
         return problem.outcome.indicators(problem.target)
 
     def _forest(self, problem, target, rng):
         """The trees whose nodes are the candidates."""
-        if self.source == "ensemble":
+        if self.source == "model":
             # A tree without a node of the right size is useless.
             return cut_forest(
                 problem.forest, self.max_depth, self.n_nodes, self.round_digits
@@ -147,7 +147,7 @@ def _warn_of_one_rule(reason):
 
 @dataclass(repr=False, eq=False)
 class NodeHarvestClassifier(RuleClassifier, _NodeHarvest):
-    """Node Harvest: a weighted mean of rules of a classification ensemble.
+    """Node Harvest: a weighted mean of rules of a classification model.
 
     Candidates are nodes near the roots of trees, each predicting the mean of its
     training rows. Weights, most of them zero, are chosen to minimise the squared error;
@@ -157,16 +157,16 @@ class NodeHarvestClassifier(RuleClassifier, _NodeHarvest):
 
     Parameters
     ----------
-    ensemble : fitted or unfitted ensemble, path, Forest or None, default=None
-        The model to simplify. A fitted ensemble, or the file it was saved to, is used
+    model : fitted or unfitted model, path, Forest or None, default=None
+        The model to simplify. A fitted model, or the file it was saved to, is used
         as it is; an unfitted one is cloned and fitted on X and y; None fits a random
         forest (gradient boosting if X has categories). Any other model, or a function
         that predicts, is queried as a black box. `clone`, which grid search calls, also
-        resets a fitted ensemble: wrap it in `sklearn.frozen.FrozenEstimator` to keep
+        resets a fitted model: wrap it in `sklearn.frozen.FrozenEstimator` to keep
         the fit.
-    source : {"ensemble", "own"}, default="ensemble"
-        Use the nodes of the ensemble, tree by tree; or grow trees as in the original,
-        which split categories one against the others, and use the ensemble for
+    source : {"model", "own"}, default="model"
+        Use the nodes of the model, tree by tree; or grow trees as in the original,
+        which split categories one against the others, and use the model for
         comparison only.
     n_nodes : int, default=1000
         Number of candidates after which no further tree is used.
@@ -190,8 +190,8 @@ class NodeHarvestClassifier(RuleClassifier, _NodeHarvest):
     ridge : float, default=1e-7
         Penalty of a squared change of the weights, as a share of the target's variance.
         It decides between weights with equal predictions.
-    target : {"labels", "ensemble"}, default="labels"
-        Fit y, or the ensemble's probabilities or numbers.
+    target : {"labels", "model"}, default="labels"
+        Fit y, or the model's probabilities or numbers.
     digits : int or None, default=4
         Number of digits of weights, of class shares after the point, and of numbers
         relative to their spread. The rounded numbers predict. None keeps all digits.
@@ -213,9 +213,9 @@ class NodeHarvestClassifier(RuleClassifier, _NodeHarvest):
         included. At most half of the others are rows of X (a sample, if X has more);
         the rest are synthetic rows for the search.
     random_state : int, RandomState, Generator or None, default=None
-        Seed for `source="own"`, and for an ensemble that is fitted here.
+        Seed for `source="own"`, and for a model that is fitted here.
     n_jobs : int or None, default=None
-        Number of threads for an ensemble that is fitted here.
+        Number of threads for a model that is fitted here.
     verbose : int, default=0
         1 shows a progress bar, for a black box.
 
@@ -224,9 +224,9 @@ class NodeHarvestClassifier(RuleClassifier, _NodeHarvest):
     rules_ : RuleModel
     n_nodes_ : int
         Number of distinct candidates, including the root.
-    ensemble_ : the ensemble that was simplified
+    model_ : the model that was simplified
     forest_ : Forest
-        The ensemble as plain arrays.
+        The model as plain arrays.
     training_ : dict
         Result of `evaluate` on the training rows.
     validation_ : dict
@@ -261,7 +261,7 @@ class NodeHarvestClassifier(RuleClassifier, _NodeHarvest):
 
 
 class NodeHarvestRegressor(RuleRegressor, _NodeHarvest):
-    """Node Harvest: a weighted mean of rules of a regression ensemble.
+    """Node Harvest: a weighted mean of rules of a regression model.
 
     Candidates are nodes near the roots of trees, each predicting the mean of its
     training rows. Weights, most of them zero, are chosen to minimise the squared error;
@@ -271,16 +271,16 @@ class NodeHarvestRegressor(RuleRegressor, _NodeHarvest):
 
     Parameters
     ----------
-    ensemble : fitted or unfitted ensemble, path, Forest or None, default=None
-        The model to simplify. A fitted ensemble, or the file it was saved to, is used
+    model : fitted or unfitted model, path, Forest or None, default=None
+        The model to simplify. A fitted model, or the file it was saved to, is used
         as it is; an unfitted one is cloned and fitted on X and y; None fits a random
         forest (gradient boosting if X has categories). Any other model, or a function
         that predicts, is queried as a black box. `clone`, which grid search calls, also
-        resets a fitted ensemble: wrap it in `sklearn.frozen.FrozenEstimator` to keep
+        resets a fitted model: wrap it in `sklearn.frozen.FrozenEstimator` to keep
         the fit.
-    source : {"ensemble", "own"}, default="ensemble"
-        Use the nodes of the ensemble, tree by tree; or grow trees as in the original,
-        which split categories one against the others, and use the ensemble for
+    source : {"model", "own"}, default="model"
+        Use the nodes of the model, tree by tree; or grow trees as in the original,
+        which split categories one against the others, and use the model for
         comparison only.
     n_nodes : int, default=1000
         Number of candidates after which no further tree is used.
@@ -304,8 +304,8 @@ class NodeHarvestRegressor(RuleRegressor, _NodeHarvest):
     ridge : float, default=1e-7
         Penalty of a squared change of the weights, as a share of the target's variance.
         It decides between weights with equal predictions.
-    target : {"labels", "ensemble"}, default="labels"
-        Fit y, or the ensemble's probabilities or numbers.
+    target : {"labels", "model"}, default="labels"
+        Fit y, or the model's probabilities or numbers.
     digits : int or None, default=4
         Number of digits of weights, of class shares after the point, and of numbers
         relative to their spread. The rounded numbers predict. None keeps all digits.
@@ -322,9 +322,9 @@ class NodeHarvestRegressor(RuleRegressor, _NodeHarvest):
         included. At most half of the others are rows of X (a sample, if X has more);
         the rest are synthetic rows for the search.
     random_state : int, RandomState, Generator or None, default=None
-        Seed for `source="own"`, and for an ensemble that is fitted here.
+        Seed for `source="own"`, and for a model that is fitted here.
     n_jobs : int or None, default=None
-        Number of threads for an ensemble that is fitted here.
+        Number of threads for a model that is fitted here.
     verbose : int, default=0
         1 shows a progress bar, for a black box.
 
@@ -333,9 +333,9 @@ class NodeHarvestRegressor(RuleRegressor, _NodeHarvest):
     rules_ : RuleModel
     n_nodes_ : int
         Number of distinct candidates, including the root.
-    ensemble_ : the ensemble that was simplified
+    model_ : the model that was simplified
     forest_ : Forest
-        The ensemble as plain arrays.
+        The model as plain arrays.
     training_ : dict
         Result of `evaluate` on the training rows.
     validation_ : dict

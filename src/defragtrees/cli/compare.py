@@ -107,8 +107,8 @@ def command(inputs, choices, methods, budgets, cv, resamples, test_size, plot, a
                 {
                     "task": comparison.task,
                     "n_splits": comparison.n_splits,
-                    "ensemble_error": comparison.ensemble_error,
-                    "ensemble_scores": comparison.ensemble_scores,
+                    "model_error": comparison.model_error,
+                    "model_scores": comparison.model_scores,
                     "methods": comparison.rows(),
                 }
             )

@@ -27,7 +27,7 @@ from defragtrees.ensembles.forest import Forest
 from defragtrees.ensembles.opening import described_forest, is_renamed
 from defragtrees.ensembles.predictions import better_order
 from defragtrees.ensembles.readers import load_object, read_forest
-from defragtrees.errors import ModelFileError, UnsupportedEnsembleError
+from defragtrees.errors import ModelFileError, UnsupportedModelError
 from defragtrees.estimators.inputs import open_model
 from defragtrees.tables import lightgbm_names, take_rows
 
@@ -98,7 +98,7 @@ def load(inputs, progress, validation=None):
     try:
         with progress("reading the model", 1.0):
             forest = _read_model(inputs)
-    except UnsupportedEnsembleError as error:
+    except UnsupportedModelError as error:
         loaded = _ask_model(inputs, source, error)
     else:
         reserved = [n for n in (inputs.target, inputs.weights) if n is not None]
@@ -173,7 +173,7 @@ def load_to_predict(inputs, rules, progress):
     try:
         with progress("reading the model", 1.0):
             forest = _read_model(with_names)
-    except UnsupportedEnsembleError as error:
+    except UnsupportedModelError as error:
         model = _load_black_box(inputs, error)
         names = _model_names(model) or rules.feature_names
         return model, _asked_rows(source, names, model)[0]

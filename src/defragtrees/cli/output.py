@@ -95,7 +95,7 @@ def headline(rules, scores, where, model="model"):
     text += "."
     name, heading = next(iter(outcome.shown_measures(scores).items()))
     if name in scores:
-        own, other = (number(scores[f"{source}{name}"]) for source in ("", "ensemble_"))
+        own, other = (number(scores[f"{source}{name}"]) for source in ("", "model_"))
         text += f" {heading[0].upper()}{heading[1:]}: {own}, {model} {other}."
     return click.style(wrapped(text), bold=True)
 

@@ -77,8 +77,8 @@ def command(inputs, choices, choose_by, validation, test_size, out, plot, as_jso
                 {
                     "path": path.rows(),
                     "chosen_by": path.chosen_by,
-                    "ensemble_error": path.ensemble_error,
-                    "ensemble_measures": path.ensemble_measures,
+                    "model_error": path.model_error,
+                    "model_measures": path.model_measures,
                     "rules": path.rules._rows(),
                 }
             )

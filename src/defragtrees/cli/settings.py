@@ -58,7 +58,7 @@ SPELLED = {
     "random_state": ("--seed", "random_state"),
     "n_jobs": ("--jobs", "n_jobs"),
 }
-NOT_IN_A_FILE = ("ensemble", "verbose", "callback")
+NOT_IN_A_FILE = ("model", "verbose", "callback")
 
 
 class _Value(click.ParamType):

@@ -125,7 +125,7 @@ def _scores_text(rules, scores, where, details, is_new):
     header, lines = score_cells(rules, scores, is_short=not details)
     header[0] = f"on {where}"
     notes = score_notes(rules, scores, is_short=not details)
-    if "ensemble_error" in scores and not is_new:
+    if "model_error" in scores and not is_new:
         notes.append(f"The model {MAYBE_TRAINED}; pass others with --validation.")
     return "\n".join([table(header, lines), *filter(None, [wrapped(" ".join(notes))])])
 
@@ -154,7 +154,7 @@ def _tables(simple, loaded):
         return {}
     tables = {"calibration": metrics.calibration(rules, X, y, weight)}
     if rules.classes is not None:
-        answers = {"rules": rules.predict(X), "ensemble": simple.forest_.predict(X)}
+        answers = {"rules": rules.predict(X), "model": simple.forest_.predict(X)}
         tables["confusion"] = {"classes": rules.classes} | {
             name: confusion_matrix(
                 y, told, labels=rules.classes, sample_weight=weight

@@ -1,6 +1,6 @@
 """Encode parts of a source as shards: codes, predictions and a digest.
 
-A code is the bin of a value, which is all that the ensemble and rules on its thresholds
+A code is the bin of a value, which is all that the model and rules on its thresholds
 need. `bin_values` has a value of some row for each bin, to test conditions on codes.
 """
 
@@ -326,7 +326,7 @@ class Encoder:
         return self.forest.finish_sums(total)
 
     def _answers(self, matrix, codes):
-        """Predictions of the ensemble and, for classes, its probabilities."""
+        """Predictions of the model and, for classes, its probabilities."""
         raw = self._raw(matrix, codes)
         outcome = self.forest.outcome
         answers = outcome.target_of(self.forest, raw)

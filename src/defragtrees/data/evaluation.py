@@ -21,8 +21,8 @@ class Evaluation:
 
     weight: float  # of the rows
     sums: dict[str, float]  # weighted sums of measures
-    answers: Moments = field(default_factory=Moments)  # of the ensemble's numbers
-    # scores against y by the prefix of their names: "" for the rules, "ensemble_"
+    answers: Moments = field(default_factory=Moments)  # of the model's numbers
+    # scores against y by the prefix of their names: "" for the rules, "model_"
     scores_by: dict[str, Any] = field(default_factory=dict)
     calibration: CalibrationSums | None = None
     has_known: bool = True  # whether any label is one that the rules can predict
@@ -39,7 +39,7 @@ class Evaluation:
             "overlap": float(weight @ held[:, :-1].sum(axis=1)),
         }
         for whose, (predicted, _) in by_whom.items():
-            if whose != "ensemble_" and answers is not None:
+            if whose != "model_" and answers is not None:
                 losses = outcome.losses(answers, predicted)
                 sums[f"{whose}loss"] = float(weight @ losses)
             if labels is not None:
@@ -141,7 +141,7 @@ def evaluate_encoded(rules, matrix, answers, y=None, weight=None, probabilities=
     if answers is not None:
         answers = outcome.encode_any(answers)
         decided = decided_alike(rules, answers, probabilities)
-        by_whom["ensemble_"] = (decided, probabilities)
+        by_whom["model_"] = (decided, probabilities)
     labels = None if y is None else outcome.encode_any(y)
     evaluation = Evaluation.of(outcome, held, by_whom, answers, labels, weight)
     if y is None:
@@ -159,7 +159,7 @@ def evaluate_shard(shard, rules, values, packed=None):
     decided = decided_alike(rules, answers, probabilities)
     by_whom = {
         "": (rules._predict_codes(held), None),
-        "ensemble_": (decided, probabilities),
+        "model_": (decided, probabilities),
     }
     labels, weight = targets.get("labels"), shard.sample_weight
     evaluation = Evaluation.of(outcome, held, by_whom, answers, labels, weight)
@@ -186,7 +186,7 @@ def _evaluate_classes(shard, rules, packed):
     answers = decided_alike(rules, answers, probabilities)
     wrong = outcome.losses(labels, answers)
     sums["error"] = total - float(by_label[rule, predictions].sum())
-    sums["ensemble_error"] = float(weight @ wrong)
+    sums["model_error"] = float(weight @ wrong)
     costs, shares = cost_matrix(rules), [own.distribution for own in rules]
     rule, label = np.divmod(np.arange(by_label.size), outcome.n_classes)
     shares = None if None in shares else np.array(shares)[rule]
@@ -194,13 +194,13 @@ def _evaluate_classes(shard, rules, packed):
     by_row = labels, weight, answers, probabilities
     scores_by = {
         "": outcome.scores.of(outcome, *by_rule, costs),
-        "ensemble_": outcome.scores.of(outcome, *by_row, costs),
+        "model_": outcome.scores.of(outcome, *by_row, costs),
     }
     return Evaluation(total, sums, scores_by=scores_by)
 
 
 def decided_alike(rules, answers, probabilities):
-    """The ensemble's classes, encoded, decided by the costs or threshold of the rules.
+    """The model's classes, encoded, decided by the costs or threshold of the rules.
 
     Its own predictions if the rules have none, or it has no probabilities.
     """

@@ -1,4 +1,4 @@
-"""ThresholdGrid and Binned: the thresholds of an ensemble, and X as bin numbers.
+"""ThresholdGrid and Binned: the thresholds of a model, and X as bin numbers.
 
 The bin of a value is the number of thresholds below it, so `x <= thresholds[j]`
 exactly when `bin <= j`. The bin of a category is its position. A missing value has
@@ -41,7 +41,7 @@ class ThresholdGrid(ByValue):
     # thresholds, or for a categorical feature a bool array of shape (n_sets,
     # n_categories + 1), each row a set of category positions
     splits: tuple[np.ndarray, ...]
-    # number of splits of the ensemble behind each threshold; 1 by default
+    # number of splits of the model behind each threshold; 1 by default
     counts: tuple[np.ndarray, ...] | None = None
     # smallest and largest value of integer features
     ranges: tuple[tuple[float, float] | None, ...] | None = None
@@ -268,7 +268,7 @@ def round_between(low, high, target, is_integer=False, kind=None):
     """The roundest threshold in [low, high); of equally round ones, near `target`.
 
     `low` and `high` are neighbouring values of a feature, `target` is the threshold of
-    the ensemble; `kind`, for numbers of days, is a key of `rules.labels.KINDS`.
+    the model; `kind`, for numbers of days, is a key of `rules.labels.KINDS`.
 
     Examples
     --------

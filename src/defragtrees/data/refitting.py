@@ -100,8 +100,8 @@ def recount_rows(rules, matrix, target, weight, predictions="recount", source="r
     )
     if predictions == "recount":
         made = made._on_scale_of(rules)
-    # There are no predictions of an ensemble for these rows.
-    alone = [dataclasses.replace(rule, ensemble_mean=None) for rule in made]
+    # There are no predictions of a model for these rows.
+    alone = [dataclasses.replace(rule, model_mean=None) for rule in made]
     made = dataclasses.replace(made, rules=tuple(alone[:-1]), default=alone[-1])
     return dataclasses.replace(made, training=_profile(made, matrix, target, weight))
 

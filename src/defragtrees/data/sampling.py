@@ -126,7 +126,7 @@ class ShardHashes:
                 # So coarse that other units of y give the same integers.
                 column = dataclasses.replace(self.target, name=name)
                 number = column.of(shard, 0) * 2**NUMBER_BITS
-                # Predictions of the ensemble may be far outside the range of y.
+                # Predictions of the model may be far outside the range of y.
                 number = np.clip(np.rint(number), -FARTHEST, FARTHEST)
                 columns.append(number.astype(np.int64))
         return hash_rows(columns, self.seed)

@@ -91,8 +91,8 @@ def class_sums(shard, packed, n_classes):
     """Sums over the rows of a shard for the rules of a list of classes.
 
     Over the rows that each rule matches: weight, and sums of y or, without y, of the
-    ensemble's probabilities. Over the rows that it predicts: weight by class of the
-    ensemble and by class of y, and sums of the ensemble's probabilities.
+    model's probabilities. Over the rows that it predicts: weight by class of the
+    model and by class of y, and sums of the model's probabilities.
     """
     targets, shape = shard.targets, (packed.n_rules, n_classes)
     labels = targets.get("labels", np.empty(0, dtype=targets["answers"].dtype))
@@ -129,8 +129,8 @@ class Shard:
     """Some rows."""
 
     codes: np.ndarray  # bin numbers, C order
-    # class indices or numbers: "answers", the predictions of the ensemble, and
-    # "labels", y if given; "probabilities" of the ensemble, (n_samples, n_classes)
+    # class indices or numbers: "answers", the predictions of the model, and
+    # "labels", y if given; "probabilities" of the model, (n_samples, n_classes)
     targets: dict[str, np.ndarray]
     weight: np.ndarray | None = None  # all 1 by default
     # the numbers behind the codes, if a method needs them

@@ -27,7 +27,7 @@ class PatternSums:
     # (n_patterns, n_rules): 1 if a rule matches; the last one always does
     held: np.ndarray
     weight: np.ndarray
-    # sums of y, as class shares or numbers, or without y of the ensemble's output
+    # sums of y, as class shares or numbers, or without y of the model's output
     outputs: np.ndarray
     squares: np.ndarray  # of weights; see `Shard.squared_weight`
     # a KeptValues: numbers by pattern, in cells if rows are in shards
@@ -140,16 +140,16 @@ class RuleSums:
     # of the rows that each rule predicts or, if rules combine, that it matches
     target: Any
     labels: Any  # the same for y
-    ensemble: np.ndarray  # sums of the ensemble's probabilities, or numbers
+    model: np.ndarray  # sums of the model's probabilities, or numbers
     squares: np.ndarray  # of the weights of the same rows; see `squared_weight`
-    values: Any = None  # of numbers, y or without y the ensemble's
+    values: Any = None  # of numbers, y or without y the model's
     total: float = 0.0  # weight of all rows
     # sums over all rows of y, as class shares or numbers, or without y of the
-    # ensemble's output
+    # model's output
     every: np.ndarray | None = None
     # if rules combine, sums by pattern of matching rules
     patterns: Any = None
-    # sums of y, or of the ensemble's output, over all rows that each rule matches
+    # sums of y, or of the model's output, over all rows that each rule matches
     alone: np.ndarray | None = None
     extremes: tuple[float, float] = (-math.inf, math.inf)  # of numbers
 
@@ -166,10 +166,10 @@ class RuleSums:
             column = shard.targets[name][rows]
             return outcome.sums.of(outcome, column, counted, group, answers)
 
-        ensemble = shard.targets.get("probabilities", shard.targets["answers"])
-        ensemble = ensemble.reshape(len(shard), -1)
+        model = shard.targets.get("probabilities", shard.targets["answers"])
+        model = model.reshape(len(shard), -1)
         has_labels = "labels" in shard.targets
-        outputs = ensemble
+        outputs = model
         if has_labels:
             outputs = outcome.indicators(shard.targets["labels"])
         numbers = shard.targets["labels" if has_labels else "answers"]
@@ -185,7 +185,7 @@ class RuleSums:
             np.column_stack(
                 [
                     np.bincount(group, counted * one[rows], len(answers))
-                    for one in ensemble.T
+                    for one in model.T
                 ]
             ),
             np.bincount(group, shard.squared_weight[rows], len(answers)),
@@ -201,7 +201,7 @@ class RuleSums:
     def of_classes(cls, packed, shard, target, n_classes):
         """The sums of a shard for a rule list of classes, by a compiled loop."""
         covered, alone, *by = class_sums(shard, packed, n_classes)
-        answers, labels, ensemble = by
+        answers, labels, model = by
         has_labels = "labels" in shard.targets
         squares = answers.sum(axis=1)
         if shard.weight is not None:
@@ -211,7 +211,7 @@ class RuleSums:
             covered,
             ClassSums(answers if target == "answers" else labels),
             ClassSums(labels) if has_labels else None,
-            ensemble,
+            model,
             squares,
             total=float(covered[-1]),
             # The last rule matches all rows.
@@ -224,7 +224,7 @@ class RuleSums:
             self.covered + other.covered,
             self.target + other.target,
             None if self.labels is None else self.labels + other.labels,
-            self.ensemble + other.ensemble,
+            self.model + other.model,
             self.squares + other.squares,
             None if self.values is None else self.values + other.values,
             self.total + other.total,
@@ -367,8 +367,8 @@ def _evidence(rules, sums, k, worth):
         "n_effective": round_significant(worth * n_effective),
     }
     if weight:
-        mean = all_rounded(sums.ensemble[k] / weight)
-        evidence["ensemble_mean"] = outcome.reported_means(mean)
+        mean = all_rounded(sums.model[k] / weight)
+        evidence["model_mean"] = outcome.reported_means(mean)
         if sums.values is not None:
             numbers = quantiles(*sums.values.of_group(k), INTERVAL)
             evidence["quantiles"] = all_rounded(numbers)

@@ -194,12 +194,12 @@ class RowStore:
         }
 
     def class_rates(self):
-        """Share of each class in y, or in the ensemble's probabilities without y."""
+        """Share of each class in y, or in the model's probabilities without y."""
         sums = self.shards.total(_class_sums, self.n_classes)
         return sums / sums.sum()
 
     def class_shares(self):
-        """Share of each class in y, or in the ensemble's predictions without y."""
+        """Share of each class in y, or in the model's predictions without y."""
         names = "labels", "answers"
         sums = self.shards.total(_class_counts, names, self.n_classes)
         return sums / sums.sum()

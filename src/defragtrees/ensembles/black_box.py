@@ -199,7 +199,7 @@ class ClassLink:
 
 
 def _grown(matrix, outputs, query, categories, order, seed):
-    """Grow trees on the outputs of the model: one boosted ensemble per output."""
+    """Grow trees on the outputs of the model: one boosted model per output."""
     sizes = [0 if labels is None else len(labels) for labels in categories]
     usable = [j for j in order if sizes[j] <= MOST_CATEGORIES]
     is_set = np.array([sizes[j] > 0 for j in usable], dtype=bool)

@@ -1,4 +1,4 @@
-"""Tree and Forest: a fitted ensemble as plain arrays, able to predict."""
+"""Tree and Forest: a fitted model as plain arrays, able to predict."""
 
 from dataclasses import dataclass, field, fields
 from functools import cached_property
@@ -11,14 +11,14 @@ from scipy import special
 
 from defragtrees._utils.types import Floats, Rows, Values
 from defragtrees._utils.values import ByValue, freeze
-from defragtrees.errors import UnsupportedEnsembleError
+from defragtrees.errors import UnsupportedModelError
 from defragtrees.outcomes import make_outcome
 from defragtrees.outcomes.base import Outcome
 from defragtrees.tables import read_matrix
 
 MOST_CLASSES = 10_000  # a decision has a cost for each pair of classes
 COMBINATIONS = ("mean", "sum", "median")
-LARGEST = 1e100  # of numbers in an ensemble, so that sums of squares are finite
+LARGEST = 1e100  # of numbers in a model, so that sums of squares are finite
 BLOCK_CELLS = 200_000  # rows x trees processed at once, to fit in the cache
 
 
@@ -186,8 +186,8 @@ class Forest(ByValue):
         outcome = self.outcome
         outcome.check_labels()
         if len(self.classes or ()) > MOST_CLASSES:
-            raise UnsupportedEnsembleError(
-                f"An ensemble may have at most {MOST_CLASSES:,} classes; this one has "
+            raise UnsupportedModelError(
+                f"A model may have at most {MOST_CLASSES:,} classes; this one has "
                 f"{len(self.classes):,}."
             )
         if self.combine not in COMBINATIONS:

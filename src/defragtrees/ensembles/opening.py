@@ -8,7 +8,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from defragtrees.ensembles.pipelines.rewriting import with_categories
 from defragtrees.ensembles.readers import read_forest, read_on_table
-from defragtrees.errors import UnsupportedEnsembleError
+from defragtrees.errors import UnsupportedModelError
 from defragtrees.rules.labels import BOOLEAN, ORDERED, checked_labels, make_vocabulary
 from defragtrees.tables import (
     boolean_columns,
@@ -22,34 +22,34 @@ from defragtrees.tables import (
 MADE_UP_NAMES = ("x{1}", "x{0}", "f{0}", "{0}", "Column_{0}")
 
 
-def fitted_forest(ensemble, X=None):
-    """Read the forest of an ensemble; None if there is none, or it is not fitted yet.
+def fitted_forest(model, X=None):
+    """Read the forest of a model; None if there is none, or it is not fitted yet.
 
     For a fitted black box the result is an `Unreadable`.
     """
-    if hasattr(ensemble, "__array__") or isinstance(ensemble, list | tuple):
-        raise UnsupportedEnsembleError(
+    if hasattr(model, "__array__") or isinstance(model, list | tuple):
+        raise UnsupportedModelError(
             "Predictions of the rows of X are no model, which synthetic rows need too. "
-            "Pass the model, or the predictions as y with ensemble=None and "
+            "Pass the model, or the predictions as y with model=None and "
             "target='labels'."
         )
     try:
-        return None if ensemble is None else read_forest(ensemble)
+        return None if model is None else read_forest(model)
     except NotFittedError:
         return None
-    except UnsupportedEnsembleError as error:
-        if not can_be_queried(ensemble):
+    except UnsupportedModelError as error:
+        if not can_be_queried(model):
             raise
-        if not _is_fitted(ensemble):
+        if not _is_fitted(model):
             return None
-        return _read_with_rows(ensemble, X) or Unreadable(str(error))
+        return _read_with_rows(model, X) or Unreadable(str(error))
 
 
-def _read_with_rows(ensemble, X):
+def _read_with_rows(model, X):
     is_table = X is not None and hasattr(X, "shape")
     try:
-        return read_on_table(ensemble, X) if is_table else None
-    except UnsupportedEnsembleError:
+        return read_on_table(model, X) if is_table else None
+    except UnsupportedModelError:
         return None
 
 
@@ -69,13 +69,13 @@ def can_be_queried(model):
     )
 
 
-def _is_fitted(ensemble):
-    if callable(getattr(ensemble, "is_fitted", None)):  # CatBoost
-        return ensemble.is_fitted()
-    if not isinstance(ensemble, BaseEstimator):
+def _is_fitted(model):
+    if callable(getattr(model, "is_fitted", None)):  # CatBoost
+        return model.is_fitted()
+    if not isinstance(model, BaseEstimator):
         return True
     try:
-        check_is_fitted(ensemble)
+        check_is_fitted(model)
     except NotFittedError:
         return False
     return True

@@ -1,4 +1,4 @@
-"""The methods that turn an ensemble into rules, each a pair of estimators.
+"""The methods that turn a model into rules, each a pair of estimators.
 
 Each method is one module and one line in `METHODS`, imported on first use. The module
 has two subclasses of Simplifier (`estimators/base.py`), whose names end in "Classifier"

@@ -1,4 +1,4 @@
-"""Notes of `summary` on points and on the ensemble's lead."""
+"""Notes of `summary` on points and on the model's lead."""
 
 import math
 from dataclasses import replace
@@ -37,7 +37,7 @@ def advise(problem, settings, searched, counting, rules, rows):
         n_new = counting.n_rows - (problem.store.n_rows if counting.n_trained else 0)
         texts.append(_equal_text(rules, rows, rows.problem.places < n_new, has_more))
     elif measure is not None and searched.new is not None and rules.outcome.n_classes:
-        lead = scores[f"ensemble_{measure.name}"] - own
+        lead = scores[f"model_{measure.name}"] - own
         texts.append(_lead_text(lead, _new_lead(rules, searched), has_more))
     return tuple(text for text in texts if text)
 
@@ -63,28 +63,28 @@ def _points_text(measure, own, points):
 
 
 def _equal_text(rules, rows, is_new, has_more):
-    """Compare rules and ensemble on rows that neither the ensemble nor the search used.
+    """Compare rules and model on rows that neither the model nor the search used.
 
     `has_more` is whether points would do better.
     """
     problem, weight = rows.problem, rows.problem.sample_weight[is_new]
-    by_ensemble = problem.probabilities if problem.n_classes else problem.target
-    by_ensemble = np.asarray(by_ensemble, dtype=np.float64)
-    by_ensemble = by_ensemble.reshape(rows.outputs.shape)
+    by_model = problem.probabilities if problem.n_classes else problem.target
+    by_model = np.asarray(by_model, dtype=np.float64)
+    by_model = by_model.reshape(rows.outputs.shape)
     losses = replace(rows, decision=None).losses(rules)
-    apart = (losses - ((rows.outputs - by_ensemble) ** 2).sum(axis=1))[is_new]
+    apart = (losses - ((rows.outputs - by_model) ** 2).sum(axis=1))[is_new]
     mean = np.average(apart, weights=weight)
     error = math.sqrt(np.average((apart - mean) ** 2, weights=weight) / weight.sum())
     if mean > error:
         return ""
     return (
-        "On rows that neither used, the rules predict as well as the ensemble, within "
+        "On rows that neither used, the rules predict as well as the model, within "
         f"one standard error{'' if has_more else ': more rules are unlikely to help'}."
     )
 
 
 def _new_lead(rules, searched):
-    """The ensemble's lead in AUC on new rows, if its probabilities are right.
+    """The model's lead in AUC on new rows, if its probabilities are right.
 
     For deep forests and boosting this is an upper bound; for forests with large leaves
     it is close. For numbers it is no guide: predictions of forests are shrunk towards
@@ -101,7 +101,7 @@ def _lead_text(lead, new_lead, has_more):
         return ""
     has_more = has_more or new_lead >= LEAST_APART
     return (
-        f"The ensemble's lead in AUC is {lead:.2f} on these rows, but about "
+        f"The model's lead in AUC is {lead:.2f} on these rows, but about "
         f"{max(new_lead, 0):.2f} on new rows, by its own probabilities: the rest is "
         f"overfitting{'' if has_more else ', and more rules are unlikely to help'}."
     )

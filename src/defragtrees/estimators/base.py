@@ -28,7 +28,7 @@ from defragtrees.ensembles.opening import Unreadable, described_forest, fitted_f
 from defragtrees.estimators.inputs import (
     check_columns,
     check_task,
-    fit_ensemble,
+    fit_model,
     make_generator,
     one_seed,
     warn_of_other_columns,
@@ -97,11 +97,11 @@ class Simplifier(BaseEstimator, ABC):
     returns a rule model.
     """
 
-    ensemble: Any = None
+    model: Any = None
     _: KW_ONLY
     target: str = setting(
-        "ensemble",
-        "ensemble",
+        "model",
+        "model",
         "labels",
         help="What to learn: the model's predictions, or y.",
     )
@@ -135,7 +135,7 @@ class Simplifier(BaseEstimator, ABC):
         *,
         validation: tuple[Any, ...] | None = None,
     ) -> Self:
-        """Fit the rules to the ensemble on these rows.
+        """Fit the rules to the model on these rows.
 
         Parameters
         ----------
@@ -143,7 +143,7 @@ class Simplifier(BaseEstimator, ABC):
             Also the path of a file, an iterator of tables, or a Dask array or
             data frame; see the guide on large data.
         y : array-like of shape (n_samples,), optional
-            Not needed if the ensemble is fitted and the rules imitate it. With a
+            Not needed if the model is fitted and the rules imitate it. With a
             file, the name of a column.
         sample_weight : array-like of shape (n_samples,), optional
             Only ratios of weights matter: multiplying all by a number changes nothing.
@@ -152,7 +152,7 @@ class Simplifier(BaseEstimator, ABC):
             number of rows: the squared sum of weights over the sum of their squares.
             With a file, the name of a column.
         validation : tuple (X, y) or (X, y, sample_weight), optional
-            Rows that the ensemble was not trained on. They count in full for rates,
+            Rows that the model was not trained on. They count in full for rates,
             intervals and, in `Defrag...`, the number of rules; the rows of X with y
             count as 0.4 each. X may be anything that `fit` reads; y is None with an
             iterator, which yields it.
@@ -180,23 +180,23 @@ class Simplifier(BaseEstimator, ABC):
         *,
         validation: tuple[Any, ...] | None = None,
     ) -> Self:
-        """Fit the rules to an ensemble that has been read already.
+        """Fit the rules to a model that has been read already.
 
         Parameters
         ----------
         forest : Forest or None
-            The result of `read_forest(self.ensemble)`; None to read it here.
+            The result of `read_forest(self.model)`; None to read it here.
         X, y, sample_weight, validation : as for `fit`
         """
         check_settings(self)
         unseen = None if validation is None else open_validation(validation)
         rng = make_generator(self.random_state)
-        given = fitted_forest(self.ensemble, X) if forest is None else forest
+        given = fitted_forest(self.model, X) if forest is None else forest
         source, first = self._open(X, y, sample_weight, given)
-        self.ensemble_, forest = self.ensemble, given
+        self.model_, forest = self.model, given
         if forest is None:
-            self.ensemble_ = fit_ensemble(self, source, rng)
-            forest = fitted_forest(self.ensemble_, source.X)
+            self.model_ = fit_model(self, source, rng)
+            forest = fitted_forest(self.model_, source.X)
         if isinstance(forest, Unreadable):
             n_unseen = 0 if unseen is None else unseen.n_rows()
             source, forest = self._ask(source, forest.reason, rng, n_unseen)
@@ -262,7 +262,7 @@ class Simplifier(BaseEstimator, ABC):
             if self.target == "labels":
                 raise ValueError(
                     "target='labels' requires y to be passed, but the target y is "
-                    "None. Pass y, or set target='ensemble'."
+                    "None. Pass y, or set target='model'."
                 )
             return None
         labels: Values = one_column(y, warn=True)
@@ -358,7 +358,7 @@ class Simplifier(BaseEstimator, ABC):
 
         The dict is that of `RuleModel.evaluate` beside the model: size, `coverage`,
         `overlap`, `fidelity` and, with y, the `error` and other measures. Those of the
-        model have the prefix `ensemble_`; they are too good on rows that it was trained
+        model have the prefix `model_`; they are too good on rows that it was trained
         on.
 
         Parameters
@@ -535,7 +535,7 @@ class Simplifier(BaseEstimator, ABC):
         """
 
     def _check_forest(self, forest):
-        """Raise if the ensemble or the settings do not suit the method."""
+        """Raise if the model or the settings do not suit the method."""
         check_task(self, forest)
         return ()
 
@@ -621,7 +621,7 @@ class Simplifier(BaseEstimator, ABC):
             )
         parts = source.X, source.y, source.sample_weight
         # In an order that does not depend on the user's.
-        rows = rows_by_content(self.ensemble_, *parts)
+        rows = rows_by_content(self.model_, *parts)
         most = len(rows)
         if self.max_calls is not None:
             # Half of the other calls are for the synthetic rows of the search.
@@ -636,7 +636,7 @@ class Simplifier(BaseEstimator, ABC):
             rows = rows[np.sort(rng.choice(len(rows), most, replace=False))]
             source = TableSource(*(take_rows(part, rows) for part in parts))
         forest = ask_model(
-            self.ensemble_,
+            self.model_,
             take_rows(parts[0], rows),
             take_rows(parts[1], rows),
             rng=rng,
@@ -772,7 +772,7 @@ class RuleRegressor(RegressorMixin, _Fitted):
         Parameters
         ----------
         X : array-like or data frame of shape (n_samples, n_features)
-            Rows on which neither the ensemble nor the rules were fitted. May be
+            Rows on which neither the model nor the rules were fitted. May be
             anything that `fit` reads.
         y : array-like of shape (n_samples,)
             With a file, the name of a column; None with an iterator, which
@@ -856,8 +856,8 @@ def read_rows(simplifier, source, forest):
             raise ValueError(
                 f"{names[j]!r} is read as a number of days (dates as days since "
                 "1970-01-01), and must have values on both sides of a threshold of the "
-                f"ensemble, such as {thresholds[0]:g}; all are on one side. Train the "
-                "ensemble on days, or pass the numbers that it was trained on."
+                f"model, such as {thresholds[0]:g}; all are on one side. Train the "
+                "model on days, or pass the numbers that it was trained on."
             )
     empty = [j for j, count in enumerate(store.counts) if not count[:-1].any()]
     for j in empty[:5]:

@@ -142,8 +142,8 @@ class _Defrag(Simplifier):
             monotone=Given(),
         ),
         Conflict(
-            "augment needs target='ensemble', as y is unknown for synthetic rows; got "
-            "target='labels'. Set augment=0 or target='ensemble'.",
+            "augment needs target='model', as y is unknown for synthetic rows; got "
+            "target='labels'. Set augment=0 or target='model'.",
             augment=Integer(1),
             target="labels",
         ),
@@ -313,26 +313,26 @@ class _Defrag(Simplifier):
 
 @dataclass(repr=False, eq=False)
 class DefragClassifier(RuleClassifier, _Defrag):
-    """Turn a classification ensemble into a short list of rules.
+    """Turn a classification model into a short list of rules.
 
     `predict_proba` returns the class rates of y in the rows that a rule predicts,
     shrunk towards the overall rates; without y, the mean probabilities of the
-    ensemble. The most likely class is predicted, unless `class_weight`, `costs` or
+    model. The most likely class is predicted, unless `class_weight`, `costs` or
     `threshold` decide otherwise.
 
     Parameters
     ----------
     What to imitate
 
-    ensemble : fitted or unfitted ensemble, path, Forest or None, default=None
-        The model to simplify. A fitted ensemble, or the file it was saved to, is used
+    model : fitted or unfitted model, path, Forest or None, default=None
+        The model to simplify. A fitted model, or the file it was saved to, is used
         as it is; an unfitted one is cloned and fitted on X and y; None fits a random
         forest (gradient boosting if X has categories). Any other model, or a function
         that predicts, is queried as a black box. `clone`, which grid search calls, also
-        resets a fitted ensemble: wrap it in `sklearn.frozen.FrozenEstimator` to keep
+        resets a fitted model: wrap it in `sklearn.frozen.FrozenEstimator` to keep
         the fit.
-    target : {"ensemble", "labels"}, default="ensemble"
-        Imitate the predictions of the model ("ensemble") or fit y ("labels").
+    target : {"model", "labels"}, default="model"
+        Imitate the predictions of the model ("model") or fit y ("labels").
     augment : "auto" or int, default="auto"
         Number of synthetic rows, drawn near the data and labelled by the model, on
         which rules are searched for. "auto" is 10,000 for up to 100,000 rows, and 0 for
@@ -429,10 +429,10 @@ class DefragClassifier(RuleClassifier, _Defrag):
 
     random_state : int, RandomState, Generator or None, default=None
         Seed; the same seed gives the same rules for any `n_jobs`. It matters only for
-        ensembles fitted here, black boxes and more than 100,000 rows; otherwise every
+        models fitted here, black boxes and more than 100,000 rows; otherwise every
         fit uses the same random numbers.
     n_jobs : int or None, default=None
-        Number of threads for large data and for an ensemble that is fitted here. None
+        Number of threads for large data and for a model that is fitted here. None
         is one.
     verbose : int, default=0
         1 shows a progress bar.
@@ -450,12 +450,12 @@ class DefragClassifier(RuleClassifier, _Defrag):
         measured on a sample.
     advice_ : tuple of str
         Notes printed by `summary`: whether points would do better, and how much of the
-        ensemble's lead remains on new rows.
+        model's lead remains on new rows.
     n_iter_ : int
         Number of rounds of the search.
-    ensemble_ : the ensemble that was simplified
+    model_ : the model that was simplified
     forest_ : Forest
-        The ensemble as plain arrays.
+        The model as plain arrays.
     training_ : dict
         Result of `evaluate` on the training rows.
     validation_ : dict
@@ -528,21 +528,21 @@ class DefragClassifier(RuleClassifier, _Defrag):
 
 
 class DefragRegressor(RuleRegressor, _Defrag):
-    """Turn a regression ensemble into a short list of rules.
+    """Turn a regression model into a short list of rules.
 
     Parameters
     ----------
     What to imitate
 
-    ensemble : fitted or unfitted ensemble, path, Forest or None, default=None
-        The model to simplify. A fitted ensemble, or the file it was saved to, is used
+    model : fitted or unfitted model, path, Forest or None, default=None
+        The model to simplify. A fitted model, or the file it was saved to, is used
         as it is; an unfitted one is cloned and fitted on X and y; None fits a random
         forest (gradient boosting if X has categories). Any other model, or a function
         that predicts, is queried as a black box. `clone`, which grid search calls, also
-        resets a fitted ensemble: wrap it in `sklearn.frozen.FrozenEstimator` to keep
+        resets a fitted model: wrap it in `sklearn.frozen.FrozenEstimator` to keep
         the fit.
-    target : {"ensemble", "labels"}, default="ensemble"
-        Imitate the predictions of the model ("ensemble") or fit y ("labels").
+    target : {"model", "labels"}, default="model"
+        Imitate the predictions of the model ("model") or fit y ("labels").
     augment : "auto" or int, default="auto"
         Number of synthetic rows, drawn near the data and labelled by the model, on
         which rules are searched for. "auto" is 10,000 for up to 100,000 rows, and 0 for
@@ -617,10 +617,10 @@ class DefragRegressor(RuleRegressor, _Defrag):
 
     random_state : int, RandomState, Generator or None, default=None
         Seed; the same seed gives the same rules for any `n_jobs`. It matters only for
-        ensembles fitted here, black boxes and more than 100,000 rows; otherwise every
+        models fitted here, black boxes and more than 100,000 rows; otherwise every
         fit uses the same random numbers.
     n_jobs : int or None, default=None
-        Number of threads for large data and for an ensemble that is fitted here. None
+        Number of threads for large data and for a model that is fitted here. None
         is one.
     verbose : int, default=0
         1 shows a progress bar.
@@ -638,12 +638,12 @@ class DefragRegressor(RuleRegressor, _Defrag):
         measured on a sample.
     advice_ : tuple of str
         Notes printed by `summary`: whether points would do better, and how much of the
-        ensemble's lead remains on new rows.
+        model's lead remains on new rows.
     n_iter_ : int
         Number of rounds of the search.
-    ensemble_ : the ensemble that was simplified
+    model_ : the model that was simplified
     forest_ : Forest
-        The ensemble as plain arrays.
+        The model as plain arrays.
     training_ : dict
         Result of `evaluate` on the training rows.
     validation_ : dict

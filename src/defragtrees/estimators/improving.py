@@ -25,7 +25,7 @@ def improve(
     keep: Any,
     sample_weight: Any = None,
     *,
-    ensemble: Any = None,
+    model: Any = None,
     **settings: Any,
 ) -> Model:
     """Search again for the rules that are not kept; see `RuleModel.improve`.
@@ -46,7 +46,7 @@ def improve(
     n_new = max_rules - 1 - len(kept)
 
     def fitted(parts, max_rules):
-        return make(ensemble, max_rules=max_rules, form=form, **settings).fit(*parts)
+        return make(model, max_rules=max_rules, form=form, **settings).fit(*parts)
 
     if n_new == 0:
         found = kept

@@ -20,7 +20,7 @@ from defragtrees._utils.values import shown
 from defragtrees._utils.warnings import warn
 from defragtrees.ensembles.black_box import ask_model
 from defragtrees.ensembles.opening import Unreadable, fitted_forest
-from defragtrees.errors import SettingError, UnsupportedEnsembleError
+from defragtrees.errors import SettingError, UnsupportedModelError
 from defragtrees.outcomes import make_outcome
 from defragtrees.tables import (
     category_lists,
@@ -40,7 +40,7 @@ def warn_of_other_columns(X, forest):
     expected = {*forest.feature_names, *forest.other_names}
     others = [name for name in names if name not in expected]
     if others:
-        text = f"X has columns that the ensemble was not trained on: {listed(others)}"
+        text = f"X has columns that the model was not trained on: {listed(others)}"
     elif used != forest.feature_names and not forest.other_names:
         text = f"X has its columns in another order than in training: {listed(names)}"
     else:
@@ -91,7 +91,7 @@ def one_seed(random_state):
     return int(check_random_state(random_state).randint(2**31 - 1))
 
 
-# Default ensembles, without and with categories in X.
+# Default models, without and with categories in X.
 MOST_CATEGORIES = 255  # limit of scikit-learn's histogram boosting
 DEFAULTS = {
     "classification": (RandomForestClassifier, HistGradientBoostingClassifier),
@@ -100,20 +100,20 @@ DEFAULTS = {
 
 
 def open_model(
-    ensemble, X, y=None, random_state=None, max_calls=None, verbose=0, n_reserved=0
+    model, X, y=None, random_state=None, max_calls=None, verbose=0, n_reserved=0
 ):
-    """Read the forest of a fitted ensemble, or query a black box."""
-    forest = fitted_forest(ensemble, X)
+    """Read the forest of a fitted model, or query a black box."""
+    forest = fitted_forest(model, X)
     if forest is None:
         raise NotFittedError(
-            f"A fitted ensemble is needed; this {type(ensemble).__name__} is not "
+            f"A fitted model is needed; this {type(model).__name__} is not "
             "fitted. Call fit first."
         )
     if not isinstance(forest, Unreadable):
         return forest
     rng = np.random.default_rng(one_seed(random_state))
     return ask_model(
-        ensemble,
+        model,
         X,
         y,
         rng=rng,
@@ -124,47 +124,47 @@ def open_model(
     )
 
 
-def fit_ensemble(simplifier, source, rng):
-    """Fit the simplifier's ensemble, or the default one, on the rows of a source."""
+def fit_model(simplifier, source, rng):
+    """Fit the simplifier's model, or the default one, on the rows of a source."""
     if not source.is_in_memory:
         raise NotFittedError(
-            "Rows that are not in memory need a fitted ensemble; this one is not "
+            "Rows that are not in memory need a fitted model; this one is not "
             "fitted. Call fit first."
         )
     if source.y is None:
         raise ValueError(
             f"{type(simplifier).__name__} requires y to be passed, but the target y is "
-            "None and the ensemble is not fitted."
+            "None and the model is not fitted."
         )
     X, weight = source.X, source.sample_weight
     kinds = column_kinds(X)
     # The steps of a pipeline may need dates unchanged.
-    if kinds and any(kinds) and not isinstance(simplifier.ensemble, Pipeline):
+    if kinds and any(kinds) and not isinstance(simplifier.model, Pipeline):
         X = dates_as_days(X, kinds)
-    if simplifier.ensemble is None:
-        ensemble = _default_ensemble(simplifier, X, int(rng.integers(2**31)))
+    if simplifier.model is None:
+        model = _default_model(simplifier, X, int(rng.integers(2**31)))
         X = text_as_categories(X)
     else:
-        ensemble = clone(simplifier.ensemble)
+        model = clone(simplifier.model)
     if weight is None:
-        return ensemble.fit(X, source.y)
-    if isinstance(ensemble, Pipeline):
+        return model.fit(X, source.y)
+    if isinstance(model, Pipeline):
         # Only its last step takes weights.
-        return ensemble.fit(
-            X, source.y, **{f"{ensemble.steps[-1][0]}__sample_weight": weight}
+        return model.fit(
+            X, source.y, **{f"{model.steps[-1][0]}__sample_weight": weight}
         )
-    return ensemble.fit(X, source.y, sample_weight=weight)
+    return model.fit(X, source.y, sample_weight=weight)
 
 
-def _default_ensemble(simplifier, X, seed):
+def _default_model(simplifier, X, seed):
     plain, for_categories = DEFAULTS[simplifier._task]
     categories = category_lists(X) or ()
     for name, known in zip(column_names(X) or (), categories, strict=True):
         if known is not None and len(known) > MOST_CATEGORIES:
             raise ValueError(
-                f"The default ensemble accepts up to {MOST_CATEGORIES} categories per "
+                f"The default model accepts up to {MOST_CATEGORIES} categories per "
                 f"column; column {name!r} has {len(known)}. Drop it if it is an "
-                "identifier, merge rare categories, or pass another ensemble."
+                "identifier, merge rare categories, or pass another model."
             )
     if any(known is not None for known in categories):
         return for_categories(categorical_features="from_dtype", random_state=seed)
@@ -177,12 +177,12 @@ def check_task(simplifier, forest):
     if other.task != own.task:
         name = type(simplifier).__name__
         raise ValueError(
-            f"{name} needs an ensemble for {own.task}; this one is for {other.task}. "
+            f"{name} needs a model for {own.task}; this one is for {other.task}. "
             f"Use {name.replace(own.estimator_suffix, other.estimator_suffix)}."
         )
     n_outputs = len(forest.base)
     if not other.n_classes and n_outputs > 1 and isinstance(forest.link, str):
-        raise UnsupportedEnsembleError(
-            "An ensemble with one output is needed; this one has "
-            f"{n_outputs}. Fit one ensemble per output, and simplify one at a time."
+        raise UnsupportedModelError(
+            "A model with one output is needed; this one has "
+            f"{n_outputs}. Fit one model per output, and simplify one at a time."
         )

@@ -36,7 +36,7 @@ class Problem:
     shorten: bool = True  # whether the grid's thresholds may be shortened
     given_binned: Binned | None = None  # if the rows are binned already
     store: Any = None  # all rows; those here may be a sample of them
-    probabilities: np.ndarray | None = None  # class probabilities of the ensemble
+    probabilities: np.ndarray | None = None  # class probabilities of the model
     labels: np.ndarray | None = None  # y, as class indices or numbers
     # labels and kinds of features and classes, as fields of a RuleModel
     words: dict[str, Any] = field(default_factory=dict)

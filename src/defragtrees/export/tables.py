@@ -204,7 +204,7 @@ def guarded(cell):
 
 
 WIDEST = 80  # letters of a column
-SHARES = ("share", "coverage", "probability", "rate", "ensemble")
+SHARES = ("share", "coverage", "probability", "rate", "model")
 
 
 def to_excel(rules: RuleModel):

@@ -50,7 +50,7 @@ def to_tree(
         if test.labels is not None:
             raise ValueError(
                 "A tree of scikit-learn splits on numbers only; the rules use "
-                f"categories of {test.name!r}. Encode them before the ensemble is "
+                f"categories of {test.name!r}. Encode them before the model is "
                 "fitted, or choose another format."
             )
     if rules._is_exclusive:

@@ -99,12 +99,12 @@ def rule_stability(
 ) -> RuleStability:
     """Measure the stability of rules by refits on random halves of the rows.
 
-    The ensemble stays the same in all refits; only the rules are fitted again.
+    The model stays the same in all refits; only the rules are fitted again.
 
     Parameters
     ----------
     estimator : Simplifier
-        With a fitted ensemble; it is not changed. If it is fitted itself, each of its
+        With a fitted model; it is not changed. If it is fitted itself, each of its
         rules is searched for in the refits.
     X : array-like or data frame of shape (n_samples, n_features)
     y : array-like of shape (n_samples,), optional
@@ -158,9 +158,9 @@ def _refit(estimator, X, y, sample_weight, rng):
     """Fit the estimator to half of the rows; return its rules."""
     n_rows = len(X)
     rows = np.sort(rng.choice(n_rows, max(1, n_rows // 2), replace=False))
-    # Not `clone`, which would unfit the ensemble; a forest that was read is kept.
+    # Not `clone`, which would unfit the model; a forest that was read is kept.
     settings = estimator.get_params(deep=False)
-    settings["ensemble"] = getattr(estimator, "forest_", settings["ensemble"])
+    settings["model"] = getattr(estimator, "forest_", settings["model"])
     again = type(estimator)(**settings)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)

@@ -66,12 +66,12 @@ def error(
 def fidelity(
     reference: Column, predicted: Column, task: str, sample_weight: Column | None = None
 ) -> float:
-    """Agreement with the ensemble: share of equal classes, or R².
+    """Agreement with the model: share of equal classes, or R².
 
     Parameters
     ----------
     reference : array of shape (n_samples,)
-        Predictions of the ensemble.
+        Predictions of the model.
     predicted : array of shape (n_samples,)
         Predictions of the rules.
     task : {"classification", "regression"}
@@ -246,7 +246,7 @@ def trade_off_scores(rules, matrix, expected, reference, sample_weight=None):
     """Error, its standard error, fidelity, coverage and overlap, on encoded rows.
 
     Errors are measured against `expected`, fidelity against `reference`, the
-    predictions of the ensemble.
+    predictions of the model.
     """
     predicted = rules._predict(rules._covers(matrix))
     losses = rules.outcome.losses(expected, predicted)

@@ -347,7 +347,7 @@ def check(
     X: Any,
     y: Any = None,
     *,
-    ensemble: Any = None,
+    model: Any = None,
     classes: Any = None,
     level: float = LEVEL,
 ) -> Check:
@@ -355,11 +355,11 @@ def check(
     X = as_dense(X)
     matrix = rules._encode(X)
     predicted = match = None
-    if ensemble is not None:
-        model = read_model(ensemble, rules, X, len(matrix), classes)
+    if model is not None:
+        model = read_model(model, rules, X, len(matrix), classes)
         predicted, _, _, match = model(X)
     elif classes is not None:
-        raise ValueError("classes names those of a model; pass it too, as ensemble.")
+        raise ValueError("classes names those of a model; pass it too, as model.")
     if y is not None:
         y = rules.outcome.check(np.ravel(y))
     names = getattr(X, "columns", None)

@@ -194,7 +194,7 @@ class Outcome:
         """Reject a number of outputs of trees that does not fit the outcome."""
 
     def check_answers(self, answers):
-        """Reject predictions of an ensemble that rules cannot imitate."""
+        """Reject predictions of a model that rules cannot imitate."""
 
     def check_rule(self, rule, is_averaged=False):
         """Reject a rule that predicts no finite number, or has class shares."""
@@ -204,7 +204,7 @@ class Outcome:
             )
         if rule.rates is not None or rule.distribution is not None:
             raise ValueError("rates and distribution are for classes, not for numbers.")
-        for name in ("ensemble_mean", "alone"):
+        for name in ("model_mean", "alone"):
             value = getattr(rule, name)
             if value is not None and not _is_number(value):
                 raise ValueError(f"{name} of a number must be a number; got {value!r}.")
@@ -242,7 +242,7 @@ class Outcome:
         raise NotImplementedError
 
     def fidelity(self, answers, predicted, sample_weight=None):
-        """How well rules imitate the ensemble's predictions; 1 if they are equal."""
+        """How well rules imitate the model's predictions; 1 if they are equal."""
         raise NotImplementedError
 
     def fidelity_of_loss(self, loss, variance, largest):
@@ -477,7 +477,7 @@ class Outcome:
         return {
             "10 % quantile": low,
             "90 % quantile": high,
-            "ensemble": rule.ensemble_mean,
+            "model": rule.model_mean,
         }
 
     def error_text(self, error):

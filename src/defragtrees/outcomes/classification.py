@@ -413,8 +413,8 @@ class Classes(Outcome):
         if (numbers < 0).any():
             unknown = np.unique(np.asarray(y)[numbers < 0]).tolist()
             raise ValueError(
-                f"y has labels that the ensemble does not know: {unknown[:5]!r}; it "
-                f"knows {list(self.labels)[:5]!r}. Give y as the ensemble was trained "
+                f"y has labels that the model does not know: {unknown[:5]!r}; it "
+                f"knows {list(self.labels)[:5]!r}. Give y as the model was trained "
                 "on; class_labels sets the names of its classes."
             )
         return numbers
@@ -585,7 +585,7 @@ class Classes(Outcome):
             )
         if rule.distribution is None and is_averaged:
             raise ValueError("Rules that are averaged need their class shares.")
-        for shares in (rule.distribution, rule.rates, rule.ensemble_mean, rule.alone):
+        for shares in (rule.distribution, rule.rates, rule.model_mean, rule.alone):
             if shares is not None and np.shape(shares) != (self.n_classes,):
                 raise ValueError("A rule must have one share for each class.")
         if rule.distribution is not None and abs(sum(rule.distribution) - 1) > SLACK:
@@ -637,7 +637,7 @@ class Classes(Outcome):
         return (np.ravel(expected) != np.ravel(predicted)).astype(np.float64)
 
     def fidelity(self, answers, predicted, sample_weight=None):
-        """Share of rows with the ensemble's class."""
+        """Share of rows with the model's class."""
         return 1.0 - self.error(answers, predicted, sample_weight)
 
     def fidelity_of_loss(self, loss, variance, largest):
@@ -703,12 +703,12 @@ class Classes(Outcome):
         """Class shares and the class that follows from them.
 
         The rates of y among its rows, drawn a little to those of all rows, or without y
-        the ensemble's mean probabilities.
+        the model's mean probabilities.
         """
         if sums.labels is not None:
             rates = sums.labels.shrunk_rates(k, sums.every, worth)
         else:
-            rates = sums.ensemble[k] if sums.target.weight[k] else sums.every
+            rates = sums.model[k] if sums.target.weight[k] else sums.every
             rates = rates / rates.sum()
         # Rounded first, so that a saved rule chooses the same class.
         rates = all_rounded(rates)
@@ -763,7 +763,7 @@ class Classes(Outcome):
             "probability": entry(rule.distribution),
             "rate": entry(rule.rates),
             "interval": None if rule.interval is None else list(rule.interval[k]),
-            "ensemble_mean": entry(rule.ensemble_mean),
+            "model_mean": entry(rule.model_mean),
             "alone": entry(rule.alone),
         }
 
@@ -772,9 +772,9 @@ class Classes(Outcome):
         if self._is_first(rule):
             return False
         found = self.estimate(rule)
-        low, high = found["interval"] or (found["ensemble_mean"],) * 2
+        low, high = found["interval"] or (found["model_mean"],) * 2
         apart = max(low - found["alone"], found["alone"] - high)
-        own = found["rate"] if found["interval"] else found["ensemble_mean"]
+        own = found["rate"] if found["interval"] else found["model_mean"]
         return apart > 0 and abs(found["alone"] - own) > LEAST_APART
 
     # Texts
@@ -829,7 +829,7 @@ class Classes(Outcome):
             rule.distribution or unknown,
             unknown if rule.rates is None else rule.rates,
             rule.interval or [(None, None)] * self.n_classes,
-            unknown if rule.ensemble_mean is None else rule.ensemble_mean,
+            unknown if rule.model_mean is None else rule.model_mean,
             strict=True,
         ):
             text = self.answer_text(label)
@@ -838,7 +838,7 @@ class Classes(Outcome):
                 f"rate {text}": rate,
                 f"rate {text} from": low,
                 f"rate {text} to": high,
-                f"ensemble {text}": mean,
+                f"model {text}": mean,
             }
         return values
 
@@ -867,7 +867,7 @@ class Classes(Outcome):
     def alone_text(self, rule):
         """The rate of all rows that it matches; empty if it is the same."""
         found = self.estimate(rule)
-        own = found["ensemble_mean"] if found["interval"] is None else found["rate"]
+        own = found["model_mean"] if found["interval"] is None else found["rate"]
         if self._is_first(rule) or math.isnan(own):
             return ""
         text = render.percent(found["alone"])

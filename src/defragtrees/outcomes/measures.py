@@ -1,6 +1,6 @@
 """What is measured against y, from sums over rows that add up.
 
-Each outcome lists its measures; rules and ensembles, rows in memory and in shards,
+Each outcome lists its measures; rules and models, rows in memory and in shards,
 tables and the command line then have them.
 """
 

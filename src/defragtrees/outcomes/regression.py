@@ -377,7 +377,7 @@ class Numbers(Outcome):
         return (np.ravel(expected) - np.ravel(predicted)) ** 2
 
     def fidelity(self, answers, predicted, sample_weight=None):
-        """Share of the variance of the ensemble's predictions that is explained."""
+        """Share of the variance of the model's predictions that is explained."""
         loss = self.error(answers, predicted, sample_weight)
         answers = np.asarray(answers, dtype=np.float64)
         mean = np.average(answers, weights=sample_weight)
@@ -414,10 +414,10 @@ class Numbers(Outcome):
 
     def estimate(self, rule):
         """Quantiles of y in the rows of a rule, and the mean of the model."""
-        mean = math.nan if rule.ensemble_mean is None else rule.ensemble_mean
+        mean = math.nan if rule.model_mean is None else rule.model_mean
         quantiles = None if rule.quantiles is None else list(rule.quantiles)
         alone = math.nan if rule.alone is None else rule.alone
-        return {"interval": quantiles, "ensemble_mean": mean, "alone": alone}
+        return {"interval": quantiles, "model_mean": mean, "alone": alone}
 
     def differs_alone(self, rule):
         """Whether the mean of all rows that it matches is another one."""

@@ -53,7 +53,7 @@ class _FABRules(Simplifier):
     features: Any = setting(None, help="Features that rules may use; all by default.")
     target: str = setting(
         "labels",
-        "ensemble",
+        "model",
         "labels",
         help="What to learn: y, or the model's predictions.",
     )
@@ -187,7 +187,7 @@ class _FABRules(Simplifier):
     def predict_posterior(self, X: Rows) -> Values:
         """Predict by the paper's two-step MAP: most likely component, then its output.
 
-        It uses all thresholds of the ensemble, not only those of the rules.
+        It uses all thresholds of the model, not only those of the rules.
 
         Parameters
         ----------
@@ -293,28 +293,28 @@ def _warn_of_units(posterior, settings, problem):
 
 @dataclass(repr=False, eq=False)
 class FABRulesClassifier(RuleClassifier, _FABRules):
-    """Rules from a classification ensemble by the paper's method.
+    """Rules from a classification model by the paper's method.
 
-    A mixture is fitted to the splits of the ensemble by factorised asymptotic Bayesian
+    A mixture is fitted to the splits of the model by factorised asymptotic Bayesian
     (FAB) inference, and its components are read as rules (Hara and Hayashi, 2018).
     `predict_proba` returns the class rates of the target in the rows of a rule.
 
     Parameters
     ----------
-    ensemble : fitted or unfitted ensemble, path, Forest or None, default=None
-        The model to simplify. A fitted ensemble, or the file it was saved to, is used
+    model : fitted or unfitted model, path, Forest or None, default=None
+        The model to simplify. A fitted model, or the file it was saved to, is used
         as it is; an unfitted one is cloned and fitted on X and y; None fits a random
         forest (gradient boosting if X has categories). Any other model, or a function
         that predicts, is queried as a black box. `clone`, which grid search calls, also
-        resets a fitted ensemble: wrap it in `sklearn.frozen.FrozenEstimator` to keep
+        resets a fitted model: wrap it in `sklearn.frozen.FrozenEstimator` to keep
         the fit.
     max_rules : "auto" or int, default="auto"
         Maximum number of components and of rules, including the default rule; the
         paper's K_max. "auto" is ten.
     features : sequence of str or int, optional
         Features that rules may use, by name or index; all by default.
-    target : {"ensemble", "labels"}, default="labels"
-        Fit y ("labels"), as in the paper, or the predictions of the ensemble.
+    target : {"model", "labels"}, default="labels"
+        Fit y ("labels"), as in the paper, or the predictions of the model.
     n_restarts : int, default=20
         Number of restarts. The one with the smallest training error is kept.
     inference : {"fab", "em"}, default="fab"
@@ -359,7 +359,7 @@ class FABRulesClassifier(RuleClassifier, _FABRules):
     random_state : int, RandomState, Generator or None, default=None
         Seed; the same seed gives the same rules for any `n_jobs`.
     n_jobs : int or None, default=None
-        Number of threads for large data, for restarts, and for an ensemble that is
+        Number of threads for large data, for restarts, and for a model that is
         fitted here. None is one.
     callback : callable, optional
         Called with a record of every iteration; returning True stops the fit.
@@ -381,9 +381,9 @@ class FABRulesClassifier(RuleClassifier, _FABRules):
         The restart with the smallest training error.
     n_iter_ : int
         Number of iterations of the kept restart.
-    ensemble_ : the ensemble that was simplified
+    model_ : the model that was simplified
     forest_ : Forest
-        The ensemble as plain arrays.
+        The model as plain arrays.
     training_ : dict
         Result of `evaluate` on the training rows.
     validation_ : dict
@@ -408,27 +408,27 @@ class FABRulesClassifier(RuleClassifier, _FABRules):
 
 
 class FABRulesRegressor(RuleRegressor, _FABRules):
-    """Rules from a regression ensemble by the paper's method.
+    """Rules from a regression model by the paper's method.
 
     Like FABRulesClassifier, for numbers. Its starts depend on the units of y: see
     `e_step`.
 
     Parameters
     ----------
-    ensemble : fitted or unfitted ensemble, path, Forest or None, default=None
-        The model to simplify. A fitted ensemble, or the file it was saved to, is used
+    model : fitted or unfitted model, path, Forest or None, default=None
+        The model to simplify. A fitted model, or the file it was saved to, is used
         as it is; an unfitted one is cloned and fitted on X and y; None fits a random
         forest (gradient boosting if X has categories). Any other model, or a function
         that predicts, is queried as a black box. `clone`, which grid search calls, also
-        resets a fitted ensemble: wrap it in `sklearn.frozen.FrozenEstimator` to keep
+        resets a fitted model: wrap it in `sklearn.frozen.FrozenEstimator` to keep
         the fit.
     max_rules : "auto" or int, default="auto"
         Maximum number of components and of rules, including the default rule; the
         paper's K_max. "auto" is ten.
     features : sequence of str or int, optional
         Features that rules may use, by name or index; all by default.
-    target : {"ensemble", "labels"}, default="labels"
-        Fit y ("labels"), as in the paper, or the predictions of the ensemble.
+    target : {"model", "labels"}, default="labels"
+        Fit y ("labels"), as in the paper, or the predictions of the model.
     n_restarts : int, default=20
         Number of restarts. The one with the smallest training error is kept.
     inference : {"fab", "em"}, default="fab"
@@ -468,7 +468,7 @@ class FABRulesRegressor(RuleRegressor, _FABRules):
     random_state : int, RandomState, Generator or None, default=None
         Seed; the same seed gives the same rules for any `n_jobs`.
     n_jobs : int or None, default=None
-        Number of threads for large data, for restarts, and for an ensemble that is
+        Number of threads for large data, for restarts, and for a model that is
         fitted here. None is one.
     callback : callable, optional
         Called with a record of every iteration; returning True stops the fit.
@@ -490,9 +490,9 @@ class FABRulesRegressor(RuleRegressor, _FABRules):
         The restart with the smallest training error.
     n_iter_ : int
         Number of iterations of the kept restart.
-    ensemble_ : the ensemble that was simplified
+    model_ : the model that was simplified
     forest_ : Forest
-        The ensemble as plain arrays.
+        The model as plain arrays.
     training_ : dict
         Result of `evaluate` on the training rows.
     validation_ : dict

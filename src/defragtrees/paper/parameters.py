@@ -188,7 +188,7 @@ class Layout:
 def make_layout(grid, bin_counts, n_classes, statement_weight, order=None):
     """Make the Layout, given the number of training rows in each bin.
 
-    `statement_weight` "paper" gives each statement of the ensemble weight 1; a number c
+    `statement_weight` "paper" gives each statement of the model weight 1; a number c
     limits the total weight of one feature to c (w_d = min(1, c / L_d)). `order` is the
     order in which features are summed, by default that of the grid.
     """

@@ -1,4 +1,4 @@
-"""Regions of an ensemble: drawn over two features, and counted."""
+"""Regions of a model: drawn over two features, and counted."""
 
 import math
 from collections.abc import Sequence
@@ -32,7 +32,7 @@ MOST_CELLS = 20_000_000  # maximum size of the grid of thresholds; bounds the me
 
 
 def forest_regions(
-    ensemble: Any,
+    model: Any,
     X: Rows | None = None,
     y: Column | None = None,
     features: Sequence[str | int] | None = None,
@@ -42,14 +42,14 @@ def forest_regions(
     limits: Any = None,
     max_rows: int = 2000,
 ) -> "Axes":
-    """Plot the predictions of an ensemble over two features, and its regions.
+    """Plot the predictions of a model over two features, and its regions.
 
     The title shows the number of regions; see `count_regions`. Other features are held
     fixed, as in `regions`.
 
     Parameters
     ----------
-    ensemble : fitted ensemble, path or Forest
+    model : fitted model, path or Forest
     X : array-like or data frame of shape (n_samples, n_features), optional
         Rows to draw as points. They determine the range shown, and the medians or most
         frequent categories at which other features are held.
@@ -79,7 +79,7 @@ def forest_regions(
     >>> ax.get_xlabel(), ax.get_ylabel()
     ('x1', 'x2')
     """
-    forest = read_forest(ensemble)
+    forest = read_forest(model)
     matrix = encoded(forest, X, y)
     used = _used(forest)
     features = two_features(features, forest.feature_names, _importance(forest))
@@ -103,9 +103,9 @@ def forest_regions(
 
 
 def count_regions(
-    ensemble: Any, features: Sequence[str | int] | None = None, *, at: Any = None
+    model: Any, features: Sequence[str | int] | None = None, *, at: Any = None
 ) -> int:
-    """Count the regions of an ensemble: sets of rows with the same leaf in every tree.
+    """Count the regions of a model: sets of rows with the same leaf in every tree.
 
     A region is a non-empty intersection of leaves, one per tree. They are counted
     exactly, on the grid of all thresholds. Without categories each region is a box.
@@ -113,7 +113,7 @@ def count_regions(
 
     Parameters
     ----------
-    ensemble : fitted ensemble, path or Forest
+    model : fitted model, path or Forest
     features : sequence of str or int, optional
         Features to count over, with the others held fixed; by default all that have
         splits. The grid grows with the product of the numbers of thresholds, so more
@@ -136,7 +136,7 @@ def count_regions(
     >>> count_regions(forest)
     6
     """
-    forest = read_forest(ensemble)
+    forest = read_forest(model)
     used = _used(forest)
     if features is None:
         given = [feature_index(which, forest.feature_names) for which in at or {}]
@@ -243,7 +243,7 @@ def _goes_left(tree, node, x, known):
 
 
 def _plane_predictions(forest, plane, up, across):
-    """Prediction in every cell; the ensemble predicts once per region."""
+    """Prediction in every cell; the model predicts once per region."""
     n_lines, n_columns = plane.shape
     column = np.tile(np.arange(n_columns), (n_lines, 1))
     column[:, 1:][~across] = 0

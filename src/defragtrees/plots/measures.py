@@ -307,8 +307,8 @@ def _risk(rules, rule):
     value, basis = known["estimate"], ""
     if interval is not None:
         basis = f" ({render.count(known['rate'] * rule.n_rows)} of {count})"
-    elif not math.isnan(known["ensemble_mean"]):
-        value, basis = known["ensemble_mean"], " (ensemble)"
+    elif not math.isnan(known["model_mean"]):
+        value, basis = known["model_mean"], " (model)"
     else:
         value = known["probability"]
     share = "" if math.isnan(value) else f"{render.share(value)}{basis}"
@@ -390,8 +390,8 @@ def trade_off_picture(path, y, error_text=None):
     if path.chosen is not None:
         at = [n_rules[path.chosen]], [errors[path.chosen]]
         marks.append(Curve("chosen", *at, "accent", marker="ring"))
-    ensemble_error = outcome.shown_error(path.ensemble_error)
-    return _against_size(marks, ensemble_error, y, error_text)
+    model_error = outcome.shown_error(path.model_error)
+    return _against_size(marks, model_error, y, error_text)
 
 
 def comparison(found: Any, ax: "Axes | None" = None) -> "Axes":
@@ -461,14 +461,14 @@ def comparison_picture(compared, y, error_text=None):
             texts=texts,
         )
         marks.append(curve)
-    ensemble_error = outcome.shown_error(compared.ensemble_error)
-    return _against_size(marks, ensemble_error, y, error_text)
+    model_error = outcome.shown_error(compared.model_error)
+    return _against_size(marks, model_error, y, error_text)
 
 
-def _against_size(marks, ensemble_error, y, error_text):
+def _against_size(marks, model_error, y, error_text):
     x = Axis("number of rules", is_count=True)
-    text = f"model: {y.title} {error_text(ensemble_error)}" if error_text else ""
-    return Picture(x, y, (*marks, Level("model", ensemble_error, text)))
+    text = f"model: {y.title} {error_text(model_error)}" if error_text else ""
+    return Picture(x, y, (*marks, Level("model", model_error, text)))
 
 
 def _apart(value, write):

@@ -111,9 +111,9 @@ def _innermost(model):
         found = [steps[-1][1]] if steps else []
         found += [_attribute(model, attribute) for attribute in INSIDE]
         inside = next((one for one in found if one is not None), None)
-        # The members of an ensemble are not what it is.
-        is_ensemble = hasattr(model, "estimators_") or _known_kind(model)
-        if inside is None or is_ensemble or not hasattr(inside, "predict"):
+        # The members of a model are not what it is.
+        is_model = hasattr(model, "estimators_") or _known_kind(model)
+        if inside is None or is_model or not hasattr(inside, "predict"):
             break
         model = inside
     return model
@@ -144,7 +144,7 @@ def _known_kind(model):
 
 
 def _package(fitted):
-    """The library of an ensemble, also for subclasses."""
+    """The library of a model, also for subclasses."""
     packages = [kind.__module__.split(".")[0] for kind in type(fitted).__mro__]
     return next((name for name in packages if name in LIBRARIES), packages[0])
 
@@ -245,7 +245,7 @@ def changed_settings(estimator):
     return [
         (name, setting_text(value))
         for name, value in given
-        if name not in ("ensemble", *WATCHING)
+        if name not in ("model", *WATCHING)
         and setting_text(value) != setting_text(defaults.get(name))
     ]
 

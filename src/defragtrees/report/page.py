@@ -145,8 +145,8 @@ def write_report(
     >>> from sklearn.ensemble import RandomForestClassifier
     >>> from defragtrees import simplify
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
-    >>> ensemble = RandomForestClassifier(20, random_state=0).fit(X, y)
-    >>> simple = simplify(ensemble, X, y, random_state=0)
+    >>> model = RandomForestClassifier(20, random_state=0).fit(X, y)
+    >>> simple = simplify(model, X, y, random_state=0)
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     written = write_report(f"{folder}/iris.html", simple, X, y)
     ...     written.read_text(encoding="utf-8").count("</section>")

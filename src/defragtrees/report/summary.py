@@ -70,7 +70,7 @@ class Card:
     # For numbers: mean distance to y and to the model, and mean of the model.
     miss: float | None = None
     distance: float | None = None
-    ensemble_mean: float | None = None
+    model_mean: float | None = None
     # Reasons why it is weak, the worst first: from a few words to a sentence.
     flags: dict[str, str] = field(default_factory=dict)
 
@@ -170,13 +170,13 @@ class Summary:
         )
         shown = next(places, None)
         if given is not None:
-            error = float(given.ensemble_error)
+            error = float(given.model_error)
             kind = given.is_against_y, given.is_new
-            cost = given.ensemble_measures.get("expected_cost", math.nan)
+            cost = given.model_measures.get("expected_cost", math.nan)
             return TradeOff(points, given.chosen, shown, error, cost, True, *kind)
         error = self.outcome.error(rows.expected, rows.model_predictions, rows.weight)
         kind = rows.y is not None, self.is_new
-        cost = self.scores.get("ensemble_expected_cost", math.nan)
+        cost = self.scores.get("model_expected_cost", math.nan)
         return TradeOff(points, shown, shown, error, cost, False, *kind)
 
     @cached_property
@@ -303,8 +303,8 @@ class TradeOff:
     points: tuple[PathPoint, ...]
     chosen: int | None  # index of the chosen list
     shown: int | None  # index of the rules of the report
-    ensemble_error: float  # of the model
-    ensemble_cost: float  # mean cost per row of the model; NaN if unknown
+    model_error: float  # of the model
+    model_cost: float  # mean cost per row of the model; NaN if unknown
     is_given: bool  # whether the path came with its measures
     is_against_y: bool
     is_new: bool  # whether the model was not trained on the rows
@@ -388,15 +388,15 @@ def summarize(
     >>> from sklearn.ensemble import RandomForestClassifier
     >>> from defragtrees import simplify
     >>> X, y = load_iris(return_X_y=True)
-    >>> ensemble = RandomForestClassifier(20, random_state=0).fit(X, y)
-    >>> summary = summarize(simplify(ensemble, X, y, random_state=0), X, y)
+    >>> model = RandomForestClassifier(20, random_state=0).fit(X, y)
+    >>> summary = summarize(simplify(model, X, y, random_state=0), X, y)
     >>> summary.model.name, summary.model.n_trees
     ('random forest of 20 trees', 20)
     """
     simplifier = rules if isinstance(rules, Simplifier) else None
     _check_arguments(simplifier, y, model)
     if simplifier is not None:
-        rules, model = simplifier.rules_, simplifier.ensemble_
+        rules, model = simplifier.rules_, simplifier.model_
     rows, forest = _read_rows(rules, simplifier, X, y, sample_weight, model)
     given_rules, rules = rows.rules, shown_rules(rows.rules)
     rows = replace(rows, rules=rules)
@@ -445,10 +445,10 @@ def _is_new(simplifier, rows):
     if simplifier is None or rows.y is None:
         return False
     outcome, training = rows.rules.outcome, simplifier.training_
-    before = training.get("ensemble_error", math.inf)
+    before = training.get("model_error", math.inf)
     losses = outcome.losses(rows.y, rows.model_predictions)
-    if rows.probabilities is not None and "ensemble_brier" in training:
-        before = training["ensemble_brier"]
+    if rows.probabilities is not None and "model_brier" in training:
+        before = training["model_brier"]
         true = rows.y[:, None] == np.asarray(outcome.labels)
         losses = ((rows.probabilities - true) ** 2).sum(axis=1)
         losses /= 2 if outcome.is_binary else 1
@@ -617,7 +617,7 @@ def _quality(rows, members):
         return {"right": mean(rows.y), "agrees": mean(rows.model_predictions)}
     found = {"miss": mean(rows.y), "distance": mean(rows.model_predictions)}
     if rows.model_predictions is not None:
-        found["ensemble_mean"] = rows.mean(rows.model_predictions, members)
+        found["model_mean"] = rows.mean(rows.model_predictions, members)
     return found
 
 

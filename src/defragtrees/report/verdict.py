@@ -396,7 +396,7 @@ def _found_tiles(summary):
             (_share(facts.found), f"of {label} found (recall)"),
             (_share(facts.right_when_said), "of flagged rows right (precision)"),
         ]
-    for key, who in (("auc", "rules"), ("ensemble_auc", "model")):
+    for key, who in (("auc", "rules"), ("model_auc", "model")):
         if not math.isnan(scores.get(key, math.nan)):
             label = f"of random pairs ordered correctly by the {who} (AUC)"
             tiles.append((percent(scores[key]), label))

@@ -27,7 +27,7 @@ UNMEASURED: dict[
     "n_rows": math.nan,
     "n_effective": math.nan,
     "rates": None,
-    "ensemble_mean": None,
+    "model_mean": None,
     "quantiles": None,
     "spread": None,
 }
@@ -288,7 +288,7 @@ class Condition:
             labels = [f"category {c}" for c in range(max(self.categories) + 1)]
         texts = [render.category(label) for label in labels]
         if any(c >= len(labels) for c in self.categories):
-            # Categories that the ensemble does not know match too, so the text names
+            # Categories that the model does not know match too, so the text names
             # the known ones that do not.
             inside = set(self.categories)
             out = [text for c, text in enumerate(texts) if c not in inside]
@@ -401,7 +401,7 @@ class Rule(ByValue):
         is `n_rows`.
     rates : tuple of float, optional
         Share of each class in y among these rows.
-    ensemble_mean : tuple of float or float, optional
+    model_mean : tuple of float or float, optional
         Mean prediction of the model in these rows: the probability of each class, or a
         number.
     quantiles : tuple of two floats, optional
@@ -436,7 +436,7 @@ class Rule(ByValue):
     n_rows: float = math.nan
     n_effective: float = math.nan
     rates: tuple[float, ...] | None = None
-    ensemble_mean: tuple[float, ...] | float | None = None
+    model_mean: tuple[float, ...] | float | None = None
     quantiles: tuple[float, float] | None = None
     alone: tuple[float, ...] | float | None = None
     points: tuple[float, ...] | None = None
@@ -511,7 +511,7 @@ class Rule(ByValue):
             "prediction": self.prediction,
             "distribution": _as_list(self.distribution),
             "rates": _as_list(self.rates),
-            "ensemble_mean": _as_list(self.ensemble_mean),
+            "model_mean": _as_list(self.model_mean),
             "quantiles": _as_list(self.quantiles),
             **({} if self.alone is None else {"alone": _as_list(self.alone)}),
             "points": _as_list(self.points),
@@ -577,7 +577,7 @@ _RULE = {
     "n_rows": schema.N_ROWS | schema.NULL,
     "n_effective": schema.N_ROWS | schema.NULL,
     "rates": schema.SHARES | schema.NULL,
-    "ensemble_mean": _AMOUNT | schema.SHARES | schema.NULL,
+    "model_mean": _AMOUNT | schema.SHARES | schema.NULL,
     "quantiles": schema.list_of(_AMOUNT, 2, 2) | schema.NULL,
     "points": schema.list_of(_AMOUNT, 1) | schema.NULL,
     "alone": _AMOUNT | schema.SHARES | schema.NULL,

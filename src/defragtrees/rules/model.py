@@ -746,7 +746,7 @@ class RuleModel(ByValue, ABC):
         """Where the estimates come from; empty where nobody counted."""
         is_counted = any(rule.n_rows == rule.n_rows for rule in self)
         text = self.evidence.text if self.evidence and is_counted else ""
-        is_of_model = any(rule.ensemble_mean is not None for rule in self)
+        is_of_model = any(rule.model_mean is not None for rule in self)
         if self.classes and is_of_model and all(rule.rates is None for rule in self):
             by_model = (
                 f"{self.outcome.rate_title()} is estimated by the model, not from y."
@@ -1519,7 +1519,7 @@ class RuleModel(ByValue, ABC):
         `precision`, `recall` and `expected_cost`, for numbers `rmse`, `mae` and `r2`.
 
         Beside a model, which every estimator has, there is `fidelity`, the agreement
-        with it, and the same measures of the model have the prefix `ensemble_`. They
+        with it, and the same measures of the model have the prefix `model_`. They
         are too good on rows that it was trained on. If the rules have costs or a
         threshold, these decide the class of the model too.
 
@@ -1627,7 +1627,7 @@ class RuleModel(ByValue, ABC):
         keep: Iterable[int],
         sample_weight: Column | None = None,
         *,
-        ensemble: Any = None,
+        model: Any = None,
         **settings: Any,
     ) -> Self:
         """Keep some rules and search for new ones in place of the others.
@@ -1642,7 +1642,7 @@ class RuleModel(ByValue, ABC):
         keep : sequence of int
             Numbers of the rules to keep, from 1.
         sample_weight : array-like of shape (n_samples,), optional
-        ensemble : fitted ensemble, optional
+        model : fitted model, optional
             Model that the new rules imitate; by default one is fitted to X and y.
         **settings
             Settings of `simplify`. `max_rules` includes the kept rules; by default the
@@ -1660,14 +1660,14 @@ class RuleModel(ByValue, ABC):
         """
         from defragtrees.estimators.improving import improve
 
-        return improve(self, X, y, keep, sample_weight, ensemble=ensemble, **settings)
+        return improve(self, X, y, keep, sample_weight, model=model, **settings)
 
     def check(
         self,
         X: Rows,
         y: Column | None = None,
         *,
-        ensemble: Any = None,
+        model: Any = None,
         classes: Iterable[Any] | None = None,
         level: float = 0.05,
     ) -> Any:
@@ -1678,7 +1678,7 @@ class RuleModel(ByValue, ABC):
         X : array-like or data frame of shape (n_samples, n_features)
         y : array-like of shape (n_samples,), optional
             If given, rates and errors are tested too.
-        ensemble : fitted model, path, Forest, function, array or column name, optional
+        model : fitted model, path, Forest, function, array or column name, optional
             If given, its agreement with the rules is tested too: whether it is lower
             than on rows that the model was not trained on.
         classes : sequence of class labels, optional
@@ -1704,7 +1704,7 @@ class RuleModel(ByValue, ABC):
         """
         from defragtrees.monitoring.check import check
 
-        return check(self, X, y, ensemble=ensemble, classes=classes, level=level)
+        return check(self, X, y, model=model, classes=classes, level=level)
 
     def to_frame(self) -> Any:
         """The rules as a pandas data frame, one row per rule.

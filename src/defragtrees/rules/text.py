@@ -395,8 +395,8 @@ def decision_phrase(rules: "RuleModel") -> str:
     return f"{text[0].lower()}{text[1:].rstrip('.')}"
 
 
-SOURCES = (("rules", ""), ("ensemble", "ensemble_"))
-MAYBE_TRAINED = "may be trained on these rows"  # an ensemble, and then looks too good
+SOURCES = (("rules", ""), ("model", "model_"))
+MAYBE_TRAINED = "may be trained on these rows"  # a model, and then looks too good
 
 
 def scores_text(
@@ -406,7 +406,7 @@ def scores_text(
     is_short: bool = False,
     is_new: bool = False,
 ) -> str:
-    """The size of the rules, and their scores beside those of the ensemble, if any.
+    """The size of the rules, and their scores beside those of the model, if any.
 
     `scores` are what `evaluate` gives, and `where` names the rows;
     `is_new`: the model was not trained on them. The short text leaves out
@@ -414,7 +414,7 @@ def scores_text(
     """
     header, lines = score_cells(rules, scores)
     header[0] = f"on {where}"
-    if "ensemble_error" in scores and not is_new:
+    if "model_error" in scores and not is_new:
         header[-1] += f" ({MAYBE_TRAINED})"
     width = render.page_width()
     parts = [wrap_notes([size_text(rules, scores, is_short)], width)]
@@ -426,7 +426,7 @@ def scores_text(
 def score_cells(
     rules: "RuleModel", scores: Mapping[str, Any], is_short: bool = False
 ) -> tuple[list[str], list[list[str]]]:
-    """Scores of the rules beside those of the ensemble, as header and cells.
+    """Scores of the rules beside those of the model, as header and cells.
 
     The short table has only those measures that fit into a narrow table.
     """
@@ -458,8 +458,8 @@ def score_notes(
     Of a short table, without those on measures that it leaves out.
     """
     notes = [] if is_short else [_class_note(rules, scores)]
-    if _has_costs(rules) and "ensemble_error" in scores:
-        notes.append("The ensemble is measured with the same decision.")
+    if _has_costs(rules) and "model_error" in scores:
+        notes.append("The model is measured with the same decision.")
     missing = rules._unpredicted_classes
     if missing:
         names = ", ".join(_class_name(rules, label) for label in missing[:5])

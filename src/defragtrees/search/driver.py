@@ -418,7 +418,7 @@ def count_found(found, draft_model, store, limits, decision, scoring, rows=None)
 
 
 def _with_agreement(rules, rows):
-    """The rules with their agreement with the ensemble on synthetic rows."""
+    """The rules with their agreement with the model on synthetic rows."""
     outcome = rules.outcome
     predicted = rules._predict_codes(rules._covers(rows.new))
     # However many were drawn, they are near this many rows.
@@ -491,7 +491,7 @@ class SearchRows:
     weight: np.ndarray
     outputs: np.ndarray | None  # probabilities, unscaled
     new: np.ndarray | None = None  # synthetic rows, if they were drawn
-    new_outputs: np.ndarray | None = None  # of the ensemble for these
+    new_outputs: np.ndarray | None = None  # of the model for these
     new_target: np.ndarray | None = None  # its predictions for these, encoded
     n_near: int = 0  # rows of the data near which they were drawn
 

@@ -237,7 +237,7 @@ def read_limits(given, forest):
     for wanted in must_use:
         if not any(len(splits[j]) for j in wanted):
             raise ValueError(
-                f"must_use needs features that the ensemble splits on; got "
+                f"must_use needs features that the model splits on; got "
                 f"{names[min(wanted)]!r}, which it does not use. Leave it out."
             )
     return Limits(
@@ -256,7 +256,7 @@ def read_limits(given, forest):
 def read_preferred(prefer, forest, allowed=None):
     """Indices of the preferred features, the best first.
 
-    Conditions have the thresholds of the ensemble, so a feature that it never splits on
+    Conditions have the thresholds of the model, so a feature that it never splits on
     cannot be used.
     """
     if prefer is None:

@@ -1,6 +1,6 @@
 """Read pipelines: splits of the last step become splits on the user's columns.
 
-The last step is read like any ensemble. Each of its splits, on a transformed column,
+The last step is read like any model. Each of its splits, on a transformed column,
 becomes a split on the user's column that divides rows in exactly the same way.
 """
 
@@ -22,7 +22,7 @@ from defragtrees.ensembles.pipelines.rewriting import (
     uses_of,
 )
 from defragtrees.ensembles.pipelines.transformers import derive, sparse_output
-from defragtrees.errors import UnsupportedEnsembleError
+from defragtrees.errors import UnsupportedModelError
 
 WITHOUT_ZERO = ((-LARGEST, -SMALLEST), (SMALLEST, LARGEST))
 
@@ -65,7 +65,7 @@ def _names(pipeline):
         return [str(name) for name in names], True
     n_columns = getattr(pipeline, "n_features_in_", None)
     if n_columns is None:
-        raise UnsupportedEnsembleError(
+        raise UnsupportedModelError(
             f"Cannot read a pipeline that begins with {type(pipeline[0]).__name__}: it "
             "has no n_features_in_."
         )

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from defragtrees.errors import UnsupportedEnsembleError
+from defragtrees.errors import UnsupportedModelError
 from defragtrees.tables import is_missing
 
 LARGEST = float(np.finfo(np.float64).max)
@@ -252,7 +252,7 @@ class LabelTable(NumberMap):
         """Each label, and the number before it."""
         labels = numbers_of(self.labels)
         if labels is None:
-            raise UnsupportedEnsembleError(
+            raise UnsupportedModelError(
                 "Cannot read a pipeline that uses the same column as numbers and as "
                 f"text such as {self.labels[0]!r}."
             )

@@ -21,7 +21,7 @@ from defragtrees.ensembles.pipelines.maps import (
     Region,
     numbers_of,
 )
-from defragtrees.errors import UnsupportedEnsembleError
+from defragtrees.errors import UnsupportedModelError
 from defragtrees.rules.labels import ORDERED
 
 
@@ -31,7 +31,7 @@ def rewrite(forest, columns, names, categories, kinds=None):
     `columns` are the Derived columns that the forest has as features.
     """
     if len(columns) != forest.n_features:
-        raise UnsupportedEnsembleError(
+        raise UnsupportedModelError(
             f"Cannot read a pipeline whose last step takes {forest.n_features} "
             f"columns, as the steps before it seem to make {len(columns)}."
         )
@@ -128,7 +128,7 @@ def find_categories(uses, names):
     for j, name in enumerate(names):
         known = tuple(labels[j])
         if known and is_number[j] and numbers_of(known) is None:
-            raise UnsupportedEnsembleError(
+            raise UnsupportedModelError(
                 f"Cannot read a pipeline that uses {name!r} as numbers and as "
                 f"categories such as {known[0]!r}."
             )

@@ -43,7 +43,7 @@ from defragtrees.ensembles.pipelines.maps import (
     Steps,
     numbers_before,
 )
-from defragtrees.errors import UnsupportedEnsembleError
+from defragtrees.errors import UnsupportedModelError
 from defragtrees.tables import is_missing
 
 SCALERS = {
@@ -108,7 +108,7 @@ def _check_own(transformer, kind):
 
 
 def _unreadable(transformer, why):
-    return UnsupportedEnsembleError(
+    return UnsupportedModelError(
         f"Cannot read {type(transformer).__name__} in a pipeline: {why}."
     )
 
@@ -344,7 +344,7 @@ def _table(labels, values, unknown, is_ordered):
     """The map of one output; a missing value not listed is an unknown category."""
     gaps = [is_missing(label) for label in labels]
     if sum(gaps) > 1:
-        raise UnsupportedEnsembleError(
+        raise UnsupportedModelError(
             "Cannot read an encoder for which None and NaN differ, as both are read as "
             "missing values. Fit it with one of the two."
         )

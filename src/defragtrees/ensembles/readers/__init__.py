@@ -1,15 +1,15 @@
-"""Read a fitted ensemble, or the file it was saved to, as a Forest.
+"""Read a fitted model, or the file it was saved to, as a Forest.
 
 Each reader is one module and one line in `READERS`; a library is imported only when one
-of its ensembles is read. A module has some of these:
+of its models is read. A module has some of these:
 
-- `NAME` and `read(ensemble) -> Forest`, for objects. The reader of an object is that of
+- `NAME` and `read(model) -> Forest`, for objects. The reader of an object is that of
   the first of its classes whose package is in the table.
-- `read_on_table(ensemble, X) -> Forest`, for objects that can be read only with rows.
+- `read_on_table(model, X) -> Forest`, for objects that can be read only with rows.
 - `KIND`, `SUFFIXES`, `is_file(file)` and `read_file(path, **options) -> Forest`, for
   files. `is_file` checks the contents of a ModelFile; the name decides only if no
   reader recognises the contents.
-- `KIND`, `SUFFIXES`, `is_file(file)` and `load(path, trust) -> ensemble`, for files
+- `KIND`, `SUFFIXES`, `is_file(file)` and `load(path, trust) -> model`, for files
   that hold an object of any library and must be trusted.
 """
 
@@ -21,7 +21,7 @@ from typing import Any
 from defragtrees._utils.types import Rows
 from defragtrees.ensembles.forest import Forest
 from defragtrees.ensembles.readers._files import ModelFile, Trust, report_damage
-from defragtrees.errors import ModelFileError, UnsupportedEnsembleError
+from defragtrees.errors import ModelFileError, UnsupportedModelError
 
 __all__ = ["READERS", "file_kind", "load_object", "read_forest", "read_on_table"]
 
@@ -40,18 +40,18 @@ METHODS = ("predict", "predict_proba", "decision_function", "transform")
 
 
 def read_forest(
-    ensemble: Any,
+    model: Any,
     *,
     trust_pickle: bool = False,
     trusted_types: Any = (),
     **options: Any,
 ) -> Forest:
-    """Read an ensemble as a Forest with the same predictions.
+    """Read a model as a Forest with the same predictions.
 
     Parameters
     ----------
-    ensemble : fitted ensemble, path or Forest
-        A fitted scikit-learn, XGBoost, LightGBM or CatBoost ensemble; a file saved by
+    model : fitted model, path or Forest
+        A fitted scikit-learn, XGBoost, LightGBM or CatBoost model; a file saved by
         XGBoost (.json, .ubj), LightGBM (.txt), CatBoost (.cbm, .json) or skops; a
         pickle or joblib file; or a folder with the trees of an R randomForest, one text
         file of `getTree` per tree.
@@ -73,36 +73,36 @@ def read_forest(
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.ensemble import RandomForestClassifier
     >>> X, y = load_iris(return_X_y=True)
-    >>> ensemble = RandomForestClassifier(5, random_state=0).fit(X, y)
-    >>> forest = read_forest(ensemble)
-    >>> bool((forest.predict(X) == ensemble.predict(X)).all())
+    >>> model = RandomForestClassifier(5, random_state=0).fit(X, y)
+    >>> forest = read_forest(model)
+    >>> bool((forest.predict(X) == model.predict(X)).all())
     True
     """
-    if isinstance(ensemble, Forest):
-        return ensemble
-    if isinstance(ensemble, (str, os.PathLike)):
-        return _open(Path(ensemble), Trust(trust_pickle, tuple(trusted_types)), options)
-    reader = _object_reader(ensemble)
+    if isinstance(model, Forest):
+        return model
+    if isinstance(model, (str, os.PathLike)):
+        return _open(Path(model), Trust(trust_pickle, tuple(trusted_types)), options)
+    reader = _object_reader(model)
     if reader is None:
-        kind = type(ensemble)
+        kind = type(model)
         *names, last = [reader.NAME for reader in _readers("NAME")]
-        raise UnsupportedEnsembleError(
+        raise UnsupportedModelError(
             f"Cannot read {kind.__module__.split('.')[0]}.{kind.__qualname__}: "
             f"an ensemble of {', '.join(names)} or {last} is needed, "
             "or the file it was saved to."
         )
-    return reader.read(ensemble, **options)
+    return reader.read(model, **options)
 
 
-def read_on_table(ensemble: Any, X: Rows) -> Forest | None:
-    """Read an ensemble that can be read only together with rows.
+def read_on_table(model: Any, X: Rows) -> Forest | None:
+    """Read a model that can be read only together with rows.
 
     None if rows do not help.
     """
-    reader = _object_reader(ensemble)
+    reader = _object_reader(model)
     if not hasattr(reader, "read_on_table"):
         return None
-    return reader.read_on_table(ensemble, X)
+    return reader.read_on_table(model, X)
 
 
 def load_object(
@@ -132,14 +132,14 @@ def _readers(ability):
     return [module for module in modules if hasattr(module, ability)]
 
 
-def _object_reader(ensemble):
-    for kind in type(ensemble).__mro__:
+def _object_reader(model):
+    for kind in type(model).__mro__:
         package = kind.__module__.split(".")[0]
         if package in READERS:
-            method = overridden(ensemble)
+            method = overridden(model)
             if method is not None:
-                raise UnsupportedEnsembleError(
-                    f"Cannot read {type(ensemble).__name__}: it overrides {method} of "
+                raise UnsupportedModelError(
+                    f"Cannot read {type(model).__name__}: it overrides {method} of "
                     f"{package}."
                 )
             return import_module(READERS[package])
@@ -191,9 +191,9 @@ def _open(path, trust, options):
     if reader is None:
         return _read_by_name(path, options)
     if hasattr(reader, "load"):
-        ensemble = reader.load(path, trust)
+        model = reader.load(path, trust)
         with report_damage("pickled", path.name):
-            return read_forest(ensemble, **options)
+            return read_forest(model, **options)
     return reader.read_file(path, **options)
 
 

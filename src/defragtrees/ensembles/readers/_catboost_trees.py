@@ -6,7 +6,7 @@ import numpy as np
 
 from defragtrees._utils.formatting import listed
 from defragtrees.ensembles.forest import Tree, exact_threshold
-from defragtrees.errors import ModelFileError, UnsupportedEnsembleError
+from defragtrees.errors import ModelFileError, UnsupportedModelError
 
 REQUIRED = object()
 BITS = 2**32 - 1
@@ -17,7 +17,7 @@ def damaged(detail):
     """The error for a damaged CatBoost file."""
     return ModelFileError(
         f"Cannot read the CatBoost file: {detail}. It is truncated or altered; "
-        "save the ensemble again."
+        "save the model again."
     )
 
 
@@ -88,7 +88,7 @@ def read_features(information, labels=None):
     counted = _counted_features(information)
     return _Features(
         names=names,
-        # Without a table an ensemble that splits on categories is rejected later.
+        # Without a table a model that splits on categories is rejected later.
         categories=tuple(
             labels.get(j, ()) if j in categorical else None for j in range(len(names))
         ),
@@ -154,8 +154,8 @@ def _counted_features(information):
 
 def reject_kind(kind, names):
     if names:
-        raise UnsupportedEnsembleError(
-            f"Cannot read the CatBoost ensemble: {listed(names)} hold {kind} features. "
+        raise UnsupportedModelError(
+            f"Cannot read the CatBoost model: {listed(names)} hold {kind} features. "
             "Convert them to numbers before fitting CatBoost."
         )
 
@@ -166,8 +166,8 @@ def _read_split(split, features):
     if kind == "OneHotFeature" and features.set_column:
         return _read_set_split(split, features)
     if kind in ("OnlineCtr", "OneHotFeature"):
-        raise UnsupportedEnsembleError(
-            "Cannot read the CatBoost ensemble: it splits on target statistics or "
+        raise UnsupportedModelError(
+            "Cannot read the CatBoost model: it splits on target statistics or "
             f"hashes of the categories of {listed(features.split_categories)}. "
             "Pass the model as catboost loads it, which is queried, or fit it on "
             "encoded categories."
@@ -184,8 +184,8 @@ def _read_set_split(split, features):
     column = features.set_column[take(split, "cat_feature_index", int)]
     is_meant = features.hashes[column] == take(split, "value", int) & BITS
     if not is_meant.any():
-        raise UnsupportedEnsembleError(
-            "Cannot read the CatBoost ensemble: it splits on a category of "
+        raise UnsupportedModelError(
+            "Cannot read the CatBoost model: it splits on a category of "
             f"{features.names[column]!r} that does not occur in X. Pass more rows."
         )
     return column, 0.0, True, np.append(~is_meant, True)

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from sklearn.exceptions import NotFittedError
 
 from defragtrees._utils.files import first_bytes
-from defragtrees.errors import ModelFileError, UnsupportedEnsembleError
+from defragtrees.errors import ModelFileError, UnsupportedModelError
 
 # Bytes of memory that any model may use, that each byte of its file adds, and the
 # maximum.
@@ -61,7 +61,7 @@ it has no 'learner'.
     """
     try:
         yield
-    except (ModelFileError, UnsupportedEnsembleError):
+    except (ModelFileError, UnsupportedModelError):
         raise
     except NotFittedError:
         raise ModelFileError(

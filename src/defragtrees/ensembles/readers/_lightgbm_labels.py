@@ -1,4 +1,4 @@
-"""Find the categorical features of a LightGBM ensemble and their labels.
+"""Find the categorical features of a LightGBM model and their labels.
 
 The labels of a frame are stored as one list per categorical column, in order, but
 without the names of the columns. An unordered column is split on sets, an ordered one
@@ -10,7 +10,7 @@ import re
 
 import numpy as np
 
-from defragtrees.errors import UnsupportedEnsembleError
+from defragtrees.errors import UnsupportedModelError
 
 
 def read_categories(model, names, trees):
@@ -37,8 +37,8 @@ def read_categories(model, names, trees):
         if labels[j] is not None:
             continue
         if j in in_numbers:
-            raise UnsupportedEnsembleError(
-                f"Cannot read this LightGBM ensemble: it splits on {names[j]!r} both "
+            raise UnsupportedModelError(
+                f"Cannot read this LightGBM model: it splits on {names[j]!r} both "
                 "as a number and as a category. Fit all its trees in one call."
             )
         codes[j] = _codes_in_use(listed.get(j, ()), j, trees)
@@ -96,8 +96,8 @@ def _placed(lists, infos, listed, declared):
             return dict(_follow(ways, fits, lists))
         if ways[0, 0] > 1:
             break
-    raise UnsupportedEnsembleError(
-        "Cannot read this LightGBM ensemble: which columns hold the categories "
+    raise UnsupportedModelError(
+        "Cannot read this LightGBM model: which columns hold the categories "
         f"{list(lists[0][:5])} is not stored, and none or several fit. "
         "Fit with unordered categories only, and let LightGBM find them."
     )

@@ -7,44 +7,44 @@ that order. The reader restores the user's order.
 import numpy as np
 
 from defragtrees.ensembles.forest import Forest, Tree
-from defragtrees.errors import UnsupportedEnsembleError
+from defragtrees.errors import UnsupportedModelError
 
 LOGARITHMIC_LOSSES = ("gamma", "poisson")
 
 
-def read_hist(ensemble, facts):
-    """Read a fitted HistGradientBoosting ensemble as a Forest."""
-    columns, categories, has_none = _columns(ensemble, facts["feature_names"])
-    n_outputs = ensemble.n_trees_per_iteration_
+def read_hist(model, facts):
+    """Read a fitted HistGradientBoosting model as a Forest."""
+    columns, categories, has_none = _columns(model, facts["feature_names"])
+    n_outputs = model.n_trees_per_iteration_
     trees = tuple(
         _tree(predictor, columns, (categories, has_none), k, n_outputs)
-        for stage in ensemble._predictors
+        for stage in model._predictors
         for k, predictor in enumerate(stage)
     )
     if "classes" in facts:
         # A single class has one output too, and softmax makes its probability 1.
         link = "sigmoid" if len(facts["classes"]) == 2 else "softmax"
     else:
-        link = "exp" if ensemble.loss in LOGARITHMIC_LOSSES else "identity"
+        link = "exp" if model.loss in LOGARITHMIC_LOSSES else "identity"
     return Forest(
         trees,
         combine="sum",
-        base=np.array(ensemble._baseline_prediction, dtype=np.float64).ravel(),
+        base=np.array(model._baseline_prediction, dtype=np.float64).ravel(),
         link=link,
         categories=categories,
         **facts,
     )
 
 
-def _columns(ensemble, names):
+def _columns(model, names):
     # The user's column of each column of the trees; and for each of the user's columns
     # its categories, and whether None is one of them.
     categories = [None] * len(names)
     has_none = [False] * len(names)
-    is_set = ensemble.is_categorical_
+    is_set = model.is_categorical_
     if is_set is None:
         return np.arange(len(names)), tuple(categories), has_none
-    encoder = ensemble._preprocessor.named_transformers_["encoder"]
+    encoder = model._preprocessor.named_transformers_["encoder"]
     sets = np.flatnonzero(is_set)
     for j, known in zip(sets, encoder.categories_, strict=True):
         categories[j], has_none[j] = _labels(known.tolist(), names[j])
@@ -56,8 +56,8 @@ def _labels(known, name):
     """The categories that are values. The encoder has None and NaN after all others."""
     labels = tuple(label for label in known if label is not None and label == label)
     if len(known) - len(labels) == 2:
-        raise UnsupportedEnsembleError(
-            f"Cannot read an ensemble for which None and NaN differ in {name!r}, as "
+        raise UnsupportedModelError(
+            f"Cannot read a model for which None and NaN differ in {name!r}, as "
             "both are read as missing values. Fit it with one of the two."
         )
     return labels, None in known

@@ -10,7 +10,7 @@ import numpy as np
 
 from defragtrees.ensembles.forest import Tree, exact_threshold
 from defragtrees.ensembles.readers._missing import count_as_missing
-from defragtrees.errors import UnsupportedEnsembleError
+from defragtrees.errors import UnsupportedModelError
 
 
 def read_trees(documents, groups, n_outputs, categories, missing, allowance):
@@ -200,8 +200,8 @@ def _labels(entry):
     if ((text < 0) | (text > 127)).any():
         # XGBoost 3.1 and 3.2 count characters, not bytes, in the labels of a pandas
         # frame, so that one letter beyond ASCII shifts and truncates the labels.
-        raise UnsupportedEnsembleError(
-            "Cannot read this XGBoost ensemble: it has category labels with non-ASCII "
+        raise UnsupportedModelError(
+            "Cannot read this XGBoost model: it has category labels with non-ASCII "
             "letters, which this version of XGBoost stores wrongly. "
             "Rename the categories with ASCII letters and fit again."
         )

@@ -24,7 +24,7 @@ from defragtrees.ensembles.readers._catboost_trees import (
 )
 from defragtrees.ensembles.readers._cbm import parse_cbm
 from defragtrees.ensembles.readers._files import report_damage
-from defragtrees.errors import ModelFileError, UnsupportedEnsembleError
+from defragtrees.errors import ModelFileError, UnsupportedModelError
 from defragtrees.tables import is_missing, select_columns, take_rows
 
 NAME, KIND = "CatBoost", "a CatBoost model"
@@ -57,24 +57,24 @@ LABEL_TYPES = {  # type of labels, and types that JSON may have converted them t
 }
 
 
-def read(ensemble):
-    """Read a fitted CatBoost ensemble as a Forest.
+def read(model):
+    """Read a fitted CatBoost model as a Forest.
 
     A plain `CatBoost` with a classification loss is read like a `CatBoostClassifier`.
     """
-    _check_object(ensemble)
-    return _saved(ensemble)
+    _check_object(model)
+    return _saved(model)
 
 
-def read_on_table(ensemble, X):
-    """Read an ensemble with categories, which are looked up in a table.
+def read_on_table(model, X):
+    """Read a model with categories, which are looked up in a table.
 
     CatBoost stores hashes of categories, so X must have all categories that the
-    ensemble splits on. Target statistics are rejected here too.
+    model splits on. Target statistics are rejected here too.
     """
-    _check_object(ensemble)
-    X = select_columns(X, ensemble.feature_names_)
-    sets, labels, rows = ensemble.get_cat_feature_indices(), {}, set()
+    _check_object(model)
+    X = select_columns(X, model.feature_names_)
+    sets, labels, rows = model.get_cat_feature_indices(), {}, set()
     for j in sets:
         values = _column_values(X, j)
         first = {value: i for i, value in reversed(list(enumerate(values)))}
@@ -82,38 +82,38 @@ def read_on_table(ensemble, X):
         rows.update(first.values())
     pool = require("catboost", "Reading CatBoost").Pool
     table = take_rows(X, np.array(sorted(rows), dtype=int))
-    return _saved(ensemble, labels, pool(table, cat_features=sets))
+    return _saved(model, labels, pool(table, cat_features=sets))
 
 
 def _column_values(X, j):
     if not hasattr(X, "iloc") and not isinstance(X, np.ndarray):
-        raise UnsupportedEnsembleError(
-            "Cannot read the CatBoost ensemble: X must be a pandas frame or an array, "
+        raise UnsupportedModelError(
+            "Cannot read the CatBoost model: X must be a pandas frame or an array, "
             f"to look up categories; got {type(X).__name__}. Pass one of these."
         )
     values = X.iloc[:, j].tolist() if hasattr(X, "iloc") else X[:, j].tolist()
     if any(is_missing(value) for value in values):
-        raise UnsupportedEnsembleError(
-            "Cannot read the CatBoost ensemble: a categorical column has missing "
+        raise UnsupportedModelError(
+            "Cannot read the CatBoost model: a categorical column has missing "
             "values, which CatBoost does not accept. Fill them."
         )
     return values
 
 
-def _check_object(ensemble):
-    name = type(ensemble).__name__
-    if not ensemble.is_fitted():
+def _check_object(model):
+    name = type(model).__name__
+    if not model.is_fitted():
         raise NotFittedError(f"This {name} is not fitted yet; call fit first.")
     # CatBoost does not write these to JSON, so they are read from the object here.
     for kind in ("text", "embedding"):
-        columns = getattr(ensemble, f"get_{kind}_feature_indices")()
-        reject_kind(kind, [ensemble.feature_names_[j] for j in columns])
+        columns = getattr(model, f"get_{kind}_feature_indices")()
+        reject_kind(kind, [model.feature_names_[j] for j in columns])
 
 
-def _saved(ensemble, labels=None, pool=None):
+def _saved(model, labels=None, pool=None):
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "ensemble.json"
-        ensemble.save_model(str(path), format="json", pool=pool)
+        path = Path(folder) / "model.json"
+        model.save_model(str(path), format="json", pool=pool)
         return _forest(_load_json(path.read_bytes()), labels)
 
 
@@ -172,8 +172,8 @@ def _forest(document, labels=None):
         _check_probability_threshold(information)
     elif loss not in REGRESSION_LINKS:
         losses = ", ".join(sorted(REGRESSION_LINKS | CLASS_LINKS))
-        raise UnsupportedEnsembleError(
-            f"Cannot read the CatBoost ensemble: its loss is {loss!r}. "
+        raise UnsupportedModelError(
+            f"Cannot read the CatBoost model: its loss is {loss!r}. "
             f"Fit it with one of {losses}."
         )
     has_output_per_class = loss in ("MultiClass", "MultiClassOneVsAll")
@@ -219,7 +219,7 @@ def _entry(information, key):
 
 
 def _read_loss(information):
-    # A sum of several ensembles stores their common loss one level higher.
+    # A sum of several models stores their common loss one level higher.
     options = _entry(information, "params")
     if options is None:
         options = {"loss_function": _entry(information, "loss_function")}
@@ -254,8 +254,8 @@ def _check_probability_threshold(information):
     except (TypeError, ValueError):
         raise damaged("'binclass_probability_threshold' must be a number") from None
     if not is_usual:
-        raise UnsupportedEnsembleError(
-            "Cannot read the CatBoost ensemble: it predicts the second class from "
+        raise UnsupportedModelError(
+            "Cannot read the CatBoost model: it predicts the second class from "
             f"probability {threshold}, not from 0.5. "
             "Call set_probability_threshold(0.5) first."
         )

@@ -19,7 +19,7 @@ from defragtrees.ensembles.readers._lightgbm_text import (
     parse_text,
 )
 from defragtrees.ensembles.readers._missing import count_as_missing
-from defragtrees.errors import UnsupportedEnsembleError
+from defragtrees.errors import UnsupportedModelError
 
 NAME, KIND = "LightGBM", "a LightGBM model"
 SUFFIXES = (".txt",)
@@ -41,17 +41,17 @@ OBJECTIVES = {
 }
 
 
-def read(ensemble):
-    """Read a fitted LightGBM ensemble as a Forest.
+def read(model):
+    """Read a fitted LightGBM model as a Forest.
 
     With early stopping, the trees up to the best iteration are read, as `predict` uses
     these. The classes of a Booster are 0, 1, ...
     """
-    if hasattr(ensemble, "model_to_string"):
-        return _forest(ensemble.model_to_string(), None)
-    text = ensemble.booster_.model_to_string()
-    if hasattr(ensemble, "predict_proba"):
-        return _forest(text, "classifier", ensemble.classes_.tolist())
+    if hasattr(model, "model_to_string"):
+        return _forest(model.model_to_string(), None)
+    text = model.booster_.model_to_string()
+    if hasattr(model, "predict_proba"):
+        return _forest(text, "classifier", model.classes_.tolist())
     return _forest(text, "regressor")
 
 
@@ -108,8 +108,8 @@ def _task(header, kind):
     """Task, link and the factor before it, as the wrapper or the Booster uses them."""
     name, *options = header.get("objective", "custom").split() or ["custom"]
     if name not in OBJECTIVES:
-        raise UnsupportedEnsembleError(
-            f"Cannot read a LightGBM ensemble with the objective {name!r}: its link "
+        raise UnsupportedModelError(
+            f"Cannot read a LightGBM model with the objective {name!r}: its link "
             "is unknown. Fit with a standard objective."
         )
     task, link = OBJECTIVES[name]
@@ -119,13 +119,13 @@ def _task(header, kind):
     scale = float(settings.get("sigmoid", "1"))
     if kind == "classifier":
         if link not in ("identity", "sigmoid", "softmax"):
-            raise UnsupportedEnsembleError(
+            raise UnsupportedModelError(
                 f"Cannot read a LightGBM classifier with the objective {name!r}: it "
                 "does not predict probabilities. Fit with 'binary' or 'multiclass'."
             )
         return "classification", link, scale
     if kind is not None and name.startswith("multiclass"):
-        raise UnsupportedEnsembleError(
+        raise UnsupportedModelError(
             f"Cannot read a LightGBM {kind} with the objective {name!r}. "
             "Fit an LGBMClassifier."
         )
@@ -147,8 +147,8 @@ def _names(header):
 def _plain_trees(model):
     for tree in model.trees:
         if int(tree.get("is_linear", "0")):
-            raise UnsupportedEnsembleError(
-                "Cannot read a LightGBM ensemble with linear trees: only constant "
+            raise UnsupportedModelError(
+                "Cannot read a LightGBM model with linear trees: only constant "
                 "leaves are supported. Fit with linear_tree=False."
             )
     return model.trees

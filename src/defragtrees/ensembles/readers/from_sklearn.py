@@ -31,7 +31,7 @@ from defragtrees.ensembles.pipelines import read_pipeline
 from defragtrees.ensembles.readers import overridden, read_forest
 from defragtrees.ensembles.readers._sklearn_hist import read_hist
 from defragtrees.ensembles.readers.wrappers import is_wrapper, read_wrapper
-from defragtrees.errors import UnsupportedEnsembleError
+from defragtrees.errors import UnsupportedModelError
 
 NAME = "scikit-learn"
 
@@ -46,7 +46,7 @@ CONSTANT_STRATEGIES = (
 )
 
 
-def read(ensemble) -> Forest:
+def read(model) -> Forest:
     """Read a fitted tree or ensemble of trees of scikit-learn as a Forest.
 
     It must have one target. Also reads a Pipeline that ends in an ensemble of any
@@ -55,60 +55,60 @@ def read(ensemble) -> Forest:
     Examples
     --------
     >>> from sklearn.tree import DecisionTreeRegressor
-    >>> ensemble = DecisionTreeRegressor().fit([[0.0], [1.0]], [3.0, 5.0])
-    >>> read(ensemble).predict([[0.2], [0.7]]).tolist()
+    >>> model = DecisionTreeRegressor().fit([[0.0], [1.0]], [3.0, 5.0])
+    >>> read(model).predict([[0.2], [0.7]]).tolist()
     [3.0, 5.0]
     """
-    if isinstance(ensemble, Pipeline):
-        return read_pipeline(ensemble, read_forest)
-    if is_wrapper(ensemble):
-        return read_wrapper(ensemble, read_forest)
-    make = _find_maker(ensemble)
-    name = type(ensemble).__name__
+    if isinstance(model, Pipeline):
+        return read_pipeline(model, read_forest)
+    if is_wrapper(model):
+        return read_wrapper(model, read_forest)
+    make = _find_maker(model)
+    name = type(model).__name__
     try:
-        check_is_fitted(ensemble)
+        check_is_fitted(model)
     except NotFittedError:
         raise NotFittedError(
-            f"A fitted ensemble is needed; this {name} is not fitted. Call fit first."
+            f"A fitted model is needed; this {name} is not fitted. Call fit first."
         ) from None
-    _check_single_target(ensemble)
-    return make(ensemble, _facts(ensemble))
+    _check_single_target(model)
+    return make(model, _facts(model))
 
 
-def _find_maker(ensemble):
+def _find_maker(model):
     for kinds, make in MAKERS:
-        if isinstance(ensemble, kinds):
+        if isinstance(model, kinds):
             return make
-    name = type(ensemble).__name__
+    name = type(model).__name__
     advice = (
         "of scikit-learn, decision trees, random forests, extra trees, (histogram) "
         "gradient boosting, AdaBoost of trees and bagging of trees can be read."
     )
-    raise UnsupportedEnsembleError(f"Cannot read {name}: {advice}")
+    raise UnsupportedModelError(f"Cannot read {name}: {advice}")
 
 
-def _check_single_target(ensemble):
-    members = getattr(ensemble, "estimators_", ())
-    first = members[0] if isinstance(members, list) and members else ensemble
-    n_targets = getattr(ensemble, "n_outputs_", getattr(first, "n_outputs_", 1))
+def _check_single_target(model):
+    members = getattr(model, "estimators_", ())
+    first = members[0] if isinstance(members, list) and members else model
+    n_targets = getattr(model, "n_outputs_", getattr(first, "n_outputs_", 1))
     if n_targets > 1:
-        raise UnsupportedEnsembleError(
-            f"Cannot read {type(ensemble).__name__}: it predicts {n_targets} targets "
-            "at once. Fit one ensemble per target."
+        raise UnsupportedModelError(
+            f"Cannot read {type(model).__name__}: it predicts {n_targets} targets "
+            "at once. Fit one model per target."
         )
 
 
-def _facts(ensemble):
+def _facts(model):
     """The fields of a Forest that do not depend on its trees."""
-    names = getattr(ensemble, "feature_names_in_", None)
+    names = getattr(model, "feature_names_in_", None)
     if names is None:
-        names = [f"x{j + 1}" for j in range(ensemble.n_features_in_)]
-    if not is_classifier(ensemble):
+        names = [f"x{j + 1}" for j in range(model.n_features_in_)]
+    if not is_classifier(model):
         return {"feature_names": tuple(names), "task": "regression"}
     return {
         "feature_names": tuple(names),
         "task": "classification",
-        "classes": tuple(ensemble.classes_.tolist()),
+        "classes": tuple(model.classes_.tolist()),
     }
 
 
@@ -139,55 +139,53 @@ def _answers(fitted, n_classes=None):
     return wide
 
 
-def _read_tree(ensemble, facts):
-    tree = _tree(ensemble, _answers(ensemble))
+def _read_tree(model, facts):
+    tree = _tree(model, _answers(model))
     return Forest((tree,), combine="mean", **facts)
 
 
-def _read_averaged(ensemble, facts):
-    _check_members(ensemble)
-    trees = tuple(_tree(fitted, _answers(fitted)) for fitted in ensemble.estimators_)
+def _read_averaged(model, facts):
+    _check_members(model)
+    trees = tuple(_tree(fitted, _answers(fitted)) for fitted in model.estimators_)
     return Forest(trees, combine="mean", **facts)
 
 
-def _read_bagged(ensemble, facts):
-    _check_members(ensemble)
+def _read_bagged(model, facts):
+    _check_members(model)
     n_classes = len(facts["classes"]) if "classes" in facts else None
     trees = tuple(
         _tree(fitted, _answers(fitted, n_classes), features)
         for fitted, features in zip(
-            ensemble.estimators_, ensemble.estimators_features_, strict=True
+            model.estimators_, model.estimators_features_, strict=True
         )
     )
     return Forest(trees, combine="mean", **facts)
 
 
-def _check_members(ensemble):
-    needed = (
-        DecisionTreeClassifier if is_classifier(ensemble) else DecisionTreeRegressor
-    )
-    for member in {type(one): one for one in ensemble.estimators_}.values():
+def _check_members(model):
+    needed = DecisionTreeClassifier if is_classifier(model) else DecisionTreeRegressor
+    for member in {type(one): one for one in model.estimators_}.values():
         if not isinstance(member, needed) or overridden(member):
-            raise UnsupportedEnsembleError(
-                f"Cannot read {type(ensemble).__name__} of {type(member).__name__}: "
+            raise UnsupportedModelError(
+                f"Cannot read {type(model).__name__} of {type(member).__name__}: "
                 f"its members must be single trees, such as {needed.__name__}."
             )
 
 
-def _read_boosted(ensemble, facts):
-    init = ensemble.init_
+def _read_boosted(model, facts):
+    init = model.init_
     constant = isinstance(init, (DummyClassifier, DummyRegressor))
     if init != "zero" and not (constant and init.strategy in CONSTANT_STRATEGIES):
-        raise UnsupportedEnsembleError(
-            f"Cannot read {type(ensemble).__name__}: it starts from the predictions of "
+        raise UnsupportedModelError(
+            f"Cannot read {type(model).__name__}: it starts from the predictions of "
             f"{type(init).__name__}. Fit it with init=None or 'zero'."
         )
-    n_outputs = ensemble.estimators_.shape[1]
-    base = ensemble._raw_predict_init(np.zeros((1, ensemble.n_features_in_)))[0]
+    n_outputs = model.estimators_.shape[1]
+    base = model._raw_predict_init(np.zeros((1, model.n_features_in_)))[0]
     # The exponential loss has probabilities sigmoid(2 raw); doubling is exact.
-    scale = 2.0 if ensemble.loss == "exponential" else 1.0
+    scale = 2.0 if model.loss == "exponential" else 1.0
     trees = []
-    for stage in ensemble.estimators_:
+    for stage in model.estimators_:
         for k, fitted in enumerate(stage):
             value = np.zeros((fitted.tree_.node_count, n_outputs))
             value[:, k] = fitted.tree_.value[:, 0, 0]
@@ -197,20 +195,20 @@ def _read_boosted(ensemble, facts):
         tuple(trees),
         combine="sum",
         base=scale * base,
-        weights=np.full(len(trees), scale * ensemble.learning_rate),
+        weights=np.full(len(trees), scale * model.learning_rate),
         link=link if "classes" in facts else "identity",
         ties="last",
         **facts,
     )
 
 
-def _read_voted(ensemble, facts):
+def _read_voted(model, facts):
     """AdaBoost classifier: each tree votes for one class and against the others."""
-    _check_members(ensemble)
+    _check_members(model)
     n_classes = len(facts["classes"])
     trees = []
-    for fitted in ensemble.estimators_:
-        vote = np.searchsorted(ensemble.classes_, fitted.classes_)[
+    for fitted in model.estimators_:
+        vote = np.searchsorted(model.classes_, fitted.classes_)[
             fitted.tree_.value[:, 0, :].argmax(axis=1)
         ]
         if n_classes == 2:
@@ -224,17 +222,17 @@ def _read_voted(ensemble, facts):
     return Forest(
         tuple(trees),
         combine="mean",
-        weights=ensemble.estimator_weights_[: len(trees)].copy(),
+        weights=model.estimator_weights_[: len(trees)].copy(),
         link="sigmoid" if n_classes == 2 else "samme",
         **facts,
     )
 
 
-def _read_median(ensemble, facts):
+def _read_median(model, facts):
     """AdaBoost's regressor: the weighted median of the trees."""
-    _check_members(ensemble)
-    trees = tuple(_tree(fitted, _answers(fitted)) for fitted in ensemble.estimators_)
-    weights = ensemble.estimator_weights_[: len(trees)].copy()
+    _check_members(model)
+    trees = tuple(_tree(fitted, _answers(fitted)) for fitted in model.estimators_)
+    weights = model.estimator_weights_[: len(trees)].copy()
     return Forest(trees, combine="median", weights=weights, **facts)
 
 

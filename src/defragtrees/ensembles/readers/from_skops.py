@@ -57,7 +57,7 @@ def load(path, trust):
         raise ModelFileError(
             f"{path.name!r} cannot be opened by skops: {type(error).__name__}"
             f"{': ' if why else ''}{why}. It may be damaged, or from another version; "
-            "save the ensemble again."
+            "save the model again."
         ) from None
     # Several types are listed once, so that the message stays short.
     is_one = len(untrusted) == 1

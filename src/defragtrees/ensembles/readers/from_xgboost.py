@@ -15,7 +15,7 @@ from defragtrees.ensembles.forest import Forest
 from defragtrees.ensembles.readers._files import Allowance, report_damage
 from defragtrees.ensembles.readers._ubjson import parse_ubjson
 from defragtrees.ensembles.readers._xgboost_trees import read_categories, read_trees
-from defragtrees.errors import UnsupportedEnsembleError
+from defragtrees.errors import UnsupportedModelError
 
 NAME, KIND = "XGBoost", "an XGBoost model"
 SUFFIXES = (".json", ".ubj")
@@ -42,18 +42,18 @@ OBJECTIVES = {
 }
 
 
-def read(ensemble):
-    """Read a fitted XGBoost ensemble as a Forest.
+def read(model):
+    """Read a fitted XGBoost model as a Forest.
 
     Of a wrapper the trees up to the best iteration are read, of a Booster all. Classes
     are 0, 1, ... With `binary:logitraw` a Booster predicts a number.
     """
-    if not hasattr(ensemble, "get_booster"):
-        return _forest(*_document(ensemble), None)
-    kind = "classifier" if hasattr(ensemble, "predict_proba") else "regressor"
-    names = getattr(ensemble, "feature_names_in_", None)
-    document, allowance = _document(ensemble.get_booster())
-    return _forest(document, allowance, kind, names, float(ensemble.missing))
+    if not hasattr(model, "get_booster"):
+        return _forest(*_document(model), None)
+    kind = "classifier" if hasattr(model, "predict_proba") else "regressor"
+    names = getattr(model, "feature_names_in_", None)
+    document, allowance = _document(model.get_booster())
+    return _forest(document, allowance, kind, names, float(model.missing))
 
 
 def is_file(file):
@@ -131,8 +131,8 @@ def _refuse_lost_labels(learner, version):
     # Only a frame has names and labels; an array has positions for categories.
     has_sets = "c" in (learner.get("feature_types") or ())
     if version < (3, 1) and has_sets and learner.get("feature_names"):
-        raise UnsupportedEnsembleError(
-            "Cannot read this XGBoost ensemble: it was fitted on a data frame with "
+        raise UnsupportedModelError(
+            "Cannot read this XGBoost model: it was fitted on a data frame with "
             "categories by XGBoost before 3.1, which does not save their labels. Fit "
             "it again with XGBoost 3.1 or later, or on an array of category numbers, "
             "with feature_types."
@@ -149,7 +149,7 @@ def _booster(booster):
     elif name == "dart":
         model, stored = booster["gbtree"]["model"], booster["weight_drop"]
     else:
-        raise UnsupportedEnsembleError(
+        raise UnsupportedModelError(
             f"Cannot read an XGBoost ensemble of {name!r}: it has no trees. "
             "Fit with booster='gbtree'."
         )
@@ -173,26 +173,26 @@ def _n_outputs(parameters):
 def _task(objective, kind, parameters):
     """Task and link of the objective, as the wrapper or the Booster uses it."""
     if objective not in OBJECTIVES:
-        raise UnsupportedEnsembleError(
-            f"Cannot read an XGBoost ensemble with the objective {objective!r}: its "
+        raise UnsupportedModelError(
+            f"Cannot read an XGBoost model with the objective {objective!r}: its "
             "link is unknown. Fit with a standard objective."
         )
     n_targets = int(parameters.get("num_target", "1"))
     task, link = OBJECTIVES[objective]
     if n_targets > 1 and (objective == "reg:quantileerror" or link != "identity"):
-        raise UnsupportedEnsembleError(
-            f"Cannot read an XGBoost ensemble with the objective {objective!r} and "
-            f"{n_targets} outputs. Fit one ensemble per output."
+        raise UnsupportedModelError(
+            f"Cannot read an XGBoost model with the objective {objective!r} and "
+            f"{n_targets} outputs. Fit one model per output."
         )
     if kind == "classifier":
         if link == "exp":
-            raise UnsupportedEnsembleError(
+            raise UnsupportedModelError(
                 f"Cannot read an XGBoost classifier with the objective {objective!r}: "
                 "it does not predict probabilities. Fit with 'binary:logistic'."
             )
         return "classification", link
     if kind is not None and link == "softmax":
-        raise UnsupportedEnsembleError(
+        raise UnsupportedModelError(
             f"Cannot read an XGBoost {kind} with the objective {objective!r}. "
             "Fit an XGBClassifier."
         )

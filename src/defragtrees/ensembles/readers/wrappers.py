@@ -43,27 +43,27 @@ from sklearn.utils.validation import check_is_fitted
 
 from defragtrees.ensembles.forest import Forest
 from defragtrees.ensembles.pipelines.rewriting import align
-from defragtrees.errors import UnsupportedEnsembleError
+from defragtrees.errors import UnsupportedModelError
 
 
-def is_wrapper(ensemble):
+def is_wrapper(model):
     """Whether an estimator is a meta-estimator of others that predict."""
-    return _is_search(ensemble) or isinstance(ensemble, tuple(WRAPPERS))
+    return _is_search(model) or isinstance(model, tuple(WRAPPERS))
 
 
-def _is_search(ensemble):
+def _is_search(model):
     # Searches of some libraries do not extend those of scikit-learn.
-    return hasattr(ensemble, "best_estimator_") or isinstance(ensemble, BaseSearchCV)
+    return hasattr(model, "best_estimator_") or isinstance(model, BaseSearchCV)
 
 
-def read_wrapper(ensemble, read_forest):
+def read_wrapper(model, read_forest):
     """Read a fitted meta-estimator as one Forest; `read_forest` reads its members."""
-    if _is_search(ensemble):
-        return read_forest(_best(ensemble))
-    read = next(read for kind, read in WRAPPERS.items() if isinstance(ensemble, kind))
-    if not isinstance(ensemble, FrozenEstimator):
-        _check_fitted(ensemble)
-    return read(ensemble, read_forest)
+    if _is_search(model):
+        return read_forest(_best(model))
+    read = next(read for kind, read in WRAPPERS.items() if isinstance(model, kind))
+    if not isinstance(model, FrozenEstimator):
+        _check_fitted(model)
+    return read(model, read_forest)
 
 
 def _best(search):
@@ -71,22 +71,22 @@ def _best(search):
         return search.best_estimator_
     if search.refit:
         raise _not_fitted(search)
-    raise UnsupportedEnsembleError(
+    raise UnsupportedModelError(
         f"Cannot read {type(search).__name__} with refit=False: it has no best "
-        "estimator. Set refit=True, or fit the ensemble that you want."
+        "estimator. Set refit=True, or fit the model that you want."
     )
 
 
-def _check_fitted(ensemble):
+def _check_fitted(model):
     try:
-        check_is_fitted(ensemble)
+        check_is_fitted(model)
     except NotFittedError:
-        raise _not_fitted(ensemble) from None
+        raise _not_fitted(model) from None
 
 
-def _not_fitted(ensemble):
+def _not_fitted(model):
     return NotFittedError(
-        f"A fitted ensemble is needed; this {type(ensemble).__name__} is not fitted. "
+        f"A fitted model is needed; this {type(model).__name__} is not fitted. "
         "Call fit first."
     )
 
@@ -206,20 +206,20 @@ def _decision_scale(member):
     """Scale of scores relative to outputs of trees; None if there are no scores."""
     if not hasattr(member, "decision_function"):
         return None
-    ensemble = member
-    while not isinstance(ensemble, SCORING):
-        if isinstance(ensemble, Pipeline):
-            ensemble = ensemble.steps[-1][1]
-        elif isinstance(ensemble, FrozenEstimator):
-            ensemble = ensemble.estimator
-        elif _is_search(ensemble):
-            ensemble = ensemble.best_estimator_
+    model = member
+    while not isinstance(model, SCORING):
+        if isinstance(model, Pipeline):
+            model = model.steps[-1][1]
+        elif isinstance(model, FrozenEstimator):
+            model = model.estimator
+        elif _is_search(model):
+            model = model.best_estimator_
         else:
-            raise UnsupportedEnsembleError(
-                f"Cannot read the scores of {type(ensemble).__name__} inside another "
+            raise UnsupportedModelError(
+                f"Cannot read the scores of {type(model).__name__} inside another "
                 "estimator."
             )
-    is_doubled = getattr(ensemble, "loss", None) == "exponential"
+    is_doubled = getattr(model, "loss", None) == "exponential"
     return 0.5 if is_doubled else 1.0
 
 
@@ -257,7 +257,7 @@ def _read_target(wrapper, read_forest):
 def _read_members(wrapper, read_forest):
     """Read voting and stacking."""
     if getattr(wrapper, "passthrough", False):
-        raise UnsupportedEnsembleError(
+        raise UnsupportedModelError(
             f"Cannot read {type(wrapper).__name__} with passthrough=True: its final "
             "estimator depends on the columns too. Fit it with passthrough=False."
         )
@@ -286,7 +286,7 @@ def _aligned(wrapper, members, read_forest):
     forests = [read_forest(member) for member in members]
     for forest, member in zip(forests, members, strict=True):
         if forest.combine == "median":
-            raise UnsupportedEnsembleError(
+            raise UnsupportedModelError(
                 f"Cannot read {type(wrapper).__name__} of {type(member).__name__}: the "
                 "median of its trees is not a sum."
             )
@@ -334,7 +334,7 @@ def _side_by_side(wrapper, forests, link):
 
 
 def _refuse(wrapper, read_forest):
-    raise UnsupportedEnsembleError(
+    raise UnsupportedModelError(
         f"Cannot read {type(wrapper).__name__}: it predicts several targets at once. "
         "Pass the estimator of one target, such as one of its estimators_."
     )

@@ -87,7 +87,7 @@ def _by_cost(trade_off):
         )
         for point in trade_off.points
     )
-    return replace(trade_off, points=points, ensemble_error=trade_off.ensemble_cost)
+    return replace(trade_off, points=points, model_error=trade_off.model_cost)
 
 
 def _error_axis(outcome):
@@ -126,7 +126,7 @@ def comparison(page):
     picture = comparison_picture(compared, _error_axis(outcome), write)
     return {
         "n_splits": compared.n_splits,
-        "ensemble_error": error_text(compared.ensemble_error, outcome),
+        "model_error": error_text(compared.model_error, outcome),
         "kind": kind,
         "picture": page.draw("comparison", picture),
         "methods": Table(

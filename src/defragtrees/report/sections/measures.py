@@ -36,7 +36,7 @@ def measures(page):
     if rows.y is None:
         return None
     shown = outcome.shown_measures(summary.scores, has_costs=summary.has_costs)
-    prefixes = ("",) if summary.model is None else ("", "ensemble_")
+    prefixes = ("",) if summary.model is None else ("", "model_")
     training = getattr(summary.simplifier, "training_", None)
     measured = [summary.scores] + ([] if training is None else [training])
     lines = [
@@ -140,7 +140,7 @@ def costs(page):
     ]
     curves = [costs.own]
     if costs.theirs is not None:
-        theirs = summary.scores["ensemble_expected_cost"]
+        theirs = summary.scores["model_expected_cost"]
         curves.append(costs.theirs)
         lines += [
             ["Model, same threshold", rate_text(costs.border), amount(theirs)],

@@ -9,7 +9,7 @@ const panels = []; /* functions that show the current model, called after each c
 const shownAgain = (...about) => panels.forEach((show) => show(...about));
 
 const unmeasured = (rule) => ({
-  ...rule, share: null, error: null, n_rows: null, rates: null, ensemble_mean: null,
+  ...rule, share: null, error: null, n_rows: null, rates: null, model_mean: null,
   n_effective: null, quantiles: null, spread: null,
 });
 function withConditions(rule, conditions) {

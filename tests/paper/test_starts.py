@@ -9,10 +9,9 @@ import pytest
 from sklearn.ensemble import RandomForestRegressor
 
 from defragtrees import datasets
-from defragtrees._api import simplify
 from defragtrees.data import sources
 from defragtrees.data.store import Target
-from defragtrees.paper import fit
+from defragtrees.paper import FABRulesRegressor, fit
 from defragtrees.paper.fit import draw_rest, random_params
 from tests.paper.problems import Case
 
@@ -29,8 +28,8 @@ def energy():
 
 
 def paper(forest, *rows, **settings):
-    given = {"method": "paper", "n_restarts": 4, "random_state": 0, **settings}
-    return simplify(forest, *rows, **given)
+    given = {"n_restarts": 4, "random_state": 0, **settings}
+    return FABRulesRegressor(forest, **given).fit(*rows)
 
 
 def test_means_and_precisions_are_drawn_in_the_units_of_y():

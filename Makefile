@@ -95,7 +95,7 @@ quality: $(VENV)/test.stamp
 	$(BIN)/python -m benchmarks.quality --data $(DATA)
 
 reproduce: $(VENV)/test.stamp
-	$(BIN)/python -m benchmarks.paper --data $(DATA) --out reproduction
+	$(BIN)/python -m benchmarks.paper --data $(DATA) --out reproduction $(if $(QUICK),--quick)
 
 clean:
 	rm -rf $(VENV) docs/_build docs/api/generated docs/gallery demo-report.html .mypy_cache .pytest_cache .ruff_cache

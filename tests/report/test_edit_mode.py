@@ -12,6 +12,7 @@ from sklearn.metrics import precision_score, recall_score
 import defragtrees
 from defragtrees import load
 from defragtrees._utils import formatting as render
+from defragtrees._utils.formatting import count, true_minus
 from defragtrees.ensembles.forest import Forest
 from defragtrees.outcomes.intervals import wilson_interval
 from defragtrees.report import page_data
@@ -20,12 +21,10 @@ from defragtrees.report.page_data import draw_sample
 from defragtrees.report.summary import summarize
 from defragtrees.report.text import (
     amount,
-    count,
     fidelity_text,
     rate_range,
     rate_text,
     shown_error_text,
-    true_minus,
 )
 from defragtrees.rules import RuleList, Scorecard
 from defragtrees.rules.conditions import Condition, Rule

@@ -4,7 +4,8 @@ import dataclasses
 import re
 from html import unescape
 
-from defragtrees.report.summary import condition_parts, summarize
+from defragtrees.report.names import condition_parts
+from defragtrees.report.summary import summarize
 from defragtrees.rules import RuleList
 from defragtrees.rules.conditions import Condition, Rule
 from tests.report.cases import cells, loans, numbers, weather, written
@@ -251,5 +252,5 @@ def test_signs_beside_ordered_categories_are_those_of_print():
         ((1, 2), "2 ≤ size ≤ '>= 3'"),
         ((0,), "size is '<= 1'"),
     ):
-        parts = condition_parts(Condition(0, categories=places), rules)
+        parts = condition_parts(rules, Condition(0, categories=places))
         assert "".join(parts).replace('"', "'") == text

@@ -18,9 +18,9 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from defragtrees.report.model import model_words
-from defragtrees.report.names import cut, make_title, target_words
+from defragtrees.report.names import condition_parts, cut, make_title, target_words
 from defragtrees.report.page import write_report
-from defragtrees.report.summary import condition_parts, summarize
+from defragtrees.report.summary import summarize
 from tests.report.cases import loans, named, numbers, weather
 
 
@@ -86,9 +86,9 @@ def test_long_names_are_cut_and_stay_distinct():
     long = "n" * 300
     simple, X, y = named(long, "b", (f"{long}1", f"{long}2"))
     found = summarize(simple, X, pd.Series(y, name=long), groups=[long] * len(y))
-    assert found.rules._shown_names == (cut(long), "b")
+    assert found.rules._vocabulary.names == (cut(long), "b")
     condition = found.rules.rules[0].conditions[0]
-    assert condition_parts(condition, found.rules)[1] == cut(long)
+    assert condition_parts(found.rules, condition)[1] == cut(long)
     assert found.target == cut(long)
     assert found.groups.labels == (cut(long),)
     assert len(found.title) == 200
@@ -104,7 +104,7 @@ def test_long_names_are_cut_and_stay_distinct():
     found = summarize(rules, X, y)
     assert found.scores == simple.rules_.evaluate(*loans()[1:])
     condition = found.rules.rules[1].conditions[0]
-    assert len(condition_parts(condition, found.rules)[2]) < 210
+    assert len(condition_parts(found.rules, condition)[2]) < 210
 
 
 @pytest.mark.parametrize("place", ["feature", "class", "target", "category", "many"])

@@ -14,9 +14,10 @@ from defragtrees._version import __version__
 from defragtrees.ensembles.forest import Forest
 from defragtrees.paper import FABRulesClassifier
 from defragtrees.report.model import changed_settings, versions
+from defragtrees.report.names import condition_parts
 from defragtrees.report.page import write_report
 from defragtrees.report.sections.rows import shown_features
-from defragtrees.report.summary import condition_parts, summarize
+from defragtrees.report.summary import summarize
 from defragtrees.rules import RuleList
 from defragtrees.rules.conditions import Condition, Rule
 from tests.report.cases import (
@@ -42,7 +43,7 @@ def test_evidence_of_each_rule_is_that_of_the_rows_it_predicts():
 def test_conditions_keep_the_words_of_the_rules():
     rules = weather()[0].rules_
     parts = [
-        condition_parts(condition, rules) for condition in rules.rules[0].conditions
+        condition_parts(rules, condition) for condition in rules.rules[0].conditions
     ]
     assert parts == [("", "degrees", " > 20"), ("", "wind", " ≤ 5")]
 

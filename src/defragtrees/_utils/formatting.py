@@ -2,6 +2,7 @@
 
 import difflib
 import itertools
+import re
 import shutil
 import sys
 import textwrap
@@ -92,6 +93,17 @@ def grouped(value):
     if len(digits) < 5 or not digits.isdigit():
         return text
     return f"{int(whole):,}{point}{rest}"
+
+
+def true_minus(text):
+    """Replace hyphens before numbers by minus signs, also in exponents.
+
+    Examples
+    --------
+    >>> true_minus("-0.5 < x-1 <= 1e-07")
+    '−0.5 < x-1 <= 1e−07'
+    """
+    return re.sub(r"(?<![\w.-])-(?=\d|inf)|(?<=\de)-(?=\d)", "\N{MINUS SIGN}", text)
 
 
 def signed(value):
@@ -222,7 +234,8 @@ def percent(value, digits=0):
     unit = 10.0**-digits
     if 0 < 100 * value < unit / 2:
         return f"<{number(unit)} %"
-    if 0 < 100 * (1 - value) < unit / 2:
+    # The tolerance is for shares that are sums of weights.
+    if 100 - unit / 2 <= 100 * value < 100 - 1e-10:
         return f">{100 - unit:.{digits}f} %"
     return f"{100 * value:.{digits}f} %"
 
@@ -238,7 +251,7 @@ def percent_digits(low, high):
     return 0 if high - low >= 0.02 else 1 if high - low >= 0.002 else 2
 
 
-def percent_range(low, high):
+def percent_range(low, high, between=" - "):
     """Write an interval of a rate in per cent, with the decimals it supports.
 
     Examples
@@ -247,7 +260,7 @@ def percent_range(low, high):
     ('5 - 18 %', '0.2 - 0.5 %')
     """
     digits = percent_digits(low, high)
-    return f"{100 * low:.{digits}f} - {100 * high:.{digits}f} %"
+    return f"{100 * low:.{digits}f}{between}{100 * high:.{digits}f} %"
 
 
 def number_range(low, high):

@@ -734,6 +734,17 @@ class RuleClassifier(ClassifierMixin, _Fitted):
         Returns
         -------
         array of shape (n_samples,) or (n_samples, n_classes)
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_breast_cancer
+        >>> from sklearn.tree import DecisionTreeClassifier
+        >>> from defragtrees import simplify
+        >>> X, y = load_breast_cancer(return_X_y=True)
+        >>> tree = DecisionTreeClassifier(max_leaf_nodes=3, random_state=0).fit(X, y)
+        >>> simple = simplify(tree, X, max_rules=2, random_state=0)
+        >>> simple.decision_function(X[18:21]).round(1).tolist()
+        [-2.0, 4.2, 4.2]
         """
         check_is_fitted(self, "rules_")
         rules, n_classes = self.rules_, self.rules_.outcome.n_classes

@@ -9,10 +9,10 @@ import math
 
 import numpy as np
 
-from defragtrees._utils.formatting import round_to
+from defragtrees._utils.formatting import round_to, true_minus
 from defragtrees.plots.picture import RIGHT_TO_LEFT, Level
 from defragtrees.plots.style import tick_text
-from defragtrees.report.text import Html, escaped, name, true_minus
+from defragtrees.report.text import Html, escaped, name
 
 WIDTHS = {"wide": 760, "narrow": 340}
 SIZE, LINE = 12, 15  # of letters, and from line to line

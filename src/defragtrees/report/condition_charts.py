@@ -9,7 +9,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from defragtrees._utils import formatting as render
 from defragtrees._utils.formatting import plural
 from defragtrees.report.charts import (
     axis_text,
@@ -19,7 +18,7 @@ from defragtrees.report.charts import (
     text_at,
     text_width,
 )
-from defragtrees.report.text import Html, amount, value_text
+from defragtrees.report.text import Html, amount, percent, value_text
 
 WIDTH, SIZE = 220, 10  # of a chart and of its letters, in pixels
 # Of numbers: upright bars, as wide as their rows are many.
@@ -239,7 +238,7 @@ class _Scale:
             return amount(value)
         if value in (0.0, 1.0):
             return axis_text(value, is_share=True)
-        return render.percent(value, self.n_digits).replace(" ", "\N{NO-BREAK SPACE}")
+        return percent(value, self.n_digits)
 
 
 def _svg(effect, scale, overall):

@@ -12,6 +12,7 @@ EMPTY_NAMES |= {"y", "y test", "y true", "y train", "y val", "y valid", "ytrue"}
 # Names that say something in a sentence, but nothing in a title.
 GENERAL_NAMES = {"category", "group", "state", "status", "type"}
 LONGEST = 200  # maximum number of characters of a name on the page
+LONGEST_CONDITION = 2_000
 EMPTY_LABELS = {"0", "1", "1.0", "true", "yes", "y", "t", "positive", "pos"}
 
 
@@ -78,6 +79,13 @@ def cut(text, most=LONGEST):
     if len(text) <= most:
         return text
     return f"{text[: most - 1 - n_last]}…{text[len(text) - n_last :]}"
+
+
+def condition_parts(rules, condition):
+    """The parts of a condition with the signs of print, the last one cut if long."""
+    vocabulary = rules._vocabulary.styled(is_grouped=True, is_typeset=True)
+    before, name, after = condition.parts(*vocabulary)
+    return before, name, cut(after, LONGEST_CONDITION)
 
 
 def shown_rules(rules):

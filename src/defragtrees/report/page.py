@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from defragtrees._utils.files import write_atomic
-from defragtrees._utils.formatting import plural
+from defragtrees._utils.formatting import count, plural
 from defragtrees._utils.optional import require
 from defragtrees._utils.types import Column, Rows
 from defragtrees.estimators.base import Simplifier
@@ -27,7 +27,6 @@ from defragtrees.report.text import (
     Html,
     amount,
     breakable,
-    count,
     escaped,
     isolated,
     name,

@@ -6,7 +6,6 @@ section are cached properties.
 """
 
 import math
-import re
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -16,7 +15,7 @@ from sklearn.utils.validation import column_or_1d
 
 from defragtrees._path import PathPoint, measure_path
 from defragtrees._utils import formatting as render
-from defragtrees._utils.formatting import plural
+from defragtrees._utils.formatting import count, plural
 from defragtrees.data.evaluation import evaluate_encoded, predict_encoded
 from defragtrees.ensembles.forest import Forest
 from defragtrees.ensembles.predictions import read_model
@@ -27,25 +26,17 @@ from defragtrees.plots.style import class_numbers
 from defragtrees.report.facts import measure_facts
 from defragtrees.report.model import FeatureUse, Model, describe_model, feature_use
 from defragtrees.report.names import cut, make_title, shown_rules, target_words
-from defragtrees.report.text import (
-    amount,
-    count,
-    grouped,
-    rate_range,
-    true_minus,
-)
+from defragtrees.report.text import amount, rate_range
 from defragtrees.rules.model import RuleModel
 from defragtrees.tables import as_dense, check_finite, check_length, check_weight
 
 UNNAMED = ("class", "value")  # what is predicted if y has no name
-MARK = "\0"  # does not occur in names of features
 MOST_DISAGREEMENTS = 12
 MOST_FEATURES = 8  # maximum number of features in a table of rows
 QUANTILES = (0.1, 0.5, 0.9)
 QUARTERS = (0.0, 0.25, 0.5, 0.75, 1.0)
 FIFTHS = (0.2, 0.4, 0.6, 0.8)
 MOST_GROUPS = 12
-LONGEST_CONDITION = 2_000  # characters of a condition
 # Limits beyond which a rule is flagged as weak.
 AS_WIDE = 0.9  # spread of its rows, as a share of the spread of all rows
 RARE = 0.01  # share of the rows
@@ -587,9 +578,9 @@ def _card(rows, k, colours, flags):
     alone = outcome.alone_text(rule) if outcome.differs_alone(rule) else ""
     return Card(
         number=k + 1,
-        then=then if outcome.labels else _number_text(then),
+        then=then if outcome.labels else render.true_minus(then),
         colour=colours.of([rule.prediction])[0],
-        alone=_number_text(alone),
+        alone=render.true_minus(alone),
         n_rows=int(members.sum()),
         share=rows.share(members),
         **_quality(rows, members),
@@ -619,29 +610,6 @@ def _quality(rows, members):
     if rows.model_predictions is not None:
         found["model_mean"] = rows.mean(rows.model_predictions, members)
     return found
-
-
-def condition_parts(condition, rules):
-    """Text of a condition before the name of the feature, the name, and the rest.
-
-    It is taken from `Condition.text`, so that the report always shows the same text.
-    """
-    name = rules._vocabulary.names[condition.feature]
-    names = {condition.feature: MARK}
-    before, after = condition.text(names, *rules._vocabulary[1:]).split(MARK, 1)
-    if condition.categories is None:
-        before, after = (
-            _number_text(part.replace("<=", "≤").replace(">=", "≥"))
-            for part in (before, after)
-        )
-    else:  # only the sign beside the name: a category may contain one
-        before = re.sub(r"<= $", "≤ ", before)
-        after = re.sub(r"^ >= ", " ≥ ", re.sub(r"^ <= ", " ≤ ", after))
-    return before, name, cut(after, LONGEST_CONDITION)
-
-
-def _number_text(text):
-    return true_minus(grouped(text))
 
 
 # Distribution of y, and groups of rows

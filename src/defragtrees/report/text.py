@@ -12,6 +12,7 @@ from html import escape
 from typing import Any
 
 from defragtrees._utils import formatting as render
+from defragtrees._utils.formatting import true_minus
 from defragtrees.plots.picture import RIGHT_TO_LEFT
 from defragtrees.rules.labels import PLAIN
 
@@ -30,7 +31,12 @@ TURNING = {
 }
 
 
-def percent(share):
+def unbroken(text):
+    """Keep per cent signs on the line of their numbers."""
+    return text.replace(" %", "\N{NO-BREAK SPACE}%")
+
+
+def percent(share, digits=0):
     """Write a share in whole per cent.
 
     Examples
@@ -38,11 +44,7 @@ def percent(share):
     >>> [percent(s).split() for s in (0.001, 0.184, 0.9975)]
     [['<1', '%'], ['18', '%'], ['>99', '%']]
     """
-    if 0 < share < 0.005:
-        return "<1\N{NO-BREAK SPACE}%"
-    if 0.995 <= share < 1 - 1e-12:
-        return ">99\N{NO-BREAK SPACE}%"
-    return f"{100 * share:.0f}\N{NO-BREAK SPACE}%"
+    return unbroken(render.percent(share, digits))
 
 
 def rate_range(low, high):
@@ -53,7 +55,7 @@ def rate_range(low, high):
     >>> rate_range(0.051, 0.18), rate_range(0.002, 0.0049)
     ('5 to 18 %', '0.2 to 0.5 %')
     """
-    return render.percent_range(low, high).replace(" - ", " to ")
+    return render.percent_range(low, high, " to ")
 
 
 def rate_text(rate):
@@ -69,17 +71,6 @@ def rate_text(rate):
     return f"{100 * rate:.{digits}f}\N{NO-BREAK SPACE}%"
 
 
-def count(number):
-    """Write a whole number with separators.
-
-    Examples
-    --------
-    >>> count(12345)
-    '12,345'
-    """
-    return f"{int(number):,}"
-
-
 def numbered(numbers):
     """List rules by number.
 
@@ -90,17 +81,6 @@ def numbered(numbers):
     """
     *most, last = map(str, numbers)
     return f"rules {', '.join(most)} and {last}" if most else f"rule {last}"
-
-
-def grouped(text):
-    """Add separators to the numbers from 10,000 on in a text.
-
-    Examples
-    --------
-    >>> grouped("966700 (480000.5 to 1680)"), grouped("1e-05, v20210, 0.12345")
-    ('966,700 (480,000.5 to 1680)', '1e-05, v20210, 0.12345')
-    """
-    return re.sub(r"(?<![\w.,])\d{5,}(?![\w])", lambda m: f"{int(m[0]):,}", text)
 
 
 def sentence(words):
@@ -162,17 +142,6 @@ def fidelity_text(fidelity):
 def agreement_text(fidelity, outcome):
     """Write a fidelity: in per cent of the rows or, of numbers, as R²."""
     return percent(fidelity) if outcome.error_is_share else fidelity_text(fidelity)
-
-
-def true_minus(text):
-    """Replace hyphens before numbers by minus signs, also in exponents.
-
-    Examples
-    --------
-    >>> true_minus("-0.5 < x-1 <= 1e-07")
-    '−0.5 < x-1 <= 1e−07'
-    """
-    return re.sub(r"(?<![\w.-])-(?=\d|inf)|(?<=\de)-(?=\d)", "\N{MINUS SIGN}", text)
 
 
 def visible(data):

@@ -7,17 +7,16 @@ import math
 from dataclasses import dataclass
 
 from defragtrees._utils import formatting as render
-from defragtrees._utils.formatting import plural
-from defragtrees.report.names import cut, size_words
-from defragtrees.report.summary import condition_parts
+from defragtrees._utils.formatting import count, plural
+from defragtrees.report.names import condition_parts, cut, size_words
 from defragtrees.report.text import (
     amount,
-    count,
     fidelity_text,
     numbered,
     percent,
     rate_range,
     sentence,
+    unbroken,
 )
 from defragtrees.rules.text import decision_text
 
@@ -57,15 +56,10 @@ def make_verdict(summary):
     caveats = [text for make in CAVEATS if (text := make(summary))]
     return Verdict(
         _subtitle(summary),
-        tuple(_kept_together(text) for text in sentences if text),
-        tuple(map(_kept_together, caveats[:MOST_CAVEATS])),
-        tuple((_kept_together(value), label) for value, label in _tiles(summary)),
+        tuple(unbroken(text) for text in sentences if text),
+        tuple(map(unbroken, caveats[:MOST_CAVEATS])),
+        tuple((unbroken(value), label) for value, label in _tiles(summary)),
     )
-
-
-def _kept_together(text):
-    """A number and its per cent sign stay on one line."""
-    return text.replace(" %", "\N{NO-BREAK SPACE}%")
 
 
 def _named(summary, label):
@@ -222,7 +216,7 @@ def _where(rules, k):
 
 
 def _words(rules, conditions):
-    return cut(" and ".join("".join(condition_parts(c, rules)) for c in conditions))
+    return cut(" and ".join("".join(condition_parts(rules, c)) for c in conditions))
 
 
 def _otherwise(summary):
@@ -270,8 +264,7 @@ def _rare(summary):
 
 
 def _costs(summary):
-    text = decision_text(summary.rules).replace(">=", "≥")
-    text = text.replace("Predicts", "The rules predict", 1)
+    text = decision_text(summary.rules, "The rules predict", "≥")
     if not text or summary.rows.y is None:
         return text
     wrong = percent(summary.scores["error"])

@@ -2,7 +2,7 @@
 
 import copy
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
@@ -15,7 +15,7 @@ from defragtrees.outcomes.intervals import wilson_interval
 from defragtrees.rules import schema
 from defragtrees.rules.labels import PLAIN, Scale, Vocabulary
 
-__all__ = ["Condition", "Rule", "exact_bounds", "is_single", "sides_of", "sides_text"]
+__all__ = ["Condition", "Rule", "exact_bounds", "is_single", "sides_of"]
 
 MOST_NAMED = 6  # categories that the text of a condition names, by default
 FLIPPED = {">": "<", ">=": "<="}
@@ -113,29 +113,6 @@ def exact_bounds(
         if sign == "<":
             upper = math.nextafter(value, -math.inf)
     return lower, upper
-
-
-def sides_text(
-    name: str,
-    sides: Sequence[tuple[str, float]],
-    write: Callable[[float], str],
-    unit: str = "",
-) -> str:
-    """An interval in words, from what `sides_of` gives.
-
-    Examples
-    --------
-    >>> sides_text("age", sides_of(2.5, 7.25), render.number, " years")
-    '2.5 < age <= 7.25 years'
-    >>> sides_text("day", sides_of(18, 19, True), render.number)
-    'day is 19'
-    """
-    (sign, value), *others = sides
-    if others:
-        [(upper_sign, upper)] = others
-        low, high = write(value), f"{write(upper)}{unit}"
-        return f"{low} {FLIPPED[sign]} {name} {upper_sign} {high}"
-    return f"{name} {'is' if sign == '=' else sign} {write(value)}{unit}"
 
 
 @dataclass(frozen=True)
@@ -263,27 +240,51 @@ class Condition:
         scales : sequence of Scale, optional
             For each feature how its numbers are written.
         """
-        name = names[self.feature]
-        if self.categories is not None:
-            labels = categories[self.feature] if categories else None
-            is_ordered = scales[self.feature].is_ordered if scales else False
-            body = self._set_text(name, labels, is_ordered)
+        return "".join(self.parts(names, categories, scales))
+
+    def parts(
+        self,
+        names: Sequence[str],
+        categories: Sequence[Any] | None = None,
+        scales: Sequence[Any] | None = None,
+    ) -> tuple[str, str, str]:
+        """Its text before the name of the feature, the name, and the text after it.
+
+        Examples
+        --------
+        >>> Condition(0, lower=1.5, upper=3.0).parts(["age"])
+        ('1.5 < ', 'age', ' <= 3')
+        """
+        scale = scales[self.feature] if scales else PLAIN
+        if self.categories is None:
+            before, after = self._interval_parts(scale)
         else:
-            body = self._interval_text(name, scales[self.feature] if scales else PLAIN)
-        if body is None:
-            return f"{name} is missing" if self.missing else f"{name} is impossible"
-        return f"{body} or missing" if self.missing else body
+            labels = categories[self.feature] if categories else None
+            before, after = self._set_parts(labels, scale)
+        if not after:
+            after = "is missing" if self.missing else "is impossible"
+        elif self.missing:
+            after += " or missing"
+        return before, names[self.feature], f" {after}"
 
-    def _interval_text(self, name: str, scale: Scale) -> str | None:
+    def _interval_parts(self, scale: Scale) -> tuple[str, str]:
+        """The text before the name and the text after it, empty if nothing matches."""
         if self.lower >= self.upper:
-            return None
-        if self.sides:
-            return sides_text(name, self.sides, scale.number, scale.ending)
-        return f"{name} is not missing" if not self.missing else f"{name} is anything"
+            return "", ""
+        if not self.sides:
+            return "", "is anything" if self.missing else "is not missing"
+        *lower, (sign, value) = self.sides
+        before = "".join(
+            f"{scale.number(bound)} {scale.sign(FLIPPED[other])} "
+            for other, bound in lower
+        )
+        verb = "is" if sign == "=" else scale.sign(sign)
+        return before, f"{verb} {scale.number(value)}{scale.ending}"
 
-    def _set_text(self, name: str, labels: Any, is_ordered: bool) -> str | None:
+    def _set_parts(self, labels: Any, scale: Scale) -> tuple[str, str]:
+        """The text before the name and the text after it, empty if nothing matches."""
         if not self.categories:
-            return None
+            return "", ""
         if labels is None:
             labels = [f"category {c}" for c in range(max(self.categories) + 1)]
         texts = [render.category(label) for label in labels]
@@ -293,22 +294,20 @@ class Condition:
             inside = set(self.categories)
             out = [text for c, text in enumerate(texts) if c not in inside]
             if not out:
-                return f"{name} is {'anything' if self.missing else 'not missing'}"
+                return "", "is anything" if self.missing else "is not missing"
             if len(out) == 1:
-                return f"{name} is not {out[0]}"
+                return "", f"is not {out[0]}"
             if len(out) == 2:
-                return f"{name} is neither {out[0]} nor {out[1]}"
-            return f"{name} is none of {', '.join(out)}"
+                return "", f"is neither {out[0]} nor {out[1]}"
+            return "", f"is none of {', '.join(out)}"
         first, last = min(self.categories), max(self.categories)
-        if is_ordered and last - first + 1 == len(self.categories) > 1:
-            if first == 0:
-                return f"{name} <= {texts[last]}"
-            if last == len(texts) - 1:
-                return f"{name} >= {texts[first]}"
-            return f"{texts[first]} <= {name} <= {texts[last]}"
+        if scale.is_ordered and last - first + 1 == len(self.categories) > 1:
+            if 0 < first and last == len(texts) - 1:
+                return "", f"{scale.sign('>=')} {texts[first]}"
+            before = f"{texts[first]} {scale.sign('<=')} " if first else ""
+            return before, f"{scale.sign('<=')} {texts[last]}"
         *most, final = [texts[c] for c in sorted(self.categories)]
-        listed = f"{', '.join(most)} or {final}" if most else final
-        return f"{name} is {listed}"
+        return "", f"is {', '.join(most)} or {final}" if most else f"is {final}"
 
     def to_dict(self) -> dict[str, Any]:
         """Its contents in plain numbers and lists."""

@@ -11,7 +11,7 @@ false and true; only exports need to know.
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
@@ -24,6 +24,7 @@ BOOLEAN = "boolean"  # of 0 and 1 for false and true
 START = datetime(1970, 1, 1, tzinfo=UTC)
 WITH_UNIT = re.compile(r"(.*\S)\s*\[(.+)\]", re.DOTALL)
 MICROSECONDS = 86_400_000_000  # of a day
+TYPESET = {"<=": "≤", ">=": "≥"}
 
 
 @dataclass(frozen=True)
@@ -43,12 +44,19 @@ class Scale:
     unit: str = ""
     kind: str | None = None  # a key of `KINDS`; "ordered" for categories in an order
     is_grouped: bool = False  # write numbers from 10,000 on with separators
+    is_typeset: bool = False  # with the signs of print: − ≤ ≥
 
     def number(self, value: float) -> str:
         """A number without its unit, exactly as it is stored."""
-        if self.kind not in KINDS or not math.isfinite(value):
-            return render.grouped(value) if self.is_grouped else render.number(value)
-        return KINDS[self.kind](float(value))
+        if self.kind in KINDS and math.isfinite(value):
+            text = KINDS[self.kind](float(value))
+        else:
+            text = render.grouped(value) if self.is_grouped else render.number(value)
+        return render.true_minus(text) if self.is_typeset else text
+
+    def sign(self, sign: str) -> str:
+        """A comparison, such as "<="."""
+        return TYPESET.get(sign, sign) if self.is_typeset else sign
 
     @property
     def is_ordered(self) -> bool:
@@ -80,6 +88,11 @@ class Vocabulary(NamedTuple):
         """Names with their units, for axes of plots and heads of tables."""
         pairs = zip(self.names, self.scales, strict=True)
         return tuple(f"{n} [{s.unit}]" if s.unit else n for n, s in pairs)
+
+    def styled(self, **style: bool) -> "Vocabulary":
+        """The same with other settings of the scales, such as `is_grouped=True`."""
+        scales = tuple(replace(scale, **style) for scale in self.scales)
+        return self._replace(scales=scales)
 
 
 def make_vocabulary(

@@ -1,6 +1,5 @@
 """Text of rule models: tables and lines of rules, scores, calibration."""
 
-import dataclasses
 import math
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
@@ -93,10 +92,8 @@ def condition_text(
 
     `name` replaces that of the feature.
     """
-    words = rules._vocabulary
-    names = words.names if name is None else [name] * len(words.names)
-    scales = [dataclasses.replace(scale, is_grouped=True) for scale in words.scales]
-    return render.plain(condition.text(names, words.categories, scales))
+    before, shown, after = condition.parts(*rules._vocabulary.styled(is_grouped=True))
+    return render.plain(f"{before}{shown if name is None else name}{after}")
 
 
 def _estimate_columns(rules: "RuleModel") -> dict[str, list[str]]:
@@ -350,7 +347,9 @@ def rule_lines(rules: "RuleModel") -> list[str]:
     return lines
 
 
-def decision_text(rules: "RuleModel") -> str:
+def decision_text(
+    rules: "RuleModel", head: str = "Predicts", at_least: str = ">="
+) -> str:
     """How a class is chosen from probabilities; empty if it is the most probable.
 
     Examples
@@ -362,22 +361,13 @@ def decision_text(rules: "RuleModel") -> str:
     >>> print(decision_text(rules))
     Predicts bad if P(bad) >= 0.15.
     """
-    outcome = rules.outcome
     if rules.threshold is not None:
-        label = outcome.label_text(outcome.positive_class)
-        least = render.number(outcome.positive_threshold(rules.threshold))
-        return render.plain(f"Predicts {label} if P({label}) >= {least}.")
+        return f"{head} {_threshold_text(rules, rules.threshold, at_least)}."
     if rules.costs is None:
         return ""
-    name = outcome.label_text
-    pairs = [
-        f"{name(answer)} predicted for {name(true)} {render.rounded(cost)}"
-        for true, row in zip(rules.classes or (), rules.costs, strict=True)
-        for answer, cost in zip(rules.classes or (), row, strict=True)
-        if answer != true
-    ]
-    return render.plain(
-        f"Predicts the class with the lowest expected cost. Costs: {', '.join(pairs)}."
+    return (
+        f"{head} the class with the lowest expected cost. "
+        f"Costs: {_costs_text(rules, rules.costs)}."
     )
 
 
@@ -390,9 +380,29 @@ def decision_phrase(rules: "RuleModel") -> str:
     ('predicts the most probable class', \
 'costs: yes predicted for no 1, no predicted for yes 5')
     """
-    text = decision_text(rules) or "Predicts the most probable class."
-    text = text.removeprefix("Predicts the class with the lowest expected cost. ")
-    return f"{text[0].lower()}{text[1:].rstrip('.')}"
+    if rules.threshold is not None:
+        return f"predicts {_threshold_text(rules, rules.threshold)}"
+    if rules.costs is not None:
+        return f"costs: {_costs_text(rules, rules.costs)}"
+    return "predicts the most probable class"
+
+
+def _threshold_text(rules: "RuleModel", threshold: float, at_least: str = ">=") -> str:
+    label = rules.outcome.label_text(rules.outcome.positive_class)
+    least = render.number(rules.outcome.positive_threshold(threshold))
+    return render.plain(f"{label} if P({label}) {at_least} {least}")
+
+
+def _costs_text(rules: "RuleModel", costs: Sequence[Sequence[float]]) -> str:
+    """The cost of each error."""
+    name, classes = rules.outcome.label_text, rules.classes or ()
+    pairs = [
+        f"{name(predicted)} predicted for {name(true)} {render.rounded(cost)}"
+        for true, row in zip(classes, costs, strict=True)
+        for predicted, cost in zip(classes, row, strict=True)
+        if predicted != true
+    ]
+    return render.plain(", ".join(pairs))
 
 
 SOURCES = (("rules", ""), ("model", "model_"))

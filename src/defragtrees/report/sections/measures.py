@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 
+from defragtrees._utils.formatting import count
 from defragtrees.plots.measures import calibration_picture
 from defragtrees.plots.picture import Axis, Curve, Picture
 from defragtrees.report.sections.rules import observed_cells
@@ -13,7 +14,6 @@ from defragtrees.report.text import (
     agreement_text,
     amount,
     badge,
-    count,
     error_text,
     fidelity_text,
     name,

@@ -3,9 +3,10 @@
 import numpy as np
 
 from defragtrees._utils import formatting as render
+from defragtrees._utils.formatting import count
 from defragtrees.report.model import changed_settings, versions
 from defragtrees.report.summary import QUANTILES
-from defragtrees.report.text import Table, bar, count, name, rate_text
+from defragtrees.report.text import Table, bar, name, rate_text
 from defragtrees.report.verdict import make_verdict
 
 MOST_CLASSES = 20

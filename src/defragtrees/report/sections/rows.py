@@ -2,13 +2,13 @@
 
 import numpy as np
 
+from defragtrees._utils.formatting import count
 from defragtrees.report.text import (
     Html,
     Table,
     bar,
     breakable,
     clamped,
-    count,
     name,
     percent,
     prediction_text,

@@ -5,19 +5,20 @@ from functools import partial
 import numpy as np
 
 from defragtrees._utils import formatting as render
+from defragtrees._utils.formatting import count, true_minus
 from defragtrees.outcomes.points import reachable_totals
 from defragtrees.report.condition_charts import FEW, condition_charts
-from defragtrees.report.summary import RARE, condition_parts
+from defragtrees.report.names import condition_parts
+from defragtrees.report.summary import RARE
 from defragtrees.report.text import (
     Table,
     amount,
     badge,
-    count,
     percent,
     range_bar,
     rate_range,
     rate_text,
-    true_minus,
+    unbroken,
 )
 from defragtrees.rules.conditions import join_conditions
 from defragtrees.rules.text import (
@@ -28,7 +29,6 @@ from defragtrees.rules.text import (
     total_text,
 )
 
-SPACE = "\N{NO-BREAK SPACE}"
 MOST_UNPREDICTED = 5  # maximum number of classes listed
 MOST_CHARTS = 7  # maximum number of rules whose charts are not folded
 MOST_TOTALS = 9  # maximum number of totals on a card, or of bands of them
@@ -76,7 +76,7 @@ def _rule(summary, k, cells, charts):
         "number": k + 1,
         "default": _default_text(rules) if is_default else "",
         "conditions": [
-            (*condition_parts(condition, rules), chart)
+            (*condition_parts(rules, condition), chart)
             for condition, chart in zip(conditions, charts, strict=True)
         ],
         "cells": [_cell(summary, k, title, text) for title, text in cells]
@@ -86,12 +86,12 @@ def _rule(summary, k, cells, charts):
         "observed": _observed(summary, k),
         # Bounds that follow from the rules before it are left out.
         "own": "" if own == conditions else _conditions_text(own, rules),
-        "alone": card.alone.replace(" %", f"{SPACE}%"),
+        "alone": unbroken(card.alone),
     }
 
 
 def _conditions_text(conditions, rules):
-    return join_conditions(["".join(condition_parts(c, rules)) for c in conditions])
+    return join_conditions(["".join(condition_parts(rules, c)) for c in conditions])
 
 
 def _total_text(low, high):
@@ -108,14 +108,10 @@ def observed_cells(line, outcome):
     write, interval = amount, f"{amount(ends[0])} to {amount(ends[1])}"
     if outcome.statistic == "rates":
         interval = rate_range(*ends)
-        write = partial(_percent, digits=render.percent_digits(*ends))
+        write = partial(percent, digits=render.percent_digits(*ends))
     elif line["n_rows"] <= 1 or ends[0] == ends[1]:
         interval = "–"
     return [write(line["estimated"]), write(line["observed"]), interval]
-
-
-def _percent(share, digits):
-    return render.percent(share, digits).replace(" ", SPACE)
 
 
 def _default_text(rules):
@@ -127,7 +123,7 @@ def _default_text(rules):
 def _cell(summary, k, title, text):
     """One cell: a text that may have a badge in a colour, or a bar below."""
     rules, outcome = summary.rules, summary.rules.outcome
-    text = true_minus(text).replace(" %", f"{SPACE}%") or "–"
+    text = unbroken(true_minus(text)) or "–"
     cell = {"title": title, "text": text, "badge": None}
     cell["range"] = _interval(summary, k) if title == outcome.interval_name else None
     if title in rules._then_columns() and title != "weight":

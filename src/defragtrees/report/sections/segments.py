@@ -1,6 +1,6 @@
 """The section on segments, and what a page of segments alone needs."""
 
-from defragtrees.report.summary import condition_parts
+from defragtrees.report.names import condition_parts
 from defragtrees.report.text import (
     Html,
     Table,
@@ -51,6 +51,6 @@ def _conditions(segment, rules):
     """The conditions as HTML, one per line."""
     lines = []
     for condition in segment.conditions:
-        before, feature, after = condition_parts(condition, rules)
+        before, feature, after = condition_parts(rules, condition)
         lines.append(f"{escaped(before)}{breakable(feature)}{isolated(after)}")
     return Html("<br>and ".join(lines))

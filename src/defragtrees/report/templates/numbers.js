@@ -78,7 +78,7 @@ const percentDigits = ([low, high]) => (high - low >= 0.02 ? 0 : high - low >= 0
 function percent(value, digits = 0) {
   const unit = Number(`1e-${digits}`);
   if (100 * value > 0 && 100 * value < unit / 2) return `<${exact(unit)} %`;
-  if (100 * (1 - value) > 0 && 100 * (1 - value) < unit / 2) return `>${fixed(100 - unit, digits)} %`;
+  if (100 * value >= 100 - unit / 2 && 100 * value < 100 - 1e-10) return `>${fixed(100 - unit, digits)} %`;
   return `${fixed(100 * value, digits)} %`;
 }
 function percentRange(ends) {

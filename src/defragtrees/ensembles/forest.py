@@ -369,13 +369,7 @@ class Forest(ByValue):
             from defragtrees.ensembles import kernels
 
             total = np.tile(self.sum_start(), (n_rows, 1))
-            kernels.walk(
-                np.ascontiguousarray(matrix),
-                self.stacked.is_set is None and not np.isnan(matrix).any(),
-                *kernels.arrays_of(self.stacked),
-                self.weights,
-                total,
-            )
+            kernels.add_trees(total, self.stacked, self.weights, matrix)
             return self.finish_sums(total)
         raw = np.empty((n_rows, len(self.base)))
         step = max(1, BLOCK_CELLS // max(1, n_trees))

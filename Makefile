@@ -94,8 +94,9 @@ scale: $(VENV)/test.stamp
 quality: $(VENV)/test.stamp
 	$(BIN)/python -m benchmarks.quality --data $(DATA)
 
+# QUICK=1: two draws, not ten.
 reproduce: $(VENV)/test.stamp
-	$(BIN)/python -m benchmarks.paper --data $(DATA) --out reproduction
+	$(BIN)/python -m benchmarks.paper --data $(DATA) --out reproduction $(if $(QUICK),--quick)
 
 clean:
 	rm -rf $(VENV) docs/_build docs/api/generated docs/gallery demo-report.html .mypy_cache .pytest_cache .ruff_cache

@@ -45,6 +45,7 @@ def test_the_notebook_gives_what_it_keeps(path, tmp_path, monkeypatch):
     # Nothing of the user's folders, which need not be there.
     for name in ("IPYTHONDIR", "JUPYTER_CONFIG_DIR", "JUPYTER_RUNTIME_DIR"):
         monkeypatch.setenv(name, str(tmp_path / name.lower()))
+    monkeypatch.delenv("MPLBACKEND", raising=False)  # a kernel shows pictures itself
     kept = nbformat.read(path, as_version=4)
     expected = list(texts_of(kept))
     assert sum(map(len, expected)) > 5

@@ -108,7 +108,7 @@ def test_numbers_and_every_form(form, shorten):
     settings = {"form": form, "shorten_thresholds": shorten, "random_state": 0}
     validation = X_NEW, AMOUNTS_NEW
     simple = fit_rules(forest, X, AMOUNTS, validation=validation, **settings)
-    new, trained = map(simple.rules_.encode, (X_NEW, X))
+    new, trained = map(simple.rules_._encode, (X_NEW, X))
     for rule in simple.rules_:
         expected = pooled_mean(rule.covers(new), rule.covers(trained))
         assert rule.coverage == pytest.approx(expected, abs=1e-11)

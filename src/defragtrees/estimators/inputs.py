@@ -1,4 +1,4 @@
-"""Read the ensemble of a fit, or fit it first."""
+"""Read the model of a fit, or fit it first."""
 
 import numbers
 

@@ -441,7 +441,7 @@ def _make_side(model, feature, thresholds, column, limits):
     if is_integer:
         # A whole number stands for a cell that contains one.
         values = np.where(np.floor(values) > edges[:-1], np.floor(values), values)
-    words = getattr(model, "vocabulary", None)
+    words = getattr(model, "_vocabulary", None)
     scale = PLAIN if words is None else words.scales[feature]
     kind = known is not None, scale, is_integer
     return PlaneSide(feature, edges, values, shown, labels, *kind)
@@ -523,7 +523,7 @@ def typical_value(column, known, method="linear"):
 
 def fixed_text(model, fixed, features):
     """The fixed values as text."""
-    parts, words = [], getattr(model, "vocabulary", None)
+    parts, words = [], getattr(model, "_vocabulary", None)
     names = model.feature_names if words is None else words.names
     for j in features:
         known = model.categories[j]

@@ -111,9 +111,9 @@ def _innermost(model):
         found = [steps[-1][1]] if steps else []
         found += [_attribute(model, attribute) for attribute in INSIDE]
         inside = next((one for one in found if one is not None), None)
-        # The members of a model are not what it is.
-        is_model = hasattr(model, "estimators_") or _known_kind(model)
-        if inside is None or is_model or not hasattr(inside, "predict"):
+        # An ensemble is not named after its members.
+        is_named = hasattr(model, "estimators_") or _known_kind(model)
+        if inside is None or is_named or not hasattr(inside, "predict"):
             break
         model = inside
     return model

@@ -240,6 +240,17 @@ class _AveragedRules(RuleModel):
         Returns
         -------
         bool array of shape (n_samples,)
+
+        Examples
+        --------
+        >>> from defragtrees import Condition, Rule, RuleSet
+        >>> warm = Rule((Condition(0, lower=20.0),), "yes", (0.2, 0.8))
+        >>> calm = Rule((Condition(1, upper=3.0),), "no", (0.7, 0.3))
+        >>> other = Rule((), "no", (0.9, 0.1), weight=0.0)
+        >>> both = RuleSet((warm, calm), other, ("degrees", "wind"), "classification",
+        ...     classes=("no", "yes"))
+        >>> both.conflicts([[21.0, 1.0], [21.0, 9.0]]).tolist()
+        [True, False]
         """
         members = self._members(self.covers(X))
         is_given = [

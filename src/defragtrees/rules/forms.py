@@ -506,9 +506,10 @@ class Scorecard(RuleModel):
 
     def _reasons(self, held: Flags, n: int, best: str) -> Values:
         """Texts of the first reason codes of each row, by which rules match."""
+        codes = self._reason_codes(n, best)
         texts = np.full((len(held), n), None, dtype=object)
         rank = np.zeros(len(held), dtype=np.intp)
-        for code in self._reason_codes(n, best):
+        for code in codes:
             rows = np.flatnonzero((held[:, code.rule] == code.if_match) & (rank < n))
             texts[rows, rank[rows]] = code.text
             rank[rows] += 1

@@ -94,6 +94,7 @@ scale: $(VENV)/test.stamp
 quality: $(VENV)/test.stamp
 	$(BIN)/python -m benchmarks.quality --data $(DATA)
 
+# QUICK=1: two draws, not ten.
 reproduce: $(VENV)/test.stamp
 	$(BIN)/python -m benchmarks.paper --data $(DATA) --out reproduction $(if $(QUICK),--quick)
 

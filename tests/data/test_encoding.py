@@ -10,6 +10,7 @@ from sklearn.ensemble import (
 )
 
 from defragtrees import read_forest
+from defragtrees.data import encoding
 from defragtrees.data.encoding import (
     Encoder,
     LeafWords,
@@ -46,35 +47,44 @@ MODELS = {
 }
 
 
-def sums(forest, matrix, compiled):
+@pytest.fixture(params=["numpy", "numba"])
+def loops(request, monkeypatch):
+    if request.param == "numba":
+        pytest.importorskip("numba")
+    else:
+        monkeypatch.setattr(encoding, "has_numba", lambda: False)
+
+
+def both(make, monkeypatch):
+    """What is made by numpy, and by numba."""
+    pytest.importorskip("numba")
+    with monkeypatch.context() as without:
+        without.setattr(encoding, "has_numba", lambda: False)
+        plain = make()
+    return plain, make()
+
+
+def sums(forest, matrix):
     grid = ThresholdGrid(tuple(forest.splits()))
     words = LeafWords.of(forest, grid)
     total = np.tile(forest.sum_start(), (len(matrix), 1))
-    words.add_to(total, np.ascontiguousarray(grid.bin(matrix).codes), compiled)
+    words.add_to(total, np.ascontiguousarray(grid.bin(matrix).codes))
     return forest.finish_sums(total)
 
 
-def compilations():
-    try:
-        import numba  # noqa: F401
-    except ImportError:
-        return [False]
-    return [False, True]
-
-
-@pytest.mark.parametrize("compiled", compilations())
+@pytest.mark.usefixtures("loops")
 @pytest.mark.parametrize("kind", MODELS)
-def test_words_say_what_the_walk_says(kind, compiled):
+def test_words_say_what_the_walk_says(kind):
     X, y = rows()
     forest = read_forest(MODELS[kind](X, y))
     matrix = forest.encode(X)
     expected = forest.predict_raw_encoded(matrix)
-    np.testing.assert_array_equal(sums(forest, matrix, compiled), expected)
+    np.testing.assert_array_equal(sums(forest, matrix), expected)
     assert len(np.unique(expected)) > 1
 
 
-@pytest.mark.parametrize("compiled", compilations())
-def test_a_tree_may_have_as_many_leaves_as_a_word_has_bits(compiled):
+@pytest.mark.usefixtures("loops")
+def test_a_tree_may_have_as_many_leaves_as_a_word_has_bits():
     X = np.linspace(0, 1, 500)[:, None]
     # A chain: each node parts one leaf from the rest, and the last two share a leaf.
     n_splits = 63
@@ -92,7 +102,7 @@ def test_a_tree_may_have_as_many_leaves_as_a_word_has_bits(compiled):
     tree = Tree(feature, threshold, *children.T, missing, value)
     forest = Forest((tree, tree), ("x",), "regression", weights=[0.3, 0.7])
     expected = forest.predict_raw(X)
-    np.testing.assert_array_equal(sums(forest, X, compiled), expected)
+    np.testing.assert_array_equal(sums(forest, X), expected)
     assert len(np.unique(expected)) == 63
 
 
@@ -130,32 +140,26 @@ def test_compiled_codes_and_bins_are_those_of_numpy(width):
             np.testing.assert_array_equal(mine, theirs)
 
 
-def test_compiled_codes_become_others_as_those_of_numpy():
-    pytest.importorskip("numba")
+def test_compiled_codes_become_others_as_those_of_numpy(monkeypatch):
     rng = np.random.default_rng(0)
     sizes = [5, 300, 2]
     codes = np.column_stack([rng.integers(0, n, 400) for n in sizes]).astype(np.uint16)
     tables = [rng.integers(0, 200, n) for n in sizes]
-    made = [
-        recode(Shard(codes, {}), tables, np.dtype(np.uint8), compiled).codes
-        for compiled in (False, True)
-    ]
+    made = both(
+        lambda: recode(Shard(codes, {}), tables, np.dtype(np.uint8)).codes, monkeypatch
+    )
     assert made[0].dtype == made[1].dtype == np.uint8
     np.testing.assert_array_equal(*made)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_compiled_loops_look_at_an_array_as_it_is(dtype):
-    pytest.importorskip("numba")
+def test_compiled_loops_look_at_an_array_as_it_is(dtype, monkeypatch):
     X, y = rows()
     forest = read_forest(MODELS["classes"](X, y))
     grid = ThresholdGrid(tuple(forest.splits()))
     X = np.asfortranarray(X.astype(dtype))
-    made = [
-        Encoder.for_rows(forest, grid, False, compiled)(Part(X))
-        for compiled in (False, True)
-    ]
-    (plain, plain_digest), (shard, digest) = made
+    encode = Encoder.for_rows(forest, grid, False)
+    (plain, plain_digest), (shard, digest) = both(lambda: encode(Part(X)), monkeypatch)
     np.testing.assert_array_equal(shard.codes, plain.codes)
     for name, column in plain.targets.items():
         np.testing.assert_array_equal(shard.targets[name], column)
@@ -163,6 +167,6 @@ def test_compiled_loops_look_at_an_array_as_it_is(dtype):
         np.testing.assert_array_equal(mine, other)
     X[5, 1] = np.inf
     with pytest.raises(ValueError, match="infinity"):
-        Encoder.for_rows(forest, grid, False, True)(Part(X))
+        encode(Part(X))
     with pytest.raises(ValueError, match="3 features"):
-        Encoder.for_rows(forest, grid, False, True)(Part(X[:, :3]))
+        encode(Part(X[:, :3]))

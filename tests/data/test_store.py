@@ -156,7 +156,7 @@ def test_compiled_counts_of_a_list_are_those_of_numpy(target, has_labels, monkey
         store = store_of(model, labels, False, target, weight)
         counted = [store.recount([rules, alone]), store.evaluate(rules)]
         with monkeypatch.context() as without:
-            without.setattr(visits, "_kernels", lambda: None)
+            without.setattr(visits, "has_numba", lambda: False)
             plain = [store.recount([rules, alone]), store.evaluate(rules)]
         assert counted == plain
         assert counted[0][0].rules[0].n_rows < store.total_weight
@@ -189,7 +189,6 @@ def test_other_rows_are_coded_as_those_of_a_store(case, target, keeps_numbers):
         TableSource(other, y, WEIGHT),
         read_forest(model),
         keeps_numbers=keeps_numbers,
-        compiled=not keeps_numbers,
     )
     there = other[WEIGHT > 0]
     [shard] = like.shards.shards
@@ -211,11 +210,10 @@ def test_other_rows_are_coded_as_those_of_a_store(case, target, keeps_numbers):
 def test_rows_of_two_stores_count_at_their_worth(case):
     model, y = case
     training = store_of(model, y, True, weight=None)
-    options = {"keeps_numbers": True, "compiled": False}
     other, y_other = 1.5 * X[:200], y[::-1][:200]
     source = TableSource(other, y_other, WEIGHT[:200])
     forest = read_forest(model)
-    unseen = read_store_like(training, source, forest, **options)
+    unseen = read_store_like(training, source, forest, keeps_numbers=True)
     pooled = unseen.pooled_with(training)
     worth, n_new = WORTH["training"], WEIGHT[:200].sum()
     assert pooled.grid is training.grid
@@ -229,7 +227,7 @@ def test_rows_of_two_stores_count_at_their_worth(case):
     # They count as one table does in which each row has its weight.
     weight = np.concatenate([WEIGHT[:200], np.full(N_ROWS, worth)])
     source = TableSource(np.vstack([other, X]), np.concatenate([y_other, y]), weight)
-    table = read_store_like(training, source, forest, **options)
+    table = read_store_like(training, source, forest, keeps_numbers=True)
     rules = simplify(model, X, max_rules=4, random_state=0).rules_
     [found], [expected] = pooled.recount([rules]), table.recount([rules])
     unit = weight.sum() / table.total_weight
@@ -242,7 +240,7 @@ def test_rows_of_two_stores_count_at_their_worth(case):
     # A row of weight two is as good as two rows.
     repeated = np.repeat(np.arange(200), WEIGHT[:200].astype(int))
     source = TableSource(other[repeated], y_other[repeated])
-    twice = read_store_like(training, source, forest, **options)
+    twice = read_store_like(training, source, forest, keeps_numbers=True)
     [repeated] = twice.pooled_with(training).recount([rules])
     assert [own.rates for own in repeated] == [own.rates for own in found]
     assert [own.n_rows for own in repeated] == [own.n_rows for own in found]
@@ -253,9 +251,8 @@ def test_rows_of_two_stores_count_at_their_worth(case):
 def test_rows_count_alone_beside_others_without_y_or_in_shards(case):
     model, y = case
     training = store_of(model, y, True)
-    options = {"keeps_numbers": True, "compiled": False}
     source, forest = TableSource(X, y), read_forest(model)
-    unseen = read_store_like(training, source, forest, **options)
+    unseen = read_store_like(training, source, forest, keeps_numbers=True)
     for other in (store_of(model, None, True), store_of(model, y, False)):
         assert unseen.pooled_with(other) is unseen
     assert unseen.evidence == Evidence("validation", N_ROWS)
@@ -268,7 +265,7 @@ def test_a_code_is_of_the_values_that_the_first_store_has():
     options = {"target": "answers", "shorten": True, "keeps_numbers": False}
     store = read_store(TableSource(flag), tree, **options)
     other = TableSource(np.vstack([flag, [[2.0]]]))
-    like = read_store_like(store, other, tree, keeps_numbers=False, compiled=False)
+    like = read_store_like(store, other, tree, keeps_numbers=False)
     is_one = Rule((Condition(0, 0.0, 1.0, is_integer=True),), 1, (0.0, 1.0))
     default = Rule((), 0, (1.0, 0.0))
     rules = RuleList((is_one,), default, ("x1",), "classification", (0, 1))

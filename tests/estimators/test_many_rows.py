@@ -25,7 +25,7 @@ from defragtrees.baselines.distilled import DistilledTreeClassifier
 from defragtrees.data import sources
 from defragtrees.data.encoding import Encoder, edge_values, integer_ranges
 from defragtrees.data.grid import ThresholdGrid
-from defragtrees.ensembles.forest import for_many_rows
+from defragtrees.ensembles import forest as forests
 from defragtrees.ensembles.readers import read_forest
 from defragtrees.estimators import estimator_for
 from defragtrees.estimators.defrag import DefragClassifier
@@ -422,19 +422,25 @@ def test_shortened_thresholds_are_those_of_the_table_in_memory(frame, boosted):
     ],
 )
 @pytest.mark.parametrize("missing", [False, True])
-def test_compiled_forest_answers_as_the_plain_one_to_the_last_bit(make, missing):
-    pytest.importorskip("numba")
+def test_compiled_loops_predict_as_numpy_does_to_the_last_bit(
+    make, missing, monkeypatch
+):
+    kernels = pytest.importorskip("defragtrees.ensembles.kernels")
     rng = np.random.default_rng(6)
     X = rng.normal(size=(700, 4))
     X[:, 2] = rng.integers(0, 6, 700)
-    plain = read_forest(make(X, rng.integers(0, 3, 700)))
+    forest = read_forest(make(X, rng.integers(0, 3, 700)))
     if missing:
         X[rng.random(X.shape) < 0.2] = np.nan
     X[:50, 2] = 9
-    compiled = for_many_rows(plain)
-    assert type(compiled) is not type(plain)
-    np.testing.assert_array_equal(compiled.predict_raw(X), plain.predict_raw(X))
-    np.testing.assert_array_equal(compiled.predict(X[:0]), plain.predict(X[:0]))
+    expected = forest.predict_raw(X)
+    monkeypatch.setattr(forests, "MANY_ROWS", 0)
+    walked = []
+    walk = kernels.walk
+    monkeypatch.setattr(kernels, "walk", lambda *of: walked.append(walk(*of)))
+    np.testing.assert_array_equal(forest.predict_raw(X), expected)
+    assert len(walked) == (forest.combine != "median")
+    assert not len(forest.predict(X[:0]))
 
 
 def test_few_rows_from_any_source_are_fitted_as_a_table(

@@ -1,5 +1,6 @@
 """The one place that imports optional packages, with one message when one is absent."""
 
+from functools import cache
 from importlib import import_module
 
 from defragtrees.errors import MissingPackageError
@@ -34,3 +35,13 @@ def require(package, purpose):
             f"{purpose} needs {package}, which is not installed. "
             f"Install it with: pip install 'defragtrees[{extra}]'"
         ) from None
+
+
+@cache
+def has_numba():
+    """Whether numba is installed, which compiles loops over rows."""
+    try:
+        import numba  # noqa: F401
+    except ImportError:
+        return False
+    return True

@@ -116,7 +116,7 @@ def command(
     if model is not None:
         inputs = Inputs(model, data, trust=trust)
         behind, X = load_to_predict(inputs, rule_set, progress_kind())
-        read = read_model(behind, rule_set, X, len(X), classes)
+        read = read_model(behind, rule_set, X, classes)
         predicted, _, _, match = read(X)
     y = None if y is None else rule_set.outcome.check(y)
     # An order of all classes; a black box may have predicted only some of them.

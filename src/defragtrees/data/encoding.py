@@ -6,10 +6,10 @@ need. `bin_values` has a value of some row for each bin, to test conditions on c
 
 import dataclasses
 from dataclasses import dataclass
-from importlib import import_module
 
 import numpy as np
 
+from defragtrees._utils.optional import has_numba
 from defragtrees.data.grid import ThresholdGrid, integer_range
 from defragtrees.data.shards import Shard
 from defragtrees.ensembles.forest import Forest
@@ -55,7 +55,8 @@ def plain_bins(grid, matrix):
 
 def compiled_bins(grid, matrix):
     """Compute `plain_bins` by compiled loops, in one pass; needs numba."""
-    kernels = import_module("defragtrees.data.kernels")
+    from defragtrees.data import kernels
+
     codes = np.empty(matrix.shape, dtype=grid.dtype)
     n_bins = grid.n_bins
     is_set = np.array([own.ndim == 2 for own in grid.splits], dtype=bool)
@@ -81,11 +82,12 @@ def _starts(sizes):
     return (np.cumsum(sizes) - sizes).astype(np.uint64)
 
 
-def recode(shard, tables, dtype, compiled=False):
+def recode(shard, tables, dtype):
     """Map the codes of a shard to new ones."""
     codes = np.empty(shard.codes.shape, dtype=dtype)
-    if compiled:
-        kernels = import_module("defragtrees.data.kernels")
+    if shard.X is None and has_numba():
+        from defragtrees.data import kernels
+
         table = np.concatenate([np.empty(0, dtype), *tables]).astype(dtype)
         kernels.recode_rows(shard.codes, table, _starts(map(len, tables)), codes)
     else:
@@ -135,13 +137,13 @@ class LeafWords:
             np.concatenate(values),
         )
 
-    def add_to(self, total, codes, compiled=False):
+    def add_to(self, total, codes):
         """Add the outputs of the trees to `total`, tree by tree."""
-        kernel = plain_leaf_sums
-        if compiled:
-            kernel = import_module("defragtrees.data.kernels").leaf_sums
+        add = plain_leaf_sums
+        if has_numba():
+            from defragtrees.data.kernels import leaf_sums as add
         own = self.used, self.starts, self.rejects, self.ends, self.leaves, self.values
-        kernel(np.ascontiguousarray(codes), *own, total)
+        add(np.ascontiguousarray(codes), *own, total)
 
 
 def _leaf_order(tree):
@@ -276,15 +278,14 @@ class Encoder:
     grid: ThresholdGrid  # all thresholds of the forest
     # whether shards keep the numbers too, not only codes
     keeps_numbers: bool = False
-    compiled: bool = False  # whether numba compiles the loops over rows
     # trees as tables over codes; None to evaluate the trees node by node
     words: LeafWords | None = None
 
     @classmethod
-    def for_rows(cls, forest, grid, keeps_numbers, compiled):
+    def for_rows(cls, forest, grid, keeps_numbers):
         """Make an encoder; for many rows it uses LeafWords."""
         words = None if keeps_numbers else LeafWords.of(forest, grid)
-        return cls(forest, grid, keeps_numbers, compiled, words)
+        return cls(forest, grid, keeps_numbers, words)
 
     def __call__(self, part):
         """Return the shard of a part, without rows of weight 0, and its digest."""
@@ -296,7 +297,7 @@ class Encoder:
             kept = weight > 0
             matrix, weight = matrix[kept], weight[kept]
             y = None if y is None else y[kept]
-        code = compiled_bins if self.compiled else plain_bins
+        code = compiled_bins if self._is_compiled else plain_bins
         codes, bins = code(self.grid, matrix)
         targets = self._answers(matrix, codes)
         if y is not None:
@@ -306,13 +307,18 @@ class Encoder:
         shard = Shard(codes, targets, weight, X)
         return shard, self._digest(shard, bins)
 
+    @property
+    def _is_compiled(self):
+        """Whether numba compiles the loops over rows."""
+        return not self.keeps_numbers and has_numba()
+
     def _is_ready(self, X):
         """Whether compiled loops can read a table without a copy."""
         forest = self.forest
         has_numbers_only = not any(forest.categories) and not any(
             forest.feature_kinds or ()
         )
-        if not (self.compiled and self.words is not None and has_numbers_only):
+        if not (self._is_compiled and self.words is not None and has_numbers_only):
             return False
         is_table = isinstance(X, np.ndarray) and X.shape[1:] == (forest.n_features,)
         return is_table and X.dtype in (np.float32, np.float64)
@@ -322,7 +328,7 @@ class Encoder:
         if self.words is None:
             return self.forest.predict_raw_encoded(matrix)
         total = np.tile(self.forest.sum_start(), (len(codes), 1))
-        self.words.add_to(total, codes, self.compiled)
+        self.words.add_to(total, codes)
         return self.forest.finish_sums(total)
 
     def _answers(self, matrix, codes):

@@ -109,16 +109,6 @@ def leaf_sums(codes, used, starts, rejects, ends, leaves, values, total):
 
 
 @njit(cache=True, nogil=True)
-def weighted_sums(codes, factors, sums):
-    """See `shards.weighted_sums`."""
-    for i in range(len(codes)):
-        total = NONE
-        for j in range(codes.shape[1]):
-            total += np.uint64(codes[i, j]) * factors[j]
-        sums[i] = total
-
-
-@njit(cache=True, nogil=True)
 def held_rules(codes, n_boxes, used, starts, word, held):
     """Implement `shards.held_rules` for one word; `held` starts as True."""
     used, starts = used.astype(np.uint64), starts.astype(np.uint64)

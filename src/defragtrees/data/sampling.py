@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtri
 
-from defragtrees.data.shards import joined, weighted_sums
+from defragtrees.data.shards import joined
 
 BUCKET_BITS = 16  # of a hash; they define its bucket
 NUMBER_BITS = 16  # after the point, of a number in units of its spread
@@ -66,14 +66,14 @@ def _mix(key):
 def code_sums(codes, order):
     """A number for each row of codes; rows with other codes have another one.
 
-    It is the sum of the codes, each times an odd number of its column's own. `order`
-    has the columns in an order that does not depend on that of X.
+    It is the sum, modulo 2**64, of the codes, each times an odd number of its column's
+    own. `order` has the columns in an order that does not depend on that of X.
     """
     rng = np.random.default_rng(0)
     factors = np.empty(codes.shape[1], dtype=np.uint64)
     drawn = rng.integers(2**63, size=len(factors), dtype=np.uint64)
     factors[np.asarray(order)] = 2 * drawn + 1
-    return weighted_sums(codes, factors)
+    return np.einsum("ij,j->i", codes, factors, dtype=np.uint64, casting="unsafe")
 
 
 def ranks(values):

@@ -3,11 +3,11 @@
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cache, partial
-from importlib import import_module
+from functools import partial
 
 import numpy as np
 
+from defragtrees._utils.optional import has_numba
 from defragtrees.data.grid import rows_covered
 
 BOXES_A_WORD = 62  # of 64 bits, to stay clear of the sign
@@ -56,18 +56,9 @@ def pack_boxes(boxes, n_bins):
     return PackedList(len(boxes), features, starts[:-1], rejects)
 
 
-@cache
-def _kernels():
-    """The compiled loops; None without numba."""
-    try:
-        return import_module("defragtrees.data.kernels")
-    except ImportError:
-        return None
-
-
 def pack_rules(rules, values):
     """Pack rules as boxes of one word; None if compiled loops cannot handle them."""
-    if len(rules.rules) > BOXES_A_WORD or _kernels() is None:
+    if len(rules.rules) > BOXES_A_WORD or not has_numba():
         return None
     boxes = []
     for rule in rules.rules:
@@ -83,7 +74,9 @@ def held_rules(codes, packed):
     """Mask (n_samples, n_rules) of the rules that match; the last one always does."""
     held = np.ones((len(codes), packed.n_rules), dtype=bool, order="F")
     if packed.n_boxes:
-        _kernels().held_rules(codes, *_boxes(packed), held)
+        from defragtrees.data import kernels
+
+        kernels.held_rules(codes, *_boxes(packed), held)
     return held
 
 
@@ -94,11 +87,13 @@ def class_sums(shard, packed, n_classes):
     model's probabilities. Over the rows that it predicts: weight by class of the
     model and by class of y, and sums of the model's probabilities.
     """
+    from defragtrees.data import kernels
+
     targets, shape = shard.targets, (packed.n_rules, n_classes)
     labels = targets.get("labels", np.empty(0, dtype=targets["answers"].dtype))
     covered, alone = np.zeros(packed.n_rules), np.zeros(shape)
     sums = np.zeros(shape), np.zeros(shape), np.zeros(shape)
-    _kernels().class_sums(
+    kernels.class_sums(
         shard.codes,
         *_boxes(packed),
         np.empty(0) if shard.weight is None else shard.weight,
@@ -107,15 +102,6 @@ def class_sums(shard, packed, n_classes):
         *(covered, alone, sums),
     )
     return covered, alone, *sums
-
-
-def weighted_sums(codes, factors):
-    """The sum of the codes of each row times 64-bit factors, modulo 2**64."""
-    if _kernels() is None:
-        return np.einsum("ij,j->i", codes, factors, dtype=np.uint64, casting="unsafe")
-    sums = np.empty(len(codes), dtype=np.uint64)
-    _kernels().weighted_sums(codes, factors, sums)
-    return sums
 
 
 def _boxes(packed):

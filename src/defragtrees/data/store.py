@@ -292,14 +292,13 @@ def read_store(
     target,
     shorten,
     keeps_numbers,
-    compiled=False,
     kinds=None,
     n_jobs=None,
     watch=None,
 ):
     """Read all rows of a source into a store."""
     grid = ThresholdGrid(tuple(forest.splits()))
-    encoder = Encoder.for_rows(forest, grid, keeps_numbers, compiled)
+    encoder = Encoder.for_rows(forest, grid, keeps_numbers)
     shards, digest = _encoded(source, encoder, n_jobs, watch)
     counts, values = digest.counts, bin_values(digest)
     if shorten:
@@ -308,7 +307,7 @@ def read_store(
         shorter = grid.shorten_between(edges, ranges, kinds)
         tables = recoding(grid, shorter, values)
         if tables is not None:
-            shards = shards.map(recode, tables, shorter.dtype, compiled)
+            shards = shards.map(recode, tables, shorter.dtype)
             counts, values = _moved(counts, values, tables, shorter.n_bins)
         grid = shorter
     n_classes = forest.outcome.n_classes
@@ -328,11 +327,11 @@ def read_store(
     )
 
 
-def read_store_like(store, source, forest, *, keeps_numbers, compiled, n_jobs=None):
+def read_store_like(store, source, forest, *, keeps_numbers, n_jobs=None):
     """Read the rows of a source into a store with the grid of another store."""
     # These rows may lie between a threshold and its rounded form, so codes of the
     # forest's own thresholds would be wrong.
-    encoder = Encoder(forest, store.grid, keeps_numbers, compiled)
+    encoder = Encoder(forest, store.grid, keeps_numbers)
     shards, digest = _encoded(source, encoder, n_jobs)
     # Conditions on integers may name values that occur in the first store only.
     values = [

@@ -1,14 +1,14 @@
 """Tree and Forest: a fitted model as plain arrays, able to predict."""
 
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from functools import cached_property
-from importlib import import_module
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 from scipy import special
 
+from defragtrees._utils.optional import has_numba
 from defragtrees._utils.types import Floats, Rows, Values
 from defragtrees._utils.values import ByValue, freeze
 from defragtrees.errors import UnsupportedModelError
@@ -20,6 +20,7 @@ MOST_CLASSES = 10_000  # a decision has a cost for each pair of classes
 COMBINATIONS = ("mean", "sum", "median")
 LARGEST = 1e100  # of numbers in a model, so that sums of squares are finite
 BLOCK_CELLS = 200_000  # rows x trees processed at once, to fit in the cache
+MANY_ROWS = 2**15  # with fewer, it takes longer to load numba than its loops save
 
 
 @dataclass(frozen=True, eq=False)
@@ -364,6 +365,12 @@ class Forest(ByValue):
     def predict_raw_encoded(self, matrix: Floats) -> Floats:
         """`predict_raw` for a matrix that `encode` made."""
         n_rows, n_trees = len(matrix), len(self.trees)
+        if n_rows >= MANY_ROWS and n_trees and self.combine != "median" and has_numba():
+            from defragtrees.ensembles import kernels
+
+            total = np.tile(self.sum_start(), (n_rows, 1))
+            kernels.add_trees(total, self.stacked, self.weights, matrix)
+            return self.finish_sums(total)
         raw = np.empty((n_rows, len(self.base)))
         step = max(1, BLOCK_CELLS // max(1, n_trees))
         walk = Walk(n_trees, min(step, n_rows))
@@ -411,23 +418,6 @@ class Forest(ByValue):
         return {name: v for name, v in self.__dict__.items() if name != "stacked"}
 
 
-def for_many_rows(forest):
-    """The forest, compiled if numba is installed."""
-    if not forest.predicts_by_trees or not has_numba():
-        return forest
-    own = {field.name: getattr(forest, field.name) for field in fields(forest)}
-    return CompiledForest(**own)
-
-
-def has_numba():
-    """Whether numba is installed."""
-    try:
-        import numba  # noqa: F401
-    except ImportError:
-        return False
-    return True
-
-
 def exact_threshold(
     threshold: ArrayLike, dtype: DTypeLike = np.float32, strict: bool = False
 ) -> Floats:
@@ -460,26 +450,6 @@ def exact_threshold(
     bits: Values = low.view(np.uint32 if np.dtype(dtype).itemsize == 4 else np.uint16)
     exact = np.where(bits & 1 == 0, middle, np.nextafter(middle, -np.inf))
     return np.where(np.isnan(low) | np.isposinf(low), below, exact)
-
-
-@dataclass(frozen=True, eq=False)
-class CompiledForest(Forest):
-    """The same predictions to the last bit, by a compiled loop."""
-
-    def predict_raw_encoded(self, matrix):
-        if self.combine == "median" or not self.trees:
-            return super().predict_raw_encoded(matrix)
-        kernels = import_module("defragtrees.ensembles.kernels")
-        total = np.tile(self.sum_start(), (len(matrix), 1))
-        stacked = self.stacked
-        kernels.walk(
-            np.ascontiguousarray(matrix),
-            stacked.is_set is None and not np.isnan(matrix).any(),
-            *kernels.arrays_of(stacked),
-            self.weights,
-            total,
-        )
-        return self.finish_sums(total)
 
 
 class StackedTrees:

@@ -6,10 +6,12 @@ from numba import njit
 TILE_ROWS = 256  # so that cells and sums of a tile fit in the cache
 
 
-def arrays_of(stacked):
-    """The arrays that `walk` takes of StackedTrees."""
+def add_trees(total, stacked, weights, matrix):
+    """Add the output of each of StackedTrees for each row to `total`, tree by tree."""
     has_sets = stacked.is_set is not None
-    return (
+    walk(
+        np.ascontiguousarray(matrix),
+        not has_sets and not np.isnan(matrix).any(),
         stacked.roots,
         stacked.depths,
         stacked.feature,
@@ -19,6 +21,8 @@ def arrays_of(stacked):
         stacked.is_set if has_sets else np.zeros(0, bool),
         stacked.sets if has_sets else np.zeros((0, 1), bool),
         stacked.value,
+        weights,
+        total,
     )
 
 
@@ -64,11 +68,10 @@ def walk(
     weights,
     total,
 ):
-    """Add the output of each tree for each row to `total`, tree by tree.
+    """Implement `add_trees`.
 
     `matrix` is (n_samples, n_features) float64, `is_plain` means that it has neither
-    missing values nor categories, `total` is (n_samples, n_outputs) float64; the other
-    arrays are those of `arrays_of` and the weight of each tree.
+    missing values nor categories, `total` is (n_samples, n_outputs) float64.
     """
     tile = np.empty(TILE_ROWS, dtype=np.intp)
     for start in range(0, len(matrix), TILE_ROWS):

@@ -17,8 +17,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.metrics import confusion_matrix
 
 from defragtrees._utils.progress import Progress
-from defragtrees.data import sources
-from defragtrees.ensembles.forest import Forest, for_many_rows
+from defragtrees.ensembles.forest import Forest
 from defragtrees.ensembles.opening import Unreadable, described_forest, fitted_forest
 from defragtrees.rules.model import RuleModel
 from defragtrees.tables import column_names, find_positions, select_columns, take_rows
@@ -141,7 +140,7 @@ class Predictor:
         return Predicted(labels, shares, self.known, match)
 
 
-def _opened(model, X, task=None, n_rows=0):
+def _opened(model, X, task=None):
     """The model as a Forest, a Query, an array, or the name of a column of X."""
     if isinstance(model, str) and model in (column_names(X) or ()):
         return model
@@ -158,14 +157,13 @@ def _opened(model, X, task=None, n_rows=0):
         )
     if isinstance(forest, Unreadable):
         return Query(model, declared_task(model) if task is None else task)
-    forest = described_forest(forest, X)
-    return for_many_rows(forest) if n_rows > sources.MANY_ROWS else forest
+    return described_forest(forest, X)
 
 
-def read_model(model, rules, X, n_rows=0, classes=None):
+def read_model(model, rules, X, classes=None):
     """The Predictor of a model in the classes of rules, to compare rules with it.
 
-    `X` has the first rows of `n_rows`; `classes` are those of the rules in the order of
+    `X` has the first rows; `classes` are those of the rules in the order of
     the model's, if they must be named.
     """
     known = rules.outcome.labels
@@ -177,7 +175,7 @@ def read_model(model, rules, X, n_rows=0, classes=None):
                 f"classes must be a list of classes of the rules; got {classes!r}."
             )
         classes = tuple(classes)
-    opened = _opened(model, X, rules.task, n_rows)
+    opened = _opened(model, X, rules.task)
     if isinstance(opened, Forest) and opened.task != rules.task:
         raise ValueError(
             f"model must be for {rules.task}, as the rules are; it is for "

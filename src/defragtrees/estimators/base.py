@@ -23,7 +23,7 @@ from defragtrees.data.evaluation import (
 from defragtrees.data.sources import TableSource, open_source
 from defragtrees.data.store import read_store, read_store_like
 from defragtrees.ensembles.black_box import AskedForest, ask_model, rows_by_content
-from defragtrees.ensembles.forest import Forest, for_many_rows, has_numba
+from defragtrees.ensembles.forest import Forest
 from defragtrees.ensembles.opening import Unreadable, described_forest, fitted_forest
 from defragtrees.estimators.inputs import (
     check_columns,
@@ -488,10 +488,8 @@ class Simplifier(BaseEstimator, ABC):
 
     def _evaluation(self, X, y=None, sample_weight=None, is_by_rule=False):
         source = self._reopen(X, y, sample_weight)
-        rules, forest = self.rules_, self.forest_
-        if not source.is_in_memory or source.n_rows() > sources.MANY_ROWS:
-            forest = for_many_rows(forest)
-        evaluator = self._evaluator(rules, partial(predict_encoded, forest), is_by_rule)
+        predict = partial(predict_encoded, self.forest_)
+        evaluator = self._evaluator(self.rules_, predict, is_by_rule)
         return total_evaluation(source, evaluator, self.n_jobs)
 
     def _evaluator(self, rules, predict, is_by_rule):
@@ -850,8 +848,7 @@ def read_rows(simplifier, source, forest):
     with Progress("rows", n_rows) as progress:
         store = read_store(
             source,
-            forest if keeps_numbers else for_many_rows(forest),
-            compiled=not keeps_numbers and has_numba(),
+            forest,
             target="labels" if simplifier.target == "labels" else "answers",
             shorten=simplifier.shorten_thresholds,
             keeps_numbers=keeps_numbers,
@@ -895,14 +892,11 @@ def open_validation(validation):
 
 def read_unseen(simplifier, source, store):
     """Read the rows of `validation` as codes on the grid of the training rows."""
-    forest = simplifier.forest_
-    keeps_numbers = simplifier._needs_numbers or source.n_rows() <= sources.MANY_ROWS
     return read_store_like(
         store,
         source,
-        forest if keeps_numbers else for_many_rows(forest),
-        keeps_numbers=keeps_numbers,
-        compiled=not keeps_numbers and has_numba(),
+        simplifier.forest_,
+        keeps_numbers=simplifier._needs_numbers or source.n_rows() <= sources.MANY_ROWS,
         n_jobs=simplifier.n_jobs,
     )
 

@@ -37,7 +37,7 @@ def _evaluation(rules, source, model, is_by_rule=False):
     source.expect(rules, others=True)
     predict = None
     if model is not None:
-        predict = read_model(model, rules, source.first().X, source.n_rows())
+        predict = read_model(model, rules, source.first().X)
     return total_evaluation(source, PartEvaluator(rules, predict, is_by_rule))
 
 

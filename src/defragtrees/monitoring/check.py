@@ -356,7 +356,7 @@ def check(
     matrix = rules._encode(X)
     predicted = match = None
     if model is not None:
-        model = read_model(model, rules, X, len(matrix), classes)
+        model = read_model(model, rules, X, classes)
         predicted, _, _, match = model(X)
     elif classes is not None:
         raise ValueError("classes names those of a model; pass it too, as model.")

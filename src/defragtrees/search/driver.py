@@ -16,7 +16,6 @@ from defragtrees._utils.progress import parts
 from defragtrees._utils.values import round_significant
 from defragtrees.data.sampling import draw_rows
 from defragtrees.data.statistics import draft
-from defragtrees.ensembles.forest import for_many_rows
 from defragtrees.outcomes.classification import LEAST_APART
 from defragtrees.outcomes.decision import Decision
 from defragtrees.rules.conditions import Condition
@@ -502,8 +501,7 @@ def search_rows(problem, settings, rng, most=MOST_ROWS):
     if settings.n_new_rows:
         new = _new_rows(problem, settings.n_new_rows, rng)
         codes = problem.grid.bin(new).codes
-        forest = for_many_rows(problem.forest)
-        raw = forest.predict_raw_encoded(new)
+        raw = problem.forest.predict_raw_encoded(new)
         outputs = outcome.outputs_of(problem.forest, raw)
         synthetic = {
             "new": new,

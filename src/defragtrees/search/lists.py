@@ -109,7 +109,54 @@ class Boxes:
 
     A box is a dict from column number to the codes that it accepts (a bool array,
     missing last). Boxes are immutable: `with_box` and the like return new ones.
+    `held`, (n_boxes, n_samples), is which rows each box accepts; `prices` are nats for
+    the conditions of each box.
     """
+
+    def __init__(self, table, loss, boxes, held=None, prices=None):
+        self.table = table
+        self.loss = loss
+        self.boxes = tuple(boxes)
+        if held is None:
+            held = np.array([rows_in(table, box) for box in self.boxes], dtype=bool)
+            held = held.reshape(len(self.boxes), table.n_rows)
+            prices = tuple(box_price(table, box) for box in self.boxes)
+        self.held, self.prices = held, prices
+
+    def with_box(self, k, box):
+        """The rules with another box at place k."""
+        return self._replaced(k, 1, box)
+
+    def with_new_box(self, k, box):
+        """The rules with one more box, at place k."""
+        return self._replaced(k, 0, box)
+
+    def without_box(self, k):
+        """The rules without box k."""
+        return self._replaced(k, 1)
+
+    def _replaced(self, k, n_old, *new, **known):
+        """The rules with new boxes in place of some from k on."""
+        end = k + n_old
+        accepted = [rows_in(self.table, box)[None] for box in new]
+        held = np.concatenate([self.held[:k], *accepted, self.held[end:]])
+        prices = [box_price(self.table, box) for box in new]
+        return type(self)(
+            self.table,
+            self.loss,
+            (*self.boxes[:k], *new, *self.boxes[end:]),
+            held,
+            (*self.prices[:k], *prices, *self.prices[end:]),
+            **(known or self._kept(held, k, n_old, len(new))),
+        )
+
+    def _kept(self, held, k, n_old, n_new):
+        """What the rules with new boxes need not find again, by argument."""
+        return {}
+
+    def swap_gain(self, k):
+        """Gain of swapping boxes k and k + 1; 0 of rules without an order."""
+        return 0.0
 
     @property
     def n_rules(self):
@@ -134,22 +181,14 @@ class Boxes:
 class RuleBoxes(Boxes):
     """An ordered list of boxes, and the rule that predicts each row.
 
-    `held`, (n_boxes, n_samples), is which rows each box accepts; `prices` are nats for
-    the conditions of each box; `answering` is the place of the first box that accepts a
-    row.
+    `answering` is the place of the first box that accepts a row.
     """
 
     def __init__(self, table, loss, boxes, held=None, prices=None, answering=None):
-        self.table = table
-        self.loss = loss
-        self.boxes = tuple(boxes)
-        if held is None:
-            held = np.array([rows_in(table, box) for box in self.boxes], dtype=bool)
-            held = held.reshape(len(self.boxes), table.n_rows)
-            prices = tuple(box_price(table, box) for box in self.boxes)
-        self.held = held
-        self.prices = prices
-        self.answering = kernels.first_true(held) if answering is None else answering
+        super().__init__(table, loss, boxes, held, prices)
+        self.answering = (
+            kernels.first_true(self.held) if answering is None else answering
+        )
         self.counts = loss.counts(self.answering, len(self.boxes) + 1)
         self.fit_cost = settled(loss.cost(self.counts))
         self.cost = settled(self.fit_cost + self.price)
@@ -164,53 +203,20 @@ class RuleBoxes(Boxes):
         """Nats for all rules and their conditions."""
         return sum(self.prices) + RULE_PRICE * len(self.prices)
 
-    def without_box(self, k):
-        """The list without box k."""
-        return self._ordered([i for i in range(len(self.boxes)) if i != k])
+    def _kept(self, held, k, n_old, n_new):
+        if n_old == n_new == 1:
+            return {"answering": kernels.first_true_again(held, self.answering, k)}
+        return {}
 
     def swapped(self, k):
         """The list with boxes k and k + 1 swapped."""
-        order = list(range(len(self.boxes)))
-        order[k], order[k + 1] = order[k + 1], order[k]
-        return self._ordered(order)
+        return self._replaced(k, 2, self.boxes[k + 1], self.boxes[k])
 
     def keeps_order(self, j, sign):
         """Whether predictions only fall, or only rise, with a column."""
         pairs = ordered_pairs(self.boxes, j, self.table.columns[j].n_codes)
         answers = self.loss.answers(self.counts)
         return pairs is not None and not breaks_order(pairs, answers, sign)
-
-    def with_box(self, k, box):
-        """The list with another box at place k."""
-        held = self.held.copy()
-        held[k] = rows_in(self.table, box)
-        return RuleBoxes(
-            self.table,
-            self.loss,
-            (*self.boxes[:k], box, *self.boxes[k + 1 :]),
-            held,
-            (*self.prices[:k], box_price(self.table, box), *self.prices[k + 1 :]),
-            kernels.first_true_again(held, self.answering, k),
-        )
-
-    def with_new_box(self, k, box):
-        """The list with one more box, at place k."""
-        return RuleBoxes(
-            self.table,
-            self.loss,
-            (*self.boxes[:k], box, *self.boxes[k:]),
-            np.insert(self.held, k, rows_in(self.table, box), axis=0),
-            (*self.prices[:k], box_price(self.table, box), *self.prices[k:]),
-        )
-
-    def _ordered(self, order):
-        return RuleBoxes(
-            self.table,
-            self.loss,
-            tuple(self.boxes[i] for i in order),
-            self.held[np.array(order, dtype=np.intp)],
-            tuple(self.prices[i] for i in order),
-        )
 
     def reaching(self, k):
         """Rows that no box before k accepts."""

@@ -385,7 +385,6 @@ def insert_rule(rules, limits):
     Candidates are the two sides of every cut of every column at every place, each with
     its own mean. The few best ones are narrowed by further conditions.
     """
-    best = None
     seeds, terms = [], {}
     for k in range(len(rules.boxes) + 1):
         reaching = rules.reaching(k)
@@ -400,29 +399,46 @@ def insert_rule(rules, limits):
             np.where(reaching, quadratic, 0.0),
         )
         seeds += find_seeds(rules.table, k, terms[k])
-    seeds.sort(key=attrgetter("value"), reverse=True)
+
+    def gain(seed, inside):
+        constant, linear, quadratic = terms[seed.place]
+        mean = linear[inside].sum(axis=0) / max(quadratic[inside].sum(), 1e-300)
+        return constant + 2 * (linear @ mean) - (mean @ mean) * quadratic
+
+    return grow_seeds(rules, seeds, gain, limits)
+
+
+def grow_seeds(rules, seeds, gain, limits):
+    """Find the cheapest rules with one more, grown from the best seeds; or None.
+
+    A seed is narrowed by the best conditions, one at a time. `gain(seed, inside)` is
+    what each row brings to the new rule if it now matches the rows inside.
+    """
+    seeds = sorted(seeds, key=attrgetter("value"), reverse=True)
+    longer = []
     for seed in seeds[:N_SEEDS]:
-        box = _grow(rules.table, seed, terms[seed.place], limits)
-        longer = rules.with_new_box(seed.place, box)
-        if limits.allows(longer) and (best is None or longer.cost < best.cost):
-            best = longer
-    return best
+        box = {seed.column: seed.accepted}
+        for _ in range((limits.max_conditions or MOST_GROWN) - 1):
+            gains = gain(seed, rows_in(rules.table, box))
+            changed = next(box_changes(rules.table, box, gains, limits), None)
+            if not changed:
+                break
+            box = changed
+        longer.append(rules.with_new_box(seed.place, box))
+    return _cheapest(longer, limits)
+
+
+def _cheapest(candidates, limits):
+    """The cheapest of some rules that are allowed; None if none is."""
+    allowed = filter(limits.allows, candidates)
+    return min(allowed, key=attrgetter("cost"), default=None)
 
 
 def find_seeds(table, place, terms):
     """The Seed of the best cut of each column for a rule at this place."""
     constant, linear, quadratic = terms
-    n_rejecting = np.zeros(table.n_rows, dtype=np.uint8)
-    rejecting = np.zeros(table.n_rows, dtype=np.intp)
-
-    def by_code(values):
-        values = np.ascontiguousarray(values)
-        return kernels.gain_sums(
-            table.codes, values, n_rejecting, rejecting, table.width
-        )
-
-    sums = np.stack([by_code(constant), by_code(quadratic), *map(by_code, linear.T)])
-    order = _code_order(table, sums)
+    sums = _sums_by_code(table, [constant, quadratic, *linear.T])
+    order = _code_order(table, sums[2:], sums[1])
     if table.is_set.any():
         sums = np.take_along_axis(sums, order[None], axis=2)
     values, cuts, are_low = kernels.best_cuts(sums, table.n_codes, table.cut_prices)
@@ -436,32 +452,32 @@ def find_seeds(table, place, terms):
     return seeds
 
 
-def _code_order(table, sums):
-    """Codes of each column in order; categories by the mean of an output."""
+def _sums_by_code(table, rows):
+    """Sums of numbers per row by column and code, (len(rows), n_columns, width)."""
+    nobody = np.zeros(table.n_rows, dtype=np.uint8), np.zeros(table.n_rows, np.intp)
+    return np.stack(
+        [
+            kernels.gain_sums(
+                table.codes, np.ascontiguousarray(row), *nobody, table.width
+            )
+            for row in rows
+        ]
+    )
+
+
+def _code_order(table, outputs, weight):
+    """Codes of each column in order; categories by the mean of an output.
+
+    `outputs` and `weight` are sums by column and code.
+    """
     order = np.tile(np.arange(table.width), (len(table.columns), 1))
     if table.is_set.any():
-        widest = 2 + int((sums[2:] ** 2).sum(axis=(1, 2)).argmax())
+        widest = outputs[int((outputs**2).sum(axis=(1, 2)).argmax())]
         for j in np.flatnonzero(table.is_set):
             n = table.n_codes[j]
-            weight = np.maximum(sums[1, j, :n], 1e-300)
-            order[j, :n] = np.argsort(sums[widest, j, :n] / weight, kind="stable")
+            means = widest[j, :n] / np.maximum(weight[j, :n], 1e-300)
+            order[j, :n] = np.argsort(means, kind="stable")
     return order
-
-
-def _grow(table, seed, terms, limits):
-    """Narrow the seed by the best conditions, one at a time."""
-    constant, linear, quadratic = terms
-    box = {seed.column: seed.accepted}
-    for _ in range((limits.max_conditions or MOST_GROWN) - 1):
-        inside = rows_in(table, box)
-        weight = max(quadratic[inside].sum(), 1e-300)
-        mean = linear[inside].sum(axis=0) / weight
-        gain = constant + 2 * (linear @ mean) - (mean @ mean) * quadratic
-        grown = next(box_changes(table, box, gain, limits), None)
-        if not grown:
-            break
-        box = grown
-    return box
 
 
 N_GROWN_SEEDS = 4  # columns whose best cut is grown into rules, from either side
@@ -519,16 +535,8 @@ class Slopes:
     def cuts(self, inside, sign=0):
         """The best Cut of each column for the rows inside, on either side."""
         table = self.table
-        nobody = np.zeros(table.n_rows, dtype=np.uint8), np.zeros(table.n_rows, np.intp)
-        sums = np.stack(
-            [
-                kernels.gain_sums(
-                    table.codes, np.where(inside, row, 0.0), *nobody, table.width
-                )
-                for row in self.rows
-            ]
-        )
-        order = self._code_order(sums)
+        sums = _sums_by_code(table, np.where(inside, self.rows, 0.0))
+        order = _code_order(table, sums[: self.n_outputs], sums[-1])
         sums = np.take_along_axis(sums, order[None], axis=2)
         places = np.arange(table.width)[None, :]
         is_code = places < table.n_codes[:, None]
@@ -568,19 +576,6 @@ class Slopes:
             found.append(Cut(float(fall[j, cuts[j]]), j, accepted, side))
         return found
 
-    def _code_order(self, sums):
-        """Codes of each column in order; categories by gradient."""
-        table = self.table
-        order = np.tile(np.arange(table.width), (len(table.columns), 1))
-        if table.is_set.any():
-            slopes = sums[: self.n_outputs]
-            widest = int((slopes**2).sum(axis=(1, 2)).argmax())
-            for j in np.flatnonzero(table.is_set):
-                n = table.n_codes[j]
-                bend = np.maximum(sums[-1, j, :n], 1e-300)
-                order[j, :n] = np.argsort(sums[widest, j, :n] / bend, kind="stable")
-        return order
-
 
 def grow_rule(rules, limits, n_seeds=N_GROWN_SEEDS):
     """Find the cheapest set with one more rule; None if there is none."""
@@ -588,14 +583,12 @@ def grow_rule(rules, limits, n_seeds=N_GROWN_SEEDS):
     every = np.ones(rules.table.n_rows, dtype=bool)
     cuts = sorted(slopes.cuts(every), key=lambda cut: -_value(rules, cut, {}))
     columns = list(dict.fromkeys(cut.column for cut in cuts))[:n_seeds]
-    best = None
+    longer = []
     for cut in [cut for cut in cuts if cut.column in columns]:
         box = _grown(rules, slopes, cut, limits)
         points = slopes.of_rows(rows_in(rules.table, box))[1]
-        longer = rules.with_new_box(len(rules.boxes), box, points)
-        if limits.allows(longer) and (best is None or longer.cost < best.cost):
-            best = longer
-    return best
+        longer.append(rules.with_new_box(len(rules.boxes), box, points))
+    return _cheapest(longer, limits)
 
 
 def _grown(rules, slopes, seed, limits):

@@ -15,9 +15,7 @@ from defragtrees.outcomes.points import (
 from defragtrees.search.lists import (
     RULE_PRICE,
     Boxes,
-    box_price,
     n_sides,
-    rows_in,
     settled,
 )
 
@@ -109,25 +107,14 @@ def _entropy(share):
 class PointBoxes(Boxes):
     """Boxes with points; those of all boxes that match, and of the base, add up.
 
-    A box is a dict from column number to the codes that it accepts (a bool array,
-    missing last). Sets are immutable: `with_box` and the like return new ones. Points
-    are fitted jointly whenever a box changes, from `start` if points near them are
-    known. `held`, (n_boxes, n_samples), has the rows that each box accepts; `prices`
-    are nats for the conditions of each box.
+    Points are fitted jointly whenever a box changes, from `start` if points near them
+    are known.
     """
 
     def __init__(self, table, loss, boxes, held=None, prices=None, start=None):
-        self.table = table
-        self.loss = loss
-        self.boxes = tuple(boxes)
-        if held is None:
-            held = np.array([rows_in(table, box) for box in self.boxes], dtype=bool)
-            held = held.reshape(len(self.boxes), table.n_rows)
-            prices = tuple(box_price(table, box) for box in self.boxes)
-        self.held = held
-        self.prices = prices
+        super().__init__(table, loss, boxes, held, prices)
         self.prior = np.append(np.full(len(self.boxes), loss.prior), 0.0)
-        patterns, place = find_patterns(held)
+        patterns, place = find_patterns(self.held)
         weight, *sums = (
             np.bincount(place, column, len(patterns)) for column in loss.columns
         )
@@ -138,7 +125,7 @@ class PointBoxes(Boxes):
         # One number per rule, to the precision that the rows support.
         each = 0.5 * np.log(max(loss.total_weight, 2.0)) + RULE_PRICE
         fit = 0.5 * loss.total_weight * np.log(self.spread)
-        self.cost = settled(fit + sum(prices) + each * len(prices))
+        self.cost = settled(fit + sum(self.prices) + each * len(self.prices))
 
     @property
     def least_answered(self):
@@ -173,34 +160,15 @@ class PointBoxes(Boxes):
         other = self.loss.row_losses(self.totals + sign[:, None] * self.points[k])
         return sign * (self._row_losses - other) * self.nats_per_loss
 
-    def _made(self, boxes, held, prices, start=None):
-        return PointBoxes(self.table, self.loss, boxes, held, prices, start)
-
-    def with_box(self, k, box):
-        """The set with another box at place k."""
-        held = self.held.copy()
-        held[k] = rows_in(self.table, box)
-        prices = list(self.prices)
-        prices[k] = box_price(self.table, box)
-        boxes = (*self.boxes[:k], box, *self.boxes[k + 1 :])
-        return self._made(boxes, held, tuple(prices), self.points)
-
-    def with_new_box(self, k, box, points=None):
-        """The set with one more box at the end; k is ignored, points may be known."""
-        held = np.vstack([self.held, rows_in(self.table, box)])
-        start = np.insert(self.points, -1, 0.0 if points is None else points, axis=0)
-        prices = (*self.prices, box_price(self.table, box))
-        return self._made((*self.boxes, box), held, prices, start)
-
-    def without_box(self, k):
-        """The set without box k."""
-        places = [i for i in range(len(self.boxes)) if i != k]
-        return self._made(
-            tuple(self.boxes[i] for i in places),
-            self.held[np.array(places, dtype=np.intp)],
-            tuple(self.prices[i] for i in places),
-            np.delete(self.points, k, axis=0),
+    def with_new_box(self, k, box, points=0.0):
+        """The set with one more box, at place k, maybe with points near its own."""
+        return self._replaced(
+            k, 0, box, start=np.insert(self.points, k, points, axis=0)
         )
+
+    def _kept(self, held, k, n_old, n_new):
+        is_shorter = n_new < n_old
+        return {"start": np.delete(self.points, k, 0) if is_shorter else self.points}
 
     def keeps_order(self, j, sign):
         """Whether sums only fall, or only rise, with a column.
@@ -216,10 +184,6 @@ class PointBoxes(Boxes):
             if (inside[0] and inside[-1] and not inside.all()) or (rises < 0).any():
                 return False
         return True
-
-    def swap_gain(self, k):
-        """Return 0: these rules have no order."""
-        return 0.0
 
     def in_reading_order(self):
         """The same set for readers: most important rules first, matching few rows.

@@ -7,21 +7,18 @@ be disjoint.
 """
 
 from dataclasses import dataclass
-from operator import attrgetter
+from typing import NamedTuple
 
 import numpy as np
 
-from defragtrees.search.lists import RULE_PRICE, Boxes, box_price, rows_in, settled
+from defragtrees.search.lists import RULE_PRICE, Boxes, settled
 from defragtrees.search.losses import BothLoss, ErrorLoss
-from defragtrees.search.moves import box_changes, find_seeds
+from defragtrees.search.moves import find_seeds, grow_seeds
 
 CONFLICT = 2.0  # additional wrong rows that a row with conflicting rules counts as
-MOST_GROWN = 6  # conditions of a new rule; descent may add more
-N_SEEDS = 6  # first conditions that are grown into rules
 
 
-@dataclass(frozen=True, eq=False)
-class Answers:
+class Answers(NamedTuple):
     """Predictions of each rule, including the default rule, and their errors."""
 
     weight: np.ndarray  # of the rows of each rule
@@ -30,24 +27,13 @@ class Answers:
     apart: np.ndarray  # (n_rules, n_samples): squared distance of each row to each mean
     is_wrong: np.ndarray  # (n_rules, n_samples): whether each row has another class
 
-    def replaced(self, places, other):
-        """The same predictions with those of some rules replaced."""
-        changed = []
-        for name in ("weight", "mean", "label", "apart", "is_wrong"):
-            values = getattr(self, name).copy()
-            values[places] = getattr(other, name)
-            changed.append(values)
-        return Answers(*changed)
-
     def taken(self, places):
         """The predictions of some rules."""
-        return Answers(
-            self.weight[places],
-            self.mean[places],
-            self.label[places],
-            self.apart[places],
-            self.is_wrong[places],
-        )
+        return Answers(*(values[places] for values in self))
+
+    def followed_by(self, *others):
+        """These predictions and those of further rules."""
+        return Answers(*map(np.concatenate, zip(self, *others, strict=True)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,30 +55,15 @@ class Charges:
 class StandaloneBoxes(Boxes):
     """Boxes without an order; each predicts from all rows that it accepts.
 
-    A box is a dict from column number to the codes that it accepts (a bool array,
-    missing last). Sets are immutable: `with_box` and the like return new ones. `held`,
-    (n_boxes, n_samples), has the rows that each box accepts; `prices` are nats for the
-    conditions of each box; `answers` are without the default rule.
+    `answers` are without the default rule.
     """
 
     def __init__(self, table, loss, boxes, held=None, prices=None, answers=None):
-        self.table = table
-        self.loss = loss
-        self.boxes = tuple(boxes)
-        if held is None:
-            held = np.array([rows_in(table, box) for box in self.boxes], dtype=bool)
-            held = held.reshape(len(self.boxes), table.n_rows)
-            prices = tuple(box_price(table, box) for box in self.boxes)
-            answers = _answers(loss, held)
-        self.held, self.prices = held, prices
-        self.is_free = ~held.any(axis=0)
-        rest = _answers(loss, self.is_free[None])
-        self.answers = Answers(
-            *(
-                np.concatenate([getattr(part, name) for part in (answers, rest)])
-                for name in ("weight", "mean", "label", "apart", "is_wrong")
-            )
-        )
+        super().__init__(table, loss, boxes, held, prices)
+        if answers is None:
+            answers = _answers(loss, self.held)
+        self.is_free = ~self.held.any(axis=0)
+        self.answers = answers.followed_by(_answers(loss, self.is_free[None]))
         self.weights = self.answers.weight
         self.charges = self._charged()
         self.cost = self._cost()
@@ -152,39 +123,10 @@ class StandaloneBoxes(Boxes):
         before = self.row_nats(charges.apart, charges.wrong)
         return before - self.row_nats(far, is_wrong + CONFLICT * differ)
 
-    def _made(self, boxes, held, prices, answers):
-        return StandaloneBoxes(self.table, self.loss, boxes, held, prices, answers)
-
-    def _own(self):
-        return self.answers.taken(np.arange(len(self.boxes)))
-
-    def with_box(self, k, box):
-        """The set with another box at place k."""
-        held = self.held.copy()
-        held[k] = rows_in(self.table, box)
-        answers = self._own().replaced([k], _answers(self.loss, held[k : k + 1]))
-        prices = list(self.prices)
-        prices[k] = box_price(self.table, box)
-        boxes = (*self.boxes[:k], box, *self.boxes[k + 1 :])
-        return self._made(boxes, held, tuple(prices), answers)
-
-    def with_new_box(self, k, box):
-        """The set with one more box at the end; k is ignored."""
-        return StandaloneBoxes(self.table, self.loss, (*self.boxes, box))
-
-    def without_box(self, k):
-        """The set without box k."""
-        places = np.array([i for i in range(len(self.boxes)) if i != k], dtype=np.intp)
-        return self._made(
-            tuple(self.boxes[i] for i in places),
-            self.held[places],
-            tuple(self.prices[i] for i in places),
-            self._own().taken(places),
-        )
-
-    def swap_gain(self, k):
-        """Return 0: these rules have no order."""
-        return 0.0
+    def _kept(self, held, k, n_old, n_new):
+        new = _answers(self.loss, held[k : k + n_new])
+        after = self.answers.taken(slice(k + n_old, -1))
+        return {"answers": self.answers.taken(slice(k)).followed_by(new, after)}
 
 
 def _parts(loss):
@@ -228,24 +170,9 @@ def add_rule(rules, limits):
     rest = rules.answers.mean[-1]
     constant = ((rest - 2 * squared.target) * rest).sum(axis=1) * quadratic
     terms = constant, squared.target * quadratic[:, None], quadratic
-    seeds = find_seeds(rules.table, 0, terms)
-    best = None
-    seeds.sort(key=attrgetter("value"), reverse=True)
-    for seed in seeds[:N_SEEDS]:
-        longer = rules.with_new_box(len(rules.boxes), _grown(rules, seed, limits))
-        if limits.allows(longer) and (best is None or longer.cost < best.cost):
-            best = longer
-    return best
+    seeds = find_seeds(rules.table, len(rules.boxes), terms)
 
+    def gain(seed, inside):
+        return rules.gains(rules.charges, _answers(rules.loss, inside[None]), 0)
 
-def _grown(rules, seed, limits):
-    """Narrow the seed by the best conditions, one at a time."""
-    box = {seed.column: seed.accepted}
-    for _ in range((limits.max_conditions or MOST_GROWN) - 1):
-        answers = _answers(rules.loss, rows_in(rules.table, box)[None])
-        gain = rules.gains(rules.charges, answers, 0)
-        changed = next(box_changes(rules.table, box, gain, limits), None)
-        if not changed:
-            break
-        box = changed
-    return box
+    return grow_seeds(rules, seeds, gain, limits)

@@ -178,7 +178,7 @@ def test_a_list_has_no_score():
         lambda: export(rules, "onnx", reasons=2),
         lambda: export(rules, "pmml", reasons=2),
     ):
-        with pytest.raises(ValueError, match="Reason codes need"):
+        with pytest.raises(ValueError, match="reasons= needs a scorecard"):
             call()
 
 

@@ -186,7 +186,7 @@ def make_forms(fitted):
 
     return {
         "list": fitted,
-        "list of numbers": make("first", number, flipped, lambda k: {}),
+        "list of numbers": make("list", number, flipped, lambda k: {}),
         "standalone": make("standalone", label, plain, weight),
         "standalone numbers": make("standalone", number, flipped, weight),
         "points": make("points", label, flipped, points),

@@ -190,8 +190,9 @@ def test_more_classes_and_numbers_have_none(loans):
         DefragClassifier(FOREST, pos_label=1).fit(X, three)
     X, y = load_diabetes(return_X_y=True)
     trees = RandomForestRegressor(5, random_state=0)
+    rules = DefragRegressor(trees).fit(X, y).rules_
     with pytest.raises(ValueError, match="two classes; these rules predict numbers"):
-        DefragRegressor(trees, pos_label=1).fit(X, y)
+        rules.relabel(pos_label=1)
 
 
 def test_the_command_line_has_it(simple, tmp_path, capsys):

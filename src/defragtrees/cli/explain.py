@@ -191,7 +191,7 @@ def _csv_cells(reason, rules):
         f"{texts[one['rule'] - 1]}: {', '.join(map(render.number, one['points']))}"
         for one in reason.get("added", ())
     ]
-    totals = zip(rules._score_names, reason.get("total", ()), strict=True)
+    totals = zip(rules._reported()[0], reason.get("total", ()), strict=True)
     return reason | {
         "prediction": answer,
         **dict(totals),

@@ -204,8 +204,7 @@ def decided_alike(rules, answers, probabilities):
 
     Its own predictions if the rules have none, or it has no probabilities.
     """
-    has_decision = rules.costs is not None or rules.threshold is not None
-    if not has_decision or probabilities is None:
+    if not rules._has_costs or probabilities is None:
         return answers
     decision = rules.outcome.decision(rules.threshold, rules.costs)
     return decision.choose(probabilities)

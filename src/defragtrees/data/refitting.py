@@ -90,7 +90,9 @@ def recount_rows(rules, matrix, target, weight, predictions="recount", source="r
     sums = RuleSums.of(rules, shard, None, "labels", None)
     decision = outcome.decision(rules.threshold, rules.costs)
     rules = dataclasses.replace(rules, residuals=None, rate_bands=None)
-    how = rules._recounted_by(predictions)
+    how = predictions
+    if predictions == "recount" and rules._shows_weights:
+        how = "target"  # a mean by weight has no counts to shrink predictions by
     made = recounted(
         rules,
         sums,

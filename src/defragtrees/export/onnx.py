@@ -70,7 +70,8 @@ def to_onnx(
     }
     write[rules.form](graph, matches)
     if reasons:
-        _write_reasons(graph, matches, rules._reason_codes(reasons, best), reasons)
+        codes = rules._scorecard("reasons=")._reason_codes(reasons, best)
+        _write_reasons(graph, matches, codes, reasons)
     return graph.model()
 
 

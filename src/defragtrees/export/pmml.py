@@ -81,7 +81,7 @@ def to_pmml(
             add_model, reasons=3 if reasons is None else reasons, best=best
         )
     elif reasons:
-        rules._reason_codes(reasons, best)  # raises, as a list has none
+        rules._scorecard("reasons=")  # raises
     text = rules._combination_text() or "The first rule that matches predicts."
     document = Element("PMML", version="4.4", xmlns=NAMESPACE)
     header = SubElement(document, "Header", description=text)

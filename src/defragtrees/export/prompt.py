@@ -99,7 +99,6 @@ def _rule_lines(rules):
         else:
             text = f"{rules._default_text.capitalize()} {then}."
         found = f" {row['estimate_text']}." if row["estimate_text"] else ""
-        weight = rules._shown_weight(rule)
-        if weight is not None:
-            found += f" Weight {render.number(weight)}."
+        if rules._shows_weights:
+            found += f" Weight {render.number(rule.weight)}."
         yield render.plain(f"{row['rule']}. {text}{found}")

@@ -160,12 +160,7 @@ class _Writer:
 
     def score(self, column=None):
         """The total of points; of several, one per class, a column of them."""
-        n_totals = len(self.rules._score_names)
-        if not n_totals:
-            raise ValueError(
-                f"score=True needs a scorecard; got a {type(self.rules).__name__}. Fit "
-                "with form='points'."
-            )
+        n_totals = self.rules._scorecard("score=True").outcome.n_points
         if column is None and n_totals > 1:
             raise ValueError(
                 f"score=True needs one total; this scorecard has {n_totals}, one per "
@@ -176,8 +171,9 @@ class _Writer:
     def beside(self, probabilities):
         """Totals and probabilities, by the names of their columns."""
         rules = self.rules
-        columns = {name: self.score(k) for k, name in enumerate(rules._score_names)}
-        for label in _classes(rules) if probabilities else rules._reported_classes:
+        names, labels = rules._reported()
+        columns = {name: self.score(k) for k, name in enumerate(names)}
+        for label in _classes(rules) if probabilities else labels:
             columns[f"probability {label}"] = self.probability(label)
         return columns
 
@@ -187,7 +183,7 @@ class _Writer:
         Of the rules that do, in the order of their points, the first is the first
         reason, the second the second, and so on.
         """
-        codes = self.rules._reason_codes(n, best) if n else ()
+        codes = self.rules._scorecard("reasons=")._reason_codes(n, best) if n else ()
         dialect, name = self.dialect, _unused_names(self.rules, self.dialect)
         flags = [name("rule", code.rule) for code in codes]
         columns = []

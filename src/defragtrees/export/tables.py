@@ -100,8 +100,7 @@ def _form_values(rules, rule):
             names = [f"points {label}" for label in rules.outcome.labels]
         points = dict(zip(names, map(float, rule.points), strict=True))
         return None, {**points, "weight": None}
-    weight = rules._shown_weight(rule)
-    weight = None if weight is None else float(weight)
+    weight = float(rule.weight) if rules._shows_weights else None
     return rules.outcome.cell_value(rule.prediction), {"weight": weight}
 
 

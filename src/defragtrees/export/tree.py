@@ -61,8 +61,7 @@ def to_tree(
         nodes = _grow(
             tests, lambda found: _leaf_value(rules, found, leaves), max_leaves
         )
-        decides = rules.threshold is not None or rules.costs is not None
-        differs = "the rules decide by threshold or costs" if decides else None
+        differs = "the rules decide by threshold or costs" if rules._has_costs else None
     if differs and leaves == "probabilities":
         warn(
             "The tree has the probabilities of the rules and predicts the most "

@@ -321,8 +321,8 @@ def coverage(
         text = render.share((matched if predicted is None else predicted)[k])
         if errors is not None and not math.isnan(errors[k]):
             text += f", {rules.outcome.error_phrase(errors[k])}"
-        elif (weight := rules._shown_weight(rule)) is not None:
-            text += f", weight {render.rounded(weight)}"
+        elif rules._shows_weights:
+            text += f", weight {render.rounded(rule.weight)}"
         texts.append(": ".join(filter(None, (then_text(rules, rule), text))))
     ax, places = rule_rows(rules, ax, texts)
     edge: dict[str, Any] = {"edgecolor": style.GREY, "linewidth": 0.6}

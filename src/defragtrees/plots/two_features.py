@@ -299,9 +299,8 @@ def _draw_panel(ax, plane, rule, colours, strength):
 def _panel_title(rules, k, features):
     rule = [*rules][k]
     text = f"{k + 1}: {rules._then_text(rule, is_short=True)}"
-    weight = rules._shown_weight(rule)
-    if weight is not None:
-        text += f", weight {render.rounded(weight)}"
+    if rules._shows_weights:
+        text += f", weight {render.rounded(rule.weight)}"
     lines = style.wrap(text, PANEL, 8, most=3)
     others = sum(c.n_sides for c in rule.conditions if c.feature not in features)
     if others:

@@ -107,7 +107,7 @@ def measure_facts(summary):
         found["half_within"] = float(np.median(np.abs(rows.predicted - rows.y)))
     elif costs is not None:
         measure = "cost"
-    elif outcome.is_binary and (summary.has_costs or is_rare):
+    elif outcome.is_binary and (summary.rules._has_costs or is_rare):
         measure = "found"
     found["shorter"] = None if measure == "found" else _shorter(summary, costs)
     found["outside"] = tuple(filter(_is_outside, parts))

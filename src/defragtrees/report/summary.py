@@ -120,11 +120,6 @@ class Summary:
         """Stability under resampling, if it was measured."""
         return None if self.simplifier is None else self.simplifier.stability_
 
-    @property
-    def has_costs(self):
-        """Whether costs or a threshold are set."""
-        return self.rules.costs is not None or self.rules.threshold is not None
-
     @cached_property
     def facts(self):
         """Facts for a verdict; see `report.facts`."""
@@ -777,9 +772,8 @@ def _rate_flags(rows, k, baseline):
     """Flags for mostly wrong predictions, and for a rate like that of all rows."""
     rules, members, reasons = rows.rules, rows.members[:, k], {}
     # With costs, it may be best to be wrong more often than right.
-    has_costs = rules.costs is not None or rules.threshold is not None
     n_here = int(members.sum())
-    if rows.y is not None and n_here >= FEWEST and not has_costs:
+    if rows.y is not None and n_here >= FEWEST and not rules._has_costs:
         is_right = rows.predicted == rows.y
         if rows.mean(is_right, members) < 0.5:
             reasons["wrong more often than right here"] = (
@@ -811,8 +805,7 @@ def _rate_here(rows, k, place):
     """Rate of a class in the rows of a rule, and its interval; None if averaged."""
     rules, members = rows.rules, rows.members[:, k]
     weight = float(rows.weight[members].sum())
-    is_averaged = rules._shown_weight(list(rules)[k]) is not None
-    if rows.y is None or is_averaged or not weight > 0:
+    if rows.y is None or rules._shows_weights or not weight > 0:
         return None, None
     rate = rows.mean(rows.y == rules.outcome.labels[place], members)
     return rate, wilson_interval(rate, weight)

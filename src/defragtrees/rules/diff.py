@@ -291,7 +291,10 @@ def _setting_changes(before: RuleModel, after: RuleModel) -> Iterator[Change]:
         if old[name] != new[name]:
             yield Change("setting", f"{text} is {new[name]!r}, was {old[name]!r}")
     if (before.threshold, before.costs) != (after.threshold, after.costs):
-        now, then = decision_phrase(after), decision_phrase(before)
+        now, then = (
+            decision_phrase(rules.outcome, rules.threshold, rules.costs)
+            for rules in (after, before)
+        )
         yield Change("setting", f"{now}; before: {then}")
     added = after.edits[len(before.edits) :]
     if after.edits[: len(before.edits)] == before.edits:
@@ -322,9 +325,8 @@ def _in_rows(
         measures["error_before"] = outcome.error(y, first)
         measures["error_after"] = outcome.error(y, second)
         # Both are judged by the costs of `after`, or of `before` if it has none.
-        has_costs = after.costs is not None or after.threshold is not None
-        rules = after if has_costs else before
-        if rules.costs is not None or rules.threshold is not None:
+        rules = after if after._has_costs else before
+        if rules._has_costs:
             true, costs = outcome.encode_any(y), cost_matrix(rules)
             known = outcome.is_known(true)
             pairs = (("before", first), ("after", second)) if known.any() else ()

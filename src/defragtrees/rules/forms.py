@@ -33,9 +33,6 @@ class ReasonCode:
     text: str
 
 
-NOT_MOVED = "These rules have no order, so they cannot be moved."
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class RuleList(RuleModel):
     """Rules in order: the first that matches a row predicts it, else the default.
@@ -75,6 +72,10 @@ class RuleList(RuleModel):
         "; all but the default rule match {coverage} of the rows."
     )
     _size: ClassVar[str] = f"{_short_size[:-1]}, {{overlap}} per row."
+    _fixed_text: ClassVar[str] = (
+        "The prediction of a rule follows from its probabilities and the costs, so it "
+        "cannot be changed here."
+    )
 
     @property
     def _unpredicted_classes(self) -> tuple[Any, ...]:
@@ -166,23 +167,6 @@ class RuleList(RuleModel):
         unknown = (math.nan, math.nan)
         ends = [self.outcome.estimate(rule)["interval"] or unknown for rule in self]
         return np.array(ends, dtype=np.float64)[self._apply(held)]
-
-    @property
-    def _editable(self) -> dict[str, bool]:
-        by_label = self.threshold is None and self.costs is None
-        is_own = by_label or not self.outcome.has_probabilities
-        return {"prediction": is_own, "points": False, "move": True}
-
-    def _not_editable_text(self) -> str:
-        if self._editable["prediction"]:
-            return ""
-        return (
-            "The prediction of a rule follows from its probabilities and the costs, so "
-            "it cannot be changed here."
-        )
-
-    def _takes_rows(self, is_default: bool) -> bool:
-        return True
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -316,6 +300,10 @@ class RuleSet(_AveragedRules):
         ", each with the rate of all rows that it matches; they match {coverage} of "
         "the rows, {overlap} per row."
     )
+    _fixed_text: ClassVar[str] = (
+        "Standalone rules have no order, and where several match their probabilities "
+        "decide. A rule can be dropped and its conditions changed."
+    )
 
     def _check(self) -> None:
         super()._check()
@@ -363,17 +351,6 @@ class RuleSet(_AveragedRules):
     ) -> Iterator[tuple[Any, Any]]:
         for members, failed in super()._explained(matrix, held, places):
             yield members if len(members) > 1 else (), failed
-
-    def _not_editable_text(self) -> str:
-        if self._editable["prediction"]:
-            return NOT_MOVED
-        return (
-            "Standalone rules have no order, and where several match their "
-            "probabilities decide. A rule can be dropped and its conditions changed."
-        )
-
-    def _takes_rows(self, is_default: bool) -> bool:
-        return is_default
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -424,6 +401,10 @@ class Scorecard(RuleModel):
     _size: ClassVar[str] = (
         "; on average {overlap} of them match per row. Their points and those of the "
         "base add up."
+    )
+    _fixed_text: ClassVar[str] = (
+        "Points add up in any order, so rules cannot be moved; the points of each can "
+        "be changed."
     )
 
     @property
@@ -519,6 +500,20 @@ class Scorecard(RuleModel):
         [[None, None], ['not (years > 1)', 'late payments > 0']]
         """
         return self._reasons(self.covers(X), n, best)
+
+    def _scorecard(self, what: str) -> Self:
+        return self
+
+    def _reasons(self, held: Flags, n: int, best: str) -> Values:
+        """Texts of the first reason codes of each row, by which rules match."""
+        codes = self._reason_codes(n, best)
+        texts = np.full((len(held), n), None, dtype=object)
+        rank = np.zeros(len(held), dtype=np.intp)
+        for code in codes:
+            rows = np.flatnonzero((held[:, code.rule] == code.if_match) & (rank < n))
+            texts[rows, rank[rows]] = code.text
+            rank[rows] += 1
+        return texts
 
     def _reason_codes(self, n: Any, best: str) -> list[ReasonCode]:
         """What can be a reason, the most points first; of equal ones the first rule."""
@@ -618,17 +613,22 @@ class Scorecard(RuleModel):
             )
         size = math.log(2) / points_to_double
         unit = size if self.outcome.labels.index(of) else -size
-        origin = points - math.log(odds) / size
-        base = self.values_of(np.array(self.default.points))[0] / unit + origin
-        rules = [
-            dataclasses.replace(rule, points=(float(round(own * self.unit / unit)),))
-            for rule in self.rules
-            for own in rule.points or ()
-        ]
+        return self._rescaled(unit, points - math.log(odds) / size, is_whole=True)
+
+    def _rescaled(self, unit: float, origin: float, is_whole: bool) -> Self:
+        """The same card with another unit and origin, in whole points if asked for."""
+
+        def scaled(rule: Rule, before: float, after: float) -> Rule:
+            points = [
+                (p - before) * self.unit / unit + after for p in rule.points or ()
+            ]
+            points = [float(round(p)) for p in points] if is_whole else points
+            return dataclasses.replace(rule, points=tuple(points))
+
         return dataclasses.replace(
             self,
-            rules=tuple(rules),
-            default=dataclasses.replace(self.default, points=(float(round(base)),)),
+            rules=tuple(scaled(rule, 0.0, 0.0) for rule in self.rules),
+            default=scaled(self.default, self.origin, origin),
             unit=unit,
             origin=origin,
         )
@@ -644,20 +644,18 @@ class Scorecard(RuleModel):
             totals += np.outer(held[:, k], np.array(rule.points, np.float64))
         return totals
 
-    @property
-    def _score_names(self) -> list[str]:
-        """Names of columns of totals: one, or one per class."""
-        if self.outcome.n_points == 1:
-            return ["score"]
-        return [f"score {label}" for label in self.outcome.labels]
+    def _further_columns(self, held: Flags) -> dict[str, Any]:
+        names, _ = self._reported()
+        return dict(zip(names, self._totals(held).T, strict=True))
 
-    def _prediction_columns(self, held: Flags) -> dict[str, Any]:
-        totals = zip(self._score_names, self._totals(held).T, strict=True)
-        return {"prediction": self._predict(held), **dict(totals)}
-
-    @property
-    def _reported_classes(self) -> tuple[Any, ...]:
-        return (self.outcome.positive_class,) if self.outcome.is_binary else ()
+    def _reported(
+        self, probabilities: bool | None = None
+    ) -> tuple[list[str], tuple[Any, ...]]:
+        names = [f"score {label}" for label in self.outcome.labels or ()]
+        names = ["score"] if self.outcome.n_points == 1 else names
+        if probabilities is None and self.outcome.is_binary:
+            return names, (self.outcome.positive_class,)
+        return names, super()._reported(probabilities)[1]
 
     def _calibrated_by(self, held: Flags) -> Values:
         # No rule predicts alone: rows with the same total or, of more classes, with the
@@ -714,26 +712,9 @@ class Scorecard(RuleModel):
     def _on_scale_of(self, before: "Scorecard") -> Self:
         if (before.unit, before.origin) == (self.unit, self.origin):
             return self
-        is_whole = all(
-            float(p).is_integer() for rule in before for p in rule.points or ()
-        )
-
-        def scaled(rule: Rule, shift: float, origin: float) -> Rule:
-            points = [
-                (p - shift) * self.unit / before.unit + origin
-                for p in rule.points or ()
-            ]
-            return dataclasses.replace(
-                rule, points=tuple(float(round(p)) if is_whole else p for p in points)
-            )
-
-        return dataclasses.replace(
-            self,
-            rules=tuple(scaled(rule, 0.0, 0.0) for rule in self.rules),
-            default=scaled(self.default, self.origin, before.origin),
-            unit=before.unit,
-            origin=before.origin,
-        )
+        points = [p for rule in before for p in rule.points or ()]
+        is_whole = all(float(p).is_integer() for p in points)
+        return self._rescaled(before.unit, before.origin, is_whole)
 
     def to_dict(self, profile: bool = True) -> dict[str, Any]:
         return super().to_dict(profile) | {"unit": self.unit, "origin": self.origin}
@@ -763,9 +744,6 @@ class Scorecard(RuleModel):
             f"{total_text(self)}."
         )
 
-    def _prediction_text(self, prediction: Any) -> str:
-        return self.outcome.answer_of_points_text(prediction)
-
     def _explanation_cells(self, row: Floats, explanation: Explanation) -> Cells:
         header, rows = super()._explanation_cells(row, explanation)
         total = map(render.grouped, self._shown_total(row))
@@ -778,30 +756,17 @@ class Scorecard(RuleModel):
     def _explanation_data(
         self, explanation: Explanation, row: Floats
     ) -> dict[str, Any]:
-        every = [*self]
-        added = [
-            {"rule": k + 1, "points": list(every[k].points or ())}
-            for k in explanation.averaged
-        ]
+        pairs = [(k + 1, [*self][k].points or ()) for k in explanation.averaged]
+        added = [{"rule": number, "points": list(points)} for number, points in pairs]
         return {"added": added, "total": self._shown_total(row)}
 
     @property
     def _explanation_names(self) -> list[str]:
-        return [*self._score_names, "points", "values"]
+        return [*self._reported()[0], "points", "values"]
 
     def _shown_total(self, row: Floats) -> list[float]:
         [total] = self._totals(self._covers(row[None]))
         return [render.round_to(value, 9) for value in total]
-
-    @property
-    def _editable(self) -> dict[str, bool]:
-        return {"prediction": False, "points": True, "move": False}
-
-    def _not_editable_text(self) -> str:
-        return (
-            "Points add up in any order, so rules cannot be moved; the points of each "
-            "can be changed."
-        )
 
     def _read_answer(self, text: str) -> Any:
         try:
@@ -868,16 +833,16 @@ class RuleEnsemble(_AveragedRules):
         "; on average {overlap} of them match per row, and the last one matches all. "
         "The prediction is their mean by weight."
     )
+    _fixed_text: ClassVar[str] = (
+        "Averaged rules have no order and predict together. A rule can be dropped and "
+        "its conditions changed."
+    )
 
     def _inserted(self, *given: Any) -> Rule:
         raise ValueError(
             "Averaged rules have weights that were fitted together, so no rule can be "
             "inserted. Fit them again."
         )
-
-    def _recounted_by(self, predictions: str) -> str:
-        # Weights stay; a mean by weight has no counts to shrink predictions by.
-        return "target" if predictions == "recount" else predictions
 
     def _then_text(self, rule: Rule, is_short: bool = False) -> str:
         return (
@@ -894,14 +859,6 @@ class RuleEnsemble(_AveragedRules):
 
     def _combination_text(self) -> str:
         return "The prediction is the mean of all rules that match, by weight."
-
-    def _not_editable_text(self) -> str:
-        if self._editable["prediction"]:
-            return NOT_MOVED
-        return (
-            "Averaged rules have no order and predict together. A rule can be dropped "
-            "and its conditions changed."
-        )
 
 
 FORMS: dict[str, Any] = {

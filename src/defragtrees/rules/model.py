@@ -64,6 +64,8 @@ from defragtrees.tables import read_matrix
 
 __all__ = ["RuleModel"]
 
+UNORDERED = "These rules have no order, so they cannot be moved."
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RuleModel(ByValue, ABC):
@@ -165,6 +167,7 @@ class RuleModel(ByValue, ABC):
     _reading_text: ClassVar[str]
     _size: ClassVar[str]
     _short_size: ClassVar[str] = "."
+    _fixed_text: ClassVar[str]  # why predictions of rules cannot be changed
 
     def __post_init__(self) -> None:
         names, classes = tuple(self.feature_names), self.classes or ()
@@ -220,20 +223,21 @@ class RuleModel(ByValue, ABC):
         if self.training is not None:
             has_classes = outcome.n_classes > 0
             self.training.check(self.categories or (), outcome.n_moments, has_classes)
-        if self.threshold is not None or self.costs is not None:
+        if self._has_costs:
             self._check_decision()
 
     def _check_intervals(self) -> None:
         """Raise ValueError for intervals that these rules cannot have."""
-        found = self.residuals
-        self.outcome.check_intervals(found, self.rate_bands)
-        if found is not None and found.edges is None:
-            if not self._is_exclusive or len(found.bands) != self.n_rules:
-                raise ValueError(
-                    "residuals without edges must have a band per rule, and one rule "
-                    f"must predict each row; got {len(found.bands)} for {self.n_rules} "
-                    "rules."
-                )
+        residuals = self.residuals
+        self.outcome.check_intervals(residuals, self.rate_bands)
+        if residuals is None or residuals.edges is not None:
+            return
+        if not self._is_exclusive or len(residuals.bands) != self.n_rules:
+            raise ValueError(
+                "residuals without edges must have a band per rule, and one rule must "
+                f"predict each row; got {len(residuals.bands)} for {self.n_rules} "
+                "rules."
+            )
 
     def _check_conditions(self, rule: Rule) -> None:
         features = [condition.feature for condition in rule.conditions]
@@ -315,6 +319,11 @@ class RuleModel(ByValue, ABC):
     def _has_probabilities(self) -> bool:
         """Whether each rule has the distribution that `predict_proba` needs."""
         return all(rule.distribution is not None for rule in self)
+
+    @property
+    def _has_costs(self) -> bool:
+        """Whether costs or a threshold decide between classes."""
+        return self.costs is not None or self.threshold is not None
 
     @property
     def _training_rates(self) -> tuple[float, ...] | None:
@@ -512,50 +521,34 @@ class RuleModel(ByValue, ABC):
         best: str = "high",
     ) -> dict[str, Any]:
         """The columns of `predict_frame`, by name."""
-        columns = self._prediction_columns(held)
-        labels = self._reported_classes
-        if probabilities is not None:
-            labels = tuple(self.classes or ()) if probabilities else ()
+        columns = {"prediction": self._predict(held), **self._further_columns(held)}
+        _, labels = self._reported(probabilities)
         if labels or probabilities:
             likely = self._predict_proba(held)
             for label in labels:
                 place = self.outcome.labels.index(label)
                 columns[f"probability {label}"] = likely[:, place]
         if reasons:
-            for k, texts in enumerate(self._reasons(held, reasons, best).T, start=1):
-                columns[f"reason {k}"] = texts
+            texts = self._scorecard("reasons=")._reasons(held, reasons, best)
+            columns |= {f"reason {k + 1}": texts[:, k] for k in range(reasons)}
         return columns
 
-    def _prediction_columns(self, held: Flags) -> dict[str, Any]:
-        """The columns of `predict_frame` before probabilities, by name."""
-        return {"prediction": self._predict(held), "rule": self._apply(held) + 1}
+    def _further_columns(self, held: Flags) -> dict[str, Any]:
+        """The columns of `predict_frame` beside the prediction, by name."""
+        return {"rule": self._apply(held) + 1}
 
-    @property
-    def _score_names(self) -> list[str]:
-        """Names of columns of totals: those of a scorecard."""
-        return []
+    def _reported(
+        self, probabilities: bool | None = None
+    ) -> tuple[list[str], tuple[Any, ...]]:
+        """Names of totals, and the classes whose probability is a column."""
+        return [], tuple(self.classes or ()) if probabilities else ()
 
-    @property
-    def _reported_classes(self) -> tuple[Any, ...]:
-        """The classes whose probability is a column by default."""
-        return ()
-
-    def _reason_codes(self, n: int, best: str) -> list[Any]:
+    def _scorecard(self, what: str) -> Any:
+        """These rules, if they are a scorecard, for what only that can do."""
         raise ValueError(
-            f"Reason codes need a scorecard; got a {type(self).__name__}. Fit with "
+            f"{what} needs a scorecard; got a {type(self).__name__}. Fit with "
             "form='points'."
         )
-
-    def _reasons(self, held: Flags, n: int, best: str) -> Values:
-        """Texts of the first reason codes of each row, by which rules match."""
-        codes = self._reason_codes(n, best)
-        texts = np.full((len(held), n), None, dtype=object)
-        rank = np.zeros(len(held), dtype=np.intp)
-        for code in codes:
-            rows = np.flatnonzero((held[:, code.rule] == code.if_match) & (rank < n))
-            texts[rows, rank[rows]] = code.text
-            rank[rows] += 1
-        return texts
 
     def _covers(self, matrix: Floats) -> Flags:
         """Which rules match which rows of a matrix that `_encode` made."""
@@ -628,10 +621,6 @@ class RuleModel(ByValue, ABC):
         """
         return counted, {}
 
-    def _recounted_by(self, predictions: str) -> str:
-        """What `refit` makes of predictions; see `data.statistics.recounted`."""
-        return predictions
-
     def _on_scale_of(self, before: Any) -> Self:
         """The rules with their points, if they have any, on the scale of others."""
         return self
@@ -677,10 +666,6 @@ class RuleModel(ByValue, ABC):
     def _then_columns(self) -> dict[str, list[str]]:
         """What rules predict or contribute, as columns of a table."""
         return {self.outcome.then_title: [self._then_text(rule) for rule in self]}
-
-    def _shown_weight(self, rule: Rule) -> float | None:
-        """The weight of a rule, if people need it to follow a prediction; else None."""
-        return rule.weight if self._shows_weights else None
 
     @cached_property
     def _shown_conditions(self) -> tuple[tuple[Condition, ...], ...]:
@@ -831,17 +816,15 @@ class RuleModel(ByValue, ABC):
             yield tuple(np.flatnonzero(members).tolist()), ()
 
     def _explanation_text(self, row: Floats, explanation: Explanation) -> render.Lines:
-        answer = self._prediction_text(explanation.answer)
-        basis = self._basis(explanation)
-        head = render.plain("; ".join(filter(None, [f"Prediction: {answer}", basis])))
+        outcome, basis = self.outcome, self._basis(explanation)
+        write = outcome.answer_of_points_text if self._n_points else outcome.answer_text
+        parts = [f"Prediction: {write(explanation.answer)}", basis]
+        head = render.plain("; ".join(filter(None, parts)))
         header, rows = self._explanation_cells(row, explanation)
         width = render.page_width()
         text = f"{wrap_notes([head], width)}\n\n{table_text((header, rows), width)}"
         html = render.html_table(header, rows, "", left_columns(header))
         return render.Lines(text, f"<p>{escape(head)}</p>{html}")
-
-    def _prediction_text(self, prediction: Any) -> str:
-        return self.outcome.answer_text(prediction)
 
     def _explanation_cells(self, row: Floats, explanation: Explanation) -> Cells:
         """The rules that match, with what each contributes, as a table."""
@@ -849,8 +832,12 @@ class RuleModel(ByValue, ABC):
         for k in explanation.averaged or (explanation.rule,):
             parts = self._contribution([*self][k])
             header[3:] = parts
-            values = self._condition_values(row, k)
-            for i, pair in enumerate(values):
+            conditions = self._shown_conditions[k] if k < len(self.rules) else ()
+            values = [
+                (condition_text(self, c), self._value_text(row, c.feature))
+                for c in conditions
+            ]
+            for i, pair in enumerate(values or [(self._default_text, "")]):
                 added = parts.values() if i == 0 else [""] * len(parts)
                 rows.append(["" if i else str(k + 1), *pair, *added])
         return header, [[render.plain(cell) for cell in line] for line in rows]
@@ -872,28 +859,14 @@ class RuleModel(ByValue, ABC):
         self, explanation: Explanation, row: Floats
     ) -> dict[str, Any]:
         """The rules that combine in a row, as plain data for JSON."""
-        if not explanation.averaged:
-            return {}
-        every = [*self]
-        return {
-            "averaged": [
-                {"rule": k + 1, "weight": every[k].weight} for k in explanation.averaged
-            ]
-        }
+        pairs = [(k + 1, [*self][k].weight) for k in explanation.averaged]
+        averaged = [{"rule": number, "weight": weight} for number, weight in pairs]
+        return {"averaged": averaged} if averaged else {}
 
     @property
     def _explanation_names(self) -> list[str]:
         """What explains a prediction, as columns of a table with one line per row."""
         return ["rule", "if", "values", "failed"]
-
-    def _condition_values(self, row: Floats, k: int) -> list[tuple[str, str]]:
-        """The conditions of a rule, each with the value of the row."""
-        if k == len(self.rules):
-            return [(self._default_text, "")]
-        return [
-            (condition_text(self, condition), self._value_text(row, condition.feature))
-            for condition in self._shown_conditions[k]
-        ]
 
     def _value_text(self, row: Floats, feature: int) -> str:
         value = float(row[feature])
@@ -1174,7 +1147,7 @@ class RuleModel(ByValue, ABC):
         made = self.outcome.with_answer(made, self._read_answer(text))
         if probability is not None:
             made = self.outcome.with_probability(made, probability)
-        if self.costs is not None or self.threshold is not None:
+        if self._has_costs:
             decision = self.outcome.decision(self.threshold, self.costs)
             [follows] = self.outcome.decode(decision.choose([made.distribution]))
             if made.prediction != follows:
@@ -1333,26 +1306,17 @@ class RuleModel(ByValue, ABC):
 
     def _decided(self, action: str, decision: Any) -> Self:
         """The rules with predictions that a decision makes from their probabilities."""
-        outcome, training = self.outcome, self.training
         chosen = decision.choose([rule.distribution for rule in self])
+        labels = self.outcome.decode(chosen).tolist()
         made = [
             rule
             if rule.prediction == label
             else dataclasses.replace(rule, prediction=label, error=math.nan)
-            for rule, label in zip(self, outcome.decode(chosen).tolist(), strict=True)
+            for rule, label in zip(self, labels, strict=True)
         ]
-        if training is not None:
-            training = dataclasses.replace(training, error=None, agreement=None)
-        changed = dataclasses.replace(
-            self,
-            rules=tuple(made[:-1]),
-            default=made[-1],
-            threshold=decision.threshold,
-            costs=decision.stated_costs,
-            training=training,
-        )
-        edit = Edit(action, decision_phrase(changed))
-        return dataclasses.replace(changed, edits=(*self.edits, edit))
+        given = {"threshold": decision.threshold, "costs": decision.stated_costs}
+        text = decision_phrase(self.outcome, **given)
+        return self._with_rules(made, Edit(action, text), **given)
 
     def move(self, rule: int, to: int) -> Self:
         """Return a copy with one rule moved to another position.
@@ -1376,12 +1340,19 @@ class RuleModel(ByValue, ABC):
     @property
     def _editable(self) -> dict[str, bool]:
         """Which of "prediction", "points" and "move" change something in this form."""
-        is_own = not self.outcome.has_probabilities
-        return {"prediction": is_own, "points": False, "move": False}
+        follows = self._has_costs if self._is_exclusive else True
+        follows = follows and self.outcome.has_probabilities
+        return {
+            "prediction": not (follows or self._n_points),
+            "points": self._n_points > 0,
+            "move": self._is_exclusive,
+        }
 
-    @abstractmethod
     def _not_editable_text(self) -> str:
-        """Why some of `editable` are False; may be empty."""
+        """Why some of `_editable` are False; may be empty."""
+        if self._editable["prediction"]:
+            return "" if self._is_exclusive else UNORDERED
+        return self._fixed_text
 
     def _read_answer(self, text: str) -> Any:
         """What `set_prediction` takes, from a text: a class as it is, or a number."""
@@ -1396,10 +1367,6 @@ class RuleModel(ByValue, ABC):
             )
         return self.outcome.with_answer(rule, answer)
 
-    def _takes_rows(self, is_default: bool) -> bool:
-        """Whether the rules before it take rows from a rule."""
-        return False
-
     def _edited(
         self, rules: Iterable[Rule], edit: Edit, default: Rule | None = None
     ) -> Self:
@@ -1410,8 +1377,9 @@ class RuleModel(ByValue, ABC):
             """Conditions of each rule, and of the rules that take rows from it."""
             asked = [rule.conditions for rule in every]
             for k, conditions in enumerate(asked):
-                takes = self._takes_rows(k == len(asked) - 1)
-                yield conditions, frozenset(asked[:k]) if takes else None
+                is_rest = k == len(asked) - 1 and not self._default_matches_all
+                is_after = self._is_exclusive or is_rest
+                yield conditions, frozenset(asked[:k]) if is_after else None
 
         before = dict(counted([*self]))
         made = [
@@ -1422,17 +1390,17 @@ class RuleModel(ByValue, ABC):
                 changed, counted(changed), strict=True
             )
         ]
-        training = self.training
-        if training is not None:
-            training = dataclasses.replace(training, error=None, agreement=None)
+        return self._with_rules(made, edit, residuals=None, rate_bands=None)
+
+    def _with_rules(self, made: list[Rule], edit: Edit, **changes: Any) -> Self:
+        """The model with other rules, without the scores of the rules before."""
+        if self.training is not None:
+            changes["training"] = dataclasses.replace(
+                self.training, error=None, agreement=None
+            )
+        edits = (*self.edits, edit)
         return dataclasses.replace(
-            self,
-            rules=tuple(made[:-1]),
-            default=made[-1],
-            residuals=None,
-            rate_bands=None,
-            training=training,
-            edits=(*self.edits, edit),
+            self, rules=tuple(made[:-1]), default=made[-1], edits=edits, **changes
         )
 
     def _with_conditions(

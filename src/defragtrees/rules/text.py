@@ -329,15 +329,14 @@ def rule_lines(rules: "RuleModel") -> list[str]:
     for rule, row in zip(rules, rules._rows(), strict=True):
         # Without separators, so that a program reads numbers too.
         then = row["then"] if rules.classes else row["then"].replace(",", "")
-        if row["if"] == "otherwise":
+        if not rule.conditions:
             text = f"{row['rule']}. {rules._default_text} {then}"
         else:
             text = f"{row['rule']}. if {row['if']} then {then}"
         if row["estimate_text"]:
             text += f": {row['estimate_text']}"
-        weight = rules._shown_weight(rule)
-        if weight is not None:
-            text += f", weight {render.number(weight)}"
+        if rules._shows_weights:
+            text += f", weight {render.number(rule.weight)}"
         if not math.isnan(row["share"]):
             evidence = f"{render.percent(row['share'])} of rows"
             if shows_errors and not math.isnan(row["error"]):
@@ -361,45 +360,47 @@ def decision_text(
     >>> print(decision_text(rules))
     Predicts bad if P(bad) >= 0.15.
     """
+    outcome = rules.outcome
     if rules.threshold is not None:
-        return f"{head} {_threshold_text(rules, rules.threshold, at_least)}."
+        return f"{head} {_threshold_text(outcome, rules.threshold, at_least)}."
     if rules.costs is None:
         return ""
     return (
         f"{head} the class with the lowest expected cost. "
-        f"Costs: {_costs_text(rules, rules.costs)}."
+        f"Costs: {_costs_text(outcome, rules.costs)}."
     )
 
 
-def decision_phrase(rules: "RuleModel") -> str:
-    """`decision_text` inside another sentence; never empty.
+def decision_phrase(outcome: Outcome, threshold: Any, costs: Any) -> str:
+    """How a class is chosen from probabilities, inside another sentence.
 
     Examples
     --------
-    >>> decision_phrase(rules), decision_phrase(rules.with_costs({("yes", "no"): 5}))
-    ('predicts the most probable class', \
-'costs: yes predicted for no 1, no predicted for yes 5')
+    >>> decision_phrase(rules.outcome, None, None)
+    'predicts the most probable class'
+    >>> decision_phrase(rules.outcome, None, ((0, 1), (5, 0)))
+    'costs: yes predicted for no 1, no predicted for yes 5'
     """
-    if rules.threshold is not None:
-        return f"predicts {_threshold_text(rules, rules.threshold)}"
-    if rules.costs is not None:
-        return f"costs: {_costs_text(rules, rules.costs)}"
+    if threshold is not None:
+        return f"predicts {_threshold_text(outcome, threshold)}"
+    if costs is not None:
+        return f"costs: {_costs_text(outcome, costs)}"
     return "predicts the most probable class"
 
 
-def _threshold_text(rules: "RuleModel", threshold: float, at_least: str = ">=") -> str:
-    label = rules.outcome.label_text(rules.outcome.positive_class)
-    least = render.number(rules.outcome.positive_threshold(threshold))
+def _threshold_text(outcome: Outcome, threshold: float, at_least: str = ">=") -> str:
+    label = outcome.label_text(outcome.positive_class)
+    least = render.number(outcome.positive_threshold(threshold))
     return render.plain(f"{label} if P({label}) {at_least} {least}")
 
 
-def _costs_text(rules: "RuleModel", costs: Sequence[Sequence[float]]) -> str:
+def _costs_text(outcome: Outcome, costs: Sequence[Sequence[float]]) -> str:
     """The cost of each error."""
-    name, classes = rules.outcome.label_text, rules.classes or ()
+    labels = [outcome.label_text(label) for label in outcome.labels or ()]
     pairs = [
-        f"{name(predicted)} predicted for {name(true)} {render.rounded(cost)}"
-        for true, row in zip(classes, costs, strict=True)
-        for predicted, cost in zip(classes, row, strict=True)
+        f"{predicted} predicted for {true} {render.rounded(cost)}"
+        for true, row in zip(labels, costs, strict=True)
+        for predicted, cost in zip(labels, row, strict=True)
         if predicted != true
     ]
     return render.plain(", ".join(pairs))
@@ -446,9 +447,9 @@ def score_cells(
         for label, prefix in SOURCES
         if f"{prefix}fidelity" in scores or f"{prefix}error" in scores
     ]
-    also = "expected_cost" if _has_costs(rules) else None
+    also = "expected_cost" if rules._has_costs else None
     measures = outcome.shown_measures(
-        narrow=is_short, also=also, has_costs=_has_costs(rules)
+        narrow=is_short, also=also, has_costs=rules._has_costs
     )
     measures["fidelity"] = "agreement with the model"
     lines = []
@@ -468,17 +469,13 @@ def score_notes(
     Of a short table, without those on measures that it leaves out.
     """
     notes = [] if is_short else [_class_note(rules, scores)]
-    if _has_costs(rules) and "model_error" in scores:
+    if rules._has_costs and "model_error" in scores:
         notes.append("The model is measured with the same decision.")
     missing = rules._unpredicted_classes
     if missing:
         names = ", ".join(_class_name(rules, label) for label in missing[:5])
         notes.append(f"No rule predicts {names}{', ...' if missing[5:] else ''}.")
     return [note for note in notes if note]
-
-
-def _has_costs(rules: "RuleModel") -> bool:
-    return rules.costs is not None or rules.threshold is not None
 
 
 def _cell(value: float | None, outcome: Outcome) -> str:

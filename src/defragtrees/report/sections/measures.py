@@ -35,7 +35,7 @@ def measures(page):
     rows, outcome, rules = summary.rows, summary.outcome, summary.rules
     if rows.y is None:
         return None
-    shown = outcome.shown_measures(summary.scores, has_costs=summary.has_costs)
+    shown = outcome.shown_measures(summary.scores, has_costs=rules._has_costs)
     prefixes = ("",) if summary.model is None else ("", "model_")
     training = getattr(summary.simplifier, "training_", None)
     measured = [summary.scores] + ([] if training is None else [training])

@@ -1362,8 +1362,8 @@ class RuleModel(ByValue, ABC):
         """A rule with another prediction, if that does not follow from others."""
         if not self._editable["prediction"]:
             raise ValueError(
-                "The prediction of these rules follows from probabilities and cannot be "
-                "set. Drop or replace the rule, or refit it on other rows."
+                "The prediction follows from probabilities and cannot be set. Drop or "
+                "replace the rule, or refit it on other rows."
             )
         return self.outcome.with_answer(rule, answer)
 

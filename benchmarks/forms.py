@@ -117,7 +117,6 @@ def _add_short(board, X, X_test):
 
 
 def _facts(rules, X):
-    held = rules.covers(X)
     conflicts = rules.conflicts(X) if rules.form == "standalone" else [0]
     return {
         "n_rules": rules.n_rules,

@@ -55,11 +55,11 @@ def test_every_method_has_a_row_with_all_measures(iris):
 def test_a_score_is_that_of_the_fitted_estimator_on_the_rows_held_out(iris):
     model, X, y = iris
     found = compare(model, X, y, methods=["distilled"], test_size=50, random_state=3)
-    model = found.estimators["distilled", None]
+    simple = found.estimators["distilled", None]
     _, test = train_test_split(
         np.arange(len(X)), test_size=50, random_state=3, stratify=y
     )
-    error = np.mean(model.predict(X.iloc[test]) != y.iloc[test])
+    error = np.mean(simple.predict(X.iloc[test]) != y.iloc[test])
     assert found.rows()[0]["error"] == error
     assert found.model_error == np.mean(model.predict(X.iloc[test]) != y[test])
 
@@ -67,11 +67,11 @@ def test_a_score_is_that_of_the_fitted_estimator_on_the_rows_held_out(iris):
 def test_probabilities_are_measured_beside_the_model(iris):
     model, X, y = iris
     found = compare(model, X, y, methods=["distilled"], test_size=50, random_state=3)
-    model = found.estimators["distilled", None]
+    simple = found.estimators["distilled", None]
     _, test = train_test_split(
         np.arange(len(X)), test_size=50, random_state=3, stratify=y
     )
-    told, by_model = (m.predict_proba(X.iloc[test]) for m in (model, model))
+    told, by_model = (m.predict_proba(X.iloc[test]) for m in (simple, model))
     row = found.rows()[0]
     assert row["log_loss"] == pytest.approx(log_loss(y[test], told))
     assert found.model_scores["log_loss"] == pytest.approx(log_loss(y[test], by_model))
@@ -90,9 +90,9 @@ def test_probabilities_are_measured_beside_the_model(iris):
 def test_conditions_are_counted_in_all_and_per_rule(iris):
     model, X, y = iris
     found = compare(model, X, y, methods=["distilled"], budgets=[4], random_state=0)
-    model = found.estimators["distilled", 4]
-    counts = [rule.n_conditions for rule in model.rules_.rules]
-    row, scores = found.rows()[0], model.evaluate(X, y)
+    simple = found.estimators["distilled", 4]
+    counts = [rule.n_conditions for rule in simple.rules_.rules]
+    row, scores = found.rows()[0], simple.evaluate(X, y)
     assert row["n_conditions"] == scores["n_conditions"] == sum(counts) > 4
     assert row["mean_conditions"] == scores["mean_conditions"] == np.mean(counts)
     path = simplify_path(model, X, y, max_rules=3, random_state=0)

@@ -117,8 +117,7 @@ def _add_short(board, X, X_test):
 
 
 def _facts(rules, X):
-    held = rules.covers(X)
-    conflicts = rules._conflicts(held) if rules.form == "standalone" else [0]
+    conflicts = rules.conflicts(X) if rules.form == "standalone" else [0]
     return {
         "n_rules": rules.n_rules,
         "n_conditions": sum(rule.n_conditions for rule in rules),

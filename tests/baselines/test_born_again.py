@@ -402,9 +402,7 @@ def test_weight_of_two_is_a_row_given_twice(estimator, missing):
         by_weight = model.fit(X, y, sample_weight=weight).rules_
         again = np.repeat(np.arange(len(X)), weight)
         by_rows = model.fit(X[again], y[again]).rules_
-        assert [row["if"] for row in by_weight.rows()] == [
-            row["if"] for row in by_rows.rows()
-        ]
+        assert [*by_weight.to_frame()["if"]] == [*by_rows.to_frame()["if"]]
         assert [rule.share for rule in by_weight] == pytest.approx(
             [rule.share for rule in by_rows]
         )

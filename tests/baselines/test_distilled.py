@@ -142,9 +142,7 @@ def test_weight_of_two_is_a_row_given_twice(estimator, missing):
         model = type(estimator)(forest, random_state=0, **settings)
         by_weight = model.fit(X, y, sample_weight=weight).rules_
         by_rows = model.fit(X[again], y[again]).rules_
-        assert [row["if"] for row in by_weight.rows()] == [
-            row["if"] for row in by_rows.rows()
-        ]
+        assert [*by_weight.to_frame()["if"]] == [*by_rows.to_frame()["if"]]
 
 
 def test_smallest_leaf_is_by_weight():

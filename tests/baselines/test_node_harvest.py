@@ -366,12 +366,12 @@ def test_a_weight_of_two_is_a_row_given_twice(forests, source, mode):
     weight = np.random.default_rng(1).integers(1, 4, len(X))
     copies = np.repeat(np.arange(len(X)), weight)
     shared = {"source": source, "mode": mode, "n_nodes": 150, "random_state": 0}
-    for kind, model, target in (
+    for kind, forest, target in (
         (NodeHarvestRegressor, forests[0], y),
         (NodeHarvestClassifier, forests[1], labels),
     ):
-        model = kind(model, **shared).fit(X, target, sample_weight=weight)
-        again = kind(model, **shared).fit(X[copies], target[copies])
+        model = kind(forest, **shared).fit(X, target, sample_weight=weight)
+        again = kind(forest, **shared).fit(X[copies], target[copies])
         assert model.rules_.n_rules > 5
         # Rules and counts are equal; intervals of repeated rows are narrower.
         for one, two in zip(model.rules_, again.rules_, strict=True):
@@ -524,14 +524,14 @@ def test_the_same_rows_in_fewer_conditions():
 
 def test_max_rules_is_a_limit_and_well_spent(forests):
     X, y, labels = some_data()
-    for kind, model, target in (
+    for kind, forest, target in (
         (NodeHarvestRegressor, forests[0], y),
         (NodeHarvestClassifier, forests[1], labels),
     ):
-        whole = kind(model).fit(X, target)
+        whole = kind(forest).fit(X, target)
         weights = {rule.conditions: rule.weight for rule in whole.rules_}
         for most in (1, 2, 6, 1000):
-            model = kind(model, max_rules=most).fit(X, target)
+            model = kind(forest, max_rules=most).fit(X, target)
             assert model.rules_.n_rules <= most
             assert all(weights[r.conditions] == r.weight for r in model.rules_)
             if most == 6:

@@ -10,7 +10,7 @@ from defragtrees import DefragClassifier
 from defragtrees.cli.group import COMMANDS, cli
 from defragtrees.cli.simplify import command as simplify
 
-OPTIONS = {parameter.name: parameter for parameter in simplify.params}
+OPTIONS = {p.name: p for p in simplify.params if isinstance(p, click.Option)}
 FIELDS = {field.name: field for field in dataclasses.fields(DefragClassifier)}
 
 

@@ -96,7 +96,7 @@ def test_a_damaged_pickle_is_told_in_one_line(refused, files, tmp_path):
 
 def test_the_help_says_why(call):
     words = " ".join(call("simplify", "--help").out.split())
-    assert "A pickle can run any code when it is opened" in words
+    assert "which can run any code when it is opened" in words
 
 
 def test_types_that_skops_does_not_trust_are_shown(refused, files):

@@ -322,8 +322,7 @@ def test_treelite_agrees(kind, target):
     X = make_rows().astype(np.float32).astype(np.float64)
     kinds = REGRESSORS if target == "number" else CLASSIFIERS
     model = clone(kinds[kind]).fit(X, make_y(X, target))
-    model = treelite.sklearn.import_model(model)
-    other = treelite.gtil.predict(model, X, nthread=1)
+    other = treelite.gtil.predict(treelite.sklearn.import_model(model), X, nthread=1)
     forest = read(model)
     if target == "number":
         found = forest.predict(X)

@@ -87,7 +87,7 @@ CLASSIFIERS = {
     ),
     "sigmoid": CalibratedClassifierCV(bagged(), cv=3),
     "isotonic": CalibratedClassifierCV(boosted(), cv=3, method="isotonic"),
-    "one forest": CalibratedClassifierCV(reweighted(), cv=2, model=False),
+    "one forest": CalibratedClassifierCV(reweighted(), cv=2, ensemble=False),
     "exponential": CalibratedClassifierCV(boosted(loss="exponential"), cv=2),
     "calibrated inside": raw(
         CalibratedClassifierCV(RandomForestClassifier(**SMALL), cv=2)

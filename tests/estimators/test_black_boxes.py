@@ -239,7 +239,7 @@ def test_outliers_and_models_of_many_classes():
 
 
 def test_survival_forest_gives_risks():
-    sksurv = pytest.importorskip("sksurv.model")
+    sksurv = pytest.importorskip("sksurv.ensemble")
     times = np.exp(2 - FRAME["size"].to_numpy())
     happened = RNG.random(N_ROWS) < 0.7
     y = np.array(

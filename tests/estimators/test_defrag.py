@@ -77,7 +77,7 @@ def test_units_of_y_have_no_say():
         )
         scaled = dataclasses.replace(read, trees=trees)
         rules.append(simplify(scaled, X, random_state=0).rules_)
-    texts = [[row["if"] for row in one.rows()] for one in rules]
+    texts = [[*one.to_frame()["if"]] for one in rules]
     assert texts[0] == texts[1] == texts[2]
     answers = [[rule.prediction for rule in one] for one in rules]
     # An answer is rounded to a thousandth of the spread, which is about 10 here.

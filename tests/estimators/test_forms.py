@@ -122,7 +122,7 @@ def test_overlapping_rules_answer_with_their_mean_by_rows(three_classes):
         weights = [rule.n_rows for rule in mine]
         shares = np.array([rule.distribution for rule in mine])
         assert found[i] == pytest.approx(np.average(shares, axis=0, weights=weights))
-    assert rules._conflicts(rules.covers(X)).mean() <= 0.02
+    assert rules.conflicts(X).mean() <= 0.02
 
 
 @pytest.mark.parametrize("data", ["two_classes", "three_classes"])

@@ -153,7 +153,7 @@ def test_an_answer_is_changed_and_probabilities_stay():
     with pytest.raises(ValueError, match=r"predict one of .*; got 'fine'"):
         loans().set_prediction(2, "fine")
     by_threshold = dataclasses.replace(loans(), threshold=0.55)
-    with pytest.raises(ValueError, match="it follows from probabilities"):
+    with pytest.raises(ValueError, match="follows from probabilities"):
         by_threshold.set_prediction(2, "good")
 
 

@@ -1368,9 +1368,8 @@ class RuleModel(ByValue, ABC):
         """A rule with another prediction, if that does not follow from others."""
         if not self._editable["prediction"]:
             raise ValueError(
-                "An answer can be changed where it is a rule's own; here it follows "
-                "from probabilities. Drop or replace the rule, or refit it on other "
-                "rows."
+                "The prediction follows from probabilities and cannot be set. Drop or "
+                "replace the rule, or refit it on other rows."
             )
         return self.outcome.with_answer(rule, answer)
 

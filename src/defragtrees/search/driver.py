@@ -48,7 +48,7 @@ from defragtrees.search.table import make_table
 
 NEW_ROWS = 10_000  # synthetic rows near the data, for the search only
 MOST_ROWS = 100_000  # with more rows, the search uses a sample
-SEARCHED_SHARE = 0.25  # of a sample; the other rows judge what is found
+SEARCHED_SHARE = 0.1  # of a sample; the other rows judge what is found
 SEARCH_ROWS = 3_000  # rows per search; the result is polished on all
 SEARCH_CODES = 64  # codes per feature in a search
 N_SEARCHES = 4  # for a list, each on other rows

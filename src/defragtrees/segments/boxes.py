@@ -31,31 +31,29 @@ N_SIDES = np.array([(a > 0) + (b < COARSE) for a, b in INTERVALS])
 class Column:
     """A column in bins; the last bin is for missing values.
 
-    Numbers and ordered categories are cut at `values`: the pairs of neighbouring
-    values between which bins end. Other categories have one bin each.
+    Numbers and ordered categories are cut between neighbouring values, the largest of
+    a bin and the smallest of the next. Other categories have one bin each.
     """
 
     feature: int
     codes: np.ndarray
     n_bins: int  # without that of missing values
     is_set: bool
-    ends: tuple[tuple[float, float], ...] = ()
     n_categories: int = 0  # of categories, ordered or not
     is_integer: bool = False
     kind: str | None = None
     values: np.ndarray | None = None  # the numbers
+    largest: np.ndarray | None = None  # of each bin but the last
+    next_smallest: np.ndarray | None = None
 
     def condition(self, accepted):
         """The condition for these bins, a bool per bin with that of missing last."""
-        missing, accepted = bool(accepted[-1]), accepted[:-1]
+        missing, inside = bool(accepted[-1]), np.flatnonzero(accepted[:-1])
         if self.is_set:
-            places = np.flatnonzero(accepted).tolist()
-            return Condition(self.feature, categories=tuple(places), missing=missing)
-        first, last = np.flatnonzero(accepted)[[0, -1]] if accepted.any() else (0, -1)
-        lower = -math.inf if first == 0 else self._between(first - 1)
-        upper = math.inf if last == self.n_bins - 1 else self._between(last)
-        if not accepted.any():
-            lower = upper = math.inf
+            places = tuple(inside.tolist())
+            return Condition(self.feature, categories=places, missing=missing)
+        lower = self._end(inside[0] - 1) if len(inside) else math.inf
+        upper = self._end(inside[-1]) if len(inside) else math.inf
         if self.n_categories:
             places = tuple(k for k in range(self.n_categories) if lower < k <= upper)
             return Condition(self.feature, categories=places, missing=missing)
@@ -71,43 +69,35 @@ class Column:
         last = last[last < len(distinct) - 1]
         codes = np.searchsorted(distinct[last], self.values, side="left")
         codes[missing] = len(last) + 1
-        ends = zip(distinct[last].tolist(), distinct[last + 1].tolist(), strict=True)
-        return replace(self, codes=codes, n_bins=len(last) + 1, ends=tuple(ends))
+        ends = {"largest": distinct[last], "next_smallest": distinct[last + 1]}
+        return replace(self, codes=codes, n_bins=len(last) + 1, **ends)
 
     def sharpened(self, accepted):
         """Finer bins around the ends of an interval, and the same interval in them."""
         inside = np.flatnonzero(accepted[:-1])
         near = {inside[0] - 1, inside[0], inside[-1], inside[-1] + 1}
-        there = self.values[np.isin(self.codes, sorted(near - {self.n_bins}))]
-        cuts = [low for low, _ in self.ends]
-        finer = self.cut_at(np.union1d(cuts, some_of(np.unique(there), FINE)))
-        upper = [low for low, _ in finer.ends]
-        old = np.append(np.searchsorted(cuts, upper, side="left"), self.n_bins - 1)
+        there = np.unique(
+            self.values[np.isin(self.codes, sorted(near - {self.n_bins}))]
+        )
+        some = np.linspace(0, len(there) - 1, min(len(there), FINE)).round().astype(int)
+        finer = self.cut_at(np.union1d(self.largest, there[some]))
+        old = np.searchsorted(self.largest, finer.largest, side="left")
+        old = np.append(old, self.n_bins - 1)
         return finer, np.append(accepted[old], accepted[-1])
 
-    def _between(self, k):
-        low, high = self.ends[k]
+    def _end(self, k):
+        """A threshold between bin k and the next one."""
+        if k in (-1, self.n_bins - 1):
+            return -math.inf if k < 0 else math.inf
+        low, high = float(self.largest[k]), float(self.next_smallest[k])
         middle = low + (high - low) / 2
         return round_between(low, high, middle, self.is_integer, self.kind)
-
-    def n_sides(self, accepted):
-        """Number of comparisons."""
-        if self.is_set:
-            return 1
-        return max(1, int(not accepted[0]) + int(not accepted[-2]))
 
     def price(self, n_in, n_categories):
         """Price of the categories after the first that the text of a set names."""
         n_named = np.minimum(n_in, np.maximum(n_categories - n_in, 1))
         price = (n_named - 1) * math.log(max(2, self.n_categories))
         return np.where(n_named <= MOST_NAMED, price, math.inf)
-
-
-def some_of(values, most):
-    """At most so many of some sorted values, evenly spaced."""
-    if len(values) <= most:
-        return values
-    return values[np.linspace(0, len(values) - 1, most).round().astype(int)]
 
 
 def make_column(feature, values, categories=None, kind=None):
@@ -118,16 +108,14 @@ def make_column(feature, values, categories=None, kind=None):
     if categories is not None and kind != ORDERED:
         # A category that is not in the list has the position after the last one.
         codes = np.where(missing, n_categories + 1, np.nan_to_num(values)).astype(int)
-        return Column(feature, codes, n_categories + 1, True, (), n_categories)
+        return Column(feature, codes, n_categories + 1, True, n_categories)
     cuts = np.unique(there)[:-1]
     if len(cuts) >= FINE:
         shares = np.linspace(0, 1, FINE + 1)[1:-1]
         cuts = np.quantile(there, shares, method="inverted_cdf")
     is_integer = categories is None and integer_range(np.unique(there)) is not None
     known = kind if kind != ORDERED else None
-    column = Column(
-        feature, there, 0, False, (), n_categories, is_integer, known, values
-    )
+    column = Column(feature, there, 0, False, n_categories, is_integer, known, values)
     return column.cut_at(cuts)
 
 
@@ -144,7 +132,8 @@ class Losses:
     weight: np.ndarray
     family: str  # "rate", "scale" or "shift"
     is_high: bool  # whether high means are searched, or low ones
-    is_signed: bool = False  # whether high means above zero, and low means below
+    is_signed: bool  # whether high means above zero, and low means below
+    min_weight: float  # of a box
 
     @cached_property
     def total(self):
@@ -174,7 +163,7 @@ class Losses:
             if self.is_signed and self.family == "shift":
                 is_wanted &= (inside > 0) == self.is_high
         # More than half of the rows are the rule, not a segment.
-        is_box = (n > 1e-9 * n_all) & (n <= rest)
+        is_box = (n >= self.min_weight) & (n > 1e-9 * n_all) & (n <= rest)
         return np.where(is_wanted & is_box, found, -math.inf)
 
 
@@ -197,23 +186,22 @@ def family_of(losses, is_signed=False):
     return "scale" if losses.min() >= 0 else "shift"
 
 
-def make_losses(losses, weight, family, is_high, is_signed=False):
+def make_losses(losses, weight, family, is_high, is_signed, min_weight):
     """The Losses of some rows.
 
     Of signed ones zero has a meaning, such as no bias, and no value is winsorised.
     """
     if family == "shift" and not is_signed:
         losses = np.clip(losses, *np.quantile(losses, [TAIL, 1 - TAIL]))
-    return Losses(losses, weight, family, is_high, is_signed)
+    return Losses(losses, weight, family, is_high, is_signed, min_weight)
 
 
 class BoxSearch:
     """Search for one box after the other; see the module."""
 
-    def __init__(self, columns, losses, min_weight, max_conditions):
+    def __init__(self, columns, losses, max_conditions):
         self.columns = [column for column in columns if column.n_bins > 1]
         self.losses = losses
-        self.min_weight = min_weight
         self.max_conditions = max_conditions
         # A comparison chooses one of so many: as in a minimum description length.
         self.price = math.log(max(1, len(self.columns)) * COARSE)
@@ -240,17 +228,16 @@ class BoxSearch:
             if self.columns[j].is_set or not accepted[:-1].any():
                 continue
             self.columns[j], box[j] = self.columns[j].sharpened(accepted)
-            rows = np.flatnonzero(self.covers(box, but=j))
-            _, finer = self._on_column(j, rows)
-            box[j] = box[j] if finer is None else finer
+            others = {k: mask for k, mask in box.items() if k != j}
+            found, finer = self._on_column(j, np.flatnonzero(self.covers(others)))
+            box[j] = finer if found > -math.inf else box[j]
         return box
 
-    def covers(self, box, but=None):
-        """Which rows are in a box; `but` leaves a column out."""
+    def covers(self, box):
+        """Which rows are in a box."""
         inside = np.ones(len(self.losses.weight), dtype=bool)
         for j, accepted in box.items():
-            if j != but:
-                inside &= accepted[self.columns[j].codes]
+            inside &= accepted[self.columns[j].codes]
         return inside
 
     def _sums(self, codes, n_bins, rows=slice(None)):
@@ -289,7 +276,6 @@ class BoxSearch:
                 for table in (weights, sums)
             )
             values = self.losses.gain(n, total) - price
-            values[n < self.min_weight] = -math.inf
             flat = values.reshape(len(others), -1)
             for other, at in zip(others, flat.argmax(axis=1), strict=True):
                 found.append((flat[other - one - 1, at], one, other, at))
@@ -319,14 +305,14 @@ class BoxSearch:
         return groups
 
     def _price(self, box):
-        return sum(self._column_price(j, accepted) for j, accepted in box.items())
+        return sum(self._condition_price(j, accepted) for j, accepted in box.items())
 
-    def _column_price(self, j, accepted):
+    def _condition_price(self, j, accepted):
         column = self.columns[j]
-        price = self.price * column.n_sides(accepted)
         if column.is_set:
-            price += column.price(int(accepted[:-1].sum()), column.n_categories)
-        return price
+            n_in = int(accepted[:-1].sum())
+            return self.price + column.price(n_in, column.n_categories)
+        return self.price * max(1, int(not accepted[0]) + int(not accepted[-2]))
 
     def _value(self, box):
         inside = self.covers(box)
@@ -363,32 +349,22 @@ class BoxSearch:
         return best(column, n, total)
 
     def _best_interval(self, column, n, total):
-        starts, ends = np.triu_indices(column.n_bins + 1, 1)
-        sides = (starts > 0).astype(int) + (ends < column.n_bins)
-        until, sum_until = (
-            np.concatenate([[0.0], np.cumsum(values[:-1])]) for values in (n, total)
-        )
-        best, accepted = -math.inf, None
-        if n[-1] >= self.min_weight:
-            best = float(self.losses.gain(n[-1], total[-1])) - self.price
-            accepted = np.arange(len(n)) == column.n_bins  # missing values only
-        for with_missing in (False, True) if n[-1] > 0 else (False,):
-            here, sums = (
-                until[ends] - until[starts],
-                sum_until[ends] - sum_until[starts],
-            )
-            if with_missing:
-                here, sums = here + n[-1], sums + total[-1]
-            values = self.losses.gain(here, sums) - self.price * np.maximum(sides, 1)
-            # All numbers are a condition only if missing values are not in it.
-            is_all = (sides == 0) & (with_missing or n[-1] <= 0)
-            values[(here < self.min_weight) | is_all] = -math.inf
-            k = int(values.argmax())
-            if values[k] > best:
-                best, accepted = float(values[k]), np.zeros(len(n), dtype=bool)
-                accepted[starts[k] : ends[k]] = True
-                accepted[-1] = with_missing
-        return best, accepted
+        # The first interval is empty, for missing values only.
+        places = np.triu_indices(column.n_bins + 1, 1)
+        starts, ends = (np.append(0, place) for place in places)
+        n_sides = (starts > 0).astype(int) + (ends < column.n_bins)
+        until = (np.append(0.0, np.cumsum(values[:-1])) for values in (n, total))
+        here, sums = (values[ends] - values[starts] for values in until)
+        missing = np.array([[False], [True]])[: 1 + (n[-1] > 0)]
+        values = self.losses.gain(here + missing * n[-1], sums + missing * total[-1])
+        values -= self.price * np.maximum(n_sides, 1)
+        # All numbers are a condition only if missing values are not in it.
+        values[(n_sides == 0) & (missing | (n[-1] <= 0))] = -math.inf
+        takes_missing, k = np.unravel_index(values.argmax(), values.shape)
+        accepted = np.zeros(len(n), dtype=bool)
+        accepted[starts[k] : ends[k]] = True
+        accepted[-1] = takes_missing
+        return float(values[takes_missing, k]), accepted
 
     def _best_set(self, column, n, total):
         """The best of the sets of categories with the highest, or lowest, means."""
@@ -403,7 +379,6 @@ class BoxSearch:
         n_in = np.arange(1, len(here) + 1)
         values = self.losses.gain(here, sums) - self.price
         values -= column.price(n_in, len(order))
-        values[here < self.min_weight] = -math.inf
         k = int(values.argmax())
         accepted = np.zeros(len(n), dtype=bool)
         accepted[order[: k + 1]] = True

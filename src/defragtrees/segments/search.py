@@ -299,10 +299,9 @@ class SegmentSearch:
             )
             for j in self.features
         ]
-        searched = make_losses(losses[here], self.weight[here], *kind)
-        n_rows = int((self.weight > 0).sum())
-        min_weight = self.min_rows * int(here.sum()) / n_rows
-        search = BoxSearch(columns, searched, min_weight, self.max_conditions)
+        min_weight = self.min_rows * int(here.sum()) / int((self.weight > 0).sum())
+        searched = make_losses(losses[here], self.weight[here], *kind, min_weight)
+        search = BoxSearch(columns, searched, self.max_conditions)
         candidates = []
         while len(candidates) < self.max_segments:
             box = search.best()

@@ -639,10 +639,16 @@ def test_there_is_no_threshold_without_two_classes(tmp_path):
 def expected_answer(rules, row):
     """Head and cells of `rules.explain`, with the signs of the page."""
     [found] = rules._explanations(row[None])
-    head = f"Prediction: {rules._prediction_text(found.answer)}"
+    head = f"Prediction: {predicted_text(rules, found.answer)}"
     head = "; ".join(filter(None, [head, rules._basis(found)]))
     header, lines = rules._explanation_cells(row, found)
     return [with_signs(head), header, *([*map(with_signs, line)] for line in lines)]
+
+
+def predicted_text(rules, prediction):
+    outcome = rules.outcome
+    write = outcome.answer_of_points_text if rules._n_points else outcome.answer_text
+    return write(prediction)
 
 
 def answered(page):
@@ -687,7 +693,7 @@ def assert_smallest_changes(page, rules, row, sample):
         condition, text = listed[j]
         inside = condition.covers(values)
         assert inside.any()
-        shown = {rules._prediction_text(value) for value in predicted[inside].tolist()}
+        shown = {predicted_text(rules, value) for value in predicted[inside].tolist()}
         assert len(shown) == 1
         assert text.startswith(*shown)
         least = min(size(v) for v in values[inside])

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from defragtrees import metrics
 from defragtrees._utils import formatting as render
+from defragtrees._utils.formatting import true_minus
 from defragtrees._utils.types import Column, Rows
 from defragtrees.outcomes import make_outcome
 from defragtrees.plots import style
@@ -476,7 +477,7 @@ def _apart(value, write):
 
 
 def _fidelity(value):
-    return f"agreement {value:.3f}".replace("-", "\N{MINUS SIGN}")
+    return f"agreement {true_minus(f'{value:.3f}')}"
 
 
 def convergence(found: Any, ax: "Axes | None" = None) -> "Axes":

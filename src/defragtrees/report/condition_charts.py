@@ -106,8 +106,8 @@ def measure(summary, rule, condition):
     is_number = condition.categories is None
     make_bins = _number_bins if is_number else _category_bins
     bins, ends, cuts = make_bins(column, condition, rules, make_bin)
-    held = condition.covers(column)
-    means = [rows.mean(values, held), rows.mean(values, ~held), rows.mean(values)]
+    matches = condition.covers(column)
+    means = [rows.mean(values, matches), rows.mean(values, ~matches), rows.mean(values)]
     title = f"{whose} by {rules._vocabulary.names[condition.feature]}"
     return Effect(bins, missing, ends, cuts, is_number, colour, title, means)
 

@@ -207,13 +207,13 @@ def _shorter(summary, costs):
 def _all_losses(summary, rules, costs):
     """Losses and, if known, Brier scores of each row."""
     rows, outcome = summary.rows, summary.outcome
-    held = rules._covers(rows.matrix)
-    found = [_losses(summary, rules._predict(held), costs)]
+    matches = rules._covers(rows.matrix)
+    found = [_losses(summary, rules._predict(matches), costs)]
     if not outcome.has_probabilities or not rules._has_probabilities:
         return found
     codes = outcome.encode_any(rows.y)
     true = outcome.indicators(codes) * outcome.is_known(codes)[:, None]
-    return [*found, ((rules._predict_proba(held) - true) ** 2).sum(axis=1)]
+    return [*found, ((rules._predict_proba(matches) - true) ** 2).sum(axis=1)]
 
 
 def _parts(summary):
@@ -228,7 +228,9 @@ def _parts(summary):
         return Part(number, totals, label, estimate, interval, int(mask.sum()), seen)
 
     if rules.form == "points":
-        total = np.round(rules._totals(rows.held)[:, 0], 9) if summary.totals else None
+        total = (
+            np.round(rules._totals(rows.matches)[:, 0], 9) if summary.totals else None
+        )
         k = outcome.positive_index if outcome.is_binary else 0
         for line in summary.totals:
             low, high = line["low"], line["high"]

@@ -236,10 +236,6 @@ class Page:
         legend, svg = charts.draw(visible(picture))
         return {"name": name, "legend": legend, "svg": svg}
 
-    def data(self):
-        """The data of the scripts."""
-        return {"edit": self.edit}
-
     def write(self, section):
         """A section as HTML without its heading; empty if there is nothing to show."""
         context = section.fill(self)

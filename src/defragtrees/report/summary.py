@@ -195,7 +195,7 @@ class Summary:
         rules, rows = self.rules, self.rows
         if rules.form != "points" or rules.outcome.n_points != 1:
             return []
-        return table_of_totals(rules, rules._totals(rows.held)[:, 0], rows.y)
+        return table_of_totals(rules, rules._totals(rows.matches)[:, 0], rows.y)
 
     @cached_property
     def costs(self):
@@ -212,7 +212,10 @@ class Summary:
             else cost_curve(
                 probabilities[:, k], is_positive, rows.weight, (alarm, miss)
             )
-            for probabilities in (rules._predict_proba(rows.held), rows.probabilities)
+            for probabilities in (
+                rules._predict_proba(rows.matches),
+                rows.probabilities,
+            )
         )
         return Costs(alarm, miss, alarm / (alarm + miss), own, theirs)
 
@@ -475,17 +478,17 @@ class PredictedRows:
     @cached_property
     def predicted(self):
         """Predictions of the rules."""
-        return self.rules._predict(self.held)
+        return self.rules._predict(self.matches)
 
     @cached_property
-    def held(self):
+    def matches(self):
         """Matrix of rows and matching rules."""
         return self.rules._covers(self.matrix)
 
     @cached_property
     def deciding(self):
         """Index of the rule that predicts each row; None where points add up."""
-        return None if self.is_sum else self.rules._apply(self.held)
+        return None if self.is_sum else self.rules._apply(self.matches)
 
     @property
     def is_sum(self):
@@ -495,7 +498,7 @@ class PredictedRows:
     @cached_property
     def members(self):
         """Rows that each rule predicts or, if averaged, matches."""
-        return self.rules._members(self.held)
+        return self.rules._members(self.matches)
 
     @property
     def sureness(self):

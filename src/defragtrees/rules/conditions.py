@@ -465,10 +465,10 @@ class Rule(ByValue):
 
     def covers(self, matrix: Floats) -> Flags:
         """Which rows of an encoded matrix it matches."""
-        held = np.ones(len(matrix), dtype=bool)
+        matches = np.ones(len(matrix), dtype=bool)
         for condition in self.conditions:
-            held &= condition.covers(matrix[:, condition.feature])
-        return held
+            matches &= condition.covers(matrix[:, condition.feature])
+        return matches
 
     def named(self, vocabulary: Vocabulary) -> Self:
         """The same rule with the names that its text uses."""

@@ -90,27 +90,27 @@ class RuleList(RuleModel):
         sums = np.array([rule.n_rows * np.array(rule.rates) for rule in self]).sum(0)
         return tuple((sums / total).tolist()) if total > 0 else None
 
-    def _apply(self, held: Flags) -> Places:
-        return held.argmax(axis=1)
+    def _apply(self, matches: Flags) -> Places:
+        return matches.argmax(axis=1)
 
-    def _predict(self, held: Flags) -> Values:
+    def _predict(self, matches: Flags) -> Values:
         every = [rule.prediction for rule in self]
-        return np.asarray(every, dtype=self.outcome.dtype)[self._apply(held)]
+        return np.asarray(every, dtype=self.outcome.dtype)[self._apply(matches)]
 
-    def _predict_codes(self, held: Flags) -> Values:
+    def _predict_codes(self, matches: Flags) -> Values:
         codes = self.outcome.encode(np.array([rule.prediction for rule in self]))
-        return codes[self._apply(held)]
+        return codes[self._apply(matches)]
 
-    def _probabilities(self, held: Flags) -> Floats:
-        return np.array([rule.distribution for rule in self])[self._apply(held)]
+    def _probabilities(self, matches: Flags) -> Floats:
+        return np.array([rule.distribution for rule in self])[self._apply(matches)]
 
-    def _members(self, held: Flags) -> Flags:
-        return np.eye(self.n_rules, dtype=bool)[self._apply(held)]
+    def _members(self, matches: Flags) -> Flags:
+        return np.eye(self.n_rules, dtype=bool)[self._apply(matches)]
 
-    def _groups(self, held: Flags) -> tuple[Any, Any]:
-        rule = np.full(len(held), self.n_rules - 1)
+    def _groups(self, matches: Flags) -> tuple[Any, Any]:
+        rule = np.full(len(matches), self.n_rules - 1)
         for k in range(self.n_rules - 2, -1, -1):
-            np.copyto(rule, k, where=held[:, k])
+            np.copyto(rule, k, where=matches[:, k])
         return slice(None), rule
 
     @cached_property
@@ -139,7 +139,7 @@ class RuleList(RuleModel):
         return "Rules apply in order; the first match predicts."
 
     def _explained(
-        self, matrix: Floats, held: Flags, places: list[int]
+        self, matrix: Floats, matches: Flags, places: list[int]
     ) -> Iterator[tuple[Any, Any]]:
         # Of each rule the first condition that fails, in rows where one does.
         failing = [
@@ -161,12 +161,12 @@ class RuleList(RuleModel):
             rows.append([render.plain(cell) for cell in line])
         return [*header, "match"], rows
 
-    def _rate_interval(self, held: Flags) -> Floats:
+    def _rate_interval(self, matches: Flags) -> Floats:
         if not self.outcome.n_classes:
-            return super()._rate_interval(held)
+            return super()._rate_interval(matches)
         unknown = (math.nan, math.nan)
         ends = [self.outcome.estimate(rule)["interval"] or unknown for rule in self]
-        return np.array(ends, dtype=np.float64)[self._apply(held)]
+        return np.array(ends, dtype=np.float64)[self._apply(matches)]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -191,8 +191,8 @@ class RuleTree(RuleList):
     _short_size: ClassVar[str] = "."
     _size: ClassVar[str] = "; exactly one of them matches each row."
 
-    def _n_matching(self, held: Flags) -> Places:
-        return np.ones(len(held), int)  # the default is a leaf like the others
+    def _n_matching(self, matches: Flags) -> Places:
+        return np.ones(len(matches), int)  # the default is a leaf like the others
 
     def _combination_text(self) -> str:
         return ""
@@ -208,24 +208,24 @@ class RuleTree(RuleList):
 class _AveragedRules(RuleModel):
     """Rules whose prediction is the mean, by weight, of all rules that match."""
 
-    def _apply(self, held: Flags) -> Places:
-        return _heaviest(held, [rule.weight for rule in self])
+    def _apply(self, matches: Flags) -> Places:
+        return _heaviest(matches, [rule.weight for rule in self])
 
-    def _predict(self, held: Flags) -> Values:
-        return self.outcome.decide(self._averaged(held), self.threshold, self.costs)
+    def _predict(self, matches: Flags) -> Values:
+        return self.outcome.decide(self._averaged(matches), self.threshold, self.costs)
 
-    def _probabilities(self, held: Flags) -> Floats:
-        return self._averaged(held)
+    def _probabilities(self, matches: Flags) -> Floats:
+        return self._averaged(matches)
 
-    def _averaged(self, held: Flags) -> Floats:
+    def _averaged(self, matches: Flags) -> Floats:
         """Mean by weight of the outputs of all rules that match."""
         outputs = np.array([self.outcome.outputs(rule) for rule in self])
-        total = np.zeros((len(held), outputs.shape[1]))
-        weight = np.zeros(len(held))
+        total = np.zeros((len(matches), outputs.shape[1]))
+        weight = np.zeros(len(matches))
         # Rule by rule: the last digits must not depend on the number of rows.
         for k, rule in enumerate(self):
-            total += np.outer(held[:, k] * rule.weight, outputs[k])
-            weight += held[:, k] * rule.weight
+            total += np.outer(matches[:, k] * rule.weight, outputs[k])
+            weight += matches[:, k] * rule.weight
         without = weight <= 0
         total[without], weight[without] = outputs[-1], 1.0
         return total / weight[:, None]
@@ -313,14 +313,14 @@ class RuleSet(_AveragedRules):
                 f"its weight must be 0; got {self.default.weight!r}."
             )
 
-    def _members(self, held: Flags) -> Flags:
-        members = held.copy()
-        members[:, -1] = ~held[:, :-1].any(axis=1)
+    def _members(self, matches: Flags) -> Flags:
+        members = matches.copy()
+        members[:, -1] = ~matches[:, :-1].any(axis=1)
         return members
 
-    def _leverage(self, held: Flags, weight: Floats) -> Floats:
+    def _leverage(self, matches: Flags, weight: Floats) -> Floats:
         # A row is in the mean of each rule that matches it, and these share their rows.
-        members = self._members(held).astype(np.float64)
+        members = self._members(matches).astype(np.float64)
         n_rows = np.maximum(members @ (weight @ members), 1e-300)
         return members.sum(axis=1) / n_rows
 
@@ -347,9 +347,9 @@ class RuleSet(_AveragedRules):
         )
 
     def _explained(
-        self, matrix: Floats, held: Flags, places: list[int]
+        self, matrix: Floats, matches: Flags, places: list[int]
     ) -> Iterator[tuple[Any, Any]]:
-        for members, failed in super()._explained(matrix, held, places):
+        for members, failed in super()._explained(matrix, matches, places):
             yield members if len(members) > 1 else (), failed
 
 
@@ -504,13 +504,13 @@ class Scorecard(RuleModel):
     def _scorecard(self, what: str) -> Self:
         return self
 
-    def _reasons(self, held: Flags, n: int, best: str) -> Values:
+    def _reasons(self, matches: Flags, n: int, best: str) -> Values:
         """Texts of the first reason codes of each row, by which rules match."""
         codes = self._reason_codes(n, best)
-        texts = np.full((len(held), n), None, dtype=object)
-        rank = np.zeros(len(held), dtype=np.intp)
+        texts = np.full((len(matches), n), None, dtype=object)
+        rank = np.zeros(len(matches), dtype=np.intp)
         for code in codes:
-            rows = np.flatnonzero((held[:, code.rule] == code.if_match) & (rank < n))
+            rows = np.flatnonzero((matches[:, code.rule] == code.if_match) & (rank < n))
             texts[rows, rank[rows]] = code.text
             rank[rows] += 1
         return texts
@@ -637,16 +637,16 @@ class Scorecard(RuleModel):
         """What totals of points stand for: numbers, or log-odds."""
         return (totals - self.origin) * self.unit
 
-    def _totals(self, held: Flags) -> Floats:
+    def _totals(self, matches: Flags) -> Floats:
         # From the base on, rule by rule: exports add up in the same order.
-        totals = np.tile(np.array(self.default.points, np.float64), (len(held), 1))
+        totals = np.tile(np.array(self.default.points, np.float64), (len(matches), 1))
         for k, rule in enumerate(self.rules):
-            totals += np.outer(held[:, k], np.array(rule.points, np.float64))
+            totals += np.outer(matches[:, k], np.array(rule.points, np.float64))
         return totals
 
-    def _further_columns(self, held: Flags) -> dict[str, Any]:
+    def _further_columns(self, matches: Flags) -> dict[str, Any]:
         names, _ = self._reported()
-        return dict(zip(names, self._totals(held).T, strict=True))
+        return dict(zip(names, self._totals(matches).T, strict=True))
 
     def _reported(
         self, probabilities: bool | None = None
@@ -657,40 +657,42 @@ class Scorecard(RuleModel):
             return names, (self.outcome.positive_class,)
         return names, super()._reported(probabilities)[1]
 
-    def _calibrated_by(self, held: Flags) -> Values:
+    def _calibrated_by(self, matches: Flags) -> Values:
         # No rule predicts alone: rows with the same total or, of more classes, with the
         # same predicted class and probability, which is less than one class apart.
         if self.outcome.n_points == 1:
-            return np.round(self._totals(held)[:, 0], 9)
-        codes = self.outcome.encode(self._predict(held))
-        likely = np.take_along_axis(self._predict_proba(held), codes[:, None], axis=1)
+            return np.round(self._totals(matches)[:, 0], 9)
+        codes = self.outcome.encode(self._predict(matches))
+        likely = np.take_along_axis(
+            self._predict_proba(matches), codes[:, None], axis=1
+        )
         return np.round(codes + likely[:, 0] / 2, 9)
 
-    def _apply(self, held: Flags) -> Places:
+    def _apply(self, matches: Flags) -> Places:
         # The base matches everywhere, so it is the strongest only if it is alone.
         points = [np.abs(rule.points or ()).max() for rule in self.rules]
-        return _heaviest(held, [*points, 0.0])
+        return _heaviest(matches, [*points, 0.0])
 
-    def _predict(self, held: Flags) -> Values:
-        values = self.values_of(self._totals(held))
+    def _predict(self, matches: Flags) -> Values:
+        values = self.values_of(self._totals(matches))
         return self.outcome.decide_points(values, self.threshold, self.costs)
 
-    def _probabilities(self, held: Flags) -> Floats:
-        return self.outcome.linked(self.values_of(self._totals(held)))
+    def _probabilities(self, matches: Flags) -> Floats:
+        return self.outcome.linked(self.values_of(self._totals(matches)))
 
-    def _decision_function(self, held: Flags) -> Floats:
-        scores = super()._decision_function(held)
+    def _decision_function(self, matches: Flags) -> Floats:
+        scores = super()._decision_function(matches)
         if not self.outcome.is_binary:
             return scores
         decision = self.outcome.decision(self.threshold, self.costs)
-        values = self.values_of(self._totals(held))
+        values = self.values_of(self._totals(matches))
         return decision.scores_of_log_odds(values[:, 0])
 
-    def _leverage(self, held: Flags, weight: Floats) -> Floats:
-        matches = held.astype(np.float64)
+    def _leverage(self, matches: Flags, weight: Floats) -> Floats:
+        flags = matches.astype(np.float64)
         prior = np.append(np.full(self.n_rules - 1, PRIOR_ROWS_OF_NUMBERS), 0.0)
-        matrix = (matches * weight[:, None]).T @ matches + np.diag(prior)
-        return np.einsum("ij,ji->i", matches, np.linalg.solve(matrix, matches.T))
+        matrix = (flags * weight[:, None]).T @ flags + np.diag(prior)
+        return np.einsum("ij,ji->i", flags, np.linalg.solve(matrix, flags.T))
 
     @classmethod
     def _uncounted(cls, rule: Rule, n_points: int) -> Rule:
@@ -866,6 +868,6 @@ FORMS: dict[str, Any] = {
 }
 
 
-def _heaviest(held: Flags, weights: list[float]) -> Places:
+def _heaviest(matches: Flags, weights: list[float]) -> Places:
     """The rule with the most weight of those that match."""
-    return np.where(held, np.array(weights), -1.0).argmax(axis=1)
+    return np.where(matches, np.array(weights), -1.0).argmax(axis=1)

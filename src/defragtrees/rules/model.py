@@ -515,27 +515,30 @@ class RuleModel(ByValue, ABC):
 
     def _output_columns(
         self,
-        held: Flags,
+        matches: Flags,
         probabilities: bool | None = None,
         reasons: int = 0,
         best: str = "high",
     ) -> dict[str, Any]:
         """The columns of `predict_frame`, by name."""
-        columns = {"prediction": self._predict(held), **self._further_columns(held)}
+        columns = {
+            "prediction": self._predict(matches),
+            **self._further_columns(matches),
+        }
         _, labels = self._reported(probabilities)
         if labels or probabilities:
-            likely = self._predict_proba(held)
+            likely = self._predict_proba(matches)
             for label in labels:
                 place = self.outcome.labels.index(label)
                 columns[f"probability {label}"] = likely[:, place]
         if reasons:
-            texts = self._scorecard("reasons=")._reasons(held, reasons, best)
+            texts = self._scorecard("reasons=")._reasons(matches, reasons, best)
             columns |= {f"reason {k + 1}": texts[:, k] for k in range(reasons)}
         return columns
 
-    def _further_columns(self, held: Flags) -> dict[str, Any]:
+    def _further_columns(self, matches: Flags) -> dict[str, Any]:
         """The columns of `predict_frame` beside the prediction, by name."""
-        return {"rule": self._apply(held) + 1}
+        return {"rule": self._apply(matches) + 1}
 
     def _reported(
         self, probabilities: bool | None = None
@@ -552,28 +555,28 @@ class RuleModel(ByValue, ABC):
 
     def _covers(self, matrix: Floats) -> Flags:
         """Which rules match which rows of a matrix that `_encode` made."""
-        held = np.ones((len(matrix), self.n_rules), dtype=bool)
+        matches = np.ones((len(matrix), self.n_rules), dtype=bool)
         for k, rule in enumerate(self.rules):
-            held[:, k] = rule.covers(matrix)
-        return held
+            matches[:, k] = rule.covers(matrix)
+        return matches
 
     @abstractmethod
-    def _apply(self, held: Flags) -> Places:
+    def _apply(self, matches: Flags) -> Places:
         """The rule that predicts, or that has the most weight."""
 
     @abstractmethod
-    def _predict(self, held: Flags) -> Values:
+    def _predict(self, matches: Flags) -> Values:
         """Predictions by which rules match."""
 
     @abstractmethod
-    def _probabilities(self, held: Flags) -> Floats:
+    def _probabilities(self, matches: Flags) -> Floats:
         """Class probabilities by which rules match."""
 
-    def _predict_codes(self, held: Flags) -> Values:
+    def _predict_codes(self, matches: Flags) -> Values:
         """Predictions as class numbers, or numbers."""
-        return self.outcome.encode(self._predict(held))
+        return self.outcome.encode(self._predict(matches))
 
-    def _predict_proba(self, held: Flags) -> Floats:
+    def _predict_proba(self, matches: Flags) -> Floats:
         if not self.outcome.n_classes:
             raise AttributeError("Rules for a number have no class probabilities.")
         if not self._has_probabilities:
@@ -581,31 +584,31 @@ class RuleModel(ByValue, ABC):
                 "Class probabilities need a distribution in each rule; one has none. "
                 "Give each Rule its distribution."
             )
-        return self._probabilities(held)
+        return self._probabilities(matches)
 
-    def _decision_function(self, held: Flags) -> Floats:
-        probabilities = self._predict_proba(held)
+    def _decision_function(self, matches: Flags) -> Floats:
+        probabilities = self._predict_proba(matches)
         decision = self.outcome.decision(self.threshold, self.costs)
         return decision.scores(probabilities)
 
     # Counts
 
-    def _members(self, held: Flags) -> Flags:
+    def _members(self, matches: Flags) -> Flags:
         """Which rows count for which rules, by which of them match."""
-        return held.copy()
+        return matches.copy()
 
-    def _calibrated_by(self, held: Flags) -> Values:
+    def _calibrated_by(self, matches: Flags) -> Values:
         """A key of rows whose estimates and y are compared: the index of the rule."""
-        return self._apply(held)
+        return self._apply(matches)
 
-    def _groups(self, held: Flags) -> tuple[Any, Any]:
+    def _groups(self, matches: Flags) -> tuple[Any, Any]:
         """Rows, and the rule that each counts for; a row may come more than once."""
-        rows, group = np.nonzero(self._members(held))
+        rows, group = np.nonzero(self._members(matches))
         return rows, group
 
-    def _n_matching(self, held: Flags) -> Places:
+    def _n_matching(self, matches: Flags) -> Places:
         """How many rules match each row, the default left out."""
-        return held[:, :-1].sum(axis=1)
+        return matches[:, :-1].sum(axis=1)
 
     @classmethod
     def _uncounted(cls, rule: Rule, n_points: int) -> Rule:
@@ -792,27 +795,30 @@ class RuleModel(ByValue, ABC):
 
     def _explanations(self, matrix: Floats) -> Iterator[Explanation]:
         """An Explanation for each row of a matrix that `_encode` made."""
-        held = self._covers(matrix)
-        predictions, places = self._predict(held).tolist(), self._apply(held).tolist()
+        matches = self._covers(matrix)
+        predictions, places = (
+            self._predict(matches).tolist(),
+            self._apply(matches).tolist(),
+        )
         likely: list[Any] = [None] * len(places)
         ends: list[Any] = [None] * len(places)
         if self._has_probabilities:
-            likely = [tuple(row) for row in self._predict_proba(held).tolist()]
+            likely = [tuple(row) for row in self._predict_proba(matches).tolist()]
             ends = [
                 None if math.isnan(low) else (low, high)
-                for low, high in self._rate_interval(held).tolist()
+                for low, high in self._rate_interval(matches).tolist()
             ]
-        parts = self._explained(matrix, held, places)
+        parts = self._explained(matrix, matches, places)
         for i, (averaged, failed) in enumerate(parts):
             yield Explanation(
                 predictions[i], places[i], averaged, failed, likely[i], ends[i]
             )
 
     def _explained(
-        self, matrix: Floats, held: Flags, places: list[int]
+        self, matrix: Floats, matches: Flags, places: list[int]
     ) -> Iterator[tuple[Any, Any]]:
         """For each row the rules that combine, and conditions that failed before."""
-        for members in self._members(held):
+        for members in self._members(matches):
             yield tuple(np.flatnonzero(members).tolist()), ()
 
     def _explanation_text(self, row: Floats, explanation: Explanation) -> render.Lines:
@@ -940,7 +946,7 @@ class RuleModel(ByValue, ABC):
         """The rules with intervals calibrated on other rows (split conformal)."""
         return self._with_intervals(self._known_rows(self.covers(X), y))
 
-    def _known_rows(self, held: Flags, y: Any) -> Floats:
+    def _known_rows(self, matches: Flags, y: Any) -> Floats:
         """Prediction, rule and y of each row, by which rules match."""
         self._check_numbers()
         if y is None:
@@ -949,11 +955,11 @@ class RuleModel(ByValue, ABC):
                 "are true for these rows."
             )
         y = self.outcome.check(np.ravel(y))
-        if len(y) != len(held):
+        if len(y) != len(matches):
             raise ValueError(
-                f"X and y must have equally many rows; got {len(held)} and {len(y)}."
+                f"X and y must have equally many rows; got {len(matches)} and {len(y)}."
             )
-        return np.column_stack([self._predict(held), self._apply(held), y])
+        return np.column_stack([self._predict(matches), self._apply(matches), y])
 
     def _with_intervals(self, rows: Floats) -> Self:
         """The rules with the intervals of `_known_rows` that were not fitted on."""
@@ -988,12 +994,12 @@ class RuleModel(ByValue, ABC):
         band = np.searchsorted(edges, predictions)
         return Residuals.of(residuals, band, len(edges) + 1, weight, edges, extremes)
 
-    def _leverage(self, held: Flags, weight: Floats) -> Floats:
+    def _leverage(self, matches: Flags, weight: Floats) -> Floats:
         """The share of a row in its own prediction, for patterns of rules that match.
 
         `weight` is that of the rows of each pattern.
         """
-        return np.zeros(len(held))
+        return np.zeros(len(matches))
 
     def _check_coverage(self, coverage: Any, method: str = "refit") -> None:
         """Raise ValueError for intervals that cannot be given.
@@ -1013,23 +1019,23 @@ class RuleModel(ByValue, ABC):
             )
         self.residuals.check_coverage(float(coverage))
 
-    def _predict_interval(self, held: Flags, coverage: float) -> Floats:
-        rule, predictions = self._apply(held), self._predict(held)
+    def _predict_interval(self, matches: Flags, coverage: float) -> Floats:
+        rule, predictions = self._apply(matches), self._predict(matches)
         assert self.residuals is not None  # by `_check_coverage`
         return self.residuals.interval(predictions, rule, coverage)
 
-    def _rate_interval(self, held: Flags) -> Floats:
+    def _rate_interval(self, matches: Flags) -> Floats:
         if not self.outcome.n_classes:
             raise ValueError(
                 "rate_interval is for classes; these rules predict numbers. Use "
                 "predict_interval."
             )
         if self.rate_bands is None:
-            return np.full((len(held), 2), math.nan)
-        likely = self._predict_proba(held)
+            return np.full((len(matches), 2), math.nan)
+        likely = self._predict_proba(matches)
         if not self.outcome.is_binary:
-            chosen = self._predict_codes(held)
-            return self.rate_bands.interval(likely[np.arange(len(held)), chosen])
+            chosen = self._predict_codes(matches)
+            return self.rate_bands.interval(likely[np.arange(len(matches)), chosen])
         return self._band_ends(likely[:, 1])
 
     def _band_ends(self, likely: Floats) -> Floats:

@@ -526,11 +526,15 @@ def calibration_text(
     title = f"Estimated and observed on {where}"
     if outcome.is_binary:
         title += f", for {_class_name(rules, outcome.positive_class)}"
+    mean = f"Mean difference over rows: {outcome.gap_text(mean_gap(rows))}."
+    return f"{title}:\n{render.text_table(header, lines)}\n{mean}"
+
+
+def mean_gap(rows: Sequence[Mapping[str, Any]]) -> float:
+    """Mean difference between estimates and observations, by the rows of each."""
     seen = [row for row in rows if row["n_rows"]]
     gaps = [row["n_rows"] * abs(row["estimated"] - row["observed"]) for row in seen]
-    gap = sum(gaps) / sum(row["n_rows"] for row in seen)
-    mean = f"Mean difference over rows: {outcome.gap_text(gap)}."
-    return f"{title}:\n{render.text_table(header, lines)}\n{mean}"
+    return float(sum(gaps) / sum(row["n_rows"] for row in seen))
 
 
 def calibrated_words(row: Mapping[str, Any]) -> tuple[str, str]:

@@ -21,6 +21,7 @@ from defragtrees.report.text import (
     sentence,
     with_interval,
 )
+from defragtrees.rules.text import mean_gap
 
 SIGN = "\N{NO-BREAK SPACE}%"
 FOUR_FIFTHS = 0.8  # the four-fifths rule for ratios of selection rates
@@ -287,11 +288,7 @@ def calibration(page):
     if not summary.calibration:
         return None
     write = rate_text if outcome.statistic == "rates" else amount
-    seen = [line for line in summary.calibration if line["n_rows"]]
-    apart = sum(
-        line["n_rows"] * abs(line["estimated"] - line["observed"]) for line in seen
-    )
-    gap = apart / sum(line["n_rows"] for line in seen)
+    gap = mean_gap(summary.calibration)
     by_rule = summary.rules.form != "points"
     # The prediction of a number is its estimate.
     n_known = int(by_rule and not outcome.labels)

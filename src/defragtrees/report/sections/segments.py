@@ -22,8 +22,7 @@ def segments(page):
 def segment_groups(found):
     """Heading, table and note of each group; without segments a note only."""
     if isinstance(found, Segments):
-        heading = f"Where the {found.loss_name} is {found.direction}:"
-        return [_group(heading, found)]
+        return [_group(f"Where the {found.loss_name} is {found.direction}:", found)]
     return [_group(found.headings[key], one) for key, one in found.items()]
 
 

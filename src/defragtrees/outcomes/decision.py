@@ -50,8 +50,7 @@ class Decision:
         if len(self.costs) != 2:
             return -self._expected_costs(probabilities)
         apart = _log_odds(probabilities[:, 1]) - _log_odds(self._cut)
-        is_second = self.choose(probabilities) == 1
-        return _signed(apart, is_second)
+        return _signed(apart, self.choose(probabilities) == 1)
 
     def choose_log_odds(self, log_odds):
         """Class numbers, of two classes, from the log-odds of the second."""
@@ -112,11 +111,6 @@ class Decision:
         free = total <= 0
         shares = np.where(free[:, None], probabilities, weighted)
         return shares / np.where(free, 1.0, total)[:, None], total
-
-    @property
-    def is_even(self):
-        """Whether a mistake in any class costs the same."""
-        return bool((self.importance == self.importance[0]).all())
 
 
 def make_decision(labels, rates, *, class_weight=None, costs=None, threshold=None):

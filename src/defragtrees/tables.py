@@ -411,8 +411,7 @@ def boolean_columns(X):
     library = _library(X)
     if library is None:
         return []
-    places = range(X.shape[1])
-    return [j for j in places if library.is_boolean(library.column(X, j))]
+    return [j for j in range(X.shape[1]) if library.is_boolean(library.column(X, j))]
 
 
 def column_kinds(X):

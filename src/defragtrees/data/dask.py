@@ -162,8 +162,7 @@ class DaskSource(Source):
             kept.append(_send(client, value))
             return dask.delayed(kept[-1])
 
-        columns = self._columns(hold)
-        return blocks(_ask_part, self.X, *columns, hold(function)), kept
+        return blocks(_ask_part, self.X, *self._columns(hold), hold(function)), kept
 
     def _columns(self, hold=None):
         """Labels and weights as collections with the blocks of X."""
@@ -465,11 +464,10 @@ def _cut(array, lengths, X, hold=None):
     if hold is None:
         lazy = da.from_array(array, chunks=(tuple(lengths), *array.shape[1:]))
     else:
-        ends = np.cumsum(lengths)[:-1]
         lazy = da.concatenate(
             [
                 da.from_delayed(hold(part), part.shape, part.dtype)
-                for part in np.split(array, ends)
+                for part in np.split(array, np.cumsum(lengths)[:-1])
             ]
         )
     if _is_frame(X):
@@ -545,8 +543,7 @@ def _in_order(client, futures):
     """Results of futures in order; the error of a Failure is raised at once."""
     places = {future.key: i for i, future in enumerate(futures)}
     waiting, n_given = {}, 0
-    as_completed = require("distributed", CLUSTER).as_completed
-    done = as_completed(futures, with_results=True)
+    done = require("distributed", CLUSTER).as_completed(futures, with_results=True)
     while not done.is_empty():
         pending = list(done.futures)
         if pending and not done.has_ready():

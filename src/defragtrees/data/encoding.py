@@ -303,8 +303,7 @@ class Encoder:
         if y is not None:
             outcome = self.forest.outcome
             targets["labels"] = outcome.compact(outcome.encode(outcome.check(y)))
-        X = matrix if self.keeps_numbers else None
-        shard = Shard(codes, targets, weight, X)
+        shard = Shard(codes, targets, weight, matrix if self.keeps_numbers else None)
         return shard, self._digest(shard, bins)
 
     @property
@@ -349,10 +348,9 @@ class Encoder:
             for name, values in shard.targets.items()
             if self.forest.classes is None
         }
-        weight = float(shard.sample_weight.sum())
         return Digest(
             len(shard),
-            weight,
+            float(shard.sample_weight.sum()),
             float(np.min(shard.sample_weight, initial=np.inf)),
             float(np.max(shard.sample_weight, initial=0.0)),
             shard.weight is not None and bool((shard.weight != 1).any()),
@@ -424,6 +422,5 @@ def recoding(grid, shorter, values):
         return None
     tables = []
     for j, own in enumerate(values):
-        filled = np.where(np.isinf(own), np.nan, own)
-        tables.append(shorter.bin_column(j, filled))
+        tables.append(shorter.bin_column(j, np.where(np.isinf(own), np.nan, own)))
     return tables

@@ -85,8 +85,7 @@ class Evaluation:
             if name.endswith("loss"):
                 name = name.replace("loss", "fidelity")
                 variance = self.answers.variance
-                largest = self.answers.largest
-                value = outcome.fidelity_of_loss(value, variance, largest)
+                value = outcome.fidelity_of_loss(value, variance, self.answers.largest)
             scores[name] = value
         for whose, parts in self.scores_by.items():
             for measure in outcome.measures(parts):
@@ -156,10 +155,9 @@ def evaluate_shard(shard, rules, values, packed=None):
     outcome, targets = rules.outcome, shard.targets
     held = shard.covered(rules, values)
     answers, probabilities = targets["answers"], targets.get("probabilities")
-    decided = decided_alike(rules, answers, probabilities)
     by_whom = {
         "": (rules._predict_codes(held), None),
-        "model_": (decided, probabilities),
+        "model_": (decided_alike(rules, answers, probabilities), probabilities),
     }
     labels, weight = targets.get("labels"), shard.sample_weight
     evaluation = Evaluation.of(outcome, held, by_whom, answers, labels, weight)
@@ -206,8 +204,7 @@ def decided_alike(rules, answers, probabilities):
     """
     if not rules._has_costs or probabilities is None:
         return answers
-    decision = rules.outcome.decision(rules.threshold, rules.costs)
-    return decision.choose(probabilities)
+    return rules.outcome.decision(rules.threshold, rules.costs).choose(probabilities)
 
 
 def _with_scores(evaluation, rules, held, by_whom, labels, weight):

@@ -193,8 +193,7 @@ class FileSource(Source):
                 # As older versions of pandas read text, which models have seen.
                 made[name] = column.astype(object).where(column.notna(), np.nan)
             elif wanted not in (None, AS_IS) and self.file.is_text:
-                decimal = self.file.decimal
-                made[name], kind = _numbers(column, wanted, n_before, decimal)
+                made[name], kind = _numbers(column, wanted, n_before, self.file.decimal)
                 if wanted == ANY and not made[name].isna().all():
                     expected[name] = kind or NUMBER
         frame = frame.assign(**made)
@@ -337,8 +336,7 @@ class _ArrowFile:
             dataset = require("pyarrow.dataset", "A Parquet file")
             return dataset.dataset(path, format=form).schema
         if self.is_parquet:
-            parquet = require("pyarrow.parquet", "A Parquet file")
-            return parquet.read_schema(path)
+            return require("pyarrow.parquet", "A Parquet file").read_schema(path)
         with self.arrow.OSFile(str(path)) as file:
             return self.ipc.open_file(file).schema
 
@@ -358,8 +356,7 @@ class _ArrowFile:
     def arrow_type(self, name):
         """The type of a column, without its coding."""
         type_ = self.data.schema.field(name).type
-        is_coded = self.arrow.types.is_dictionary(type_)
-        return type_.value_type if is_coded else type_
+        return type_.value_type if self.arrow.types.is_dictionary(type_) else type_
 
     def n_rows(self, limit=None):
         """Number of rows, from the file's metadata."""
@@ -397,10 +394,9 @@ class _ArrowFile:
             for fragment in self.data.get_fragments():
                 data = fragment.metadata
                 for group in map(data.row_group, range(data.num_row_groups)):
-                    columns = map(group.column, range(data.num_columns))
                     sizes += [
                         one.total_uncompressed_size
-                        for one in columns
+                        for one in map(group.column, range(data.num_columns))
                         if one.path_in_schema in names
                     ]
         else:

@@ -368,10 +368,9 @@ def _round_date(low, high, target):
     time = np.datetime64(round(target * MICROSECONDS), "us")
     for unit in CALENDAR:
         begin = time.astype(f"datetime64[{unit}]")
-        near = [begin + np.timedelta64(k, unit) for k in (-1, 0, 1, 2)]
         starts = [
             moment.astype("datetime64[us]").astype(np.int64) / MICROSECONDS
-            for moment in near
+            for moment in [begin + np.timedelta64(k, unit) for k in (-1, 0, 1, 2)]
         ]
         starts = [float(s) for s in starts if low < s <= high]
         if starts:

@@ -191,8 +191,7 @@ def draw_rows(X, n_rows, is_set, rng, order=None, weight=None):
     are drawn in the order of `order`, by default that of X. A row of weight two counts
     as two rows.
     """
-    n_features = X.shape[1]
-    order = range(n_features) if order is None else order
+    order = range(X.shape[1]) if order is None else order
     weight = np.ones(len(X)) if weight is None else weight
     reached = np.cumsum(weight) / weight.sum()
     base = _places(reached, rng.random(n_rows))
@@ -211,8 +210,7 @@ def draw_rows(X, n_rows, is_set, rng, order=None, weight=None):
 
 def _places(reached, shares):
     """The rows at these fractions of the total weight."""
-    places = np.searchsorted(reached, shares, side="right")
-    return np.minimum(places, len(reached) - 1)
+    return np.minimum(np.searchsorted(reached, shares, side="right"), len(reached) - 1)
 
 
 class _Ranks:

@@ -52,8 +52,7 @@ def pack_boxes(boxes, n_bins):
             start = starts[used.index(j)]
             part = rejects[word, start : start + len(accepted)]
             part |= np.where(accepted, 0, np.int64(1) << np.int64(bit))
-    features = np.array(used, dtype=np.intp)
-    return PackedList(len(boxes), features, starts[:-1], rejects)
+    return PackedList(len(boxes), np.array(used, dtype=np.intp), starts[:-1], rejects)
 
 
 def pack_rules(rules, values):

@@ -50,8 +50,7 @@ def open_source(X, y=None, sample_weight=None):
     if type(X).__module__.split(".")[0].startswith("dask"):
         return import_module("defragtrees.data.dask").DaskSource(X, y, sample_weight)
     if isinstance(X, (str, os.PathLike)):
-        files = import_module("defragtrees.data.files")
-        return files.FileSource(X, y, sample_weight)
+        return import_module("defragtrees.data.files").FileSource(X, y, sample_weight)
     if hasattr(X, "__next__"):
         return IteratorSource(X, y, sample_weight)
     source = TableSource(X, y, sample_weight)

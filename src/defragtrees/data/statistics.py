@@ -354,8 +354,7 @@ def _put_in_order(rules, entries, weight, order, decision):
     allowed = order(rules, np.array(values), weight)
     for entry, before, after in zip(entries, values, allowed, strict=True):
         if after != before:
-            value = round_significant(float(after))
-            entry |= outcome.of_ordered_value(value, decision)
+            entry |= outcome.of_ordered_value(round_significant(float(after)), decision)
 
 
 def _evidence(rules, sums, k, worth):
@@ -373,13 +372,11 @@ def _evidence(rules, sums, k, worth):
             numbers = quantiles(*sums.values.of_group(k), INTERVAL)
             evidence["quantiles"] = all_rounded(numbers)
     if sums.labels is not None:
-        rates = sums.labels.evidence(k)
         evidence |= {
             name: value if value is None else all_rounded(value)
-            for name, value in rates.items()
+            for name, value in sums.labels.evidence(k).items()
         }
-    is_before_others = rules._is_ordered and k < len(rules.rules)
-    if is_before_others and sums.covered[k]:
+    if rules._is_ordered and k < len(rules.rules) and sums.covered[k]:
         # The rate that a rule of a list would report without the rules before it.
         alone = all_rounded(sums.alone[k] / sums.covered[k])
         evidence["alone"] = outcome.reported_means(alone)

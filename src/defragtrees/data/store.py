@@ -248,9 +248,8 @@ class RowStore:
 
 def _bin_weights(shard, features, sizes):
     """The weights of the bins of some features, concatenated."""
-    weight = shard.sample_weight
     parts = [
-        np.bincount(shard.codes[:, j], weight, size)
+        np.bincount(shard.codes[:, j], shard.sample_weight, size)
         for j, size in zip(features, sizes, strict=True)
     ]
     return np.concatenate(parts) if parts else np.zeros(0)
@@ -303,8 +302,7 @@ def read_store(
     counts, values = digest.counts, bin_values(digest)
     if shorten:
         edges = edge_values(digest)
-        ranges = integer_ranges(digest, edges)
-        shorter = grid.shorten_between(edges, ranges, kinds)
+        shorter = grid.shorten_between(edges, integer_ranges(digest, edges), kinds)
         tables = recoding(grid, shorter, values)
         if tables is not None:
             shards = shards.map(recode, tables, shorter.dtype)
@@ -371,8 +369,7 @@ def _encoded(source, encoder, n_jobs=None, watch=None):
         if shards.total(_count_odd_weights, least):
             mean = float(shards.total(_scaled_weight, largest)) / digest.n_rows
         shards = shards.map(_in_weight_unit, largest, least, mean)
-        total = float(shards.total(_total_weight))
-        digest = dataclasses.replace(digest, weight=total)
+        digest = dataclasses.replace(digest, weight=float(shards.total(_total_weight)))
     return shards, digest
 
 

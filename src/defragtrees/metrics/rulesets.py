@@ -223,8 +223,7 @@ def calibration(
     check_consistent_length(matrix, y, sample_weight)
     y = outcome.check(y)
     outcome.check_known(y)
-    weight = check_weight(sample_weight, len(matrix))
-    return calibration_rows(rules, matrix, y, weight)
+    return calibration_rows(rules, matrix, y, check_weight(sample_weight, len(matrix)))
 
 
 def calibration_rows(rules, matrix, y, weight=None):

@@ -311,8 +311,7 @@ def _append_line(path, line):
             os.lseek(handle, size - 1, os.SEEK_SET)
             if os.read(handle, 1) != b"\n":  # as an editor may leave it
                 content = b"\n" + content
-        written = os.write(handle, content)
-        if written < len(content):
+        if os.write(handle, content) < len(content):
             os.ftruncate(handle, size)
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
         os.fsync(handle)

@@ -243,8 +243,7 @@ def _placed(tree, usable, positions, sizes, output, n_outputs):
             continue
         # Trees know only the categories of their rows; others are as unknown ones.
         inside = tree.categories[node]
-        size = sizes[feature[node]]
-        sets[node, : size + 1] = inside[len(known)]
+        sets[node, : sizes[feature[node]] + 1] = inside[len(known)]
         sets[node, np.array(known, dtype=int)] = inside[: len(known)]
     value = np.zeros((tree.n_nodes, n_outputs))
     value[:, output] = tree.value[:, 0]

@@ -518,8 +518,7 @@ class StackedTrees:
                 code = np.minimum(code, self.sets.shape[1] - 1)
                 np.copyto(goes_right, ~self.sets[node, code], where=in_set)
             if has_missing:
-                missing = np.isnan(x)
-                np.copyto(goes_right, ~self.missing_left[node], where=missing)
+                np.copyto(goes_right, ~self.missing_left[node], where=np.isnan(x))
             np.multiply(node, 2, out=place)
             place += goes_right
             np.take(self.children, place, out=node, mode="clip")

@@ -113,8 +113,7 @@ def described_forest(forest, X, feature_labels=None):
     if known is not None:
         kinds = [k or own for k, own in zip(kinds or known, known, strict=True)]
     labels = checked_labels(feature_labels, names, "feature_labels")
-    words = make_vocabulary(names, None, labels, kinds)
-    kinds = [scale.kind for scale in words.scales]
+    kinds = [scale.kind for scale in make_vocabulary(names, None, labels, kinds).scales]
     categories = list(forest.categories)
     for j, order in enumerate(ordered_categories(X) or ()):
         if j >= len(categories) or order is None or categories[j] is None:

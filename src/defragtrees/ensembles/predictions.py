@@ -366,8 +366,7 @@ class Query:
     @property
     def name(self):
         """The name of the model in messages."""
-        name = getattr(self.model, "__name__", None)
-        return name or type(self.model).__name__
+        return getattr(self.model, "__name__", None) or type(self.model).__name__
 
     def ask(self, table):
         """Labels or numbers of each row, and probabilities; one of both may be None."""

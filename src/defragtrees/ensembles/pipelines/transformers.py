@@ -144,8 +144,7 @@ def _read_column_transformer(transformer, columns):
     for name, step, _ in transformer.transformers_:
         taken = [columns[j] for j in places.get(name, ())]
         # A transformer without columns is not fitted.
-        part = derive(step, taken) if taken else []
-        made += _weighted(part, weights.get(name))
+        made += _weighted(derive(step, taken) if taken else [], weights.get(name))
     return made
 
 
@@ -224,10 +223,9 @@ def _call_within(function, first, last, values):
 
 def _read_imputer(imputer, columns):
     marker = None if is_missing(imputer.missing_values) else imputer.missing_values
-    statistics = imputer.statistics_.tolist()
     made = [
         column.then(Fill(value, marker))
-        for column, value in zip(columns, statistics, strict=True)
+        for column, value in zip(columns, imputer.statistics_.tolist(), strict=True)
         if imputer.keep_empty_features or not is_missing(value)
     ]
     if imputer.add_indicator:

@@ -167,13 +167,12 @@ def overridden(model: Any) -> str | None:
 
 def _is_of_library(kind, name):
     """Whether the class, and its method of this name, are those of a library."""
-    modules = (kind.__module__, getattr(vars(kind)[name], "__module__", None))
     return all(
         # imbalanced-learn's pipeline skips the steps that resample, as its reader does.
         module is None
         or module == "imblearn.pipeline"
         or module.split(".")[0] in READERS
-        for module in modules
+        for module in (kind.__module__, getattr(vars(kind)[name], "__module__", None))
     )
 
 

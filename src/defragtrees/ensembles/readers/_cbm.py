@@ -264,10 +264,9 @@ class _Table:
         place = self._pointed(slot)
         if place is None:
             return []
-        offsets = self.array(slot, "<u4").tolist()
         return [
             _Table(self.buffer, place + 4 + 4 * i + offset)
-            for i, offset in enumerate(offsets)
+            for i, offset in enumerate(self.array(slot, "<u4").tolist())
         ]
 
     def string(self, slot):

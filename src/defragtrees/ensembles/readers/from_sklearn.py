@@ -140,8 +140,7 @@ def _answers(fitted, n_classes=None):
 
 
 def _read_tree(model, facts):
-    tree = _tree(model, _answers(model))
-    return Forest((tree,), combine="mean", **facts)
+    return Forest((_tree(model, _answers(model)),), combine="mean", **facts)
 
 
 def _read_averaged(model, facts):

@@ -219,8 +219,7 @@ def _decision_scale(member):
                 f"Cannot read the scores of {type(model).__name__} inside another "
                 "estimator."
             )
-    is_doubled = getattr(model, "loss", None) == "exponential"
-    return 0.5 if is_doubled else 1.0
+    return 0.5 if getattr(model, "loss", None) == "exponential" else 1.0
 
 
 def _threshold(wrapper):
@@ -232,8 +231,7 @@ def _threshold(wrapper):
         threshold, label = float(wrapper.threshold), wrapper.pos_label
     else:
         return None
-    method = wrapper._get_response_method()
-    if "predict_proba" not in np.atleast_1d(method):
+    if "predict_proba" not in np.atleast_1d(wrapper._get_response_method()):
         threshold = float(special.expit(threshold))
     if label is not None and label == wrapper.classes_[0]:
         threshold = 1.0 - threshold
@@ -299,8 +297,7 @@ def _stand_ins(forests, members):
     for forest, member in zip(forests, members, strict=True):
         outputs = slice(end, end + len(forest.base))
         divisor = forest.weights.sum() if forest.combine == "mean" else None
-        scale = _decision_scale(member)
-        made.append(StandIn(_head(forest), outputs, divisor, scale))
+        made.append(StandIn(_head(forest), outputs, divisor, _decision_scale(member)))
         end = outputs.stop
     return made
 

@@ -192,16 +192,14 @@ def _decided(rules, changes):
     if changes["threshold"]:
         rules = rules.with_threshold(changes["threshold"])
     if changes["costs"]:
-        costs = by_classes(changes["costs"], rules.classes or ())
-        rules = rules.with_costs(costs)
+        rules = rules.with_costs(by_classes(changes["costs"], rules.classes or ()))
     if changes["class_weight"]:
         weights = by_class(changes["class_weight"], rules.classes or ())
         rules = rules.with_class_weight(weights)
     if changes["scale"]:
         if rules.form != "points":
             raise click.UsageError("--scale needs a scorecard; fit with --form points.")
-        of = _class(rules, changes["odds_of"])
-        rules = rules.scaled(*changes["scale"], of=of)
+        rules = rules.scaled(*changes["scale"], of=_class(rules, changes["odds_of"]))
     return rules
 
 

@@ -191,10 +191,9 @@ def _csv_cells(reason, rules):
         f"{texts[one['rule'] - 1]}: {', '.join(map(render.number, one['points']))}"
         for one in reason.get("added", ())
     ]
-    totals = zip(rules._reported()[0], reason.get("total", ()), strict=True)
     return reason | {
         "prediction": answer,
-        **dict(totals),
+        **dict(zip(rules._reported()[0], reason.get("total", ()), strict=True)),
         "points": "; ".join(points),
         "values": "; ".join(_pairs(rules, reason["values"])),
         "failed": "; ".join(failed),

@@ -259,8 +259,7 @@ class _Screen:
         self.stream = stream
 
     def write(self, text):
-        lines = text.split("\n")
-        return self.stream.write("\n".join(map(render.plain, lines)))
+        return self.stream.write("\n".join(map(render.plain, text.split("\n"))))
 
 
 # Pictures

@@ -156,9 +156,8 @@ def report_on(path, simple, rows, inputs, validation=None, **options):
     They are of the file `validation`, if there is one.
     """
     state = click.get_current_context().find_object(State)
-    command = shlex.join(["defragtrees", *state.arguments])
     options |= {
-        "command": command,
+        "command": shlex.join(["defragtrees", *state.arguments]),
         "target_name": inputs.target,
         "data_name": render.plain((validation or inputs.data).name),
         "model_name": None

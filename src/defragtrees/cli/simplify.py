@@ -94,8 +94,7 @@ def command(
         # Pictures take their time to import, and few runs need them.
         from defragtrees.cli.report import report_on
 
-        measured = train if test is None else test
-        report_on(report, simple, measured, inputs, validation)
+        report_on(report, simple, train if test is None else test, inputs, validation)
     if as_json:
         facts = _facts(simple, choices, scores, where, seconds)
         say(json_text(facts | _tables(simple, train if test is None else test)))

@@ -223,8 +223,7 @@ def _leaves(tree, features, values, fixed, categories):
             waiting.append((child, cells))
         else:
             axis = features.index(j)
-            x = values[axis][cells[axis]]
-            goes_left = _goes_left(tree, node, x, categories[j])
+            goes_left = _goes_left(tree, node, values[axis][cells[axis]], categories[j])
             for child, here in ((tree.left, goes_left), (tree.right, ~goes_left)):
                 if here.any():
                     block = (*cells[:axis], cells[axis][here], *cells[axis + 1 :])

@@ -62,13 +62,12 @@ def segments(found: Segments, ax: "Axes | None" = None) -> "Axes":
     ax.tick_params(axis="y", length=0)
     ax.set_ylim(max(top, ROOM), 0)
     write = UNITS[found.unit][0]
-    side = "left" if found.direction == "high" else "right"
     ax.text(
         found.rest,
         0,
         f" rest: {write(found.rest)} ",
         fontsize=SIZE,
-        ha=side,
+        ha="left" if found.direction == "high" else "right",
         va="bottom",
     )
     if not len(found):

@@ -241,8 +241,7 @@ def gains(
     dots = list(zip(shares, values, strict=True))
     texts = [", ".join(map(str, step["rules"])) for step in steps]
     named = [(*dot, text) for dot, text in zip(dots, texts, strict=True) if text]
-    bars = [(x, y, y) for x, y in dots]
-    style.number_points(ax, named, bars, around=-style.AROUND)
+    style.number_points(ax, named, [(x, y, y) for x, y in dots], around=-style.AROUND)
     return ax
 
 
@@ -372,8 +371,7 @@ def trade_off(path: Any, ax: "Axes | None" = None) -> "Axes":
 
 def _held_out(outcome):
     """Axis of held-out errors."""
-    title = f"held-out {outcome.error_name}"
-    return Axis(title, is_share=outcome.error_is_share)
+    return Axis(f"held-out {outcome.error_name}", is_share=outcome.error_is_share)
 
 
 def trade_off_picture(path, y, error_text=None):
@@ -391,8 +389,7 @@ def trade_off_picture(path, y, error_text=None):
     if path.chosen is not None:
         at = [n_rules[path.chosen]], [errors[path.chosen]]
         marks.append(Curve("chosen", *at, "accent", marker="ring"))
-    model_error = outcome.shown_error(path.model_error)
-    return _against_size(marks, model_error, y, error_text)
+    return _against_size(marks, outcome.shown_error(path.model_error), y, error_text)
 
 
 def comparison(found: Any, ax: "Axes | None" = None) -> "Axes":

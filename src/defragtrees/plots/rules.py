@@ -58,8 +58,7 @@ def rule_look(rules: RuleModel, rule: Rule) -> dict[str, Any]:
             return {"color": style.GREY, "marker": "o"}
         label = labels[int(rule.points[0] * rules.unit >= 0)]
     number = style.class_numbers(rules)[label]
-    marker = style.marker(labels.index(label))
-    return {"color": style.COLOURS[number], "marker": marker}
+    return {"color": style.COLOURS[number], "marker": style.marker(labels.index(label))}
 
 
 def rule_rows(
@@ -214,8 +213,7 @@ def feature_heat_map(
     ['x > 20']
     """
     matrix = encoded(rules, X)
-    names = rules.feature_names
-    used = [names.index(name) for name in rules.features]
+    used = [rules.feature_names.index(name) for name in rules.features]
     n_rules, n_columns = rules.n_rules, max(1, len(used))
     size = (2.4 + CELL_WIDTH * n_columns, 1.3 + CELL_HEIGHT * n_rules)
     ax = style.axes_or_new(ax, size)

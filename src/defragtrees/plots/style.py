@@ -220,8 +220,7 @@ def _broken(word, points, size):
         while at > 1 and width(word[:at], size) > points:
             at -= 1
         # Prefer a break after an underscore or a similar mark.
-        soft = max(word.rfind(mark, at // 3, at) + 1 for mark in " _-./,;")
-        at = soft or at
+        at = max(word.rfind(mark, at // 3, at) + 1 for mark in " _-./,;") or at
         pieces.append(word[:at].rstrip())
         word = word[at:]
     return [*pieces, word]

@@ -155,8 +155,7 @@ def _draw_boxes(ax, plane, rules, cells):
 def outline(ax, plane, block):
     """Draw the border of a rule's box."""
     settings = {"fill": False, "ec": style.DARK, "lw": 1.4, "zorder": 3}
-    rectangle = style.part("patches").Rectangle
-    ax.add_patch(rectangle(*plane.rectangle(block), **settings))
+    ax.add_patch(style.part("patches").Rectangle(*plane.rectangle(block), **settings))
 
 
 def rule_panels(

@@ -382,8 +382,7 @@ class _Rows:
         forest, outcome = self.forest, self.forest.outcome
         raw = forest.predict_raw(X)
         answers = forest.predict_from_raw(raw)
-        probabilities = outcome.probabilities_of(forest, raw)
-        return self.scores(test, answers, probabilities)
+        return self.scores(test, answers, outcome.probabilities_of(forest, raw))
 
     def scores(self, test, answers, probabilities):
         """Error and all measures of predictions for the test rows."""
@@ -481,8 +480,7 @@ def _splits(y, outcome, test_size, cv, seed):
     rows, strata = np.arange(len(y)), outcome.strata(y)
     if cv is not None:
         kind = KFold if strata is None else StratifiedKFold
-        folds = kind(cv, shuffle=True, random_state=seed)
-        return list(folds.split(rows[:, None], y))
+        return list(kind(cv, shuffle=True, random_state=seed).split(rows[:, None], y))
     if strata is not None and np.unique(strata, return_counts=True)[1].min() < 2:
         strata = None  # a class with a single row cannot be split
     settings = {"test_size": test_size, "random_state": seed}

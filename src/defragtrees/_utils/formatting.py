@@ -48,8 +48,7 @@ class Tabular:
         raise NotImplementedError
 
     def __str__(self) -> str:
-        table = text_table(*self._cells(), left=self._left)
-        return "\n".join([table, *self._notes()])
+        return "\n".join([text_table(*self._cells(), left=self._left), *self._notes()])
 
     def _repr_html_(self):
         return html_table(*self._cells(), "; ".join(self._notes()))
@@ -71,9 +70,7 @@ def number(value):
     >>> number(0.1), number(3.0), number(1e-7), number(-0.0)
     ('0.1', '3', '1e-07', '0')
     """
-    text = repr(float(value))
-    if text.endswith(".0"):
-        text = text[:-2]
+    text = repr(float(value)).removesuffix(".0")
     return "0" if text == "-0" else text
 
 

@@ -30,10 +30,9 @@ def require(package, purpose):
     except ModuleNotFoundError as error:
         if error.name != name:
             raise
-        extra = EXTRAS.get(name, name)
         raise MissingPackageError(
             f"{purpose} needs {package}, which is not installed. "
-            f"Install it with: pip install 'defragtrees[{extra}]'"
+            f"Install it with: pip install 'defragtrees[{EXTRAS.get(name, name)}]'"
         ) from None
 
 

@@ -110,8 +110,7 @@ class _SideNames:
         return self.numbers[key], self.numbers[key] + 1
 
     def _accepted(self, feature, split, missing_left):
-        n_bins = int(self.grid.n_bins[feature])
-        left = np.zeros(n_bins, dtype=bool)
+        left = np.zeros(int(self.grid.n_bins[feature]), dtype=bool)
         if self.grid.is_categorical(feature):
             left[:-1] = self.grid.splits[feature][split]
         else:

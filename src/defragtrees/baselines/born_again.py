@@ -425,8 +425,7 @@ def make_table(problem, thresholds="data"):
         values += [distinct, [np.nan]]
         starts.append(starts[-1] + len(distinct) + 1)
     if thresholds == "model":
-        empty = np.empty((3, 0))
-        column, code, threshold = np.concatenate([empty, *between], axis=1)
+        column, code, threshold = np.concatenate([np.empty((3, 0)), *between], axis=1)
         allowed = (column.astype(np.intp), code.astype(np.intp), threshold)
     return CodeTable(
         features=np.array(problem.feature_order, dtype=np.intp),
@@ -861,8 +860,7 @@ def _left_sums(table, candidates, smeared, responses):
 def best_split(table, candidates, smeared, responses):
     """The candidate with the smallest loss; the first one at a tie."""
     losses, unsplit = split_losses(table, candidates, smeared, responses)
-    smallest = losses.min()
-    first = int((losses <= smallest + TIED * unsplit).argmax())
+    first = int((losses <= losses.min() + TIED * unsplit).argmax())
     place, is_left = divmod(first, 2)
     column = int(candidates.column[place])
     threshold = float(candidates.threshold[place])

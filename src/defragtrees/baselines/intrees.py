@@ -470,8 +470,7 @@ def prune(measured, codes, target, max_decay=0.05, decay="absolute"):
     allowed = max_decay if decay == "absolute" else max_decay * np.maximum(error, 1e-6)
     limit = np.round(error + allowed, DIGITS)
     for k in range(longest - 1, -1, -1):
-        trial = before[k] & tail
-        sums = target.sums(trial)
+        sums = target.sums(before[k] & tail)
         errors = target.measured_errors(sums, measured.answer)
         goes = (
             (side_numbers[:, k] >= 0)

@@ -432,8 +432,7 @@ def find_nodes(problem, max_depth, min_samples, n_nodes):
             rows = np.ones(len(codes), dtype=bool)
             for side in path.sides:
                 if side not in held:
-                    column = codes[:, sides.feature[side]]
-                    held[side] = sides.accepts[side][column]
+                    held[side] = sides.accepts[side][codes[:, sides.feature[side]]]
                 rows = rows & held[side]
             size = float(weight @ rows)
             if min_samples <= size <= most:

@@ -539,8 +539,7 @@ class Simplifier(BaseEstimator, ABC):
 
     def _count_rows(self, store, is_sample):
         """Count the rules on all rows; predictions too if the fit saw a sample."""
-        predictions = "target" if is_sample else "keep"
-        [self.rules_] = store.recount([self.rules_], predictions)
+        [self.rules_] = store.recount([self.rules_], "target" if is_sample else "keep")
 
     def _record_training(self, store, evaluation):
         """Store a profile of the counted rows in the rules, with error and agreement.

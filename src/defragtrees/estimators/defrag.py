@@ -176,7 +176,6 @@ class _Defrag(Simplifier):
         limits = replace(limits, max_rules=n_rules)
         # Conditions on integers leave gaps, in which monotonicity could break.
         problem = problem.without_integers(limits.monotone)
-        decision = self._decision(problem.classes, store)
         settings = SearchSettings(
             limits,
             brevity=float(self.brevity),
@@ -184,7 +183,7 @@ class _Defrag(Simplifier):
             max_categories=self.max_categories,
             n_new_rows=n_new_rows,
             criterion=self.criterion,
-            decision=decision,
+            decision=self._decision(problem.classes, store),
             is_labels=self.target == "labels",
         )
         free = limits.relaxed()

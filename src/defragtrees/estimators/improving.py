@@ -135,8 +135,7 @@ def _taken_beside(rules, kept, n_new, rows, others):
         ]
         if not costs or min(costs) >= least:
             break
-        best = others.pop(int(np.argmin(costs)))
-        taken.append(best)
+        taken.append(others.pop(int(np.argmin(costs))))
         least = _nats(rules, taken, rows)
     return taken
 

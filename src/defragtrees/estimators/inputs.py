@@ -111,12 +111,11 @@ def open_model(
         )
     if not isinstance(forest, Unreadable):
         return forest
-    rng = np.random.default_rng(one_seed(random_state))
     return ask_model(
         model,
         X,
         y,
-        rng=rng,
+        rng=np.random.default_rng(one_seed(random_state)),
         why=forest.reason,
         max_calls=max_calls,
         n_reserved=n_reserved,

@@ -9,8 +9,7 @@ from defragtrees.rules.text import calibration_text, scores_text
 
 def evaluate(rules, X, y=None, sample_weight=None, *, model=None):
     """The measures of rules on rows; see `RuleModel.evaluate`."""
-    source = open_source(X, y, sample_weight)
-    return _evaluation(rules, source, model).scores(rules)
+    return _evaluation(rules, open_source(X, y, sample_weight), model).scores(rules)
 
 
 def summarize_rules(rules, X=None, y=None, *, model=None):

@@ -195,8 +195,7 @@ class Problem:
         """A rule model with only a default rule."""
         sums = self.target_sums(np.ones(len(self.target), dtype=bool))
         answer = sums.answer(self.outcome, sums.basis(0), self.spread)
-        n_points = self.outcome.n_points
-        default = FORMS[form]._uncounted(Rule((), **answer), n_points)
+        default = FORMS[form]._uncounted(Rule((), **answer), self.outcome.n_points)
         return self.rule_set([default], form)
 
     def in_canonical_order(self):

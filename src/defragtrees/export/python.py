@@ -214,13 +214,12 @@ def to_python(rules: RuleModel, *, best: str = "high") -> str:
         Which totals of a scorecard are desired, for reason codes; see
         `Scorecard.reasons`.
     """
-    adding = partial(_adding, best=best)
     write: dict[str, Any] = {
         "list": _ordered,
         "tree": _ordered,
         "standalone": _averaging,
         "average": _averaging,
-        "points": adding,
+        "points": partial(_adding, best=best),
     }
     constants, *functions = write[rules.form](rules)
     readers = _readers(rules)
@@ -249,9 +248,8 @@ def _ordered(rules):
 
 def _averaging(rules):
     """Constants and functions of averaged rules."""
-    weights = [float(rule.weight) for rule in rules]
     constants = [
-        f"WEIGHTS = {_tuple(weights)}",
+        f"WEIGHTS = {_tuple([float(rule.weight) for rule in rules])}",
         f"OUTPUTS = {_lines(map(_tuple, portable.outputs(rules)))}",
     ]
     functions = [_matching(rules), MEAN]

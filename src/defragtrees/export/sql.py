@@ -249,9 +249,8 @@ def _summands(rules):
 def _terms(matches, values, dialect):
     """The value of each matching rule; that of the default rule last."""
     *firsts, last = map(dialect.literal, values)
-    zero = dialect.literal(0.0)
     terms = [
-        f"CASE WHEN {test} THEN {value} ELSE {zero} END"
+        f"CASE WHEN {test} THEN {value} ELSE {dialect.literal(0.0)} END"
         for test, value in zip(matches, firsts, strict=True)
     ]
     return [*terms, last]

@@ -244,8 +244,7 @@ def _probability_sums(likely, expected, weight):
 
 
 def _ratio(parts, totals):
-    shares = np.full(len(totals), np.nan)
-    return np.divide(parts, totals, out=shares, where=totals > 0)
+    return np.divide(parts, totals, out=np.full(len(totals), np.nan), where=totals > 0)
 
 
 def _mean_known(values):
@@ -556,10 +555,9 @@ class Classes(Outcome):
     def check_known(self, y):
         # A class that training did not have is no mistake: the rules are wrong there.
         if not self.has_known(y):
-            labels = np.unique(y).tolist()
             raise ValueError(
                 f"y must have labels such as {list(self.labels)[:5]!r}; got "
-                f"{labels[:5]!r}. Are they of another type?"
+                f"{np.unique(y).tolist()[:5]!r}. Are they of another type?"
             )
 
     def check_labels(self):

@@ -200,8 +200,7 @@ class CalibrationSums:
                 some = ours[bands == band]
                 line = {"class": outcome.labels[int(place)]} if outcome.labels else {}
                 if outcome.n_points == 1:
-                    ends = self.keys[some[[0, -1]]].tolist()
-                    line["total"] = tuple(ends)
+                    line["total"] = tuple(self.keys[some[[0, -1]]].tolist())
                 lines.append(line | self._values(outcome, some, int(place)))
         return lines
 

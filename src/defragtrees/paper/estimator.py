@@ -98,9 +98,8 @@ class _FABRules(Simplifier):
         warn_of_little_data(self.max_rules, n_rows, n_rows)
         self._fit_mixture(problem, rng, most)
         n_tolerances = 1 if self.statement_weight == "paper" else len(TOLERANCES)
-        tolerances = TOLERANCES[:n_tolerances]
         rules, boxes = list_components(
-            problem, self.posterior_, allowed, most, tolerances
+            problem, self.posterior_, allowed, most, TOLERANCES[:n_tolerances]
         )
         self.component_rules_: tuple[Rule, ...] = component_rules(
             problem, self.posterior_, boxes
@@ -163,8 +162,7 @@ class _FABRules(Simplifier):
         super()._count_rows(store, is_sample)
         # Each component is counted separately, and keeps its prediction.
         lists = [replace(self.rules_, rules=(rule,)) for rule in self.component_rules_]
-        counted = store.recount(lists)
-        self.component_rules_ = tuple(rules.rules[0] for rules in counted)
+        self.component_rules_ = tuple(rules.rules[0] for rules in store.recount(lists))
 
     def _evaluator(self, rules, predict, is_by_rule):
         return PosteriorEvaluator(rules, predict, is_by_rule, self.posterior_)
@@ -226,12 +224,11 @@ class PosteriorEvaluator(PartEvaluator):
         y, weight = checked_columns(part, len(matrix))
         predicted = self.posterior.predict_encoded(matrix, self.rules.classes)
         answers = self.predict(part.X, matrix)[0]
-        labels = None if y is None else outcome.encode_any(outcome.check(y))
         more = _evaluation(
             outcome,
             outcome.encode_any(predicted),
             outcome.encode_any(answers),
-            labels,
+            None if y is None else outcome.encode_any(outcome.check(y)),
             np.ones(len(matrix)) if weight is None else weight,
         )
         return _joined(evaluation, more)

@@ -393,8 +393,7 @@ class Posterior:
         if block.sets is None:
             # Between two bins that occur, the table is linear in the number of
             # thresholds; outside their range it is constant.
-            counts = self.grid.counts[block.feature]
-            passed = np.concatenate([[0], np.cumsum(counts)])
+            passed = np.concatenate([[0], np.cumsum(self.grid.counts[block.feature])])
             passed = passed - passed[block.codes[0]]
             for k in range(table.shape[1]):
                 full[:-1, k] = np.interp(passed, block.reach, seen[:, k])

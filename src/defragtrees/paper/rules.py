@@ -19,8 +19,7 @@ def list_components(problem, posterior, features, max_rules, tolerances):
     """
     every = [_boxes(posterior, tolerance, features) for tolerance in tolerances]
     candidates = [_list_rules(problem, boxes, max_rules) for boxes in every]
-    losses = [_training_error(problem, rules) for rules in candidates]
-    best = int(np.argmin(losses))
+    best = int(np.argmin([_training_error(problem, rules) for rules in candidates]))
     return candidates[best], every[best]
 
 

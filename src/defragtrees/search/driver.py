@@ -363,13 +363,12 @@ def count_found(found, draft_model, store, limits, decision, scoring, rows=None)
     that violate a limit on all rows are dropped, or lose a rule. Of models of one size,
     the best on `rows`, CountingRows, is kept, or without these the first.
     """
-    order = MonotoneAnswers(limits.monotone) if limits.monotone else None
     count = partial(
         store.count,
         predictions="recount",
         decision=decision,
         scoring=scoring,
-        order=order,
+        order=MonotoneAnswers(limits.monotone) if limits.monotone else None,
     )
     distinct = {one.conditions: one for one in (*found.by_rules, *found.by_conditions)}
     drafts = [_with_conjunctions(draft_model, one) for one in distinct.values()]
@@ -424,8 +423,7 @@ def _with_agreement(rules, rows):
     n_rows = WORTH["training"] * min(len(rows.new), rows.n_near)
     loss = round_significant(outcome.losses(rows.new_target, predicted).mean())
     agreement = Agreement("synthetic", loss, round_significant(n_rows))
-    training = replace(rules.training, agreement=agreement)
-    return replace(rules, training=training)
+    return replace(rules, training=replace(rules.training, agreement=agreement))
 
 
 def _best_of_each(items, loss, size):
@@ -533,8 +531,7 @@ def _new_rows(problem, n_rows, rng):
     if asked is not None and len(asked) >= n_rows:
         return asked[:n_rows]
     is_set = np.array([c is not None for c in problem.categories], dtype=bool)
-    features = range(len(problem.feature_names))
-    X = np.column_stack([problem.column(j) for j in features])
+    X = np.column_stack([problem.column(j) for j in range(len(problem.feature_names))])
     weight, order = problem.sample_weight, problem.feature_order
     return draw_rows(X, n_rows, is_set, rng, order, weight)
 
@@ -581,8 +578,7 @@ POINTS = Strategy(PointBoxes, grow_rule, _point_losses, 2, 2)
 
 def _find_sets(strategy, problem, settings, rng, rows):
     """Find the cheapest rules of every number; also returns the number of rounds."""
-    losses = strategy.losses(rows, problem.n_classes, settings.criterion)
-    loss, last_loss = losses
+    loss, last_loss = strategy.losses(rows, problem.n_classes, settings.criterion)
     table = _table(problem, settings, rows, loss)
     if not table.columns or not np.ptp(rows.target, axis=0).any():
         return {1: strategy.make(table, last_loss, ())}, 1

@@ -152,8 +152,7 @@ class Limits:
         return best
 
     def _unused(self, rules):
-        columns = rules.table.columns
-        used = {columns[j].feature for box in rules.boxes for j in box}
+        used = {rules.table.columns[j].feature for box in rules.boxes for j in box}
         return [wanted for wanted in self.must_use if not wanted & used]
 
     def _complete(self, rules, may_grow):

@@ -430,8 +430,7 @@ def grow_seeds(rules, seeds, gain, limits):
 
 def _cheapest(candidates, limits):
     """The cheapest of some rules that are allowed; None if none is."""
-    allowed = filter(limits.allows, candidates)
-    return min(allowed, key=attrgetter("cost"), default=None)
+    return min(filter(limits.allows, candidates), key=attrgetter("cost"), default=None)
 
 
 def find_seeds(table, place, terms):

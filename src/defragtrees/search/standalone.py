@@ -153,8 +153,7 @@ def _answers(loss, held):
     label, is_wrong = np.zeros(n_rules, np.intp), np.zeros((n_rules, n_rows), bool)
     if wrong is not None:
         for k in range(n_rules):
-            counts = np.bincount(wrong.target, weighted[k], wrong.n_classes)
-            label[k] = counts.argmax()
+            label[k] = np.bincount(wrong.target, weighted[k], wrong.n_classes).argmax()
             is_wrong[k] = wrong.target != label[k]
     return Answers(weight, mean, label, apart, is_wrong)
 

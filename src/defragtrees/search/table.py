@@ -115,8 +115,7 @@ class RowTable:
         matrix = np.array(codes, dtype=np.intp).reshape(len(columns), len(rows))
         # The penalty is in proportion to the rows.
         least_price = self.least_price * len(rows) / max(self.n_rows, 1)
-        table = RowTable(tuple(columns), matrix.T, least_price, self.most_named)
-        return table, groups
+        return RowTable(tuple(columns), matrix.T, least_price, self.most_named), groups
 
 
 def make_table(

@@ -193,8 +193,7 @@ class Segments(Sequence[Segment]):
         for k, segment in enumerate(self.found, start=1):
             texts = [c.text(*self.rules._vocabulary) for c in segment.conditions]
             lines = (texts[0], *(f"and {text}" for text in texts[1:]))
-            figures = [segment.mean, segment.rest]
-            mean, rest = map(self._number, figures)
+            mean, rest = map(self._number, [segment.mean, segment.rest])
             cells = [str(k), lines, render.count(segment.n_rows), mean]
             cells += [write(*segment.interval), rest]
             rows.append(cells + [other(segment.beside[name]) for name in others])
@@ -231,8 +230,7 @@ class Segments(Sequence[Segment]):
         """The segments as a pandas DataFrame, one row each."""
         from defragtrees._utils.optional import require
 
-        pandas = require("pandas", "A table of segments")
-        return pandas.DataFrame(
+        return require("pandas", "A table of segments").DataFrame(
             [
                 {
                     "segment": k,
@@ -253,8 +251,7 @@ class Segments(Sequence[Segment]):
 
     def to_sql(self, *, column: str = "segment", **options: Any) -> str:
         """An SQL CASE with the number of the segment; options as for SQL of rules."""
-        text = self.rules.export("sql", column=column, **options)
-        return str(text)
+        return str(self.rules.export("sql", column=column, **options))
 
     def to_dict(self) -> dict[str, Any]:
         """The contents as plain data, for JSON."""

@@ -127,7 +127,7 @@ def test_reasons_need_a_scorecard(refused, data, tmp_path):
     line = refused(
         "predict", tmp_path / "list.json", data, "--reasons", 2, "--out", out
     )
-    assert "Reason codes need a scorecard; got a RuleList" in line
+    assert "needs a scorecard; got a RuleList" in line
     assert not out.exists()
     line = refused("predict", tmp_path / "list.json", data, "--best", "low")
     assert "--best needs --reasons" in line

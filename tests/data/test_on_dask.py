@@ -17,13 +17,13 @@ from distributed import Client, LocalCluster
 from distributed.core import Status
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
-from defragtrees import DefragClassifier, simplify
+from defragtrees import DefragClassifier
 from defragtrees.data import dask as data_dask
 from defragtrees.data import sources
 from defragtrees.data.dask import DaskShards, DaskSource, blocks
 from defragtrees.data.grid import ThresholdGrid
 from defragtrees.data.shards import LocalShards, Shard
-from defragtrees.paper import FABRulesClassifier
+from defragtrees.paper import FABRulesClassifier, FABRulesRegressor
 from defragtrees.tables import read_matrix
 from tests.paper.settings import SEEDED
 
@@ -610,10 +610,10 @@ def test_the_papers_starts_in_the_units_of_y_are_those_of_a_fit_in_memory(client
     y += 0.3 * np.random.default_rng(1).normal(size=N_ROWS)
     forest = RandomForestRegressor(5, max_depth=4, random_state=0).fit(X, y)
     given = {"n_restarts": 3, "tol": 1e-3, "random_state": 0}
-    given |= {"method": "paper", "screening": False, "max_rules": 4}
-    local = simplify(forest, X, y, **given)
+    given |= {"screening": False, "max_rules": 4}
+    local = FABRulesRegressor(forest, **given).fit(X, y)
     lazy = da.from_array(X, chunks=(UNEVEN, 2)), da.from_array(y, chunks=4000)
-    found = simplify(forest, *lazy, **given)
+    found = FABRulesRegressor(forest, **given).fit(*lazy)
     steps = [
         [(s.objective, s.n_components) for s in m.history_] for m in (found, local)
     ]

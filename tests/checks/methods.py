@@ -21,7 +21,7 @@ def fit(estimator, X, y, **settings):
 
 def fitted(estimator, X, y):
     """The clone that all checks of an estimator look at, and none alters."""
-    key = name_of(estimator), X.tobytes()
+    key = repr(estimator), X.tobytes()
     if key not in FITTED:
         FITTED[key] = fit(estimator, X, y)
     return FITTED[key]

@@ -20,7 +20,7 @@ MOST_CLASSES = 10_000  # a decision has a cost for each pair of classes
 COMBINATIONS = ("mean", "sum", "median")
 LARGEST = 1e100  # of numbers in a model, so that sums of squares are finite
 BLOCK_CELLS = 200_000  # rows x trees processed at once, to fit in the cache
-MANY_ROWS = 2**15  # with fewer, it takes longer to load numba than its loops save
+MANY_ROWS = 10_000  # with fewer, it takes longer to load numba than its loops save
 
 
 @dataclass(frozen=True, eq=False)

@@ -618,7 +618,7 @@ def test_the_papers_starts_in_the_units_of_y_are_those_of_a_fit_in_memory(client
         [(s.objective, s.n_components) for s in m.history_] for m in (found, local)
     ]
     np.testing.assert_allclose(steps[0], steps[1], rtol=1e-10)
-    # What the model says of a rule's rows on average hangs on the order of adding.
+    # The mean of the model over the rows of a rule depends on the order of summation.
     assert str(found.rules_) == str(local.rules_)
     assert found.posterior_.n_components > 1
 

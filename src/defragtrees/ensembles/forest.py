@@ -319,34 +319,22 @@ class Forest(ByValue):
 
     def predict(self, X: Rows) -> Values:
         """Class labels, or numbers, of shape (n_samples,)."""
-        return self.predict_encoded(self.encode(X))
+        return self.predict_from_raw(self.predict_raw(X))
 
     def predict_proba(self, X: Rows) -> Floats:
         """Class probabilities of shape (n_samples, n_classes)."""
-        return self.predict_proba_encoded(self.encode(X))
+        return self.proba_from_raw(self.predict_raw(X))
 
     def predict_raw(self, X: Rows) -> Floats:
         """The combined outputs of the trees before the link, (n_samples, n_outputs)."""
         return self.predict_raw_encoded(self.encode(X))
-
-    def predict_encoded(self, matrix: Floats) -> Values:
-        """`predict` for a matrix that `encode` made."""
-        return self.predict_from_raw(self.predict_raw_encoded(matrix))
-
-    def predict_proba_encoded(self, matrix: Floats) -> Floats:
-        """`predict_proba` for a matrix that `encode` made."""
-        return self.proba_from_raw(self.predict_raw_encoded(matrix))
-
-    def predict_target(self, matrix: Floats) -> Values:
-        """Class indices, or numbers, for an encoded matrix."""
-        return self.target_from_raw(self.predict_raw_encoded(matrix))
 
     def predict_from_raw(self, raw: Floats) -> Values:
         """`predict` from the result of `predict_raw`."""
         return self.outcome.decode(self.target_from_raw(raw))
 
     def target_from_raw(self, raw: Floats) -> Values:
-        """`predict_target` from the result of `predict_raw`."""
+        """Class indices, or numbers, from the result of `predict_raw`."""
         return self.outcome.target_of(self, raw)
 
     def proba_from_raw(self, raw: Floats) -> Floats:

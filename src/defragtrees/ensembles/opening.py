@@ -6,8 +6,8 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
-from defragtrees.ensembles.pipelines.rewriting import with_categories
 from defragtrees.ensembles.readers import read_forest, read_on_table
+from defragtrees.ensembles.rewriting import with_categories
 from defragtrees.errors import UnsupportedModelError
 from defragtrees.rules.labels import BOOLEAN, ORDERED, checked_labels, make_vocabulary
 from defragtrees.tables import (

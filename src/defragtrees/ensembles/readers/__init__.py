@@ -18,6 +18,9 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.validation import check_is_fitted
+
 from defragtrees._utils.types import Rows
 from defragtrees.ensembles.forest import Forest
 from defragtrees.ensembles.readers._files import ModelFile, Trust, report_damage
@@ -163,6 +166,17 @@ def overridden(model: Any) -> str | None:
         if any(known in vars(kind) and _is_of_library(kind, known) for kind in kinds):
             return name
     return None
+
+
+def check_fitted(model: Any) -> None:
+    """Raise for an estimator of scikit-learn that is not fitted."""
+    try:
+        check_is_fitted(model)
+    except NotFittedError:
+        raise NotFittedError(
+            f"A fitted model is needed; this {type(model).__name__} is not fitted. "
+            "Call fit first."
+        ) from None
 
 
 def _is_of_library(kind, name):

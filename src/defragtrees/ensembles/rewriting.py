@@ -1,7 +1,8 @@
-"""Rewrite a forest on derived columns as the same forest on the user's columns.
+"""Rewrite the splits of trees: on the user's columns, or with more missing values.
 
-Each distinct split is pulled back once. A split on numbers may become several splits
-with the same two children, one on categories becomes a set.
+A forest on derived columns becomes the same forest on the user's columns: each distinct
+split is pulled back once. A split on numbers may become several splits with the same
+two children, one on categories becomes a set.
 """
 
 import dataclasses
@@ -10,8 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from defragtrees.ensembles.forest import Tree
-from defragtrees.ensembles.pipelines.maps import (
+from defragtrees.ensembles.column_maps import (
     UNKNOWN,
     Derived,
     Fill,
@@ -21,6 +21,7 @@ from defragtrees.ensembles.pipelines.maps import (
     Region,
     numbers_of,
 )
+from defragtrees.ensembles.forest import Tree
 from defragtrees.errors import UnsupportedModelError
 from defragtrees.rules.labels import ORDERED
 
@@ -41,7 +42,7 @@ def rewrite(forest, columns, names, categories, kinds=None):
     )
     trees = []
     for tree, numbers in zip(forest.trees, splits.numbers, strict=True):
-        nodes = _Nodes(tree, width)
+        nodes = _Nodes(tree, np.zeros((tree.n_nodes, width), dtype=bool))
         for node in np.flatnonzero(numbers >= 0).tolist():
             nodes.set(node, splits.splits[numbers[node]])
         trees.append(nodes.tree())
@@ -80,6 +81,39 @@ def align(forests, names=None):
         rewrite(forest, own, names, categories, kinds)
         for forest, own in zip(forests, columns, strict=True)
     ]
+
+
+def count_as_missing(tree, low, high, where):
+    """Send every `low <= x <= high` where missing values go, whatever the threshold.
+
+    In XGBoost -999 may mean missing, in LightGBM zero. `where` is a mask of the nodes
+    to change, all of which split on numbers.
+
+    Examples
+    --------
+    >>> stump = Tree([0, -1, -1], [5.0, 0, 0], [1, -1, -1], [2, -1, -1],
+    ...              [False, False, False], [0.0, 1.0, 3.0])
+    >>> changed = count_as_missing(stump, 0.0, 0.0, stump.feature == 0)
+    >>> changed.feature.tolist(), changed.left.tolist(), changed.right.tolist()
+    ([0, -1, -1, 0, 0], [1, -1, -1, 2, 1], [3, -1, -1, 4, 2])
+    """
+    if not where.any():
+        return tree
+    before = np.nextafter(low, -np.inf)
+    nodes = _Nodes(tree, tree.categories.copy())
+    for node in np.flatnonzero(where).tolist():
+        threshold, missing_left = tree.threshold[node], tree.missing_left[node]
+        # Which of the intervals that end at these numbers, and then at infinity, go
+        # left.
+        ends = np.unique([threshold, before, high])
+        is_missing = (ends > before) & (ends <= high)
+        goes_left = np.where(is_missing, missing_left, ends <= threshold)
+        goes_left = np.append(goes_left, False)
+        is_edge = goes_left[1:] != goes_left[:-1]
+        if ends[is_edge].tolist() != [threshold]:
+            inside = np.append(goes_left[:-1][is_edge], False).tolist()
+            nodes.chain(node, ends[is_edge].tolist(), inside, missing_left)
+    return nodes.tree()
 
 
 def uses_of(columns, forest):
@@ -207,13 +241,12 @@ class _Splits:
 class _Nodes:
     """The nodes of a tree while it is rewritten, and those added behind them."""
 
-    def __init__(self, tree, width):
-        self.source = tree
+    def __init__(self, tree, sets):
+        self.source, self.sets = tree, sets
         self.feature = tree.feature.tolist()
         self.threshold = tree.threshold.tolist()
         self.left, self.right = tree.left.tolist(), tree.right.tolist()
         self.missing_left = tree.missing_left.tolist()
-        self.sets = np.zeros((tree.n_nodes, width), dtype=bool)
         self.origin = list(range(tree.n_nodes))
         self.skipped = {}  # nodes that send all rows one way, with that child
 
@@ -235,11 +268,13 @@ class _Nodes:
                 self.skipped[node] = left if inside[0] else right
                 return
             edges, inside = [np.inf], [*inside, region.missing]
-        sides = [left if is_inside else right for is_inside in inside]
-        self._chain(node, edges, sides, left if region.missing else right)
+        self.chain(node, edges, inside, region.missing)
 
-    def _chain(self, node, edges, sides, way_of_missing):
-        """Nodes that send each interval between the edges to its side."""
+    def chain(self, node, edges, inside, missing_left):
+        """Nodes that send the intervals between the edges left if they are inside."""
+        left, right = self.left[node], self.right[node]
+        sides = [left if is_inside else right for is_inside in inside]
+        way_of_missing = left if missing_left else right
         for k, edge in enumerate(edges):
             is_last = k == len(edges) - 1
             self.threshold[node] = edge
@@ -270,14 +305,6 @@ class _Nodes:
             order = _reached(root, np.array(self.feature), left, right)
         else:
             left, right = np.array(self.left), np.array(self.right)
-        return self._taken(order, left, right)
-
-    def _after(self, node):
-        while node in self.skipped:
-            node = self.skipped[node]
-        return node
-
-    def _taken(self, order, left, right):
         source, origin = self.source, np.array(self.origin)[order]
         place = np.full(len(self.feature) + 1, -1)
         place[order] = np.arange(len(order))
@@ -294,6 +321,11 @@ class _Nodes:
             cover=np.where(is_added, np.nan, source.cover[origin]),
             categories=np.vstack([self.sets, added])[order],
         )
+
+    def _after(self, node):
+        while node in self.skipped:
+            node = self.skipped[node]
+        return node
 
 
 def _reached(root, feature, left, right):

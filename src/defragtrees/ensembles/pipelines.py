@@ -1,12 +1,11 @@
-"""Readers of transformers: how output columns depend on input columns.
+"""Read pipelines: splits of the last step become splits on the user's columns.
 
-`TRANSFORMERS` has one function per class that can be read, from a fitted transformer
-and its Derived input columns to its Derived output columns. A scaler, which treats each
-column separately, is in `SCALERS` with its attributes that have one entry per column.
-To add a transformer, write one function and add one line to `TRANSFORMERS`.
+The last step is read like any model. Each of its splits, on a transformed column,
+becomes a split on the user's column that divides rows in exactly the same way.
 """
 
 import copy
+import dataclasses
 import warnings
 from functools import partial
 
@@ -32,10 +31,11 @@ from sklearn.preprocessing import (
     TargetEncoder,
 )
 
-from defragtrees.ensembles.pipelines.maps import (
+from defragtrees.ensembles.column_maps import (
     ALL_NUMBERS,
     LARGEST,
     SMALLEST,
+    Derived,
     Fill,
     Indicator,
     LabelTable,
@@ -43,8 +43,85 @@ from defragtrees.ensembles.pipelines.maps import (
     Steps,
     numbers_before,
 )
+from defragtrees.ensembles.readers import check_fitted, read_forest
+from defragtrees.ensembles.rewriting import find_categories, rewrite, uses_of
 from defragtrees.errors import UnsupportedModelError
 from defragtrees.tables import is_missing
+
+WITHOUT_ZERO = ((-LARGEST, -SMALLEST), (SMALLEST, LARGEST))
+
+
+def read_pipeline(pipeline):
+    """Read a fitted Pipeline as a Forest on the columns that its last step uses."""
+    check_fitted(pipeline)
+    # Steps that resample rows are not used to predict.
+    steps = [step for _, step in pipeline.steps if not hasattr(step, "fit_resample")]
+    forest = read_forest(steps[-1])
+    names, has_names = _names(pipeline)
+    columns = [Derived(j) for j in range(len(names))]
+    for step in steps[:-1]:
+        columns = derive(step, columns)
+    if _zeros_are_missing(steps):
+        columns = [c.then(Monotone(np.positive, WITHOUT_ZERO)) for c in columns]
+    categories, kinds = find_categories(uses_of(columns, forest), names)
+    forest = rewrite(forest, columns, names, categories, kinds)
+    used = sorted({column.source for column in columns})
+    if has_names:
+        return _with_columns(forest, used)
+    # Without names columns are taken by position; unused ones may hold anything.
+    categories = [
+        known if j in used else () for j, known in enumerate(forest.categories)
+    ]
+    return dataclasses.replace(forest, categories=tuple(categories))
+
+
+def _names(pipeline):
+    names = getattr(pipeline, "feature_names_in_", None)
+    if names is not None:
+        return [str(name) for name in names], True
+    n_columns = getattr(pipeline, "n_features_in_", None)
+    if n_columns is None:
+        raise UnsupportedModelError(
+            f"Cannot read a pipeline that begins with {type(pipeline[0]).__name__}: it "
+            "has no n_features_in_."
+        )
+    return [f"x{j + 1}" for j in range(n_columns)], False
+
+
+def _zeros_are_missing(steps):
+    """Whether zeros are missing values, as for XGBoost with a sparse matrix."""
+    is_sparse = False
+    for step in steps[:-1]:
+        is_sparse = sparse_output(step, is_sparse)
+    return is_sparse and type(steps[-1]).__module__.split(".")[0] == "xgboost"
+
+
+def _with_columns(forest, used):
+    """The forest with only these features."""
+    place = np.full(forest.n_features + 1, -1)
+    place[used] = np.arange(len(used))
+    kinds = forest.feature_kinds
+    trees = tuple(
+        dataclasses.replace(tree, feature=place[tree.feature]) for tree in forest.trees
+    )
+    return dataclasses.replace(
+        forest,
+        trees=trees,
+        feature_names=tuple(forest.feature_names[j] for j in used),
+        categories=tuple(forest.categories[j] for j in used),
+        feature_kinds=kinds and tuple(kinds[j] for j in used),
+        other_names=tuple(
+            name for j, name in enumerate(forest.feature_names) if j not in used
+        ),
+    )
+
+
+# Transformers: how output columns depend on input columns.
+#
+# `TRANSFORMERS` has one function per class that can be read, from a fitted transformer
+# and its Derived input columns to its Derived output columns. A scaler, which treats
+# each column separately, is in `SCALERS` with its attributes that have one entry per
+# column. To add a transformer, write one function and add one line to `TRANSFORMERS`.
 
 SCALERS = {
     StandardScaler: ("mean_", "var_", "scale_"),

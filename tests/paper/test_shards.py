@@ -10,9 +10,9 @@ from defragtrees.data import sources
 from defragtrees.data.shards import LocalShards, Shard, joined
 from defragtrees.data.store import RowStore, Target
 from defragtrees.paper import FABRulesRegressor
+from defragtrees.paper.engine import ShardEngine
 from defragtrees.paper.fit import training_losses
 from defragtrees.paper.loop import SCHEDULES, Settings, run
-from defragtrees.paper.shards import ShardEngine
 from tests.paper.problems import Case, cases
 
 

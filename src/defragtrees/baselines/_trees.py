@@ -25,12 +25,10 @@ class Sides:
 
     def rows(self, codes):
         """Mask (n_sides, n_samples) of the rows that each side accepts."""
-        held = np.empty((len(self), len(codes)), dtype=bool)
-        for k, (feature, accepts) in enumerate(
-            zip(self.feature, self.accepts, strict=True)
-        ):
-            held[k] = accepts[codes[:, feature]]
-        return held
+        rows = np.empty((len(self), len(codes)), dtype=bool)
+        for k, accepts in enumerate(self.accepts):
+            rows[k] = accepts[codes[:, self.feature[k]]]
+        return rows
 
     def conditions(self, grid, sides):
         """The conjunction of these sides, as one condition per feature."""
@@ -116,19 +114,14 @@ class _SideNames:
         else:
             left[: split + 1] = True
         right = ~left
-        if self._is_pair(feature):
+        # Each side of two categories accepts one of them, and is printed with its name,
+        # unless there are unknown ones in training.
+        is_pair = self.grid.is_categorical(feature) and self.grid.n_bins[feature] == 4
+        if is_pair and not self.has_unknown[feature]:
             left[-2] = right[-2] = False
         left[-1] = missing_left
         right[-1] = self.has_missing[feature] and not missing_left
         return left, right
-
-    def _is_pair(self, feature):
-        """Whether a feature has two categories, and in training no unknown ones.
-
-        Each side then accepts one of the two, and is printed with its name.
-        """
-        is_pair = self.grid.is_categorical(feature) and self.grid.n_bins[feature] == 4
-        return is_pair and not self.has_unknown[feature]
 
 
 # Small trees, and their leaves as rules.
@@ -242,10 +235,10 @@ def _error(problem, tree, train, test):
     """The error on test rows of a tree with leaf outputs from training rows."""
     outcome, target, weight = problem.outcome, problem.target, problem.sample_weight
     leaf = leaves_of_rows(tree, problem.X, problem.categories)
-    answers = outcome.best_constants(
+    outputs = outcome.best_constants(
         leaf[train], target[train], weight[train], tree.n_nodes
     )
-    return outcome.error(target[test], answers[leaf[test]], weight[test])
+    return outcome.error(target[test], outputs[leaf[test]], weight[test])
 
 
 # X as ranks and single categories, for trees that other libraries grow.

@@ -373,7 +373,13 @@ class Forest(ByValue):
         leaves = self.stacked.leaves(matrix, walk)
         value = self.stacked.value
         if self.combine == "median":
-            return _weighted_median(value[leaves, 0], self.weights)[:, None] + self.base
+            # The first output that reaches half the weight.
+            outputs = value[leaves, 0]
+            order = np.argsort(outputs, axis=1)
+            reached = np.cumsum(np.asarray(self.weights)[order], axis=1)
+            middle = (reached >= 0.5 * reached[:, -1:]).argmax(axis=1)[:, None]
+            chosen = np.take_along_axis(order, middle, axis=1)
+            return np.take_along_axis(outputs, chosen, axis=1) + self.base
         total = np.empty((len(matrix), len(self.base)))
         for output, begin in enumerate(self.sum_start()):
             terms = value[:, output][leaves.T]
@@ -581,25 +587,12 @@ def _is_usable(values):
     return np.abs(values) <= LARGEST  # NaN is not
 
 
-def _weighted_median(values, weights):
-    """The weighted median of each row: the first value that reaches half the weight."""
-    order = np.argsort(values, axis=1)
-    reached = np.cumsum(weights[order], axis=1)
-    chosen = (reached >= 0.5 * reached[:, -1:]).argmax(axis=1)
-    rows = np.arange(len(values))
-    return values[rows, order[rows, chosen]]
-
-
-def _samme(raw):
-    # The probabilities of AdaBoost's multi-class vote (Zhu et al. 2009, equation 15).
-    return special.softmax(raw / max(1, raw.shape[1] - 1), axis=1)
-
-
 LINKS: dict[str, Any] = {
     "identity": lambda raw: raw,
     "sigmoid": special.expit,
     "softmax": lambda raw: special.softmax(raw, axis=1),
-    "samme": _samme,
+    # The probabilities of AdaBoost's multi-class vote (Zhu et al. 2009, equation 15).
+    "samme": lambda raw: special.softmax(raw / max(1, raw.shape[1] - 1), axis=1),
     "exp": np.exp,
     "signed_square": lambda raw: np.sign(raw) * raw**2,
     "softplus": lambda raw: np.logaddexp(0.0, raw),

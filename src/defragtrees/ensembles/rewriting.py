@@ -70,7 +70,9 @@ def align(forests, names=None):
     place = {name: j for j, name in enumerate(names)}
     columns = [[Derived(place[n]) for n in forest.feature_names] for forest in forests]
     uses = [
-        use for own, f in zip(columns, forests, strict=True) for use in uses_of(own, f)
+        use
+        for made, f in zip(columns, forests, strict=True)
+        for use in uses_of(made, f)
     ]
     categories, kinds = find_categories(uses, names)
     if all(f.feature_names == tuple(names) for f in forests) and all(
@@ -78,8 +80,8 @@ def align(forests, names=None):
     ):
         return forests
     return [
-        rewrite(forest, own, names, categories, kinds)
-        for forest, own in zip(forests, columns, strict=True)
+        rewrite(forest, made, names, categories, kinds)
+        for forest, made in zip(forests, columns, strict=True)
     ]
 
 
@@ -219,7 +221,16 @@ class _Splits:
             distinct, number = np.unique(keys, axis=0, return_inverse=True)
             regions = [LabelSet(labels, key[:-1], bool(key[-1])) for key in distinct]
         self.all_numbers[nodes] = len(self.splits) + number.ravel()
-        self.splits += self._pulled(self.columns[j], regions)
+        source, labels = self.columns[j].source, self.categories[self.columns[j].source]
+        if labels is None:
+            regions = [r.as_region() if isinstance(r, LabelSet) else r for r in regions]
+            regions = self.columns[j].pull_back(regions)
+            self.splits += [Split(source, region=region) for region in regions]
+            return
+        values = self.columns[j].apply([*labels, UNKNOWN, None])
+        for region in regions:
+            *inside, missing = region.contains(values)
+            self.splits.append(Split(source, None, np.array(inside), bool(missing)))
 
     def _sets(self, nodes, width):
         tree = np.searchsorted(self.ends, nodes, side="right")
@@ -227,15 +238,6 @@ class _Splits:
         rows = zip(tree.tolist(), (nodes - starts).tolist(), strict=True)
         trees = self.forest.trees
         return np.array([trees[i].categories[node, :width] for i, node in rows])
-
-    def _pulled(self, column, regions):
-        source, labels = column.source, self.categories[column.source]
-        if labels is None:
-            regions = [r.as_region() if isinstance(r, LabelSet) else r for r in regions]
-            return [Split(source, region=r) for r in column.pull_back(regions)]
-        values = column.apply([*labels, UNKNOWN, None])
-        held = [region.contains(values) for region in regions]
-        return [Split(source, inside=h[:-1], missing=bool(h[-1])) for h in held]
 
 
 class _Nodes:

@@ -19,8 +19,6 @@ from defragtrees._utils.files import HIDDEN
 from defragtrees.export import portable
 from defragtrees.rules.model import RuleModel
 
-__all__ = ["to_pmml"]
-
 NAMESPACE = "http://www.dmg.org/PMML-4_4"
 TARGET = "prediction"  # the name of the target field
 TEXT = {"optype": "categorical", "dataType": "string"}

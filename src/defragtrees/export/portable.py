@@ -17,25 +17,6 @@ from defragtrees._utils.formatting import listed
 from defragtrees.rules.labels import BOOLEAN, KINDS
 from defragtrees.tables import MICROSECONDS
 
-__all__ = [
-    "DAYS",
-    "ColumnTest",
-    "class_labels",
-    "column_kind",
-    "column_tests",
-    "free_name",
-    "has_shares",
-    "labels_of",
-    "moment_text",
-    "moments",
-    "needs_default",
-    "outputs",
-    "points",
-    "predictions",
-    "used_features",
-]
-
-
 # Meaning of the numbers of a column in formats without dates.
 DAYS = {
     "date": "days since 1970-01-01",

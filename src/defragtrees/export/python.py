@@ -1,16 +1,11 @@
 """Rules as the source of a Python module without dependencies."""
 
 import math
-from functools import partial
-from typing import Any
 
 from defragtrees._utils import formatting as render
 from defragtrees.export import portable
 from defragtrees.rules.model import RuleModel
 from defragtrees.rules.text import decision_text
-
-__all__ = ["to_python"]
-
 
 HEAD = '''"""Rules as plain Python without dependencies, written by defragtrees.
 
@@ -214,14 +209,12 @@ def to_python(rules: RuleModel, *, best: str = "high") -> str:
         Which totals of a scorecard are desired, for reason codes; see
         `Scorecard.reasons`.
     """
-    write: dict[str, Any] = {
-        "list": _ordered,
-        "tree": _ordered,
-        "standalone": _averaging,
-        "average": _averaging,
-        "points": partial(_adding, best=best),
-    }
-    constants, *functions = write[rules.form](rules)
+    if rules._is_exclusive:
+        constants, *functions = _ordered(rules)
+    elif rules.form == "points":
+        constants, *functions = _adding(rules, best)
+    else:
+        constants, *functions = _averaging(rules)
     readers = _readers(rules)
     imports = "import datetime\n" if DAYS in readers else ""
     if any("math." in function for function in functions):
@@ -280,7 +273,18 @@ def _adding(rules, best):
         f"POINTS = {_lines(map(_tuple, portable.points(rules)))}",
         f"UNIT, ORIGIN = {float(rules.unit)!r}, {float(rules.origin)!r}",
     ]
-    of_total = OF_TOTAL[rules.outcome.target_kind](rules, constants)
+    if rules.outcome.has_probabilities:
+        constants.append(f"CLASSES = {_tuple(portable.class_labels(rules))}")
+    if rules.outcome.target_kind == "number":
+        of_total = [PREDICT_NUMBER.format(value="_values")]
+    elif rules.outcome.target_kind == "two classes":
+        decision = rules.outcome.decision(rules.threshold, rules.costs)
+        constants.append(f"CUT = {_literal(decision.log_odds_cut)}")
+        of_total = [POINTS_TWO.format(sign=">" if rules.threshold is None else ">=")]
+    else:
+        chosen = "_values" if rules.costs is None else "_shares"
+        how = _how_chosen(rules, constants)
+        of_total = [how, POINTS_MANY.format(chosen=chosen)]
     if rules.outcome.n_points == 1:
         codes = rules._reason_codes(1, best)
         lines = [_tuple((code.rule, code.if_match, code.text)) for code in codes]
@@ -290,32 +294,6 @@ def _adding(rules, best):
         ]
         of_total = [SCORE, *of_total]
     return ["\n".join(constants), _matching(rules), TOTALS, *of_total]
-
-
-def _number_of_total(rules, constants):
-    return [PREDICT_NUMBER.format(value="_values")]
-
-
-def _class_of_log_odds(rules, constants):
-    constants.append(f"CLASSES = {_tuple(portable.class_labels(rules))}")
-    decision = rules.outcome.decision(rules.threshold, rules.costs)
-    constants.append(f"CUT = {_literal(decision.log_odds_cut)}")
-    return [POINTS_TWO.format(sign=">" if rules.threshold is None else ">=")]
-
-
-def _class_of_log_shares(rules, constants):
-    constants.append(f"CLASSES = {_tuple(portable.class_labels(rules))}")
-    how = _how_chosen(rules, constants)
-    chosen = "_values" if rules.costs is None else "_shares"
-    return [how, POINTS_MANY.format(chosen=chosen)]
-
-
-# From totals to a prediction; each adds its constants.
-OF_TOTAL = {
-    "number": _number_of_total,
-    "two classes": _class_of_log_odds,
-    "classes": _class_of_log_shares,
-}
 
 
 def _chain(rules):

@@ -11,8 +11,6 @@ from defragtrees._utils.types import Column, Rows
 from defragtrees._utils.values import is_finite
 from defragtrees.tables import check_length, check_weight, one_column
 
-__all__ = ["Gains", "best_threshold", "gains"]
-
 LEAST_DIGITS = 3  # of a threshold that costs imply: 0.833, not 0.8
 DIGITS = 12  # probabilities that are equal to so many digits are one step
 

@@ -17,23 +17,6 @@ from defragtrees.rules.forms import Scorecard
 from defragtrees.rules.model import RuleModel
 from defragtrees.tables import check_weight, one_column
 
-__all__ = [
-    "calibration",
-    "calibration_rows",
-    "coverage",
-    "covered_share",
-    "covering_count",
-    "error",
-    "expected_cost",
-    "fidelity",
-    "members",
-    "overlap",
-    "score_table",
-    "similarity",
-    "table_of_totals",
-    "trade_off_scores",
-]
-
 MOST_LINES = 30  # maximum number of totals that a score table lists one by one
 
 
@@ -288,15 +271,22 @@ def similarity(first: RuleModel, second: RuleModel, X: Rows) -> float:
     0.6042
     """
     one, two = members(first, X), members(second, X)
-    common = one.T @ two
-    sizes = one.sum(axis=0)[:, None] + two.sum(axis=0) - common
-    alike = common / np.maximum(sizes, 1)
-    is_same = first.outcome.is_same_answer
-    same = [[is_same(a.prediction, b.prediction) for b in second] for a in first]
-    alike = np.where(same, alike, 0.0)
+    alike = rule_similarities(first, second, one, two)
     there = np.average(alike.max(axis=1), weights=one.sum(axis=0))
     back = np.average(alike.max(axis=0), weights=two.sum(axis=0))
     return float((there + back) / 2)
+
+
+def rule_similarities(first, second, one, two):
+    """Jaccard index of the rows of each two rules; 0 if they predict differently.
+
+    `one` and `two` are the `members` of the two models.
+    """
+    common = one.T @ two
+    sizes = one.sum(axis=0)[:, None] + two.sum(axis=0) - common
+    is_same = first.outcome.is_same_answer
+    same = [[is_same(a.prediction, b.prediction) for b in second] for a in first]
+    return np.where(same, common / np.maximum(sizes, 1), 0.0)
 
 
 def members(rules, X):

@@ -47,41 +47,17 @@ TOLERANCES = (1e-6, 1e-3, 0.01, 0.03, 0.1)
 @dataclass(repr=False, eq=False)
 class _FABRules(Simplifier):
     _: KW_ONLY
-    max_rules: str | int = setting(
-        "auto", "auto", Integer(1), help="Maximum number of components and of rules."
-    )
-    features: Any = setting(None, help="Features that rules may use; all by default.")
-    target: str = setting(
-        "labels",
-        "model",
-        "labels",
-        help="What to learn: y, or the model's predictions.",
-    )
-    n_restarts: int = setting(20, Integer(1), help="Number of restarts.")
-    inference: str = setting(
-        "fab", "fab", "em", help="Whether components are dropped (fab) or kept (em)."
-    )
-    statement_weight: str | float = setting(
-        "paper",
-        "paper",
-        Real(above=0),
-        help="Maximum weight of all thresholds of a feature.",
-    )
-    init: str = setting(
-        "random", Key(STARTS), help="Start from random probabilities, or from rows."
-    )
-    e_step: str = setting(
-        "original", Key(SCHEDULES), help="How many inner steps the E-step has."
-    )
-    max_iter: int = setting(
-        200, Integer(1), help="Maximum number of iterations per restart."
-    )
-    tol: float = setting(
-        1e-5, Real(0), help="Rise of the bound, in nats per row, that ends a restart."
-    )
-    screening: str | bool = setting(
-        "auto", "auto", *FLAG, help="Whether a sample of the rows drops poor restarts."
-    )
+    max_rules: str | int = setting("auto", "auto", Integer(1))
+    features: Any = setting(None)
+    target: str = setting("labels", "model", "labels")
+    n_restarts: int = setting(20, Integer(1))
+    inference: str = setting("fab", "fab", "em")
+    statement_weight: str | float = setting("paper", "paper", Real(above=0))
+    init: str = setting("random", Key(STARTS))
+    e_step: str = setting("original", Key(SCHEDULES))
+    max_iter: int = setting(200, Integer(1))
+    tol: float = setting(1e-5, Real(0))
+    screening: str | bool = setting("auto", "auto", *FLAG)
     callback: Callable | None = setting(None, None, Function())
 
     _needs_numbers = False

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from sklearn.utils.parallel import Parallel, delayed
 
-from defragtrees.paper.engine import TableEngine, one_hot
+from defragtrees.paper.engine import ShardEngine, TableEngine, one_hot
 from defragtrees.paper.loop import Fitted, Starts, Step, run
 from defragtrees.paper.parameters import (
     Layout,
@@ -15,7 +15,6 @@ from defragtrees.paper.parameters import (
     Statistics,
     make_layout,
 )
-from defragtrees.paper.shards import ShardEngine
 
 GROUP_BYTES = 24_000_000  # approximate limit for the arrays of a group of restarts
 
@@ -59,13 +58,17 @@ def fit_mixture(rows, settings, rng, order=None, callback=None, store=None):
     )
     climb = _Climb(layout, settings, rng.spawn(settings.n_restarts), callback)
     fitted, history = None, []
-    for rung, (own, n_kept) in enumerate(_ladder(rows, every, settings, rng)):
-        fitted, steps = climb.fit(own, rows, fitted, rung)
+    rungs = [*_samples(every.n_rows, settings), (every.n_rows, None)]
+    for rung, (size, n_kept) in enumerate(rungs):
+        drawn = every
+        if n_kept is not None:
+            drawn = rows.take(rng.choice(rows.n_rows, size, replace=False))
+        fitted, steps = climb.fit(drawn, rows, fitted, rung)
         history += steps
         if climb.is_stopped:
             break
         if n_kept is not None:
-            fitted = _best_of(fitted, layout, own, n_kept)
+            fitted = _best_of(fitted, layout, drawn, n_kept)
     history.sort(key=lambda step: (step.restart, step.rung, step.iteration))
     losses = None if store is None else training_losses(climb.engine, layout, fitted)
     return Mixture(layout, tuple(fitted), tuple(history), losses)
@@ -81,13 +84,6 @@ def _samples(n_rows, settings):
     """The RUNGS before the last one, which has all rows."""
     rungs = RUNGS if settings.screening else ()
     return [rung for rung in rungs if rung[0] * LEAST_STEP <= n_rows]
-
-
-def _ladder(rows, every, settings, rng):
-    """Rows of each rung, and the number of restarts kept; None for the last."""
-    for size, n_kept in _samples(every.n_rows, settings):
-        yield rows.take(rng.choice(rows.n_rows, size, replace=False)), n_kept
-    yield every, None
 
 
 class _Climb:
@@ -111,7 +107,12 @@ class _Climb:
             self.engine = TableEngine(layout, *columns)
         n_components = int(min(settings.max_components, sample.n_rows))
         if before is None:
-            average = _average(self.engine, layout)
+            # The statistics of a single component with all rows.
+            one = np.zeros(1)
+            nothing = np.zeros((layout.n_rows, 1))
+            self.engine.score(Params(nothing, one, one, one + 1))
+            self.engine.assign(np.zeros((1, 1)))
+            average = self.engine.gather()
             restarts = range(settings.n_restarts)
         else:
             restarts = [fitted.restart for fitted in before]
@@ -165,14 +166,6 @@ class _Climb:
         if self.callback is not None and self.callback(step):
             self.is_stopped = True
         return self.is_stopped
-
-
-def _average(engine, layout):
-    """Statistics of a single component with all rows."""
-    one = np.zeros(1)
-    engine.score(Params(np.zeros((layout.n_rows, 1)), one, one, one + 1))
-    engine.assign(np.zeros((1, 1)))
-    return engine.gather()
 
 
 def seeded_params(layout, rows, average, n_components, rng):

@@ -19,8 +19,6 @@ from defragtrees.rules.text import calibrated_words
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["calibration", "comparison", "convergence", "gains", "risks", "trade_off"]
-
 MARGIN = 0.06  # room around the points of a calibration, as a share of the axis
 MOST_POINTS = 40  # of a curve of gains that has markers
 RARE = 0.5  # if all rates are below, the scale is shortened

@@ -24,8 +24,6 @@ from defragtrees.tables import feature_index
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["regions", "rule_panels"]
-
 COLUMNS = 4  # number of panels side by side
 PANEL = 100.0  # width of the title of a panel, in points
 MARGIN = 0.03  # free space beside the outermost rows, as a share of their range

@@ -16,13 +16,13 @@ from sklearn.exceptions import NotFittedError
 from defragtrees._utils.formatting import listed
 from defragtrees._utils.optional import require
 from defragtrees.ensembles.forest import Forest, Tree, exact_threshold
+from defragtrees.ensembles.readers import report_damage
 from defragtrees.ensembles.readers._cbm import (
     MOST_SPLITS,
     NAN_TREATMENTS,
     damaged,
     parse_cbm,
 )
-from defragtrees.ensembles.readers._files import report_damage
 from defragtrees.errors import ModelFileError, UnsupportedModelError
 from defragtrees.tables import is_missing, select_columns, take_rows
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from defragtrees.ensembles.forest import Forest, Tree
-from defragtrees.ensembles.readers._files import Allowance, report_damage
+from defragtrees.ensembles.readers import Allowance, report_damage
 from defragtrees.ensembles.rewriting import count_as_missing
 from defragtrees.errors import UnsupportedModelError
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from defragtrees.ensembles.forest import Forest, Tree
-from defragtrees.ensembles.readers._files import Allowance
+from defragtrees.ensembles.readers import Allowance
 from defragtrees.errors import ModelFileError
 
 KIND = "a folder of R trees"

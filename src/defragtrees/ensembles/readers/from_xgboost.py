@@ -13,7 +13,7 @@ import numpy as np
 from sklearn.exceptions import NotFittedError
 
 from defragtrees.ensembles.forest import Forest, Tree, exact_threshold
-from defragtrees.ensembles.readers._files import Allowance, report_damage
+from defragtrees.ensembles.readers import Allowance, report_damage
 from defragtrees.ensembles.readers._ubjson import parse_ubjson
 from defragtrees.ensembles.rewriting import count_as_missing
 from defragtrees.errors import UnsupportedModelError

@@ -1,11 +1,11 @@
 """How well rules predict: ours, small trees and FIGS, on every data set.
 
 Run as `make quality`, or `python -m benchmarks.quality --data FOLDER --seeds 5`. Every
-set in the folder (see `benchmarks.quality_data`) is split at random, a forest and a
-boosted model are trained, and all methods are scored on the rows left out: share of
-wrong classes, or squared error as a share of the variance; with two classes also AUC,
-log loss, calibration by rule, recall and cost. Results go to a CSV, tables and what the
-rules have to reach (see `benchmarks.quality_bars`) to the screen.
+set in the folder (see `benchmarks.data`) is split at random, a forest and a boosted
+model are trained, and all methods are scored on the rows left out: share of wrong
+classes, or squared error as a share of the variance; with two classes also AUC, log
+loss, calibration by rule, recall and cost. Results go to a CSV, tables and what the
+rules have to reach (see `benchmarks.quality.bars`) to the screen.
 """
 
 import os
@@ -20,21 +20,20 @@ from pathlib import Path
 import pandas as pd
 from joblib import Parallel, delayed
 
-from benchmarks.optimal_trees import has_streed
-from benchmarks.quality_bars import print_bars
-from benchmarks.quality_data import RARE, REGRESSION, make_split
-from benchmarks.quality_halves import run_halves
-from benchmarks.quality_methods import (
+from benchmarks.data import RARE, REGRESSION, make_split
+from benchmarks.quality.bars import print_bars
+from benchmarks.quality.halves import run_halves
+from benchmarks.quality.methods import (
     Scores,
     add_bounds,
     add_intervals,
     add_paper,
     add_rules,
 )
-from benchmarks.quality_trees import add_figs, add_optimal, add_trees, has_figs
+from benchmarks.quality.optimal_trees import has_streed
+from benchmarks.quality.trees import add_figs, add_optimal, add_trees, has_figs
 from defragtrees._utils.formatting import text_table
 
-RESULTS = Path(__file__).parent / "results"
 MEASURES = ("auc", "log_loss", "calibration", "error", "n_rules", "mean_conditions")
 N_INTERVAL_SPLITS = 10
 
@@ -178,7 +177,7 @@ def run_all(options, folder):
     jobs = [
         delayed(run_one)(folder, name, kind, seed, options.rows, also)
         for name in names
-        for kind in options.ensembles.split(",")
+        for kind in options.models.split(",")
         for seed in range(options.seeds)
     ]
     jobs += [
@@ -191,7 +190,7 @@ def run_all(options, folder):
         delayed(run_halves)(folder, name, kind, seed, options.rows)
         for name in names
         if name not in RARE
-        for kind in options.ensembles.split(",")
+        for kind in options.models.split(",")
         for seed in range(options.seeds)
     ]
     done = Parallel(n_jobs=options.jobs, verbose=1)(jobs)
@@ -202,7 +201,7 @@ def main():
     options = parse()
     folder = Path(options.data)
     if not folder.is_dir():
-        folder = Path(__file__).parent.parent / "src/defragtrees/datasets"
+        folder = Path(__file__).parents[2] / "src/defragtrees/datasets"
     results = run_all(options, folder)
     results.to_csv(options.out, index=False, float_format="%.6g")
     tables(results)
@@ -212,8 +211,7 @@ def main():
         print("\nNo FIGS: imodels is not installed.")
     if not has_streed():
         print("\nNo optimal trees: pystreed is not installed.")
-    earlier = pd.read_csv(RESULTS / "quality_0_1.csv")
-    bars = print_bars(results, earlier)
+    bars = print_bars(results)
     write_markdown(results, bars, Path(options.out).with_suffix(".md"))
     try:
         plot(results, Path(options.out).with_suffix(".png"))

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from benchmarks.quality_data import CHOSEN_ON, RARE, REGRESSION
-from benchmarks.quality_methods import BUDGETS
+from benchmarks.data import CHOSEN_ON, RARE
+from benchmarks.quality.methods import BUDGETS
 from defragtrees._utils.formatting import text_table
 
 TINY = 1e-12
@@ -71,14 +71,8 @@ def means(results, measure):
     return table.unstack("method")
 
 
-def all_bars(results, earlier):
-    """The bars for some of the sets.
-
-    Parameters
-    ----------
-    results, earlier : DataFrame
-        What this version and version 0.1 gave.
-    """
+def all_bars(results):
+    """The bars for some of the sets."""
     if not len(results):
         return []
     usual = results[~results.data.isin(RARE)]
@@ -86,7 +80,7 @@ def all_bars(results, earlier):
         *probability_bars(usual),
         *base_rate_bars(results),
         *calibration_bars(usual),
-        *error_bars(usual, earlier),
+        *error_bars(usual),
         *tree_bars(usual),
         *reading_bars(usual),
         *rare_bars(results[results.data.isin(RARE)]),
@@ -146,23 +140,13 @@ def calibration_bars(results):
     return [*bars, Bar(text, more, 0.0, is_most=True, n=len(gap))]
 
 
-def error_bars(results, earlier):
+def error_bars(results):
     error = means(results, "error")
     bars = []
     for method in ("ours", "ours, error"):
         both = error.dropna(subset=[method])
         is_below = both[method] <= both["distilled tree"] + TINY
         bars.append(share(f"{method}: error <= distilled tree", is_below, 0.95))
-    key = [*PAIR, "seed"]
-    old = earlier[earlier.method == "ours"].set_index(key).error
-    old = old[old.index.get_level_values("budget").isin(BUDGETS)]
-    new = results[results.method == "ours"].set_index(key).error
-    same = old.index.intersection(new.index)
-    for text, is_number in (("classes", False), ("numbers", True)):
-        kept = same[same.get_level_values("data").isin(REGRESSION) == is_number]
-        more = (new.loc[kept] - old.loc[kept]).mean()
-        name = f"ours: error less that of version 0.1, {text}"
-        bars.append(Bar(name, more, 0.0, is_most=True, n=len(kept)))
     return bars
 
 
@@ -262,11 +246,11 @@ def interval_bars(results):
     return bars
 
 
-def print_bars(results, earlier):
+def print_bars(results):
     """Every bar: needed, reached on all sets and on each half, verdict."""
     halves = results.data.isin(CHOSEN_ON)
-    parts = [all_bars(part, earlier) for part in (results, results[halves])]
-    parts.append(all_bars(results[~halves], earlier))
+    parts = [all_bars(part) for part in (results, results[halves])]
+    parts.append(all_bars(results[~halves]))
     by_text = [{bar.text: bar for bar in bars} for bars in parts]
     lines = []
     for bar in parts[0]:

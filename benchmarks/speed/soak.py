@@ -1,7 +1,7 @@
 """Load and soak: what happens under threads, over many fits, without disk or locale.
 
-Run as `python -m benchmarks.soak` (`make soak`); `--quick` does a tenth. Each check
-prints a line; the exit code is 1 if one fails.
+Run as `python -m benchmarks.speed.soak` (`make soak`); `--quick` does a tenth. Each
+check prints a line; the exit code is 1 if one fails.
 """
 
 import os
@@ -115,7 +115,7 @@ sys.exit(main(sys.argv[2:]))
 
 def check_full_disk():
     """Where a file cannot be written, the old one stays and a sentence says so."""
-    seeds = Path(__file__).parents[1] / "tests" / "fuzz" / "seeds"
+    seeds = Path(__file__).parents[2] / "tests" / "fuzz" / "seeds"
     rules, rows = str(seeds / "rules-classes.json"), str(seeds / "table.csv")
     lines = (
         ("predict", rules, rows, "--out"),
@@ -152,7 +152,7 @@ def check_locales():
     """Clock, locale and hash seed change no letter of the rules."""
     code = (
         "import json, time; time.time = lambda: -1e9; "
-        "from benchmarks.soak import fit, make_problem; "
+        "from benchmarks.speed.soak import fit, make_problem; "
         "print(json.dumps(fit(*make_problem()).rules_.to_dict()))"
     )
     texts = set()

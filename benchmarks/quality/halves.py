@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from benchmarks.quality_data import make_split
+from benchmarks.data import make_split
 from defragtrees import simplify
 
 

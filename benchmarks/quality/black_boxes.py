@@ -1,11 +1,11 @@
 """How well ten rules imitate models that cannot be read, beside a tree of ten leaves.
 
-Run as `python -m benchmarks.black_boxes --data FOLDER`. On each of six sets a stack, a
-neural network and a calibrated boosted model are trained on raw columns; the rules
-and a tree with ten leaves, which is shown numbers and one column for each category, are
-made from their answers to the same rows. The agreement with the model is that on rows
-that neither has seen: of classes the share of equal answers, of numbers one less the
-squared error as a share of the variance.
+Run as `python -m benchmarks.quality.black_boxes --data FOLDER`. On each of six sets a
+stack, a neural network and a calibrated boosted model are trained on raw columns; the
+rules and a tree with ten leaves, which is shown numbers and one column for each
+category, are made from their answers to the same rows. The agreement with the model is
+that on rows that neither has seen: of classes the share of equal answers, of numbers
+one less the squared error as a share of the variance.
 """
 
 import os

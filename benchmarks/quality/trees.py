@@ -1,8 +1,7 @@
 """The methods that `benchmarks.quality` compares our rules to: small trees and FIGS.
 
 Trees are those of scikit-learn and, where pystreed is installed, optimal ones, each on
-y, on the model's answers, and on its answers for the rows and three new ones near
-each.
+y, on the model's answers, and on its answers for the rows and three new ones near each.
 The tree of scikit-learn on y has the size of its leaves chosen by cross-validation.
 FIGS (of imodels, if it is installed) is its regressor, on zeros and ones for two
 classes: the classifier squeezes its sums into the middle, so that they are no
@@ -17,8 +16,8 @@ import pandas as pd
 from sklearn.model_selection import GridSearchCV
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from benchmarks.optimal_trees import OptimalTree
-from benchmarks.quality_methods import BUDGETS, add_list_as_short
+from benchmarks.quality.methods import BUDGETS, add_list_as_short
+from benchmarks.quality.optimal_trees import OptimalTree
 from defragtrees.data.sampling import draw_rows
 
 NEW_ROWS = 3  # for each row

@@ -1,7 +1,7 @@
 """What a default fit takes beside training the forest, in one run, and by part.
 
-Run as `python -m benchmarks.default_cost --data FOLDER` (part of `make bench`), or with
-`--plain` as if numba were not installed. One thread for both, in seconds of the
+Run as `python -m benchmarks.speed.default_cost --data FOLDER` (part of `make bench`),
+or with `--plain` as if numba were not installed. One thread for both, in seconds of the
 processor; 2,000 rows of every set (half of a small one), and 5,000 of the larger ones;
 100 trees with five rows or more in a leaf. The parts are: reading the model, coding
 rows, walking them through the trees, the search, and telling (counts and measures of
@@ -28,7 +28,7 @@ if "--plain" in sys.argv:
 import numpy as np
 from sklearn.base import clone
 
-from benchmarks.quality_data import REGRESSION, as_numbers, make_model, read
+from benchmarks.data import REGRESSION, as_numbers, make_model, read
 from defragtrees import _api
 from defragtrees._api import simplify
 from defragtrees._utils.formatting import text_table

@@ -1,9 +1,9 @@
 """Where 90 % intervals of numbers cover y: by size of the prediction and by rule.
 
-Run as `python -m benchmarks.intervals --data FOLDER --splits 10`. Each split fits a
-forest and a boosted model to up to 2,000 and to 500 rows (at most half of a set),
-makes rules of each form on the same rows, and asks for intervals of up to 4,000 new
-rows: from the rows that were fitted, and calibrated on 1,000 others.
+Run as `python -m benchmarks.honesty.intervals --data FOLDER --splits 10`. Each split
+fits a forest and a boosted model to up to 2,000 and to 500 rows (at most half of a
+set), makes rules of each form on the same rows, and asks for intervals of up to 4,000
+new rows: from the rows that were fitted, and calibrated on 1,000 others.
 
 Coverage in a third of the predictions is a mean over the splits. That of a rule with
 200 new rows or more is of one split, where chance takes some rules out of the limits:
@@ -25,7 +25,7 @@ import pandas as pd
 from joblib import Parallel, delayed
 from scipy.stats import betabinom, binom
 
-from benchmarks.quality_data import CHOSEN_ON, REGRESSION, make_split
+from benchmarks.data import CHOSEN_ON, REGRESSION, make_split
 from defragtrees import simplify
 from defragtrees._utils.formatting import text_table
 

@@ -1,7 +1,7 @@
 """Three ways to say it: lists, rules on their own and points, beside FIGS and RuleFit.
 
-Run as `python -m benchmarks.forms --data FOLDER --seeds 3`; it needs imodels. Every set
-in the folder (see `benchmarks.quality_data`) is split at random, a forest is trained,
+Run as `python -m benchmarks.quality.forms --data FOLDER --seeds 3`; it needs imodels.
+Every set in the folder (see `benchmarks.data`) is split at random, a forest is trained,
 and all are scored with 4, 6, 8 and 10 rules on the rows left out: squared error as a
 share of the variance, or AUC, log loss and share of wrong classes. FIGS is a sum of
 small trees with one split less than rules; it is fitted to y, and to what the forest
@@ -24,12 +24,12 @@ import pandas as pd
 from joblib import Parallel, delayed
 from sklearn.metrics import log_loss, roc_auc_score
 
-from benchmarks.quality_data import CHOSEN_ON, REGRESSION, make_split
+from benchmarks.data import CHOSEN_ON, REGRESSION, make_split
 from defragtrees import simplify
 from defragtrees._utils.formatting import text_table
 
 BUDGETS = (4, 6, 8, 10)
-RESULTS = Path(__file__).parent / "results"
+RESULTS = Path(__file__).parents[1] / "results"
 CLOSE = 0.002  # a pair this close counts as equal
 
 

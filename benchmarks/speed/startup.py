@@ -1,6 +1,6 @@
 """How long commands take to start: this source tree beside another, in turns.
 
-    python benchmarks/startup.py SRC OTHER_SRC [--rounds N]
+    python benchmarks/speed/startup.py SRC OTHER_SRC [--rounds N]
 
 Prints the least wall time of each command in both trees, and their ratio. The rules and
 rows are made by the script; the commands on them answer one row, so that nearly all

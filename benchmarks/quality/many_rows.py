@@ -1,8 +1,9 @@
-"""Rules of many rows on new rows: two versions of the library on the same tables.
+r"""Rules of many rows on new rows: two versions of the library on the same tables.
 
-    PYTHONPATH=OLD/src:. python -m benchmarks.sample --data FOLDER --out old.csv
-    python -m benchmarks.sample --data FOLDER --out new.csv
-    python -m benchmarks.sample --compare old.csv new.csv
+    PYTHONPATH=OLD/src:. \
+        python -m benchmarks.quality.many_rows --data FOLDER --out old.csv
+    python -m benchmarks.quality.many_rows --data FOLDER --out new.csv
+    python -m benchmarks.quality.many_rows --compare old.csv new.csv
 
 Lists of at most ten rules are made on 120,000 rows and judged on 100,000 others: which
 share of the variance of the model's outputs, and of y, they leave unexplained. Rows of
@@ -23,7 +24,7 @@ from sklearn.ensemble import (
     RandomForestRegressor,
 )
 
-from benchmarks.scale_data import labels, make_block
+from benchmarks.speed.rows import labels, make_block
 from defragtrees import DefragClassifier, DefragRegressor
 from defragtrees.data.sampling import draw_rows
 

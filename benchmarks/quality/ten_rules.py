@@ -1,7 +1,7 @@
 """Ten rules by every method, on data that comes with the packages.
 
-Run as `python -m benchmarks.beside --out beside.csv`. RuleFit and FIGS need imodels,
-TE2Rules needs te2rules, optimal trees need pystreed; of what is not
+Run as `python -m benchmarks.quality.ten_rules --out ten_rules.csv`. RuleFit and FIGS
+need imodels, TE2Rules needs te2rules, optimal trees need pystreed; of what is not
 installed the rows that the file has are kept, and that is printed. Four real sets of
 two classes are split in halves at random; a forest of 100 trees is trained, and every
 method gets the same columns (words as 0 and 1, gaps filled) and at most ten rules;
@@ -28,8 +28,8 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import train_test_split
 
-from benchmarks.optimal_trees import OptimalTree, has_streed
-from benchmarks.quality_trees import leaf_depths, small_tree
+from benchmarks.quality.optimal_trees import OptimalTree, has_streed
+from benchmarks.quality.trees import leaf_depths, small_tree
 from defragtrees import DefragClassifier
 from defragtrees.baselines import (
     BornAgainTreeClassifier,
@@ -183,7 +183,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--only", default=",".join(SETS))
-    parser.add_argument("--out", default="beside.csv")
+    parser.add_argument("--out", default="ten_rules.csv")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     missing = {"FIGS", "RuleFit", "TE2Rules", "optimal tree"} - set(methods())

@@ -1,4 +1,4 @@
-"""Optimal trees of STreeD, for `benchmarks.quality` and `benchmarks.beside`.
+"""Optimal trees of STreeD, for `benchmarks.quality` and `benchmarks.quality.ten_rules`.
 
 `pip install pystreed` brings the solver (van der Linden et al., 2023). It finds the
 tree with the fewest wrong classes, or the smallest squared error, among all trees with

@@ -1,11 +1,11 @@
 """The comparison methods against their originals: time, test error, number of rules.
 
-Run as `python -m benchmarks.rivals --data FOLDER --seeds 10`. The originals (R's
-inTrees and nodeHarvest on R's forests, and the paper's own Python of Born-Again Trees)
-were run on the same data sets, with 1 to 10 random splits; their numbers are written
-out below. Ours run with the settings of the originals around scikit-learn's forest,
-which is chosen by the same grid and out-of-bag error. With `--kept FOLDER` the results
-of `python -m benchmarks.paper --out FOLDER` are taken where they are there.
+Run as `python -m benchmarks.paper.originals --data FOLDER --seeds 10`. The originals
+(R's inTrees and nodeHarvest on R's forests, and the paper's own Python of Born-Again
+Trees) were run on the same data sets, with 1 to 10 random splits; their numbers are
+written out below. Ours run with the settings of the originals around scikit-learn's
+forest, which is chosen by the same grid and out-of-bag error. With `--kept FOLDER` the
+results of `python -m benchmarks.paper --out FOLDER` are taken where they are there.
 """
 
 import os

@@ -1,8 +1,8 @@
 """Time and memory of a default fit against the number of rows.
 
-    python -m benchmarks.scale                   # 100,001 to 10,000,000 rows
-    python -m benchmarks.scale --rows 11000000   # so many
-    python -m benchmarks.scale --threads 16
+    python -m benchmarks.speed.scale                   # 100,001 to 10,000,000 rows
+    python -m benchmarks.speed.scale --rows 11000000   # so many
+    python -m benchmarks.speed.scale --threads 16
 
 Every fit runs in a process of its own. Rows are made to look like the HIGGS data of the
 paper: 21 numbers, some of them skewed, and 7 functions of them; the model is a boosted
@@ -21,7 +21,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.scale_data import make_model, write_rows
+from benchmarks.speed.rows import make_model, write_rows
 
 N_FEATURES, N_TREES = 28, 100
 
@@ -53,7 +53,7 @@ def measure(folder, n_rows, n_threads):
     write_rows(path, n_rows, N_FEATURES)
     case = {"rows": n_rows, "threads": n_threads, "path": str(path)}
     done = subprocess.run(
-        [sys.executable, "-m", "benchmarks.scale", "--case", json.dumps(case)],
+        [sys.executable, "-m", "benchmarks.speed.scale", "--case", json.dumps(case)],
         check=True,
         stdout=subprocess.PIPE,
         text=True,

@@ -1,9 +1,9 @@
 """What settings that make rules easier to read cost on new rows.
 
-Run as `python -m benchmarks.wishes --data FOLDER`. Each split fits a boosted model
-to 2,000 rows of a set (at most half of it), makes rules with and without one setting,
-and compares their loss on up to 5,000 new rows: the log loss, or the mean squared error
-as a share of the variance.
+Run as `python -m benchmarks.quality.readable_settings --data FOLDER`. Each split fits a
+boosted model to 2,000 rows of a set (at most half of it), makes rules with and without
+one setting, and compares their loss on up to 5,000 new rows: the log loss, or the mean
+squared error as a share of the variance.
 
 - `points_follow_rates=True`: scorecards of up to 20 rules, for two classes;
 - `prefer`: lists; the column that most conditions use has a twin, the other column with
@@ -30,7 +30,7 @@ import pandas as pd
 from joblib import Parallel, delayed
 from sklearn.metrics import log_loss
 
-from benchmarks.quality_data import as_numbers, make_split
+from benchmarks.data import as_numbers, make_split
 from defragtrees import DefragClassifier, DefragRegressor
 from defragtrees._utils.formatting import text_table
 from defragtrees.rules.conditions import MOST_NAMED

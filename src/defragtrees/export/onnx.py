@@ -309,9 +309,9 @@ def _write_sum(graph, matches):
         total = graph.add("Add", total, term)
     value = graph.add("Sub", total, graph.constant(float(rules.origin)))
     value = graph.add("Mul", value, graph.constant(float(rules.unit)))
-    if rules.outcome.target_kind == "number":
+    if rules.outcome.link == "identity":
         _write_number(graph, value)
-    elif rules.outcome.target_kind == "classes":
+    elif rules.outcome.link == "softmax":
         shares = graph.add("Softmax", value, axis=1)
         by = value if rules.costs is None else shares
         _write_classes(graph, _chosen(graph, by), shares)

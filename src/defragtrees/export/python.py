@@ -275,9 +275,9 @@ def _adding(rules, best):
     ]
     if rules.outcome.has_probabilities:
         constants.append(f"CLASSES = {_tuple(portable.class_labels(rules))}")
-    if rules.outcome.target_kind == "number":
+    if rules.outcome.link == "identity":
         of_total = [PREDICT_NUMBER.format(value="_values")]
-    elif rules.outcome.target_kind == "two classes":
+    elif rules.outcome.link == "logit":
         decision = rules.outcome.decision(rules.threshold, rules.costs)
         constants.append(f"CUT = {_literal(decision.log_odds_cut)}")
         of_total = [POINTS_TWO.format(sign=">" if rules.threshold is None else ">=")]

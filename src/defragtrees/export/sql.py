@@ -299,11 +299,11 @@ class _Writer:
 
     def points(self, k):
         """Prediction from a sum of CASE expressions, in the order of `predict`."""
-        rules, kind = self.rules, self.rules.outcome.target_kind
-        if kind == "classes":
+        rules, link = self.rules, self.rules.outcome.link
+        if link == "softmax":
             return self.points_of_classes(k)
         value = self.value()
-        if kind == "number":
+        if link == "identity":
             return value
         if k is not None:
             second = f"{self.one} / ({self.one} + EXP(-{value}))"

@@ -72,7 +72,7 @@ def _values(rules, rule, shown):
         "rows": rule.n_rows,
         "share": rule.share,
         "coverage": rule.coverage,
-        **rules.outcome.cells(rule),
+        **rules.outcome.view.cells(rule),
         "error": rule.error,
     }
 
@@ -86,7 +86,7 @@ def _form_values(rules, rule):
         points = dict(zip(names, map(float, rule.points), strict=True))
         return None, {**points, "weight": None}
     weight = float(rule.weight) if rules._shows_weights else None
-    return rules.outcome.cell_value(rule.prediction), {"weight": weight}
+    return rules.outcome.view.cell(rule.prediction), {"weight": weight}
 
 
 def to_frame(rules: RuleModel) -> "DataFrame":
@@ -430,7 +430,7 @@ interval 65 - 90 %).
     """
     parts = [
         f"# {render.plain(title)}",
-        f"These rules predict {rules.outcome.target_text}.",
+        f"These rules predict {rules.outcome.view.target}.",
         "## How to read them",
         "\n".join(f"- {line}" for line in _reading_lines(rules)),
         "## Columns",
@@ -452,7 +452,7 @@ def _reading_lines(rules):
         yield decision_text(rules)
     yield 'A missing value fails a condition unless the condition says "or missing".'
     if any(row["estimate_text"] for row in rules._rows()):
-        yield rules.outcome.reported_meaning
+        yield rules.outcome.view.legend
 
 
 def _column_lines(rules):

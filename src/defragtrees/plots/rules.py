@@ -316,7 +316,7 @@ def coverage(
     for k, rule in enumerate(rules):
         text = render.share((matched if predicted is None else predicted)[k])
         if errors is not None and not math.isnan(errors[k]):
-            text += f", {rules.outcome.error_phrase(errors[k])}"
+            text += f", {rules.outcome.view.error(errors[k])}"
         elif rules._shows_weights:
             text += f", weight {render.rounded(rule.weight)}"
         texts.append(": ".join(filter(None, (then_text(rules, rule), text))))
@@ -480,7 +480,7 @@ def scorecard(rules: RuleModel, ax: "Axes | None" = None) -> "Axes":
         at = places + (c - (n_columns - 1) / 2) * height
         if n_columns > 1:
             colours = style.COLOURS[numbers[c]]
-            label = rules.outcome.answer_text(rules.outcome.labels[c])
+            label = rules.outcome.view.prediction(rules.outcome.labels[c])
         else:
             colours, label = [rule_look(rules, rule)["color"] for rule in rules], None
         ax.barh(at, points[:, c], 0.9 * height, color=colours, label=label)
@@ -552,7 +552,7 @@ def score_risk(
         style.legend_above(ax)
     title = "prediction"
     if rules.outcome.is_binary:
-        label = rules.outcome.answer_text(rules.outcome.positive_class)
+        label = rules.outcome.view.prediction(rules.outcome.positive_class)
         title = f"probability of {label}"
         style.percent_ticks(ax.yaxis)
     else:

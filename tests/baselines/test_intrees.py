@@ -150,7 +150,7 @@ def assert_measures(measured, expected, grid, classes, but=()):
     assert (
         measured.rules.lengths[same].tolist() == np.take(expected["len"], same).tolist()
     )
-    assert [classes[k] for k in measured.answer] == expected["pred"]
+    assert [classes[k] for k in measured.prediction] == expected["pred"]
     for name, found in (("freq", measured.frequency), ("err", measured.error)):
         assert found[same] == pytest.approx(np.take(expected[name], same), abs=1e-12)
 

@@ -712,7 +712,7 @@ class ClassTarget(_Target):
         return 1 - self._shares(sums, predictions)
 
     def measured_errors(self, sums, predictions):
-        """The same from shares in thousandths, for measuring and pruning."""
+        """`errors` from shares in thousandths, for measuring and pruning."""
         return (1000 - thousandths(self._shares(sums, predictions))) / 1000
 
     def agreement(self, sums):

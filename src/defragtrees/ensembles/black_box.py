@@ -170,7 +170,7 @@ class AskedForest(Forest):
         return False
 
     def splits(self):
-        """Those of the trees, and those of the data."""
+        """Splits of the trees, and thresholds between values of the data."""
         return [
             np.union1d(grown, more) if labels is None else grown
             for grown, more, labels in zip(

@@ -288,7 +288,7 @@ class Region:
         return np.where(np.isnan(values), self.missing, inside)
 
     def plain(self):
-        """The same without edges between equal neighbours, or beyond all numbers."""
+        """The region without edges between equal neighbours or beyond all numbers."""
         inside = self.inside
         is_needed = inside[1:] != inside[:-1]
         is_needed &= (self.edges > -np.inf) & (self.edges < LARGEST)
@@ -327,7 +327,7 @@ class LabelSet:
         )
 
     def as_region(self):
-        """The same of numbers, if all labels are numbers."""
+        """The set as a Region, if all labels are numbers."""
         labels = numbers_of(self.labels)
         edges = np.unique(np.concatenate([numbers_before(labels), labels]))
         inside = self.contains(np.append(edges, LARGEST).tolist())

@@ -56,7 +56,7 @@ def rewrite(forest, columns, names, categories, kinds=None):
 
 
 def with_categories(forest, categories):
-    """The same forest with longer lists of categories."""
+    """The forest with longer lists of categories."""
     columns = [Derived(j) for j in range(forest.n_features)]
     kinds = forest.feature_kinds
     return rewrite(forest, columns, forest.feature_names, categories, kinds)

@@ -211,14 +211,14 @@ def calibration_rows(rules, matrix, y, weight=None):
     return calibrate(rules, matrix, y, weight).rows(rules)
 
 
-def covered_share(rules, held, sample_weight=None):
+def covered_share(rules, matches, sample_weight=None):
     """`coverage` from the matrix that `RuleModel.covers` returns."""
-    return float(np.average(rules._n_matching(held) > 0, weights=sample_weight))
+    return float(np.average(rules._n_matching(matches) > 0, weights=sample_weight))
 
 
-def covering_count(rules, held, sample_weight=None):
+def covering_count(rules, matches, sample_weight=None):
     """`overlap` from the matrix that `RuleModel.covers` returns."""
-    return float(np.average(rules._n_matching(held), weights=sample_weight))
+    return float(np.average(rules._n_matching(matches), weights=sample_weight))
 
 
 def trade_off_scores(rules, matrix, expected, reference, sample_weight=None):
@@ -231,13 +231,13 @@ def trade_off_scores(rules, matrix, expected, reference, sample_weight=None):
     losses = rules.outcome.losses(expected, predicted)
     mean = float(np.average(losses, weights=sample_weight))
     variance = float(np.average((losses - mean) ** 2, weights=sample_weight))
-    held = rules._covers(matrix)
+    matches = rules._covers(matrix)
     return {
         "error": mean,
         "standard_error": math.sqrt(variance / len(losses)),
         "fidelity": rules.outcome.fidelity(reference, predicted, sample_weight),
-        "coverage": covered_share(rules, held, sample_weight),
-        "overlap": covering_count(rules, held, sample_weight),
+        "coverage": covered_share(rules, matches, sample_weight),
+        "overlap": covering_count(rules, matches, sample_weight),
     }
 
 

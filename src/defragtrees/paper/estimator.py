@@ -85,12 +85,9 @@ class _FABRules(Simplifier):
 
     def _fit_mixture(self, problem, rng, most):
         """Fit all restarts and keep the one with the smallest training error."""
-        store = problem.store if problem.is_sample else None
         center, scale = problem.center, problem.spread or 1.0
         if problem.n_classes:
             center, scale = 0.0, 1.0
-        elif store is not None:
-            center, scale = store.target.center, store.target.scale
         columns = problem.binned, problem.target, problem.n_classes
         rows = RowStore.of_table(*columns, problem.sample_weight, center, scale)
         settings = Settings(
@@ -105,7 +102,7 @@ class _FABRules(Simplifier):
             screening=bool(self.screening),
             n_jobs=self.n_jobs,
         )
-        with Progress("restarts", n_fits((store or rows).n_rows, settings)) as progress:
+        with Progress("restarts", n_fits(rows.n_rows, settings)) as progress:
 
             def watch(step):
                 if step.finished and self.verbose:
@@ -113,7 +110,7 @@ class _FABRules(Simplifier):
                 return self.callback is not None and self.callback(step)
 
             order = problem.feature_order
-            mixture = fit_mixture(rows, settings, rng, order, watch, store)
+            mixture = fit_mixture(rows, settings, rng, order, watch)
         posteriors = [
             Posterior(mixture.layout, fitted.statistics, problem.grid, center, scale)
             for fitted in mixture.fitted
@@ -238,11 +235,9 @@ def _joined(evaluation, more):
 
 def _best(posteriors, mixture, problem):
     """Index of the best restart, by training error, number of components and bound."""
-    losses = mixture.losses
-    if losses is None:
-        error, target = problem.outcome.error, problem.target
-        predictions = [one.predict_codes(problem.binned.codes) for one in posteriors]
-        losses = [error(target, own, problem.sample_weight) for own in predictions]
+    error, target, weight = problem.outcome.error, problem.target, problem.sample_weight
+    predictions = [one.predict_codes(problem.binned.codes) for one in posteriors]
+    losses = [error(target, values, weight) for values in predictions]
     counts = [one.n_components for one in posteriors]
     bounds = [-one.objective for one in mixture.fitted]
     keys = list(zip(losses, counts, bounds, strict=True))
@@ -332,8 +327,8 @@ class FABRulesClassifier(RuleClassifier, _FABRules):
     random_state : int, RandomState, Generator or None, default=None
         Seed; the same seed gives the same rules for any `n_jobs`.
     n_jobs : int or None, default=None
-        Number of threads for large data, for restarts, and for a model that is
-        fitted here. None is one.
+        Number of threads for restarts, and for a model that is fitted here. None is
+        one.
     callback : callable, optional
         Called with a record of every iteration; returning True stops the fit.
     verbose : int, default=0
@@ -441,8 +436,8 @@ class FABRulesRegressor(RuleRegressor, _FABRules):
     random_state : int, RandomState, Generator or None, default=None
         Seed; the same seed gives the same rules for any `n_jobs`.
     n_jobs : int or None, default=None
-        Number of threads for large data, for restarts, and for a model that is
-        fitted here. None is one.
+        Number of threads for restarts, and for a model that is fitted here. None is
+        one.
     callback : callable, optional
         Called with a record of every iteration; returning True stops the fit.
     verbose : int, default=0

@@ -86,8 +86,8 @@ def rule_rows(
     places = np.cumsum(heights) - np.array(heights) / 2
     texts = ["\n".join(lines) for lines in lefts]
     ax.set_yticks(places, labels=texts, fontsize=size, ha="left")
-    wide = max(style.width(line, size) for lines in lefts for line in lines)
-    ax.tick_params(axis="y", length=0, pad=wide + APART)
+    width = max(style.width(line, size) for lines in lefts for line in lines)
+    ax.tick_params(axis="y", length=0, pad=width + APART)
     ax.set_ylim(total, 0.0)
     looks: dict[str, Any] = {"va": "center", "fontsize": size}
     looks |= {"transform": ax.get_yaxis_transform()}
@@ -127,18 +127,18 @@ def rule_table(rules: RuleModel, ax: "Axes | None" = None) -> "Axes":
         points = _table_layout(header, cells, TABLE_WIDTH, SIZES[0])[-1]
         *_, heights, points = _table_layout(header, cells, points, SIZES[0])
         # One point more than the height of the text, in case of rounding.
-        wide, high = points + 2 * MARGIN, sum(heights) + 2 * MARGIN + 1
-        ax = style.axes_or_new(None, (wide / 72, high / 72))
+        width, height = points + 2 * MARGIN, sum(heights) + 2 * MARGIN + 1
+        ax = style.axes_or_new(None, (width / 72, height / 72))
         figure: Any = ax.figure
         figure.set_layout_engine("none")
-        left, bottom = MARGIN / wide, MARGIN / high
+        left, bottom = MARGIN / width, MARGIN / height
         ax.set_position((left, bottom, 1 - 2 * left, 1 - 2 * bottom))
-    wide, high = style.size_in_points(ax)
+    width, height = style.size_in_points(ax)
     for size in SIZES:
-        lefts, lines, heights, needed = _table_layout(header, cells, wide, size)
-        if sum(heights) <= high and needed <= wide + 0.5:
+        lefts, lines, heights, needed = _table_layout(header, cells, width, size)
+        if sum(heights) <= height and needed <= width + 0.5:
             break
-    ax.set(xlim=(0, max(wide, needed)), ylim=(max(high, sum(heights)), 0))
+    ax.set(xlim=(0, max(width, needed)), ylim=(max(height, sum(heights)), 0))
     ax.axis("off")
     top = 0.0
     for i, (row, height) in enumerate(zip(lines, heights, strict=True)):
@@ -167,14 +167,14 @@ def _table_layout(header, cells, points, size):
     widths[2] = min(widths[2], 0.25 * points)
     widths[1] = max(points - sum(widths) + widths[1], LEAST_IF * points)
     heads = [
-        style.wrap(head, (wide - GAP) / BOLD + 0.1, size)
-        for head, wide in zip(header, widths, strict=True)
+        style.wrap(head, (width - GAP) / BOLD + 0.1, size)
+        for head, width in zip(header, widths, strict=True)
     ]
     lines = [heads]
     for row in cells:
         lines.append([])
-        for cell, wide in zip(row, widths, strict=True):
-            parts = [style.wrap(line, wide - GAP, size) for line in cell]
+        for cell, width in zip(row, widths, strict=True):
+            parts = [style.wrap(line, width - GAP, size) for line in cell]
             lines[-1].append([line for part in parts for line in part])
     lefts = [sum(widths[:j]) for j in range(len(widths))]
     heights = [(max(map(len, row)) * LINE + PADDING) * size for row in lines]
@@ -223,8 +223,9 @@ def feature_heat_map(
         labels.append("\n".join(lines))
     ax.set_yticks(np.arange(n_rules) + 0.5, labels=labels, fontsize=8)
     style.lay_out(ax)
-    wide, high = style.size_in_points(ax)
-    points, letters = 0.92 * wide / n_columns, max(min(7.5, 0.22 * high / n_rules), 3.0)
+    width, height = style.size_in_points(ax)
+    points = 0.92 * width / n_columns
+    letters = max(min(7.5, 0.22 * height / n_rules), 3.0)
     rectangle = style.part("patches").Rectangle
     for k, rule in enumerate(rules.rules):
         colour = rule_look(rules, rule)["color"]
@@ -402,12 +403,12 @@ def overlap(rules: RuleModel, X: Rows, ax: "Axes | None" = None) -> "Axes":
     'number of matching rules'
     """
     matrix = encoded(rules, X)
-    held = rules._covers(matrix)
-    counts, mean = rules._n_matching(held), covering_count(rules, held)
-    labels, differs = rules.outcome.labels, np.zeros(len(held), bool)
+    matches = rules._covers(matrix)
+    counts, mean = rules._n_matching(matches), covering_count(rules, matches)
+    labels, differs = rules.outcome.labels, np.zeros(len(matches), bool)
     if labels and len(rules.rules):
         given = np.array([rule.prediction for rule in rules.rules])
-        kinds = [held[:, :-1][:, given == c].any(axis=1) for c in labels]
+        kinds = [matches[:, :-1][:, given == c].any(axis=1) for c in labels]
         differs = np.sum(kinds, axis=0) > 1
     ax = style.axes_or_new(ax, (5.4, 3.4))
     places = np.arange(counts.max() + 1)

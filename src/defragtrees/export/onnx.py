@@ -267,7 +267,7 @@ def _write_first(graph, matches):
     prediction = graph.add("Gather", graph.constant(values), first)
     name = "label" if rules.outcome.has_probabilities else "prediction"
     graph.write(name, prediction, values.dtype)
-    if portable.has_shares(rules):
+    if rules._has_probabilities:
         shares = np.array(portable.outputs(rules))
         probabilities = graph.add("Gather", graph.constant(shares), first)
         graph.write("probabilities", probabilities, shares.dtype, shares.shape[1])

@@ -87,7 +87,15 @@ def to_pmml(
     fields = SubElement(document, "DataDictionary")
     types = {j: _data_type(rules, j) for j in portable.used_features(rules)}
     for feature, data_type in types.items():
-        _add_field(fields, rules, feature, data_type)
+        # Categories are not listed, so that new ones are valid.
+        is_number = rules.categories[feature] is None and data_type != "boolean"
+        SubElement(
+            fields,
+            "DataField",
+            name=rules.feature_names[feature],
+            optype="continuous" if is_number else "categorical",
+            dataType=data_type,
+        )
     add_model(document, fields, rules, types, name)
     fields.set("numberOfFields", str(len(fields)))
     indent(document)
@@ -117,18 +125,6 @@ def _model_of(rules):
         "PMML needs a rule list for classes, or a scorecard with whole points "
         f"(points='integer' or scaled) for numbers or two classes; got {found}. Fit "
         "one of these, or choose another format."
-    )
-
-
-def _add_field(fields, rules, feature, data_type):
-    is_continuous = rules.categories[feature] is None and data_type != "boolean"
-    # Categories are not listed, so that new ones are valid.
-    SubElement(
-        fields,
-        "DataField",
-        name=rules.feature_names[feature],
-        optype="continuous" if is_continuous else "categorical",
-        dataType=data_type,
     )
 
 
@@ -169,7 +165,7 @@ def _add_rule_set(document, fields, rules, types, name):
     schema = _add_schema(model, rules, types)
     SubElement(schema, "MiningField", name=target, usageType="target")
     outputs = {"prediction": ("predictedValue", TEXT), "rule": ("entityId", TEXT)}
-    if portable.has_shares(rules):
+    if rules._has_probabilities:
         outputs["confidence"] = ("confidence", NUMBER)
     output = SubElement(model, "Output")
     for output_name, (feature, kind) in outputs.items():

@@ -197,11 +197,6 @@ def predictions(rules):
     return [_plain(value, "class") for value in values.tolist()]
 
 
-def has_shares(rules):
-    """Whether all rules have class shares, so that `predict_proba` works."""
-    return all(rule.distribution for rule in rules)
-
-
 def outputs(rules):
     """Class shares or number of each rule, the default rule last."""
     return [tuple(map(float, rules.outcome.outputs(rule))) for rule in rules]
@@ -224,12 +219,6 @@ def free_name(name, rules):
     while name.lower() in taken:
         name += "_"
     return name
-
-
-def needs_default(rules):
-    """Whether the weights of the matching rules may add up to zero or less."""
-    weights = [rule.weight for rule in rules]
-    return weights[-1] <= 0 or min(weights) < 0
 
 
 def _column_test(rules, condition):

@@ -230,7 +230,7 @@ def _ordered(rules):
     if decision_text(rules):
         constants.insert(0, f"# {decision_text(rules)}")
     functions = [_chain(rules), PREDICT]
-    if portable.has_shares(rules):
+    if rules._has_probabilities:
         constants.append(f"CLASSES = {_tuple(portable.class_labels(rules))}")
         constants.append(
             f"PROBABILITIES = {_lines(map(_tuple, portable.outputs(rules)))}"

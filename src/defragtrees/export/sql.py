@@ -147,7 +147,7 @@ class _Writer:
 
     def classes(self):
         """The classes; rules without probabilities are rejected."""
-        if not portable.has_shares(self.rules):
+        if not self.rules._has_probabilities:
             raise ValueError(
                 "Probabilities need rules for classes, each with its distribution; "
                 "these have none. Leave probabilities and probability_of out."
@@ -256,7 +256,8 @@ class _Writer:
         """Total of an output divided by weight, added in the order of `predict`."""
         products, weights = self.summands()
         total, weight = (_sum(self.terms(values)) for values in (products[k], weights))
-        if not portable.needs_default(self.rules):
+        # Whether the weights of the matching rules may add up to zero or less.
+        if weights[-1] > 0 and min(weights) >= 0:
             return f"({total} / {weight})"
         return (
             f"CASE WHEN {weight} > {self.zero} THEN {total} / {weight} "

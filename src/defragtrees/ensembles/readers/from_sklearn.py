@@ -56,12 +56,12 @@ def read(model) -> Forest:
     >>> read(model).predict([[0.2], [0.7]]).tolist()
     [3.0, 5.0]
     """
-    if isinstance(model, Pipeline):
-        return read_pipeline(model)
-    if is_wrapper(model):
-        return read_wrapper(model)
     make = next((make for kinds, make in MAKERS if isinstance(model, kinds)), None)
     if make is None:
+        if isinstance(model, Pipeline):
+            return read_pipeline(model)
+        if is_wrapper(model):
+            return read_wrapper(model)
         raise UnsupportedModelError(
             f"Cannot read {type(model).__name__}: of scikit-learn, decision trees, "
             "random forests, extra trees, (histogram) gradient boosting, AdaBoost of "

@@ -128,7 +128,7 @@ class ShardHashes:
                 number = column.of(shard, 0) * 2**NUMBER_BITS
                 # Predictions of the model may be far outside the range of y.
                 number = np.clip(np.rint(number), -FARTHEST, FARTHEST)
-                columns.append(number.astype(np.int64))
+                columns.extend(np.atleast_2d(number.T.astype(np.int64)))
         return hash_rows(columns, self.seed)
 
 

@@ -212,9 +212,10 @@ class Events(Numbers):
         """Whether the rates of two samples differ (conditional binomial test)."""
         (events, years), (n, exposure) = then, y.sum(axis=0)
         share = exposure / (exposure + years)
-        high, low = bdtrc(n - 1, events + n, share), bdtr(n, events + n, share)
-        p = min(1.0, 2 * min(high if n else 1.0, low))
-        return Change("mean", events / years, n / exposure, p)
+        total, n_now = round(events + n), round(n)
+        high = bdtrc(n_now - 1, total, share) if n_now else 1.0
+        p = min(1.0, 2 * min(high, bdtr(n_now, total, share)))
+        return Change(events / years, n / exposure, p)
 
 
 class DefragCounter(DefragRegressor):

@@ -114,6 +114,6 @@ def _profile(rules, matrix, target, weight):
     columns = count_rows(features, rules.categories, matrix, weight)
     answers = outcome.encode(rules._predict(rules._covers(matrix)))
     error = outcome.error(target, answers, weight)
-    moments = all_rounded(outcome.profile(outcome.moments(target, weight)))
+    moments = all_rounded(outcome.moments(target, weight))
     total = round_significant(weight.sum())
     return TrainingRows(total, columns, moments, round_significant(error))

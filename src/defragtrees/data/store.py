@@ -226,7 +226,7 @@ class RowStore:
         target = None
         if all(self.shards.collect(_has_labels)):
             moments = self.shards.total(_target_moments, outcome)
-            target = all_rounded(outcome.profile(moments))
+            target = all_rounded(moments)
         return TrainingRows(round_significant(self.total_weight), columns, target)
 
     def evaluate(self, rules):

@@ -143,12 +143,7 @@ class Outcome(ABC):
 
     @abstractmethod
     def moments(self, y: Values, weight: Floats) -> Any:
-        """Sums of y over the training rows, which add up."""
-
-    def profile(self, moments: Any) -> Sequence[float]:
-        """What is stored of these sums: `n_moments` numbers."""
-        numbers: Sequence[float] = moments
-        return numbers
+        """What is stored of y in the training rows: `n_moments` numbers that add up."""
 
     def search_target(self, outputs: Floats) -> Floats:
         """Outputs of rows on the scale on which the search measures squares."""

@@ -138,6 +138,10 @@ class Moments:
             max(self.largest, other.largest),
         )
 
+    def __iter__(self):
+        """Mean and standard deviation."""
+        return iter((self.mean, math.sqrt(self.variance)))
+
     @property
     def variance(self):
         """Mean squared distance to the mean."""

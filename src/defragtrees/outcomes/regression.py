@@ -367,10 +367,6 @@ class Numbers(Outcome):
     def moments(self, y, weight):
         return Moments.of(y, weight)
 
-    def profile(self, moments):
-        """Mean and standard deviation."""
-        return moments.mean, math.sqrt(moments.variance)
-
     def check_answers(self, predictions):
         is_usable = np.abs(predictions) <= LARGEST
         if not is_usable.all():

@@ -86,16 +86,7 @@ def to_pmml(
     SubElement(header, "Application", name="defragtrees")
     fields = SubElement(document, "DataDictionary")
     types = {j: _data_type(rules, j) for j in portable.used_features(rules)}
-    for feature, data_type in types.items():
-        # Categories are not listed, so that new ones are valid.
-        is_number = rules.categories[feature] is None and data_type != "boolean"
-        SubElement(
-            fields,
-            "DataField",
-            name=rules.feature_names[feature],
-            optype="continuous" if is_number else "categorical",
-            dataType=data_type,
-        )
+    _add_columns(fields, rules, types)
     add_model(document, fields, rules, types, name)
     fields.set("numberOfFields", str(len(fields)))
     indent(document)
@@ -126,6 +117,19 @@ def _model_of(rules):
         f"(points='integer' or scaled) for numbers or two classes; got {found}. Fit "
         "one of these, or choose another format."
     )
+
+
+def _add_columns(fields, rules, types):
+    for feature, data_type in types.items():
+        is_number = rules.categories[feature] is None and data_type != "boolean"
+        # Categories are not listed, so that new ones are valid.
+        SubElement(
+            fields,
+            "DataField",
+            name=rules.feature_names[feature],
+            optype="continuous" if is_number else "categorical",
+            dataType=data_type,
+        )
 
 
 def _data_type(rules, feature):

@@ -53,7 +53,7 @@ interval 65 - 90 %).
     """
     parts = [
         f"# {_text(title)}",
-        f"These rules predict {_text(rules.outcome.target_text)}.",
+        f"These rules predict {_text(rules.outcome.view.target)}.",
         "## How to read them",
         "\n".join(f"- {_text(line)}" for line in _reading_lines(rules)),
         "## Columns",
@@ -81,7 +81,7 @@ def _reading_lines(rules):
         yield decision_text(rules)
     yield 'A missing value fails a condition unless the condition says "or missing".'
     if any(row["estimate_text"] for row in rules._rows()):
-        yield rules.outcome.reported_meaning
+        yield rules.outcome.view.legend
 
 
 def _column_lines(rules):

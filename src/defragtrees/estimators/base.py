@@ -937,5 +937,5 @@ def _of_matches(rules, predict, matrix):
 
 def _known_rows(lists, part):
     """Prediction, rule and y of the rows of one part, for each rule model."""
-    matrix = _encoded(lists[0], part.X)
+    matrix = lists[0]._encode(part.X)
     return [[rules._known_rows(rules._covers(matrix), part.y) for rules in lists]]

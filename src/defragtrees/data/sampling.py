@@ -105,8 +105,9 @@ def code_sums(codes, order):
 
 
 def ranks(values):
-    """The rank of each value among the distinct values."""
-    return np.unique(values, return_inverse=True)[1]
+    """The rank of each value, or line of values, among the distinct ones."""
+    axis = 0 if values.ndim > 1 else None
+    return np.unique(values, return_inverse=True, axis=axis)[1].ravel()
 
 
 def draw_shard(store, n_rows, order, rng):
@@ -156,7 +157,7 @@ class ShardHashes:
                 number = column.of(shard, 0) * 2**NUMBER_BITS
                 # Predictions of the model may be far outside the range of y.
                 number = np.clip(np.rint(number), -FARTHEST, FARTHEST)
-                columns.append(number.astype(np.int64))
+                columns.extend(np.atleast_2d(number.T.astype(np.int64)))
         return hash_rows(columns, self.seed)
 
 

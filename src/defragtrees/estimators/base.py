@@ -543,7 +543,7 @@ class Simplifier(BaseEstimator, ABC):
         training = rules.training
         if training is None:
             used = {c.feature for rule in rules.rules for c in rule.conditions}
-            training = store.training_rows(used)
+            training = store.training_rows(used, rules.outcome)
         means = evaluation.means
         if "error" in means:
             training = replace(training, error=round_significant(means["error"]))

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from defragtrees._utils.values import all_rounded, round_significant
+from defragtrees._utils.warnings import warn
 from defragtrees.data.encoding import (
     Encoder,
     bin_values,
@@ -19,7 +20,7 @@ from defragtrees.data.encoding import (
 )
 from defragtrees.data.evaluation import evaluate_shard
 from defragtrees.data.grid import Binned, ThresholdGrid
-from defragtrees.data.sampling import draw_shard
+from defragtrees.data.sampling import copied_rows, draw_shard, hash_rows
 from defragtrees.data.shards import OneShard, Shard, joined
 from defragtrees.data.statistics import (
     EXACT,
@@ -34,6 +35,8 @@ from defragtrees.rules.profile import (
     training_column,
 )
 from defragtrees.tables import count_odd_weights, in_weight_unit
+
+MOST_COMPARED = 10_000_000  # training rows, of which rows of validation may be copies
 
 
 @dataclass(frozen=True)
@@ -114,6 +117,28 @@ class RowStore:
             total_weight=float(shard.sample_weight.sum()),
             n_rows=len(shard),
         )
+
+    def without_rows_of(self, training, has_labels):
+        """These rows without copies of rows of a training store, with a warning.
+
+        None if no row is left.
+        """
+        if training.n_rows > MOST_COMPARED:
+            return self
+        is_table = self.table is not None and training.table is not None
+        rows = []
+        for shards in (self.shards, training.shards):
+            n = len(shards.lengths)
+            keys = shards.collect(_row_keys, [is_table] * n, [has_labels] * n)
+            rows.append(np.concatenate(keys))
+        is_copy = copied_rows(*rows, has_parts=is_table)
+        if not is_copy.any():
+            return self
+        warn(
+            f"{is_copy.sum():,} of the {len(is_copy):,} rows of validation are rows of "
+            "X, and count as such. Pass rows that the model was not trained on."
+        )
+        return None if is_copy.all() else self.take(np.flatnonzero(~is_copy))
 
     def pooled_with(self, training):
         """Add the training rows, which count less (see `WORTH`), to these rows.
@@ -242,6 +267,13 @@ class RowStore:
     def _packed(self, rules):
         """A rule list of classes packed for compiled loops; None for others."""
         return None if self.table is not None else packed_list(rules, self.values)
+
+
+def _row_keys(shard, is_table, has_labels):
+    """A hash of each row: of its numbers or else its codes, and of y."""
+    columns = shard.X if is_table else shard.codes
+    labels = [shard.targets["labels"]] if has_labels else []
+    return hash_rows([*columns.T, *labels])
 
 
 def _bin_weights(shard, features, sizes):

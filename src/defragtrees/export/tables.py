@@ -109,10 +109,11 @@ def to_frame(rules: RuleModel) -> "DataFrame":
     return pandas.DataFrame(rows, columns=names).set_index("rule")
 
 
-FORMULA = ("=", "+", "-", "@", "\t", "\r")  # how a formula of a spreadsheet begins
+# How a formula of a spreadsheet begins, in East Asian settings with wide signs too.
+FORMULA = (*"=+-@\t\r\uff1d\uff0b\uff0d\uff20",)
 # Where one may begin inside a text: at a line, or after the semicolon that separates
 # cells in many countries, whose spreadsheets see no quotes after a comma.
-FORMULA_INSIDE = re.compile(r"(?<=[;\t\r\n])(?=\s*[=+\-@])")
+FORMULA_INSIDE = re.compile(r"(?<=[;\t\r\n])(?=\s*[=+\-@\uff1d\uff0b\uff0d\uff20])")
 SEPARATORS = re.compile('[,;|"]')
 PLAIN = re.compile(r"\w(?:[\w .:/()%<>=*+-]*[\w.)%])?").fullmatch  # most cells are
 
@@ -332,7 +333,7 @@ def to_markdown(rules: RuleModel, *, details: bool = False) -> str:
         marks = [":---" if j in left else "---:" for j in range(len(titles))]
         rows: list[Any] = [titles, *cells]
         header, *lines = [
-            ["<br>".join(map(_markdown, lines_of(cell))) for cell in row]
+            ["<br>".join(map(escape_markdown, lines_of(cell))) for cell in row]
             for row in rows
         ]
         whole = (header, marks, *lines)
@@ -360,7 +361,8 @@ def to_text(rules: RuleModel, *, header: str = "") -> str:
     return "\n".join(filter(None, lines)) + "\n"
 
 
-def _markdown(text: str) -> str:
+def escape_markdown(text: str) -> str:
+    """A text that Markdown shows as it is."""
     return MARKDOWN_SPECIAL.sub(r"\\\g<0>", text)
 
 
@@ -388,6 +390,8 @@ def schema() -> dict:
 
 
 # A self-contained Markdown text, for people and language models.
+
+MARKDOWN_START = re.compile(r"^(?=[#>+-])")  # of a heading, a quote or a list
 
 
 def to_prompt(rules: RuleModel, *, title: str = "Rules") -> str:
@@ -429,25 +433,32 @@ interval 65 - 90 %).
     2. Otherwise no.
     """
     parts = [
-        f"# {render.plain(title)}",
-        f"These rules predict {rules.outcome.view.target}.",
+        f"# {_prompt_text(title)}",
+        f"These rules predict {_prompt_text(rules.outcome.view.target)}.",
         "## How to read them",
-        "\n".join(f"- {line}" for line in _reading_lines(rules)),
+        "\n".join(f"- {_prompt_text(line)}" for line in _reading_lines(rules)),
         "## Columns",
-        "\n".join(f"- {line}" for line in _column_lines(rules)) or "- none",
+        "\n".join(f"- {_prompt_text(line)}" for line in _column_lines(rules))
+        or "- none",
         "## Rules",
-        "\n".join(_rule_lines(rules)),
+        "\n".join(map(_prompt_text, _rule_lines(rules))),
     ]
     if rules.edits:
         head, *lines = edit_lines(rules.edits)
+        lines = [f"- {_prompt_text(line.removeprefix('- '))}" for line in lines]
         parts += [f"## {head.rstrip(':')}", "\n".join(lines)]
     return "\n\n".join(filter(None, parts)) + "\n"
+
+
+def _prompt_text(text):
+    """A line of text that Markdown shows as it is."""
+    return MARKDOWN_START.sub(r"\\", escape_markdown(render.plain(text)))
 
 
 def _reading_lines(rules):
     yield rules._usage_text
     if total_text(rules):
-        yield f"The total is {render.plain(total_text(rules))}."
+        yield f"The total is {total_text(rules)}."
     if decision_text(rules):
         yield decision_text(rules)
     yield 'A missing value fails a condition unless the condition says "or missing".'
@@ -468,7 +479,7 @@ def _column_lines(rules):
             scale = rules._vocabulary.scales[j]
             text += f", from {scale.number(column.low)} to {scale.number(column.high)}"
         known = "" if shown == name else f" (column {name})"
-        yield render.plain(f"{shown}{known}: {text}")
+        yield f"{shown}{known}: {text}"
 
 
 def _rule_lines(rules):
@@ -483,4 +494,4 @@ def _rule_lines(rules):
         found = f" {row['estimate_text']}." if row["estimate_text"] else ""
         if rules._shows_weights:
             found += f" Weight {render.number(rule.weight)}."
-        yield render.plain(f"{row['rule']}. {text}{found}")
+        yield f"{row['rule']}. {text}{found}"

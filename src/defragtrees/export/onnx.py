@@ -58,9 +58,9 @@ def to_onnx(
     graph = _Graph(onnx, rules)
     columns = _read_matrix(graph) if single_input else _read_columns(graph)
     matches = [_rule(graph, columns, tests) for tests in portable.column_tests(rules)]
-    if rules._is_exclusive:
+    if rules._form.is_exclusive:
         _write_first(graph, matches)
-    elif rules.form == "points":
+    elif rules._form.is_sum:
         _write_sum(graph, matches)
     else:
         _write_mean(graph, matches)
@@ -267,7 +267,7 @@ def _write_first(graph, matches):
     prediction = graph.add("Gather", graph.constant(values), first)
     name = "label" if rules.outcome.has_probabilities else "prediction"
     graph.write(name, prediction, values.dtype)
-    if rules._has_probabilities:
+    if rules._form.has_probabilities:
         shares = np.array(portable.outputs(rules))
         probabilities = graph.add("Gather", graph.constant(shares), first)
         graph.write("probabilities", probabilities, shares.dtype, shares.shape[1])

@@ -5,7 +5,6 @@ import math
 from defragtrees._utils import formatting as render
 from defragtrees.export import portable
 from defragtrees.rules.model import RuleModel
-from defragtrees.rules.text import decision_text
 
 HEAD = '''"""Rules as plain Python without dependencies, written by defragtrees.
 
@@ -209,9 +208,9 @@ def to_python(rules: RuleModel, *, best: str = "high") -> str:
         Which totals of a scorecard are desired, for reason codes; see
         `Scorecard.reasons`.
     """
-    if rules._is_exclusive:
+    if rules._form.is_exclusive:
         constants, *functions = _ordered(rules)
-    elif rules.form == "points":
+    elif rules._form.is_sum:
         constants, *functions = _adding(rules, best)
     else:
         constants, *functions = _averaging(rules)
@@ -227,10 +226,10 @@ def to_python(rules: RuleModel, *, best: str = "high") -> str:
 def _ordered(rules):
     """Constants and functions of rules in order."""
     constants = [f"PREDICTIONS = {_tuple(portable.predictions(rules))}"]
-    if decision_text(rules):
-        constants.insert(0, f"# {decision_text(rules)}")
+    if rules._view.decision_text():
+        constants.insert(0, f"# {rules._view.decision_text()}")
     functions = [_chain(rules), PREDICT]
-    if rules._has_probabilities:
+    if rules._form.has_probabilities:
         constants.append(f"CLASSES = {_tuple(portable.class_labels(rules))}")
         constants.append(
             f"PROBABILITIES = {_lines(map(_tuple, portable.outputs(rules)))}"
@@ -267,7 +266,7 @@ def _how_chosen(rules, constants):
 
 def _adding(rules, best):
     """Constants and functions of a scorecard."""
-    notes = filter(None, [rules._combination_text(), decision_text(rules)])
+    notes = filter(None, [rules._view.combination(), rules._view.decision_text()])
     constants = [
         *(f"# {note}" for note in notes),
         f"POINTS = {_lines(map(_tuple, portable.points(rules)))}",
@@ -352,8 +351,8 @@ def _columns(rules):
 
 def _comments(rules):
     """Each rule as text."""
-    *others, last = rules._rows()
-    last = {**last, "if": rules._default_text}
+    *others, last = rules._view.rows()
+    last = {**last, "if": rules._view.default_text}
     texts = []
     for row in (*others, last):
         then = ", ".join(filter(None, [row["then"], row["estimate_text"]]))

@@ -12,7 +12,6 @@ from typing import Any
 
 from defragtrees.export import portable
 from defragtrees.rules.model import RuleModel
-from defragtrees.rules.text import rule_lines
 
 
 def to_sql(
@@ -89,7 +88,7 @@ def to_sql(
     words = ""
     if comments or (comments is None and has_words):
         # The lines have no line breaks, which would end the comment.
-        words = "".join(f"-- {line}\n" for line in rule_lines(rules))
+        words = "".join(f"-- {line}\n" for line in rules._view.lines())
     if table is None:
         return f"{words}{text}\n"
     if column.lower() in map(str.lower, beside):
@@ -147,7 +146,7 @@ class _Writer:
 
     def classes(self):
         """The classes; rules without probabilities are rejected."""
-        if not self.rules._has_probabilities:
+        if not self.rules._form.has_probabilities:
             raise ValueError(
                 "Probabilities need rules for classes, each with its distribution; "
                 "these have none. Leave probabilities and probability_of out."
@@ -176,7 +175,8 @@ class _Writer:
 
     def beside(self, probabilities):
         """Totals and probabilities, by the names of their columns."""
-        names, labels = self.rules._reported()
+        form = self.rules._form
+        names, labels = form.score_names, form.reported_classes(None)
         columns = {name: self.score(k) for k, name in enumerate(names)}
         for label in self.classes() if probabilities else labels:
             columns[f"probability {label}"] = self.probability(label)
@@ -212,9 +212,9 @@ class _Writer:
 
     def prediction(self, k=None):
         """The prediction; or the probability of the k-th class."""
-        if self.rules._is_exclusive:
+        if self.rules._form.is_exclusive:
             return self.first_match(k)
-        if self.rules.form == "points":
+        if self.rules._form.is_sum:
             return self.points(k)
         if k is None and self.rules.outcome.has_probabilities:
             return self.class_of_mean()

@@ -1,12 +1,12 @@
 """Notes of `summary` on points and on the model's lead."""
 
 import math
-from dataclasses import replace
 
 import numpy as np
 
 from defragtrees.outcomes.points import Scoring
-from defragtrees.search.driver import Found, count_found, quick_points
+from defragtrees.search.choice import leave_one_out_losses
+from defragtrees.search.driver import Path, count_found, quick_points
 
 LEAST_SHOWN = 0.001  # smallest difference of two printed scores
 LEAST_APART = 0.01  # smallest difference in AUC worth a note
@@ -16,10 +16,10 @@ JUDGED_ROWS = 3_000  # synthetic rows; enough to compare two models
 def advise(problem, settings, searched, counting, rules, rows):
     """Write the notes of a fit; none without y or if rows were sampled.
 
-    `searched` are the SearchRows, `counting` is the store of the rows on which rules
-    were counted, and `rows` are the same rows as CountingRows.
+    `searched` are the rows of the search, `counting` is the store of the rows on which
+    rules were counted, and `rows` is the Problem of these rows.
     """
-    if rows.problem.labels is None or problem.is_sample or searched is None:
+    if rows.labels is None or problem.is_sample or searched is None:
         return ()
     texts = []
     # AUC for classes, R² for numbers; other outcomes may have neither.
@@ -28,28 +28,24 @@ def advise(problem, settings, searched, counting, rules, rows):
         scores = counting.evaluate(rules)
         own = scores[measure.name]
         if rules.form != "points" and rules.n_rules > 1:
-            card = _quick_card(problem, settings, searched, counting, rules)
+            card = _quick_card(problem, settings, searched, counting, rules, rows)
             points = math.nan if card is None else counting.evaluate(card)[measure.name]
             texts.append(_points_text(measure, own, points))
     has_more = any(texts)
     if counting.source == "validation":
-        # Validation rows come first in the store; see `RowStore.pooled_with`.
-        n_new = counting.n_rows - (problem.store.n_rows if counting.n_trained else 0)
-        texts.append(_equal_text(rules, rows, rows.problem.places < n_new, has_more))
-    elif measure is not None and searched.new is not None and rules.outcome.n_classes:
+        texts.append(_equal_text(rules, rows, has_more))
+    elif measure is not None and searched.n_near and rules.outcome.n_classes:
         lead = scores[f"model_{measure.name}"] - own
         texts.append(_lead_text(lead, _new_lead(rules, searched), has_more))
     return tuple(text for text in texts if text)
 
 
-def _quick_card(problem, settings, searched, counting, rules):
+def _quick_card(problem, settings, searched, counting, rules, rows):
     """A quick scorecard with as many rules, counted on the same rows, or None."""
-    found = quick_points(problem, settings, searched, rules.n_rules)
-    blank, limits = problem.blank("points"), settings.limits
-    cards = count_found(
-        Found((found,), 0), blank, counting, limits, settings.decision, Scoring()
-    )
-    return next(iter(cards.by_rules.values()), None)
+    found = Path((quick_points(problem, settings, searched, rules.n_rules),), (), 0)
+    blank = problem.blank("points")
+    cards = count_found(found, blank, counting, settings, Scoring(), rows).by_rules
+    return cards[0].model if cards else None
 
 
 def _points_text(measure, own, points):
@@ -62,17 +58,18 @@ def _points_text(measure, own, points):
     )
 
 
-def _equal_text(rules, rows, is_new, has_more):
+def _equal_text(rules, rows, has_more):
     """Compare rules and model on rows that neither the model nor the search used.
 
     `has_more` is whether points would do better.
     """
-    problem, weight = rows.problem, rows.problem.sample_weight[is_new]
-    by_model = problem.probabilities if problem.n_classes else problem.target
-    by_model = np.asarray(by_model, dtype=np.float64)
-    by_model = by_model.reshape(rows.outputs.shape)
-    losses = replace(rows, decision=None).losses(rules)
-    apart = (losses - ((rows.outputs - by_model) ** 2).sum(axis=1))[is_new]
+    # Training rows among them count less.
+    is_new = slice(None) if rows.worth is None else rows.worth == 1
+    weight = rows.sample_weight[is_new]
+    by_model = rows.probabilities if rows.n_classes else rows.target
+    by_model = np.asarray(by_model, dtype=np.float64).reshape(rows.observed.shape)
+    losses = leave_one_out_losses(rows, rules)
+    apart = (losses - ((rows.observed - by_model) ** 2).sum(axis=1))[is_new]
     mean = np.average(apart, weights=weight)
     error = math.sqrt(np.average((apart - mean) ** 2, weights=weight) / weight.sum())
     if mean > error:
@@ -91,7 +88,7 @@ def _new_lead(rules, searched):
     the mean, and so is the lead.
     """
     outcome = rules.outcome
-    new, true = searched.new[:JUDGED_ROWS], searched.new_outputs[:JUDGED_ROWS]
+    new, true = searched.X[:JUDGED_ROWS], searched.outputs[:JUDGED_ROWS]
     predicted = rules._predict_proba(rules._covers(new))
     return outcome.expected_auc(true, true) - outcome.expected_auc(true, predicted)
 

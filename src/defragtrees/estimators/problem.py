@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 
 from defragtrees.data.grid import Binned, ThresholdGrid, rows_covered
-from defragtrees.data.sampling import hash_rows, name_order, ranks
+from defragtrees.data.sampling import draw_rows, hash_rows, name_order, ranks
 from defragtrees.data.store import RowStore
 from defragtrees.ensembles.forest import Forest
-from defragtrees.outcomes import make_outcome
 from defragtrees.rules.conditions import Rule
 from defragtrees.rules.forms import FORMS
 from defragtrees.rules.labels import ORDERED
@@ -19,8 +18,9 @@ from defragtrees.rules.labels import ORDERED
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """Training rows, the target, and the forest whose thresholds rules may use.
+    """Rows with the target of the rules, as codes on the thresholds of a forest.
 
+    Also the rows on which a search runs, and those on which its rules are compared.
     Categories in X are positions, missing values NaN; X is None if only codes are
     kept.
     """
@@ -28,13 +28,9 @@ class Problem:
     X: np.ndarray | None
     target: np.ndarray  # of the rules: class indices, or numbers
     sample_weight: np.ndarray
-    task: str
-    classes: tuple[Any, ...] | None
-    feature_names: tuple[str, ...]
-    categories: tuple[tuple[Any, ...] | None, ...]
-    forest: Forest
-    shorten: bool = True  # whether the grid's thresholds may be shortened
-    given_binned: Binned | None = None  # if the rows are binned already
+    forest: Forest  # whose thresholds rules may use
+    outcome: Any
+    binned: Binned | None = None
     store: Any = None  # all rows; those here may be a sample of them
     probabilities: np.ndarray | None = None  # class probabilities of the model
     labels: np.ndarray | None = None  # y, as class indices or numbers
@@ -42,15 +38,17 @@ class Problem:
     words: dict[str, Any] = field(default_factory=dict)
     # positions of the rows in the table of the store
     places: np.ndarray | None = None
+    # how many rows each counts as, if not 1; see `Shard.worth`
+    worth: np.ndarray | None = None
     # rows on which rules are searched for; None is all
     searched: np.ndarray | None = None
     # rows on which rules are counted, on the grid of `store`; None is `store`
     counting: RowStore | None = None
+    # of synthetic rows, the number of rows near which they were drawn
+    n_near: int | None = None
 
     @classmethod
-    def of_store(
-        cls, store, forest, n_rows, rng, shorten=True, words=None, counting=None
-    ):
+    def of_store(cls, store, forest, n_rows, rng, words=None, counting=None):
         """Make a problem of the rows of a store, or of a sample of its codes."""
         shard = store.table
         if shard is None:
@@ -61,67 +59,98 @@ class Problem:
             X=shard.X,
             target=target.astype(np.intp) if store.n_classes else target,
             sample_weight=shard.sample_weight,
-            task=forest.task,
-            classes=forest.classes,
-            feature_names=forest.feature_names,
-            categories=forest.categories or (),
             forest=forest,
-            shorten=shorten,
-            given_binned=Binned(np.asfortranarray(shard.codes), store.grid),
+            outcome=forest.outcome,
+            binned=Binned(np.asfortranarray(shard.codes), store.grid),
             store=store,
-            counting=counting,
             probabilities=targets.get("probabilities"),
             labels=targets.get("labels"),
             words=words or {},
             places=np.arange(len(shard)),
+            worth=shard.worth,
+            counting=counting,
         ).in_canonical_order()
 
     def with_forest(self, forest, shorten):
-        """The same rows, to be binned by the splits of another forest."""
-        return dataclasses.replace(
-            self, forest=forest, shorten=shorten, given_binned=None
-        )
+        """The same rows, binned by the splits of another forest."""
+        grid = ThresholdGrid(tuple(forest.splits()))
+        if shorten:
+            grid = grid.shorten(self.X, self.words.get("feature_kinds"))
+        return dataclasses.replace(self, forest=forest, binned=grid.bin(self.X))
 
     def without_integers(self, features):
         """The same problem, with integer features treated as real numbers."""
         if not features:
             return self
         binned = Binned(self.binned.codes, self.grid.without_integers(features))
-        return dataclasses.replace(self, given_binned=binned)
+        return dataclasses.replace(self, binned=binned)
+
+    def synthetic(self, n_rows, rng):
+        """Rows drawn near these and labelled by the model; see `draw_rows`.
+
+        Of a black box, they are those that it was queried for.
+        """
+        X, outcome = self.forest.new_rows, self.outcome
+        if X is None or len(X) < n_rows:
+            is_set = np.array([c is not None for c in self.categories], dtype=bool)
+            X = np.column_stack([self.column(j) for j in range(len(is_set))])
+            X = draw_rows(
+                X, n_rows, is_set, rng, self.feature_order, self.sample_weight
+            )
+        X = X[:n_rows]
+        raw = self.forest.predict_raw_encoded(X)
+        return Problem(
+            X=X,
+            target=outcome.target_of(self.forest, raw),
+            sample_weight=np.full(len(X), self.sample_weight.sum() / len(X)),
+            forest=self.forest,
+            outcome=outcome,
+            binned=self.grid.bin(X),
+            store=self.store,
+            probabilities=outcome.probabilities_of(self.forest, raw),
+            words=self.words,
+            n_near=len(self.target),
+        )
 
     @property
-    def is_searched(self):
-        """Mask of the rows on which rules are searched for."""
-        if self.searched is None:
-            return np.ones(len(self.target), dtype=bool)
-        return self.searched
+    def feature_names(self):
+        """Names of the features."""
+        return self.forest.feature_names
+
+    @property
+    def categories(self):
+        """The categories of each feature, None for numbers."""
+        return self.forest.categories
+
+    @property
+    def classes(self):
+        """The class labels; None for numbers."""
+        return self.outcome.labels
+
+    @property
+    def grid(self):
+        """The thresholds that rules may use."""
+        return self.binned.grid
+
+    @cached_property
+    def outputs(self):
+        """What rules imitate, as columns: class shares, or one number."""
+        imitates = self.store is None or self.store.target.name == "answers"
+        if imitates and self.probabilities is not None:
+            return self.probabilities.astype(np.float64)
+        return self.outcome.indicators(self.target)
+
+    @cached_property
+    def observed(self):
+        """As `outputs`, but of y if it is known."""
+        if self.labels is None:
+            return self.outputs
+        return self.outcome.indicators(self.labels)
 
     @property
     def is_sample(self):
         """Whether the rows may be a sample, kept as codes only."""
         return self.X is None
-
-    @cached_property
-    def grid(self):
-        """The forest's thresholds, shortened if `shorten` is true."""
-        if self.given_binned is not None:
-            return self.given_binned.grid
-        grid = ThresholdGrid(tuple(self.forest.splits()))
-        if not self.shorten:
-            return grid
-        return grid.shorten(self.X, self.words.get("feature_kinds"))
-
-    @cached_property
-    def binned(self):
-        """The rows as bin numbers of the grid."""
-        if self.given_binned is not None:
-            return self.given_binned
-        return self.grid.bin(self.X)
-
-    @cached_property
-    def outcome(self):
-        """The outcome: its losses, checks and texts."""
-        return make_outcome(self.task, self.classes)
 
     def column(self, feature):
         """The values of a feature; without X, one value of each bin."""
@@ -130,11 +159,24 @@ class Problem:
         return self.store.values[feature][self.binned.codes[:, feature]]
 
     def covered(self, conditions):
-        """Mask of the rows that match all conditions."""
-        if self.X is not None:
-            return rows_covered(conditions, self.X)
-        codes, values = self.binned.codes, self.store.values
-        return rows_covered(conditions, codes=codes, values=values)
+        """Mask of the rows that match all conditions, kept for other rules."""
+        if conditions not in self._covered:
+            if self.X is not None:
+                rows = rows_covered(conditions, self.X)
+            else:
+                codes, values = self.binned.codes, self.store.values
+                rows = rows_covered(conditions, codes=codes, values=values)
+            self._covered[conditions] = rows
+        return self._covered[conditions]
+
+    @cached_property
+    def _covered(self):
+        return {}
+
+    def matches(self, rules):
+        """Which rows each rule matches, (n_samples, n_rules); the default all."""
+        held = [self.covered(rule.conditions) for rule in rules.rules]
+        return np.column_stack([*held, np.ones(len(self.target), dtype=bool)])
 
     @cached_property
     def center(self):
@@ -185,7 +227,7 @@ class Problem:
             rules=tuple(rules),
             default=default,
             feature_names=self.feature_names,
-            task=self.task,
+            task=self.outcome.task,
             classes=self.classes,
             categories=self.categories,
             **self.words,
@@ -217,10 +259,11 @@ class Problem:
             X=_taken(self.X, rows),
             target=self.target[rows],
             sample_weight=self.sample_weight[rows],
-            given_binned=_taken(self.given_binned, rows),
+            binned=_taken(self.binned, rows),
             probabilities=_taken(self.probabilities, rows),
             labels=_taken(self.labels, rows),
             places=_taken(self.places, rows),
+            worth=_taken(self.worth, rows),
             searched=_taken(self.searched, rows),
         )
 

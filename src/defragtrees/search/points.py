@@ -18,6 +18,7 @@ from defragtrees.search.lists import (
     n_sides,
     settled,
 )
+from defragtrees.search.losses import standardised
 
 
 class NumberLoss:
@@ -28,10 +29,7 @@ class NumberLoss:
 
     def __init__(self, target, weight, least_spread):
         self.least_spread = least_spread
-        center = np.average(target, axis=0, weights=weight)
-        square = np.average(((target - center) ** 2).sum(axis=1), weights=weight)
-        # Rounded, so that results do not depend on units.
-        self.target = np.round((target - center) / (np.sqrt(square) or 1.0), 9)
+        self.target = standardised(target, weight)
         self.weight = weight
         self.total_weight = float(weight.sum())
         self.base_deviance = float(weight @ (self.target**2).sum(axis=1)) or 1.0

@@ -29,7 +29,7 @@ class PatternSums:
     weight: np.ndarray
     # sums of y, as class shares or numbers, or without y of the model's output
     outputs: np.ndarray
-    squares: np.ndarray  # of weights; see `Shard.squared_weight`
+    squares: np.ndarray | None = None  # of weights; see `Shard.squared_weight`
     # a KeptValues: numbers by pattern, in cells if rows are in shards
     values: Any = None
 
@@ -45,7 +45,7 @@ class PatternSums:
             values = KeptValues(numbers, weight, place)
             values = values if scale is None else values.merged()
         squares = np.bincount(place, shard.squared_weight, len(patterns))
-        sums = _sums(place, len(patterns), weight, outputs)
+        sums = sums_by_group(place, len(patterns), weight, outputs)
         return cls(patterns, *sums, squares, values)
 
     def __add__(self, other):
@@ -66,7 +66,7 @@ class PatternSums:
         return PatternSums(
             patterns,
             np.bincount(place, weight, n),
-            _sums(place, n, ones, outputs)[1],
+            sums_by_group(place, n, ones, outputs)[1],
             np.bincount(place, squares, n),
             values,
         )
@@ -123,7 +123,7 @@ class PatternSums:
         return RateBands.of(chance, events, self.weight, self.squares, worth)
 
 
-def _sums(place, n_patterns, weight, columns):
+def sums_by_group(place, n_patterns, weight, columns):
     """Weight, and weighted sums of columns, of each pattern."""
     parts = [np.bincount(place, weight * one, n_patterns) for one in columns.T]
     return np.bincount(place, weight, n_patterns), np.column_stack(parts)
@@ -322,7 +322,11 @@ def counted(
     if predictions == "recount":
 
         def fit_points():
-            signs = [] if order is None else [order.point_signs(rules)]
+            signs = (
+                []
+                if order is None
+                else [order.point_signs([rule.conditions for rule in rules.rules])]
+            )
             signs += [_rate_signs(sums)] if scoring.follows_rates else []
             digits = outcome.points_digits(sums.target.spread)
             return sums.patterns.scorecard(outcome, scoring, digits, signs)

@@ -4,9 +4,11 @@ import math
 
 import numpy as np
 
-from defragtrees.outcomes.points import Scoring
+from defragtrees.data.statistics import EXACT, PatternSums, sums_by_group
+from defragtrees.outcomes.points import find_patterns
 from defragtrees.search.choice import leave_one_out_losses
-from defragtrees.search.driver import Path, count_found, quick_points
+from defragtrees.search.driver import quick_points
+from defragtrees.search.limits import MonotoneAnswers
 
 LEAST_SHOWN = 0.001  # smallest difference of two printed scores
 LEAST_APART = 0.01  # smallest difference in AUC worth a note
@@ -27,9 +29,8 @@ def advise(problem, settings, searched, counting, rules, rows):
     if measure is not None:
         scores = counting.evaluate(rules)
         own = scores[measure.name]
-        if rules.form != "points" and rules.n_rules > 1:
-            card = _quick_card(problem, settings, searched, counting, rules, rows)
-            points = math.nan if card is None else counting.evaluate(card)[measure.name]
+        if rules.form != "points" and rules.n_rules > 1 and not rows.is_sample:
+            points = _points_score(problem, settings, searched, rules, rows, measure)
             texts.append(_points_text(measure, own, points))
     has_more = any(texts)
     if counting.source == "validation":
@@ -40,12 +41,29 @@ def advise(problem, settings, searched, counting, rules, rows):
     return tuple(text for text in texts if text)
 
 
-def _quick_card(problem, settings, searched, counting, rules, rows):
-    """A quick scorecard with as many rules, counted on the same rows, or None."""
-    found = Path((quick_points(problem, settings, searched, rules.n_rules),), (), 0)
-    blank = problem.blank("points")
-    cards = count_found(found, blank, counting, settings, Scoring(), rows).by_rules
-    return cards[0].model if cards else None
+def _points_score(problem, settings, searched, rules, rows, measure):
+    """A measure of a quick scorecard with as many rules, fitted to y in the rows."""
+    conditions = quick_points(problem, settings, searched, rules.n_rules).conditions
+    outcome, order = rules.outcome, MonotoneAnswers(settings.limits.monotone)
+    digits, is_idle = outcome.points_digits(rows.spread), [True]
+    while any(is_idle):
+        matches = rows.matches(conditions)
+        patterns, place = find_patterns(matches[:, :-1].T)
+        sums = sums_by_group(place, len(patterns), rows.sample_weight, rows.observed)
+        sums, signs = PatternSums(patterns, *sums), [order.point_signs(conditions)]
+        points = sums.scorecard(outcome, EXACT, digits, signs).points
+        # Rules whose points are rounded to nothing are left out.
+        is_idle = ~points[:-1].any(axis=1)
+        conditions = [
+            c for c, idle in zip(conditions, is_idle, strict=True) if not idle
+        ]
+    totals = np.tile(points[-1], (len(matches), 1))
+    for match, value in zip(matches.T, points[:-1], strict=False):
+        totals += np.outer(match, value)
+    linked = outcome.linked(totals)
+    predicted = linked.argmax(axis=1) if outcome.n_classes else linked[:, 0]
+    columns = rows.labels, rows.sample_weight, predicted, linked
+    return measure.of(outcome.scores.of(outcome, *columns))
 
 
 def _points_text(measure, own, points):

@@ -174,9 +174,9 @@ class Problem:
         return {}
 
     def matches(self, rules):
-        """Which rows each rule matches, (n_samples, n_rules); the default all."""
-        held = [self.covered(rule.conditions) for rule in rules.rules]
-        return np.column_stack([*held, np.ones(len(self.target), dtype=bool)])
+        """Which rows match each conjunction of conditions; the last column is True."""
+        columns = [self.covered(conditions) for conditions in rules]
+        return np.column_stack([*columns, np.ones(len(self.target), dtype=bool)])
 
     @cached_property
     def center(self):

@@ -18,7 +18,8 @@ def leave_one_out_losses(rows, rules, decision=None):
     It is the squared error of the estimates or, given how a class is decided, the cost
     of the class.
     """
-    held, observed, weight = rows.matches(rules), rows.observed, rows.sample_weight
+    held = rows.matches([rule.conditions for rule in rules.rules])
+    observed, weight = rows.observed, rows.sample_weight
     predicted = rows.outcome.reported(rules, held).reshape(observed.shape)
     if rules._is_exclusive:
         group = held.argmax(axis=1)
@@ -47,7 +48,8 @@ def contradictions(rows, rules):
     It is the cost of the predictions less that of the best class for all its rows:
     other rules match some of them, or the estimate is shrunk to another class.
     """
-    held, costs = rows.matches(rules), cost_matrix(rules)
+    held = rows.matches([rule.conditions for rule in rules.rules])
+    costs = cost_matrix(rules)
     by_class = rows.observed @ (costs / costs.max())
     paid = by_class[np.arange(len(held)), rules._predict_codes(held)]
     inside = rows.sample_weight[:, None] * held[:, :-1]

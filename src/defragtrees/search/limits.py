@@ -491,12 +491,13 @@ class MonotoneAnswers:
     def point_signs(self, rules):
         """The allowed sign of the points of each rule, the base last; 0 for any.
 
+        `rules` has the conditions of each.
         If sums may only rise, a rule that accepts values above a threshold may only add
         points.
         """
-        signs = np.zeros(rules.n_rules, dtype=int)
-        for k, rule in enumerate(rules.rules):
-            for condition in rule.conditions:
+        signs = np.zeros(len(rules) + 1, dtype=int)
+        for k, conditions in enumerate(rules):
+            for condition in conditions:
                 sign = self.signs.get(condition.feature)
                 known = condition.categories
                 if sign is None or known == () or condition.lower >= condition.upper:

@@ -15,7 +15,6 @@ from defragtrees.outcomes.points import Scoring
 from defragtrees.search.choice import (
     best_model,
     halves,
-    mean_loss,
     shortest_model,
 )
 from defragtrees.search.driver import Candidate, Path, SearchSettings, count_found
@@ -35,7 +34,7 @@ class Judged:
 def chosen(*models, weight=None, choose=shortest_model):
     weight = np.ones(len(models[0].losses)) if weight is None else weight
     for model in models:
-        model.loss = mean_loss(model.losses, weight)
+        model.loss = float(np.round(model.losses @ weight / weight.sum(), 9))
     others = (weight,) if choose is shortest_model else ()
     return choose(list(models), *others).n_conditions
 

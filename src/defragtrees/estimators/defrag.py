@@ -163,8 +163,7 @@ class _Defrag(Simplifier):
         n_rows = max(store.n_rows, round(store.total_weight))
         n_rules = rules_for_rows(most, n_rows)
         warn_of_little_data(self.max_rules, n_rows, n_rules)
-        n_new_rows = self._n_new_rows(problem)
-        problem, counting = self._split(problem, n_new_rows)
+        n_new_rows, problem, counting, rows = self._divided(problem, rng)
         if self.min_rows >= 1:
             share = share_of_rows(self.min_rows, counting.total_weight)
             limits = replace(limits, min_coverage=share)
@@ -181,7 +180,6 @@ class _Defrag(Simplifier):
             decision=self._decision(problem.classes, store),
         )
         free = limits.relaxed()
-        rows = self._counting_rows(problem, counting, rng)
         with part(0.0, 0.9 if free is limits else 0.5):
             path = self._path(problem, replace(settings, limits=free), counting, rows)
         chosen = self._chosen(path, rows)
@@ -227,49 +225,50 @@ class _Defrag(Simplifier):
             return shortest_model(candidates, rows.sample_weight)
         return best_model(path.by_rules)
 
-    def _n_new_rows(self, problem):
-        """Number of synthetic rows to draw; 0 to search the rows of X."""
-        if self.augment != "auto":
-            return int(self.augment)
-        if problem.is_sample or self.target == "labels":
-            return 0
-        asked = problem.forest.new_rows
-        return NEW_ROWS if asked is None else len(asked)
+    def _divided(self, problem, rng):
+        """Which rows search, which count, and which choose the number of rules.
 
-    def _split(self, problem, n_new_rows):
-        """The problem with the rows to search, and the store of the rows to count."""
-        store = problem.store
+        Returns the number of synthetic rows to search, the problem with the rows to
+        search, the store of the rows to count, and the Problem of those that choose.
+        """
+        store, fits_y = problem.store, self.target == "labels"
+        if self.augment != "auto":
+            n_new_rows = int(self.augment)
+        elif problem.is_sample or fits_y:
+            n_new_rows = 0
+        else:
+            queried = problem.forest.new_rows
+            n_new_rows = NEW_ROWS if queried is None else len(queried)
         if problem.is_sample and not n_new_rows:
             # Of a sample some rows are searched, the others judge what is found.
             order = np.random.default_rng(SEED).permutation(len(problem.target))
             searched = order < SEARCHED_SHARE * len(order)
             problem = replace(problem, searched=searched)
+        counting = store
         if problem.counting is not None:
-            return problem, problem.counting
-        if n_new_rows:
-            return problem, replace(store, source="training")
-        if self.target != "labels" or problem.is_sample:
-            return problem, store
-        searched, counts = halves(
-            problem.binned.codes,
-            problem.feature_order,
-            problem.target,
-            problem.sample_weight,
-        )
-        if not counts.any() or not searched.any():
-            return problem, store
-        counting = replace(store.take(problem.places[counts]), source="held out")
-        return replace(problem, searched=searched), counting
-
-    def _counting_rows(self, problem, counting, rng):
-        """The rows by which the number of rules is chosen."""
-        if counting.shards is not problem.store.shards:
-            return Problem.of_store(
+            counting = problem.counting
+        elif n_new_rows:
+            counting = replace(store, source="training")
+        elif fits_y and not problem.is_sample:
+            searched, counts = halves(
+                problem.binned.codes,
+                problem.feature_order,
+                problem.target,
+                problem.sample_weight,
+            )
+            if counts.any() and searched.any():
+                problem = replace(problem, searched=searched)
+                counted = store.take(problem.places[counts])
+                counting = replace(counted, source="held out")
+        if counting.shards is not store.shards:
+            rows = Problem.of_store(
                 counting, problem.forest, MOST_ROWS, rng, problem.words
             )
-        if problem.searched is not None:  # the other rows of a sample
-            problem = problem.take(~problem.searched)
-        return replace(problem, store=counting)
+        elif problem.searched is not None:  # the other rows of a sample
+            rows = replace(problem.take(~problem.searched), store=counting)
+        else:
+            rows = replace(problem, store=counting)
+        return n_new_rows, problem, counting, rows
 
     def _check_forest(self, forest):
         super()._check_forest(forest)

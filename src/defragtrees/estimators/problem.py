@@ -16,7 +16,7 @@ from defragtrees.rules.forms import FORMS
 from defragtrees.rules.labels import ORDERED
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Problem:
     """Rows with the target of the rules, as codes on the thresholds of a forest.
 
@@ -46,6 +46,20 @@ class Problem:
     counting: RowStore | None = None
     # of synthetic rows, the number of rows near which they were drawn
     n_near: int | None = None
+
+    def __post_init__(self):
+        self.feature_names = self.forest.feature_names
+        self.categories = self.forest.categories
+        # features sorted by name, so that the order of columns does not matter
+        self.feature_order = name_order(self.feature_names)
+        kinds = self.words.get("feature_kinds") or ()
+        # features whose categories have an order
+        self.ordered_features = {j for j, kind in enumerate(kinds) if kind == ORDERED}
+        self.classes, self.n_classes = self.outcome.labels, self.outcome.n_classes
+        self.grid = None if self.binned is None else self.binned.grid
+        # whether the rows may be a sample, kept as codes only
+        self.is_sample = self.X is None
+        self._covered = {}  # the rows that match some conditions
 
     @classmethod
     def of_store(cls, store, forest, n_rows, rng, words=None, counting=None):
@@ -112,26 +126,6 @@ class Problem:
             n_near=len(self.target),
         )
 
-    @property
-    def feature_names(self):
-        """Names of the features."""
-        return self.forest.feature_names
-
-    @property
-    def categories(self):
-        """The categories of each feature, None for numbers."""
-        return self.forest.categories
-
-    @property
-    def classes(self):
-        """The class labels; None for numbers."""
-        return self.outcome.labels
-
-    @property
-    def grid(self):
-        """The thresholds that rules may use."""
-        return self.binned.grid
-
     @cached_property
     def outputs(self):
         """What rules imitate, as columns: class shares, or one number."""
@@ -146,11 +140,6 @@ class Problem:
         if self.labels is None:
             return self.outputs
         return self.outcome.indicators(self.labels)
-
-    @property
-    def is_sample(self):
-        """Whether the rows may be a sample, kept as codes only."""
-        return self.X is None
 
     def column(self, feature):
         """The values of a feature; without X, one value of each bin."""
@@ -168,10 +157,6 @@ class Problem:
                 rows = rows_covered(conditions, codes=codes, values=values)
             self._covered[conditions] = rows
         return self._covered[conditions]
-
-    @cached_property
-    def _covered(self):
-        return {}
 
     def matches(self, rules):
         """Which rows match each conjunction of conditions; the last column is True."""
@@ -203,22 +188,6 @@ class Problem:
         rows = rows if rows.any() else np.ones_like(rows)
         sums = self.target_sums(rows)
         return sums.answer(self.outcome, sums.basis(0), self.spread)["prediction"]
-
-    @property
-    def n_classes(self):
-        """Number of classes; 0 for regression."""
-        return self.outcome.n_classes
-
-    @property
-    def ordered_features(self):
-        """Features whose categories have an order."""
-        kinds = self.words.get("feature_kinds") or ()
-        return frozenset(j for j, kind in enumerate(kinds) if kind == ORDERED)
-
-    @cached_property
-    def feature_order(self):
-        """Features sorted by name, so that the order of columns does not matter."""
-        return name_order(self.feature_names)
 
     def rule_set(self, rules, form="list"):
         """Make a rule model for this problem; the last of the rules is the default."""

@@ -37,11 +37,6 @@ def leave_one_out_losses(rows, rules, decision=None):
     return (observed * decision.costs.T[chosen]).sum(axis=1)
 
 
-def mean_loss(losses, weight):
-    """The mean of some losses, rounded so that the order of rows does not matter."""
-    return float(f"{losses @ weight / weight.sum():.9g}")
-
-
 def contradictions(rows, rules):
     """How far each rule is from predicting its own rows, as a share of them.
 

@@ -20,7 +20,7 @@ from defragtrees.outcomes.classification import LEAST_APART
 from defragtrees.outcomes.decision import Decision
 from defragtrees.rules.conditions import Condition
 from defragtrees.rules.profile import WORTH, Agreement
-from defragtrees.search.choice import contradictions, leave_one_out_losses, mean_loss
+from defragtrees.search.choice import contradictions, leave_one_out_losses
 from defragtrees.search.limits import Limits, MonotoneAnswers
 from defragtrees.search.lists import RuleBoxes
 from defragtrees.search.losses import LEAST_ERRORS, LEAST_SPREAD, RuleLoss
@@ -66,11 +66,6 @@ class SearchSettings:
     decision: Decision | None = None  # how a class is decided from probabilities
     # boxes, by feature, of lists of a search without limits, to be cut
     unlimited: tuple[Any, ...] = ()
-
-    @property
-    def error_decision(self):
-        """How a class is decided, if only the class counts; else None."""
-        return self.decision if self.criterion == "error" else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -419,11 +414,19 @@ class Conversion:
 
         The default rule has the rows that no rule matches, or all if points add up.
         """
-        problem, form = self.problem, self.strategy.form
+        problem, form, cost = self.problem, self.strategy.form, rules.cost
         left = np.ones(len(problem.target), dtype=bool)
         place = np.zeros(len(left), dtype=np.intp)  # of the rule that predicts each row
         conditions, centers, seen = [], [], set()
-        for own in self._conditions(rules):
+        if self.settings.prefer:
+            rules = self._preferred(rules)
+        columns, grid = rules.table.columns, problem.grid
+        for box in rules.boxes:
+            sides = [
+                (columns[j].feature, accepted_bins(grid, columns[j], mask))
+                for j, mask in box.items()
+            ]
+            own = grid.conditions(sides)
             taken = problem.covered(own)
             if form == "list":
                 # A rule that matches only synthetic rows has nothing to report; if the
@@ -448,17 +451,7 @@ class Conversion:
         if self.judged is not None:
             counts = self.judge.counts(place[self.judged], len(centers))
             loss = self.judge.cost(counts)
-        return Candidate(tuple(conditions), tuple(centers), rules.cost, loss)
-
-    def _conditions(self, rules):
-        if self.settings.prefer:
-            rules = self._preferred(rules)
-        columns, grid = rules.table.columns, self.problem.grid
-        for box in rules.boxes:
-            yield grid.conditions(
-                (columns[j].feature, accepted_bins(grid, columns[j], mask))
-                for j, mask in box.items()
-            )
+        return Candidate(tuple(conditions), tuple(centers), cost, loss)
 
     def _preferred(self, rules):
         """The rules over the rows of the data, on preferred features where possible."""
@@ -485,7 +478,9 @@ def count_found(path, blank, store, settings, scoring, rows):
     that violate a limit on all rows are dropped, or lose a rule. Of models of one size,
     the best on `rows`, a Problem, is kept.
     """
-    limits = settings.limits
+    limits, weight = settings.limits, rows.sample_weight
+    # If only the class counts, models are compared by the cost of their classes.
+    decision = settings.decision if settings.criterion == "error" else None
     count = partial(
         store.count,
         predictions="recount",
@@ -506,8 +501,9 @@ def count_found(path, blank, store, settings, scoring, rows):
         elif blank.form == "points":
             rules = _without_idle(rules, count)
         if rules is not None:
-            losses = leave_one_out_losses(rows, rules, settings.error_decision)
-            loss = mean_loss(losses, rows.sample_weight)
+            losses = leave_one_out_losses(rows, rules, decision)
+            # Rounded so that the order of rows does not matter.
+            loss = float(f"{losses @ weight / weight.sum():.9g}")
             counted[conditions] = {"model": rules, "losses": losses, "loss": loss}
     by_rules, by_conditions = (
         _best_of_each(

@@ -10,7 +10,7 @@ from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from defragtrees import Condition, Rule, RuleList, read_forest, simplify
 from defragtrees.data import shards as visits
 from defragtrees.data import sources
-from defragtrees.data.shards import LocalShards, OneShard, Shard, joined
+from defragtrees.data.shards import LocalShards, Shard, joined
 from defragtrees.data.sources import TableSource
 from defragtrees.data.store import read_store, read_store_like
 from defragtrees.rules.profile import WORTH, Evidence
@@ -132,7 +132,7 @@ def test_any_target_stays_with_its_rows():
 
     [one] = joined([shard(1, 2), shard(3, 4, 5)], math.inf)
     assert one.targets["probabilities"].shape == (5, 2)
-    some = OneShard(one).map(Shard.take, np.array([4, 0])).shards[0]
+    some = LocalShards([one], is_table=True).map(Shard.take, np.array([4, 0])).shards[0]
     assert some.codes.ravel().tolist() == [5, 1]
     assert some.targets["probabilities"][:, 0].tolist() == [0.5, 0.1]
     taken = LocalShards([one]).collect(Shard.take, [np.array([1])])

@@ -23,7 +23,7 @@ from sklearn.metrics import roc_auc_score
 
 from defragtrees.baselines.distilled import DistilledTreeClassifier
 from defragtrees.data import sources
-from defragtrees.data.encoding import Encoder, edge_values, integer_ranges
+from defragtrees.data.encoding import Encoder
 from defragtrees.data.grid import ThresholdGrid
 from defragtrees.ensembles import forest as forests
 from defragtrees.ensembles.readers import read_forest
@@ -404,8 +404,7 @@ def test_shortened_thresholds_are_those_of_the_table_in_memory(frame, boosted):
     for part in parts:
         own = encode(part)[1]
         digest = own if digest is None else digest + own
-    edges = edge_values(digest)
-    by_parts = grid.shorten_between(edges, integer_ranges(digest, edges))
+    by_parts = grid.shorten_between(*digest.edges())
     assert by_parts == grid.shorten(forest.encode(frame))
     assert by_parts != grid
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from defragtrees._utils.values import all_rounded, round_significant
-from defragtrees.data.shards import class_sums, pack_rules
+from defragtrees.data.shards import class_sums
 from defragtrees.outcomes.classification import ClassSums
 from defragtrees.outcomes.intervals import LARGEST_LEVERAGE, RateBands
 from defragtrees.outcomes.points import FittedPoints, Scoring, find_patterns
@@ -155,7 +155,7 @@ class RuleSums:
 
     @classmethod
     def of(cls, rules, shard, values, target, scale):
-        """The sums of the rows of a shard; see `RowStatistics.of`."""
+        """The sums of the rows of a shard; see `rule_sums`."""
         outcome, weight = rules.outcome, shard.sample_weight
         held = shard.covered(rules, values)
         answers = [rule.prediction for rule in rules]
@@ -238,36 +238,18 @@ class RuleSums:
         )
 
 
-@dataclass(frozen=True, eq=False)
-class RowStatistics:
-    """Sums over rows for several rule models; they can be added."""
+def rule_sums(shard, models, values, target, scale, packed):
+    """The RuleSums of a shard for several rule models, as an array that can be added.
 
-    sums: list[RuleSums]  # one per rule model
-
-    @classmethod
-    def of(cls, shard, rule_sets, values, target, scale, packed=None):
-        """The statistics of one shard."""
-        sums = []
-        for rules, own in zip(
-            rule_sets, packed or [None] * len(rule_sets), strict=True
-        ):
-            if own is None:
-                sums.append(RuleSums.of(rules, shard, values, target, scale))
-            else:
-                n_classes = rules.outcome.n_classes
-                sums.append(RuleSums.of_classes(own, shard, target, n_classes))
-        return cls(sums)
-
-    def __add__(self, other):
-        pairs = zip(self.sums, other.sums, strict=True)
-        return RowStatistics([a + b for a, b in pairs])
-
-
-def packed_list(rules, values):
-    """A rule list of classes as boxes, for `RuleSums.of_classes`; None for others."""
-    if not rules._is_exclusive or not rules.outcome.n_classes:
-        return None
-    return pack_rules(rules, values)
+    `packed` has the boxes of a model for compiled loops, or None.
+    """
+    sums = np.empty(len(models), dtype=object)
+    for k, (rules, boxes) in enumerate(zip(models, packed, strict=True)):
+        if boxes is None:
+            sums[k] = RuleSums.of(rules, shard, values, target, scale)
+        else:
+            sums[k] = RuleSums.of_classes(boxes, shard, target, rules.outcome.n_classes)
+    return sums
 
 
 def draft(model, /, **changes):
@@ -305,7 +287,8 @@ def counted(
                 entry["distribution"] = all_rounded(entry["distribution"])
         elif predictions == "recount":
             entry |= outcome.estimated_prediction(sums, k, decision, worth)
-    _put_in_order(rules, entries, weight, order, decision)
+    if order is not None and rules._is_exclusive:
+        order.put_in_order(rules, entries, weight, decision)
     measured = sums.target.measured(sums.target, sums.labels)
     made = []
     for k, (rule, entry) in enumerate(zip(rules, entries, strict=True)):
@@ -336,7 +319,8 @@ def counted(
     if predictions == "recount" and decision is not None:
         changed |= {"threshold": decision.threshold, "costs": decision.stated_costs}
     rules = draft(rules, rules=tuple(made[:-1]), default=made[-1], **changed)
-    if predictions == "recount" and sums.labels is not None:
+    has_intervals = sums.values is not None or sums.patterns is not None
+    if predictions == "recount" and sums.labels is not None and has_intervals:
         return draft(rules, **_intervals(rules, sums, worth))
     return rules
 
@@ -344,21 +328,6 @@ def counted(
 def recounted(rules, sums, *how, **also):
     """The result of `counted` as a validated rule model."""
     return replace(counted(rules, sums, *how, **also))
-
-
-def _put_in_order(rules, entries, weight, order, decision):
-    """Change predictions to satisfy the monotone constraints, if there are any."""
-    if order is None or not rules._is_exclusive:
-        return
-    outcome = rules.outcome
-    values = [
-        outcome.ordered_value(entry["prediction"], entry.get("distribution"))
-        for entry in entries
-    ]
-    allowed = order(rules, np.array(values), weight)
-    for entry, before, after in zip(entries, values, allowed, strict=True):
-        if after != before:
-            entry |= outcome.of_ordered_value(round_significant(float(after)), decision)
 
 
 def _evidence(rules, sums, k, worth):
@@ -399,8 +368,6 @@ def _rate_signs(sums):
 def _intervals(rules, sums, worth):
     """The data behind intervals, as fields of a rule model."""
     if sums.values is None:
-        if sums.patterns is None:
-            return {}
         return {"rate_bands": sums.patterns.rate_bands(rules, worth)}
     if sums.patterns is None:
         return {"residuals": _residuals(rules, sums, worth)}

@@ -27,7 +27,7 @@ def advise(problem, settings, searched, counting, rules, rows):
     # AUC for classes, R² for numbers; other outcomes may have neither.
     measure = next((m for m in rules.outcome.measures() if m.is_larger_better), None)
     if measure is not None:
-        scores = counting.evaluate(rules)
+        scores = counting.evaluation(rules).scores(rules)
         own = scores[measure.name]
         if rules.form != "points" and rules.n_rules > 1 and not rows.is_sample:
             points = _points_score(problem, settings, searched, rules, rows, measure)

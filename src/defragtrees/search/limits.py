@@ -6,7 +6,7 @@ from dataclasses import KW_ONLY, dataclass, field, fields, replace
 import numpy as np
 
 from defragtrees._utils.formatting import listed
-from defragtrees._utils.values import shown
+from defragtrees._utils.values import round_significant, shown
 from defragtrees._utils.warnings import warn
 from defragtrees.errors import SettingError
 from defragtrees.rules.labels import ORDERED
@@ -506,7 +506,20 @@ class MonotoneAnswers:
                 signs[k] = -sign if is_low else sign
         return signs
 
-    def __call__(self, rules, answers, weights):
+    def put_in_order(self, rules, entries, weights, decision):
+        """Change predictions, among fields of rules, to satisfy the constraints."""
+        outcome = rules.outcome
+        values = [
+            outcome.ordered_value(entry["prediction"], entry.get("distribution"))
+            for entry in entries
+        ]
+        allowed = self.pooled(rules, np.array(values), weights)
+        for entry, before, after in zip(entries, values, allowed, strict=True):
+            if after != before:
+                value = round_significant(float(after))
+                entry |= outcome.of_ordered_value(value, decision)
+
+    def pooled(self, rules, answers, weights):
         """The predictions that satisfy the constraints."""
         pooled = np.array(answers, dtype=np.float64)
         weights = np.maximum(np.asarray(weights, dtype=np.float64), 1e-9)

@@ -118,7 +118,7 @@ def command(
         behind, X = load_to_predict(inputs, rule_set, progress_kind())
         read = read_model(behind, rule_set, X, classes)
         predicted, _, _, match = read(X)
-    y = None if y is None else rule_set.outcome.check(y)
+    y = None if y is None else rule_set.outcome.read(y)
     # An order of all classes; a black box may have predicted only some of them.
     is_order = match is not None and len(match.labels) == len(rule_set.classes)
     if is_order and (classes or match.is_by_position):

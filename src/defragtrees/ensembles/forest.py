@@ -184,12 +184,15 @@ class Forest(ByValue):
         self._check()
 
     def _check(self):
-        outcome = self.outcome
-        outcome.check_labels()
-        if len(self.classes or ()) > MOST_CLASSES:
+        classes = self.classes or ()
+        if len(set(classes)) != len(classes):
+            raise ValueError(
+                f"Classes must differ from each other; got {list(classes)}."
+            )
+        if len(classes) > MOST_CLASSES:
             raise UnsupportedModelError(
                 f"A model may have at most {MOST_CLASSES:,} classes; this one has "
-                f"{len(self.classes):,}."
+                f"{len(classes):,}."
             )
         if self.combine not in COMBINATIONS:
             raise ValueError(
@@ -210,7 +213,7 @@ class Forest(ByValue):
                     f"with {self.n_features} features."
                 )
         if isinstance(self.link, str):
-            outcome.check_outputs(len(self.base))
+            self.outcome.check_outputs(len(self.base))
         self._check_numbers()
 
     def _check_numbers(self):

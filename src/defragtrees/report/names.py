@@ -50,7 +50,7 @@ def make_title(rules, target_name=None, data_name=None):
     ('Go outside in 3 rules', 'Predicting “go” in 3 rules')
     """
     outcome, words = rules.outcome, target_words(target_name)
-    labels = [outcome.answer_text(label) for label in outcome.labels or ()]
+    labels = [outcome.view.prediction(label) for label in outcome.labels or ()]
     what = (
         f"Predicting one of {len(labels)} classes" if labels else "Predicting a number"
     )
@@ -97,7 +97,9 @@ def shown_rules(rules):
             cut(name) if len(name) > LONGEST else label
             for name, label in zip(rules._vocabulary.names, given, strict=True)
         )
-    labels = [rules.outcome.answer_text(label) for label in rules.outcome.labels or ()]
+    labels = [
+        rules.outcome.view.prediction(label) for label in rules.outcome.labels or ()
+    ]
     if any(len(label) > LONGEST for label in labels):
         changes["class_labels"] = _distinct(labels)
     categories = [

@@ -109,7 +109,7 @@ def amount(value):
 
 def prediction_text(prediction, outcome):
     """Write a prediction: a label as given, a number with few digits."""
-    return outcome.answer_text(prediction) if outcome.labels else amount(prediction)
+    return outcome.view.prediction(prediction) if outcome.labels else amount(prediction)
 
 
 def error_text(error, outcome, deviation=None):

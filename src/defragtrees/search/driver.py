@@ -16,8 +16,8 @@ import numpy as np
 from defragtrees._utils.progress import parts
 from defragtrees._utils.values import round_significant
 from defragtrees.data.statistics import draft
-from defragtrees.outcomes.classification import LEAST_APART
 from defragtrees.outcomes.decision import Decision
+from defragtrees.outcomes.text import LEAST_APART
 from defragtrees.rules.conditions import Condition
 from defragtrees.rules.profile import WORTH, Agreement
 from defragtrees.search.choice import contradictions, leave_one_out_losses

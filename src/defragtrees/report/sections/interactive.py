@@ -10,8 +10,8 @@ def decide(page):
     if not outcome.is_binary or not rules._has_probabilities or not _has_data(page):
         return None
     return {
-        "label": outcome.answer_text(outcome.positive_class),
-        "other": outcome.answer_text(outcome.labels[1 - outcome.positive_index]),
+        "label": outcome.view.prediction(outcome.positive_class),
+        "other": outcome.view.prediction(outcome.labels[1 - outcome.positive_index]),
         **_rows(page),
     }
 

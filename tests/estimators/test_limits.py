@@ -364,7 +364,7 @@ def test_a_preferred_column_that_the_model_never_splits_on_is_a_warning():
 
 def test_every_pattern_of_rules_is_looked_at():
     """`ordered_pairs` against all rows of a small grid."""
-    from defragtrees.search.lists import ordered_pairs
+    from defragtrees.search.boxes import ordered_pairs
 
     rng = np.random.default_rng(0)
     n_codes = (4, 3, 3)

@@ -12,11 +12,10 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from defragtrees.data.grid import ThresholdGrid
 from defragtrees.outcomes import points as additive
 from defragtrees.search import moves
+from defragtrees.search.boxes import condition_price, make_table, rows_in
 from defragtrees.search.limits import Limits
-from defragtrees.search.lists import condition_price, rows_in
 from defragtrees.search.moves import Slopes, grow_rule, polish, search
 from defragtrees.search.points import LogOddsLoss, NumberLoss, PointBoxes
-from defragtrees.search.table import make_table
 
 
 class Case:

@@ -13,11 +13,18 @@ from defragtrees import datasets
 from defragtrees._api import simplify
 from defragtrees.data.grid import ThresholdGrid
 from defragtrees.search import moves
+from defragtrees.search.boxes import (
+    Column,
+    RowTable,
+    RuleBoxes,
+    RuleLoss,
+    condition_price,
+    make_table,
+    n_sides,
+)
 from defragtrees.search.driver import accepted_bins
 from defragtrees.search.kernels import first_true
 from defragtrees.search.limits import Limits
-from defragtrees.search.lists import RuleBoxes, condition_price, n_sides
-from defragtrees.search.losses import RuleLoss
 from defragtrees.search.moves import (
     boxes_from_tree,
     cut_conditions,
@@ -26,7 +33,6 @@ from defragtrees.search.moves import (
     promising,
     search,
 )
-from defragtrees.search.table import Column, RowTable, make_table
 
 
 class Case:
@@ -319,7 +325,7 @@ def test_gains_are_losses_after_the_rule_less_losses_with_it(case, n_boxes):
         rules.counts
     )
     for k in range(n_boxes):
-        after = rules.answering_after(k)
+        after = first_true(rules.held, k + 1)
         gain = np.zeros(case.table.n_rows)
         for i in range(case.table.n_rows):
             if rules.held[:k, i].any():

@@ -7,12 +7,10 @@ from hypothesis import strategies as st
 
 from defragtrees.data.grid import ThresholdGrid
 from defragtrees.search import moves
+from defragtrees.search.boxes import RuleLoss, condition_price, make_table, rows_in
 from defragtrees.search.limits import Limits
-from defragtrees.search.lists import condition_price, rows_in
-from defragtrees.search.losses import RuleLoss
 from defragtrees.search.moves import polish, search
 from defragtrees.search.standalone import CONFLICT, StandaloneBoxes, add_rule
-from defragtrees.search.table import make_table
 from tests.search.test_points import Case as PointCase
 
 KINDS = ("number", "class", "both")

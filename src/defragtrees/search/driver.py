@@ -20,10 +20,15 @@ from defragtrees.outcomes.decision import Decision
 from defragtrees.outcomes.text import LEAST_APART
 from defragtrees.rules.conditions import Condition
 from defragtrees.rules.profile import WORTH, Agreement
+from defragtrees.search.boxes import (
+    LEAST_ERRORS,
+    LEAST_SPREAD,
+    RuleBoxes,
+    RuleLoss,
+    make_table,
+)
 from defragtrees.search.choice import contradictions, leave_one_out_losses
 from defragtrees.search.limits import Limits, MonotoneAnswers
-from defragtrees.search.lists import RuleBoxes
-from defragtrees.search.losses import LEAST_ERRORS, LEAST_SPREAD, RuleLoss
 from defragtrees.search.moves import (
     MOST_GROWN_BOXES,
     boxes_from_tree,
@@ -34,12 +39,10 @@ from defragtrees.search.moves import (
     polish,
     promising,
     search,
-    tree_sizes,
     use_preferred,
 )
 from defragtrees.search.points import LogOddsLoss, NumberLoss, PointBoxes
 from defragtrees.search.standalone import StandaloneBoxes, add_rule
-from defragtrees.search.table import make_table
 
 NEW_ROWS = 10_000  # synthetic rows near the data, for the search only
 MOST_ROWS = 100_000  # with more rows, the search uses a sample
@@ -211,7 +214,8 @@ class Strategy:
         few, groups = table.coarse(rows, SEARCH_CODES)
         loss = loss.take(rows)
         limits = limits.for_search(loss.total_weight, self.slack)
-        sizes = tree_sizes(limits.max_rules)
+        # About five numbers of leaves, the largest first.
+        sizes = range(limits.max_rules, 1, -max(2, limits.max_rules // 5))
         boxes = boxes_from_tree(few, loss.target, loss.weight, sizes)
         starts = self.starts(few, loss, boxes, limits)
         empty = self.make(few, loss, ())

@@ -10,7 +10,7 @@ from defragtrees._utils.values import round_significant, shown
 from defragtrees._utils.warnings import warn
 from defragtrees.errors import SettingError
 from defragtrees.rules.labels import ORDERED
-from defragtrees.search.lists import (
+from defragtrees.search.boxes import (
     breaks_order,
     n_conditions,
     ordered_pairs,

@@ -16,7 +16,7 @@ import numpy as np
 from sklearn.tree import DecisionTreeRegressor
 
 from defragtrees.search import kernels
-from defragtrees.search.lists import (
+from defragtrees.search.boxes import (
     DIGITS,
     box_price,
     code_gains,
@@ -87,17 +87,6 @@ def keep(best, rules, limits):
     n = rules.n_rules
     if n <= limits.max_rules and (n not in best or rules.cost < best[n].cost):
         best[n] = rules
-
-
-def tree_sizes(max_rules):
-    """Numbers of leaves to start from: about five, the largest first.
-
-    Examples
-    --------
-    >>> list(tree_sizes(10)), list(tree_sizes(200))
-    ([10, 8, 6, 4, 2], [200, 160, 120, 80, 40])
-    """
-    return range(max_rules, 1, -max(2, max_rules // 5))
 
 
 def boxes_from_tree(table, target, weight, sizes):
@@ -387,11 +376,11 @@ def insert_rule(rules, limits):
     """
     seeds, terms = [], {}
     for k in range(len(rules.boxes) + 1):
-        reaching = rules.reaching(k)
+        reaching = ~rules.held[:k].any(axis=0)  # rows that no box before k accepts
         if not reaching.any():
             continue
         constant, linear, quadratic = rules.loss.new_rule_terms(
-            rules.counts, rules.answering_after(k - 1)
+            rules.counts, kernels.first_true(rules.held, k)
         )
         terms[k] = (
             np.where(reaching, constant, 0.0),
@@ -425,12 +414,8 @@ def grow_seeds(rules, seeds, gain, limits):
                 break
             box = changed
         longer.append(rules.with_new_box(seed.place, box))
-    return _cheapest(longer, limits)
-
-
-def _cheapest(candidates, limits):
-    """The cheapest of some rules that are allowed; None if none is."""
-    return min(filter(limits.allows, candidates), key=attrgetter("cost"), default=None)
+    allowed = filter(limits.allows, longer)
+    return min(allowed, key=attrgetter("cost"), default=None)
 
 
 def find_seeds(table, place, terms):
@@ -540,7 +525,8 @@ class Slopes:
         places = np.arange(table.width)[None, :]
         is_code = places < table.n_codes[:, None]
         reached = np.cumsum(np.where(is_code, sums, 0.0), axis=2)
-        is_cut = table.is_short & (places < (table.n_codes - 1)[:, None])
+        is_cut = np.isfinite(table.cut_prices)
+        is_cut &= places < (table.n_codes - 1)[:, None]
         missing = sums[:, np.arange(len(table.columns)), table.n_codes][:, :, None]
         best = []
         for side in (-1, 1):
@@ -552,28 +538,18 @@ class Slopes:
                 is_allowed = is_cut & (total[0] * sign >= 0)
                 is_allowed &= total[0] * (side * self.signs)[:, None] >= 0
                 fall = np.where(is_allowed, self.fall(total), -np.inf)
-                best += self._best_cuts(fall, order, side, takes_missing)
+                for j, column in enumerate(table.columns):
+                    at = fall[j].argmax()
+                    is_known = column.has_missing or not takes_missing
+                    if is_known and np.isfinite(fall[j, at]):
+                        codes = order[j, : column.n_codes]
+                        accepted = np.zeros(column.n_codes + 1, dtype=bool)
+                        accepted[codes[: at + 1] if side < 0 else codes[at + 1 :]] = (
+                            True
+                        )
+                        accepted[-1] = takes_missing
+                        best.append(Cut(float(fall[j, at]), j, accepted, side))
         return best
-
-    def sign_of(self, cut, sign=0):
-        """The required sign of points with a cut, given that before it."""
-        return int(cut.side * self.signs[cut.column]) or sign
-
-    def _best_cuts(self, fall, order, side, takes_missing):
-        cuts = fall.argmax(axis=1)
-        found = []
-        for j, column in enumerate(self.table.columns):
-            if not np.isfinite(fall[j, cuts[j]]):
-                continue
-            if takes_missing and not column.has_missing:
-                continue
-            accepted = np.zeros(column.n_codes + 1, dtype=bool)
-            codes = order[j, : column.n_codes]
-            end = cuts[j] + 1
-            accepted[codes[:end] if side < 0 else codes[end:]] = True
-            accepted[-1] = takes_missing
-            found.append(Cut(float(fall[j, cuts[j]]), j, accepted, side))
-        return found
 
 
 def grow_rule(rules, limits, n_seeds=N_GROWN_SEEDS):
@@ -587,13 +563,15 @@ def grow_rule(rules, limits, n_seeds=N_GROWN_SEEDS):
         box = _grown(rules, slopes, cut, limits)
         points = slopes.of_rows(rows_in(rules.table, box))[1]
         longer.append(rules.with_new_box(len(rules.boxes), box, points))
-    return _cheapest(longer, limits)
+    allowed = filter(limits.allows, longer)
+    return min(allowed, key=attrgetter("cost"), default=None)
 
 
 def _grown(rules, slopes, seed, limits):
     """Narrow the seed by the best conditions, one at a time."""
     box, value = {seed.column: seed.accepted}, _value(rules, seed, {})
-    sign = slopes.sign_of(seed)
+    # The required sign of the points of the box.
+    sign = int(seed.side * slopes.signs[seed.column])
     for _ in range((limits.max_conditions or MOST_GROWN_BOXES) - 1):
         cuts = slopes.cuts(rows_in(rules.table, box), sign)
         narrowed = [(_value(rules, cut, box), cut) for cut in cuts]
@@ -603,7 +581,8 @@ def _grown(rules, slopes, seed, limits):
         changed = _narrowed(box, cut)
         if not limits.allows_box(rules.table, changed):
             break
-        box, value, sign = changed, best, slopes.sign_of(cut, sign)
+        box, value = changed, best
+        sign = int(cut.side * slopes.signs[cut.column]) or sign
     return box
 
 

@@ -12,13 +12,13 @@ from defragtrees.outcomes.points import (
     fit_log_odds,
     fit_numbers,
 )
-from defragtrees.search.lists import (
+from defragtrees.search.boxes import (
     RULE_PRICE,
     Boxes,
     n_sides,
     settled,
+    standardised,
 )
-from defragtrees.search.losses import standardised
 
 
 class NumberLoss:

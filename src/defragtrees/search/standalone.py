@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from defragtrees.search.lists import RULE_PRICE, Boxes, settled
+from defragtrees.search.boxes import RULE_PRICE, Boxes, settled
 from defragtrees.search.moves import find_seeds, grow_seeds
 
 CONFLICT = 2.0  # additional wrong rows that a row with conflicting rules counts as

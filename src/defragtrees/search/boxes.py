@@ -432,14 +432,6 @@ class RuleBoxes(Boxes):
     def _gain_terms(self):
         return self.loss.gain_terms(self.counts)
 
-    def widenings(self, k):
-        """Conditions of rule k: column, accepted codes, and gains by code."""
-        columns, accepted = self.table.packed(self.boxes[k])
-        rows = self.held, self.answering, k, *self._gain_terms
-        gains = kernels.near_gains(*rows, self.table.codes, columns, accepted)
-        for own, (j, mask) in zip(gains, self.boxes[k].items(), strict=True):
-            yield j, mask, own[: len(mask)]
-
     def swap_gain(self, k):
         """Gain of swapping boxes k and k + 1, up to rounding."""
         moved = self.held[k + 1] & (self.answering == k)

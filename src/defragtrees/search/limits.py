@@ -491,9 +491,8 @@ class MonotoneAnswers:
     def point_signs(self, rules):
         """The allowed sign of the points of each rule, the base last; 0 for any.
 
-        `rules` has the conditions of each.
         If sums may only rise, a rule that accepts values above a threshold may only add
-        points.
+        points. `rules` has the conditions of each rule.
         """
         signs = np.zeros(len(rules) + 1, dtype=int)
         for k, conditions in enumerate(rules):

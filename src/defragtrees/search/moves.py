@@ -627,7 +627,8 @@ def _shorter_boxes(rules, places=None):
     table = rules.table
     for k in range(len(rules.boxes)) if places is None else places:
         box = rules.boxes[k]
-        for j, accepted, gains in rules.widenings(k):
+        sums, _ = rules.code_gains(k)
+        for j, accepted in box.items():
             column = table.columns[j]
             for wider in _wider(column, accepted):
                 rest = {i: mask for i, mask in box.items() if i != j}
@@ -635,7 +636,7 @@ def _shorter_boxes(rules, places=None):
                 if not column.accepts_all(wider):
                     rest[j] = wider
                     saved -= condition_price(table, j, wider)
-                gained = gains[wider & ~accepted].sum()
+                gained = sums[j, : len(accepted)][wider & ~accepted].sum()
                 yield settled(gained + saved), k, rest
 
 

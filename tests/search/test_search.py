@@ -18,6 +18,7 @@ from defragtrees.search.boxes import (
     RowTable,
     RuleBoxes,
     RuleLoss,
+    code_gains,
     condition_price,
     make_table,
     n_sides,
@@ -137,7 +138,12 @@ def test_change_is_as_good_as_the_best_interval_by_brute_force(case):
     rules = RuleBoxes(case.table, case.loss, case.boxes(2))
     gain = rules.row_gains(0)
     box = rules.boxes[0]
-    changed = next(moves.box_changes(case.table, box, gain, Limits(6)), None)
+    changed = next(
+        moves.box_changes(
+            case.table, box, *code_gains(case.table, box, gain), Limits(6)
+        ),
+        None,
+    )
 
     def value(candidate):
         held = np.ones(case.table.n_rows, bool)

@@ -31,7 +31,13 @@ def advise(problem, settings, searched, counting, rules, rows):
         own = scores[measure.name]
         if rules.form != "points" and rules.n_rules > 1 and not rows.is_sample:
             points = _points_score(problem, settings, searched, rules, rows, measure)
-            texts.append(_points_text(measure, own, points))
+            # A full search for points would do better still.
+            if points - own >= LEAST_SHOWN:
+                texts.append(
+                    'Points would do better (form="points"): on the same rows, a '
+                    f"scorecard with as many rules has {measure.label} {points:.3f}, "
+                    f"these rules {own:.3f}."
+                )
     has_more = any(texts)
     if counting.source == "validation":
         texts.append(_equal_text(rules, rows, has_more))
@@ -50,7 +56,10 @@ def _points_score(problem, settings, searched, rules, rows, measure):
         matches = rows.matches(conditions)
         patterns, place = find_patterns(matches[:, :-1].T)
         sums = sums_by_group(place, len(patterns), rows.sample_weight, rows.observed)
-        sums, signs = PatternSums(patterns, *sums), [order.point_signs(conditions)]
+        sums, signs = (
+            PatternSums(patterns, *sums),
+            [order.point_signs(conditions)] if order.signs else [],
+        )
         points = sums.scorecard(outcome, EXACT, digits, signs).points
         # Rules whose points are rounded to nothing are left out.
         is_idle = ~points[:-1].any(axis=1)
@@ -64,16 +73,6 @@ def _points_score(problem, settings, searched, rules, rows, measure):
     predicted = linked.argmax(axis=1) if outcome.n_classes else linked[:, 0]
     columns = rows.labels, rows.sample_weight, predicted, linked
     return measure.of(outcome.scores.of(outcome, *columns))
-
-
-def _points_text(measure, own, points):
-    """Compare with the quick scorecard, which a full search for points would beat."""
-    if not points - own >= LEAST_SHOWN:
-        return ""
-    return (
-        'Points would do better (form="points"): on the same rows, a scorecard with as '
-        f"many rules has {measure.label} {points:.3f}, these rules {own:.3f}."
-    )
 
 
 def _equal_text(rules, rows, has_more):

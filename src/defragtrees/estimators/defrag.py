@@ -169,7 +169,8 @@ class _Defrag(Simplifier):
             limits = replace(limits, min_coverage=share)
         limits = replace(limits, max_rules=n_rules)
         # Conditions on integers leave gaps, in which monotonicity could break.
-        problem = problem.without_integers(limits.monotone)
+        if limits.monotone:
+            problem = problem.without_integers(limits.monotone)
         settings = SearchSettings(
             limits,
             brevity=float(self.brevity),
@@ -278,6 +279,8 @@ class _Defrag(Simplifier):
                 "points_follow_rates needs regression or two classes; the model has "
                 f"{forest.outcome.n_classes} classes. Leave it out."
             )
+        if self.prefer is None:
+            return limits, ()
         return limits, read_preferred(self.prefer, forest, limits.features)
 
     def _notes(self, scores, is_fit):

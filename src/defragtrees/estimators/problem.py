@@ -15,6 +15,19 @@ from defragtrees.rules.conditions import Rule
 from defragtrees.rules.forms import FORMS
 from defragtrees.rules.labels import ORDERED
 
+# Fields of a Problem with an entry for each row.
+BY_ROW = (
+    "X",
+    "target",
+    "sample_weight",
+    "binned",
+    "probabilities",
+    "labels",
+    "places",
+    "worth",
+    "searched",
+)
+
 
 @dataclass(eq=False)
 class Problem:
@@ -94,8 +107,6 @@ class Problem:
 
     def without_integers(self, features):
         """The same problem, with integer features treated as real numbers."""
-        if not features:
-            return self
         binned = Binned(self.binned.codes, self.grid.without_integers(features))
         return dataclasses.replace(self, binned=binned)
 
@@ -178,15 +189,12 @@ class Problem:
         outcome, weight = self.outcome, self.sample_weight[rows]
         return outcome.sums.of_group(outcome, self.target[rows], weight)
 
-    def number_near(self, rows):
-        """The prediction for the rows of a mask, if the target is numeric, else None.
+    def mean_of(self, rows):
+        """The prediction of a number for the rows of a mask, or for all if it is empty.
 
         Sums of a rule are taken around this number, to avoid rounding errors.
         """
-        if self.n_classes:
-            return None
-        rows = rows if rows.any() else np.ones_like(rows)
-        sums = self.target_sums(rows)
+        sums = self.target_sums(rows if rows.any() else np.ones_like(rows))
         return sums.answer(self.outcome, sums.basis(0), self.spread)["prediction"]
 
     def rule_set(self, rules, form="list"):
@@ -223,17 +231,13 @@ class Problem:
 
     def take(self, rows):
         """The problem with some of the rows, in this order."""
+        columns = {name: getattr(self, name) for name in BY_ROW}
         return dataclasses.replace(
             self,
-            X=_taken(self.X, rows),
-            target=self.target[rows],
-            sample_weight=self.sample_weight[rows],
-            binned=_taken(self.binned, rows),
-            probabilities=_taken(self.probabilities, rows),
-            labels=_taken(self.labels, rows),
-            places=_taken(self.places, rows),
-            worth=_taken(self.worth, rows),
-            searched=_taken(self.searched, rows),
+            **{
+                name: None if values is None else values[rows]
+                for name, values in columns.items()
+            },
         )
 
 
@@ -253,7 +257,3 @@ def predicting_rule(problem, conditions, taken, basis=None, held=None):
         **answer,
         **sums.error(0, outcome, answer["prediction"]),
     )
-
-
-def _taken(array, rows):
-    return None if array is None else array[rows]

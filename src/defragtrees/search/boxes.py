@@ -176,20 +176,12 @@ class RuleLoss:
         self.n_outputs = self.target.shape[1]
         self.classes = np.empty(0, dtype=np.intp) if classes is None else classes
         self.n_classes = n_classes
+        self._square = float(weight @ (self.target**2).sum(axis=1))
         # Columns of `counts`: the weight and the sums of outputs, then of classes.
         self.n_sums = 1 + self.n_outputs if self.n_outputs else 0
-
-    @cached_property
-    def _square(self):
-        """Weighted sum of squares of the target."""
-        return float(self.weight @ (self.target**2).sum(axis=1))
-
-    @cached_property
-    def _weighted(self):
-        """The weight of rows and their weighted outputs, as lines."""
-        if not self.n_outputs:
-            return np.empty((0, len(self.weight)))
-        return np.vstack([self.weight, (self.weight[:, None] * self.target).T])
+        self._weighted = np.empty((0, len(weight)))
+        if self.n_outputs:
+            self._weighted = np.vstack([weight, (weight[:, None] * self.target).T])
 
     def take(self, rows):
         """The same loss for some of the rows."""
@@ -327,6 +319,7 @@ class Boxes:
             held = held.reshape(len(self.boxes), table.n_rows)
             prices = tuple(box_price(table, box) for box in self.boxes)
         self.held, self.prices = held, prices
+        self.n_rules = len(self.boxes) + 1  # the default rule included
 
     def with_box(self, k, box):
         """The rules with another box at place k."""
@@ -362,11 +355,6 @@ class Boxes:
     def swap_gain(self, k):
         """Gain of swapping boxes k and k + 1; 0 of rules without an order."""
         return 0.0
-
-    @property
-    def n_rules(self):
-        """Number of rules, including the default rule."""
-        return len(self.boxes) + 1
 
     @property
     def n_conditions(self):

@@ -446,11 +446,11 @@ class Conversion:
                 seen.add(rows)
             if is_kept:
                 conditions.append(own)
-                centers.append(problem.number_near(taken))
+                centers.append(None if problem.n_classes else problem.mean_of(taken))
                 left &= ~taken
                 place += left
         default = np.ones_like(left) if form == "points" else left
-        centers.append(problem.number_near(default))
+        centers.append(None if problem.n_classes else problem.mean_of(default))
         loss = 0.0
         if self.judged is not None:
             counts = self.judge.counts(place[self.judged], len(centers))
@@ -494,7 +494,16 @@ def count_found(path, blank, store, settings, scoring, rows):
     )
     every = *path.by_rules, *path.by_conditions
     distinct = {one.conditions: one for one in every}
-    drafts = count([_as_draft(blank, one) for one in distinct.values()])
+    drafts = []
+    for one in distinct.values():
+        *centers, last = one.centers
+        rules = tuple(
+            replace(blank.default, conditions=own, prediction=center, weight=1.0)
+            for own, center in zip(one.conditions, centers, strict=True)
+        )
+        default = replace(blank.default, prediction=last)
+        drafts.append(draft(blank, rules=rules, default=default))
+    drafts = count(drafts)
     counted = {}
     for conditions, rules in zip(distinct, drafts, strict=True):
         if blank._is_exclusive:
@@ -535,17 +544,6 @@ def count_found(path, blank, store, settings, scoring, rows):
             replace(c, model=made[c.conditions]) for c in by_conditions
         ),
     )
-
-
-def _as_draft(blank, candidate):
-    """A draft of a rule model with the conditions of a candidate."""
-    *centers, last = candidate.centers
-    rules = [
-        replace(blank.default, conditions=own, prediction=center, weight=1.0)
-        for own, center in zip(candidate.conditions, centers, strict=True)
-    ]
-    default = replace(blank.default, prediction=last)
-    return draft(blank, rules=tuple(rules), default=default)
 
 
 def _with_agreement(rules, rows):

@@ -16,7 +16,7 @@ from defragtrees.search.boxes import (
     ordered_pairs,
     rows_in,
 )
-from defragtrees.search.moves import descend, remove_rule
+from defragtrees.search.moves import descend
 from defragtrees.tables import feature_index
 
 MOST_RULES = 10  # if the fit chooses their number
@@ -82,11 +82,6 @@ class Limits:
             return True
         return self._keeps_groups({table.columns[j].feature for j in box})
 
-    def allows_longer(self, table, box):
-        """Whether a box may have one more condition."""
-        most = self.max_conditions
-        return most is None or n_conditions(table, box) < most
-
     def allows(self, rules):
         """Whether boxes are within all limits, except `must_use` before the end."""
         if rules.least_answered < self.least_answered:
@@ -103,12 +98,6 @@ class Limits:
                 return False
         return True
 
-    def repaired(self, rules):
-        """Remove boxes that violate the limits, the cheapest ones first."""
-        while rules.boxes and not self.allows(rules):
-            rules = remove_rule(rules)
-        return rules
-
     def allows_model(self, rules):
         """Whether a counted rule model is within all limits."""
         counts = [rule.n_conditions for rule in rules.rules]
@@ -120,7 +109,7 @@ class Limits:
             and not self.too_small(rules)
             and (self.features is None or every <= self.features)
             and all(wanted & every for wanted in self.must_use)
-            and all(map(self._keeps_groups, used))
+            and (not self.groups or all(map(self._keeps_groups, used)))
             and not any(breaking_pairs(rules, j, s) for j, s in self.monotone.items())
         )
 
@@ -137,8 +126,6 @@ class Limits:
 
     def completed(self, lists):
         """Add required features to rules, by their number; drop those without."""
-        if not self.must_use:
-            return lists
         keeping, best = replace(self, keeps_used=True), {}
         for rules in lists.values():
             for may_grow in (False, True):
@@ -258,8 +245,6 @@ def read_preferred(prefer, forest, allowed=None):
     Conditions have the thresholds of the model, so a feature that it never splits on
     cannot be used.
     """
-    if prefer is None:
-        return ()
     names = forest.feature_names
     given = feature_list(prefer, "prefer")
     numbers = tuple(feature_index(which, names, "prefer") for which in given)

@@ -21,6 +21,7 @@ from defragtrees.search.boxes import (
     box_price,
     code_gains,
     condition_price,
+    n_conditions,
     n_sides,
     rows_in,
     settled,
@@ -79,7 +80,7 @@ def polish(starts, limits, max_rounds, gap_rounds=0):
             shorter = tidy(remove_rule(polished[n + 1]), limits)
             keep(polished, shorter, limits)
             keep(polished, descend(shorter, limits, gap_rounds), limits)
-    return limits.completed(polished)
+    return limits.completed(polished) if limits.must_use else polished
 
 
 def keep(best, rules, limits):
@@ -229,10 +230,9 @@ def improve_rule(rules, k, limits, max_steps):
     """
     for _ in range(max_steps):
         sums, inside = rules.code_gains(k)
-        options = changes_by_sums(
+        for box in box_changes(
             rules.table, rules.boxes[k], sums, inside, limits, rules.prices[k]
-        )
-        for _, box in options:
+        ):
             changed = rules.with_box(k, box)
             if changed.cost < rules.cost - LEAST_GAIN and limits.allows(changed):
                 rules = changed
@@ -242,17 +242,11 @@ def improve_rule(rules, k, limits, max_steps):
     return rules, False
 
 
-def box_changes(table, box, gain, limits):
-    """Boxes that differ in one condition and gain more, best first."""
-    sums, inside = code_gains(table, box, gain)
-    for _, changed in changes_by_sums(table, box, sums, inside, limits):
-        yield changed
+def box_changes(table, box, sums, inside, limits, price=None):
+    """Boxes that differ in one condition and gain more, best first.
 
-
-def changes_by_sums(table, box, sums, inside, limits, price=None):
-    """Boxes that differ in one condition, with their additional gain, best first.
-
-    The gain is in nats, less the price of the conditions.
+    `sums` and `inside` are gains in nats, as of `code_gains`, of which the price of the
+    conditions is deducted.
     """
     value = kernels.condition_values(
         sums,
@@ -264,7 +258,8 @@ def changes_by_sums(table, box, sums, inside, limits, price=None):
     )
     price = box_price(table, box) if price is None else price
     value -= price
-    if not limits.allows_longer(table, box):
+    most = limits.max_conditions
+    if most is not None and n_conditions(table, box) >= most:
         allowed = np.zeros(len(value), dtype=bool)
         allowed[list(box)] = True
         value[~allowed] = -np.inf
@@ -280,7 +275,7 @@ def changes_by_sums(table, box, sums, inside, limits, price=None):
             return
         changed = _with_condition(table, box, int(j), sums[j])
         if changed is not None and limits.allows_box(table, changed):
-            yield float(value[j] - now), changed
+            yield changed
 
 
 def _with_condition(table, box, j, sums):
@@ -345,13 +340,15 @@ def remove_rule(rules):
 
 
 def tidy(rules, limits):
-    """Remove boxes that predict too few rows or have no condition."""
+    """Remove boxes that predict too few rows, have no condition or violate a limit."""
     for k in range(len(rules.boxes) - 1, -1, -1):
         weight = rules.weights[k]
         is_idle = weight <= 0 or weight < limits.least_answered
         if is_idle or not rules.boxes[k]:
             return tidy(rules.without_box(k), limits)
-    return limits.repaired(rules)
+    while rules.boxes and not limits.allows(rules):
+        rules = remove_rule(rules)
+    return rules
 
 
 MOST_GROWN = 6  # conditions of a new rule; descent may add more
@@ -409,7 +406,8 @@ def grow_seeds(rules, seeds, gain, limits):
         box = {seed.column: seed.accepted}
         for _ in range((limits.max_conditions or MOST_GROWN) - 1):
             gains = gain(seed, rows_in(rules.table, box))
-            changed = next(box_changes(rules.table, box, gains, limits), None)
+            sums, inside = code_gains(rules.table, box, gains)
+            changed = next(box_changes(rules.table, box, sums, inside, limits), None)
             if not changed:
                 break
             box = changed

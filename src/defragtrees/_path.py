@@ -25,7 +25,7 @@ from defragtrees.outcomes import MEASURES
 from defragtrees.outcomes.decision import cost_matrix
 from defragtrees.rules.model import RuleModel
 from defragtrees.rules.text import MAYBE_TRAINED
-from defragtrees.tables import check_finite, one_column, take_rows
+from defragtrees.tables import one_column, take_rows
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -342,7 +342,6 @@ def _path(every, partial, X, y, weight, choose_by):
     """Make the RulePath of an estimator; `partial` was fitted without these rows."""
     rules, forest = partial.rules_, partial.forest_
     outcome, matrix = rules.outcome, rules._encode(X)
-    check_finite(matrix, rules.feature_names)
     raw = forest.predict_raw_encoded(matrix)
     answers = forest.predict_from_raw(raw)
     expected = answers if y is None else y

@@ -21,6 +21,7 @@ from defragtrees.cli.data import (
     open_for_rules,
     read_parts,
 )
+from defragtrees.data.sampling import copied_rows, hash_rows, ranks
 from defragtrees.data.sources import table_of
 from defragtrees.ensembles.black_box import AskedForest
 from defragtrees.ensembles.forest import Forest
@@ -49,6 +50,7 @@ class Loaded:
     sample_weight: np.ndarray | None = None
     groups: np.ndarray | None = None  # for a report that sets them side by side
     validation: "Loaded | None" = None  # rows that the model was not trained on
+    places: np.ndarray | None = None  # in the file, where some rows are left out
 
     def __len__(self):
         return len(self.X)
@@ -125,7 +127,27 @@ def load(inputs, progress, validation=None):
         rows = _asked_rows(source, forest.feature_names, forest.model)
     else:
         rows = _read_rows(source, forest, progress)
-    return dataclasses.replace(loaded, validation=Loaded(forest, *rows))
+    return dataclasses.replace(loaded, validation=_new_rows(loaded, rows, data.name))
+
+
+def _new_rows(loaded, rows, name):
+    """The rows of validation that are not among those of DATA; None without."""
+    forest, n_rows = loaded.forest, len(loaded)
+    y = ranks(np.concatenate([loaded.y, rows[1]]))
+    matrix = np.concatenate([forest.encode(loaded.X), forest.encode(rows[0])])
+    keys = hash_rows([*matrix.T, y])
+    is_copy = copied_rows(keys[n_rows:], keys[:n_rows])
+    if is_copy.any():
+        warn(
+            f"{is_copy.sum():,} of the {len(is_copy):,} rows of {name!r} are rows of "
+            "DATA, and are left out of the validation. Give rows that the model was "
+            "not trained on."
+        )
+    if is_copy.all():
+        return None
+    places = np.flatnonzero(~is_copy)
+    rows = (take_rows(values, places) for values in rows)
+    return Loaded(forest, *rows, places=places)
 
 
 def _read_rows(source, model, progress):

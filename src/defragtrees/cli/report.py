@@ -72,6 +72,7 @@ def command(
     if with_comparison and inputs.target is None:
         raise click.UsageError("--with-comparison needs --target.")
     loaded = load(inputs, progress_kind(), validation)
+    validation = validation if loaded.validation is not None else None
     if by_group is not None:
         loaded = _with_groups(loaded, by_group, inputs.data, validation)
     train, test = loaded.split(test_size, choices.seed)
@@ -131,8 +132,10 @@ def _with_groups(loaded, name, data, validation):
     if loaded.validation is None:
         return replace(loaded, groups=_read_groups(data, name))
     more = replace(data, path=validation)
-    measured = replace(loaded.validation, groups=_read_groups(more, name))
-    return replace(loaded, validation=measured)
+    rows = loaded.validation
+    groups = _read_groups(more, name)
+    groups = groups if rows.places is None else groups[rows.places]
+    return replace(loaded, validation=replace(rows, groups=groups))
 
 
 def _read_groups(data, name):

@@ -1,12 +1,14 @@
 """`defragtrees simplify`: turn a trained model into a short list of rules."""
 
 import time
+from contextlib import ExitStack
 
 import click
 import numpy as np
 from sklearn.metrics import confusion_matrix
 
 from defragtrees import metrics
+from defragtrees._utils.files import atomic_file
 from defragtrees.cli.group import Command
 from defragtrees.cli.inputs import load
 from defragtrees.cli.options import (
@@ -74,6 +76,7 @@ def command(
     files = inputs.data.path, inputs.model, validation
     check_outputs(outputs, files, out=".json", report=".html")
     loaded = load(inputs, progress_kind(), validation)
+    validation = validation if loaded.validation is not None else None
     train, test = loaded.split(test_size, choices.seed)
     begin = time.perf_counter()
     # The rows are in two parts now; the whole need not stay in memory.
@@ -88,13 +91,15 @@ def command(
         where = f"{len(test)} {kind} held out from the rules"
         if not test_size:
             where = f"{len(test)} {kind} that the model was not trained on"
-    if out is not None:
-        simple.rules_.save(out)
-    if report is not None:
-        # Pictures take their time to import, and few runs need them.
-        from defragtrees.cli.report import report_on
+    with ExitStack() as stack:
+        if out is not None:  # which appears only if the report can be written too
+            simple.rules_.save(stack.enter_context(atomic_file(out)))
+        if report is not None:
+            # Pictures take their time to import, and few runs need them.
+            from defragtrees.cli.report import report_on
 
-        report_on(report, simple, train if test is None else test, inputs, validation)
+            rows = train if test is None else test
+            report_on(report, simple, rows, inputs, validation)
     if as_json:
         facts = _facts(simple, choices, scores, where, seconds)
         say(json_text(facts | _tables(simple, train if test is None else test)))

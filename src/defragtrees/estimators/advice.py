@@ -51,11 +51,12 @@ def _points_score(problem, settings, searched, rules, rows, measure):
     """A measure of a quick scorecard with as many rules, fitted to y in the rows."""
     conditions = quick_points(problem, settings, searched, rules.n_rules).conditions
     outcome, order = rules.outcome, MonotoneAnswers(settings.limits.monotone)
+    weight = outcome.mean_weight(rows.labels, rows.sample_weight)
     digits, is_idle = outcome.points_digits(rows.spread), [True]
     while any(is_idle):
         matches = rows.matches(conditions)
         patterns, place = find_patterns(matches[:, :-1].T)
-        sums = sums_by_group(place, len(patterns), rows.sample_weight, rows.observed)
+        sums = sums_by_group(place, len(patterns), weight, rows.observed)
         sums, signs = (
             PatternSums(patterns, *sums),
             [order.point_signs(conditions)] if order.signs else [],

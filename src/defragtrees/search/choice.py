@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from defragtrees.data.sampling import code_sums
+from defragtrees.data.sampling import code_sums, ranks
 from defragtrees.outcomes.decision import cost_matrix
 from defragtrees.rules.profile import WORTH
 
@@ -87,6 +87,7 @@ def halves(codes, order, target, weight):
     are in both halves, as they would be in new data.
     """
     fingerprint = code_sums(codes, order)
+    target = ranks(target)
     order = np.lexsort((fingerprint, target))
     alike = fingerprint[order[1:]] == fingerprint[order[:-1]]
     alike &= target[order[1:]] == target[order[:-1]]

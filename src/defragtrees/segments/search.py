@@ -263,6 +263,18 @@ class SegmentSearch:
         for one in found:
             others &= ~count.covers(one.conditions)
         rest = back(count.mean(others))
+        is_share = unit == "points" and "observed" in beside
+
+        def interval(rows):
+            low, high = map(back, count.interval(rows))
+            shares = set(beside["observed"][rows].tolist()) if is_share else ()
+            if len(shares) == 1:  # where all y agree, others may come
+                share = float(*shares)
+                ends = wilson_interval(share, count.n_effective(rows))
+                expected = share - back(count.mean(rows))
+                low, high = min(low, ends[0] - expected), max(high, ends[1] - expected)
+            return low, high
+
         return Segments(
             rules=rules,
             found=tuple(
@@ -270,7 +282,7 @@ class SegmentSearch:
                     one,
                     rule=rule,
                     mean=back(one.mean),
-                    interval=tuple(map(back, one.interval)),
+                    interval=interval(count.covers(one.conditions)),
                     rest=rest,
                     explained=back(one.explained) - back(0.0),
                 )
@@ -281,7 +293,7 @@ class SegmentSearch:
             beside_unit=beside_unit,
             mean=back(count.mean(every)),
             rest=rest,
-            rest_interval=tuple(map(back, count.interval(others))),
+            rest_interval=interval(others),
             n_rows=int(there.sum()),
             n_searched=int(here.sum()),
             n_tested=len(candidates),

@@ -29,7 +29,7 @@ def advise(problem, settings, searched, counting, rules, rows):
     if measure is not None:
         scores = counting.evaluation(rules).scores(rules)
         own = scores[measure.name]
-        if rules.form != "points" and rules.n_rules > 1 and not rows.is_sample:
+        if not rules._form.is_sum and rules.n_rules > 1 and not rows.is_sample:
             points = _points_score(problem, settings, searched, rules, rows, measure)
             # A full search for points would do better still.
             if points - own >= LEAST_SHOWN:
@@ -86,7 +86,7 @@ def _equal_text(rules, rows, has_more):
     weight = rows.sample_weight[is_new]
     by_model = rows.probabilities if rows.n_classes else rows.target
     by_model = np.asarray(by_model, dtype=np.float64).reshape(rows.observed.shape)
-    losses = leave_one_out_losses(rows, rules)
+    losses = leave_one_out_losses(rows, rules._form)
     apart = (losses - ((rows.observed - by_model) ** 2).sum(axis=1))[is_new]
     mean = np.average(apart, weights=weight)
     error = math.sqrt(np.average((apart - mean) ** 2, weights=weight) / weight.sum())
@@ -107,7 +107,7 @@ def _new_lead(rules, searched):
     """
     outcome = rules.outcome
     new, true = searched.X[:JUDGED_ROWS], searched.outputs[:JUDGED_ROWS]
-    predicted = rules._predict_proba(rules._covers(new))
+    predicted = rules._form.predict_proba(rules._covers(new))
     return outcome.expected_auc(true, true) - outcome.expected_auc(true, predicted)
 
 

@@ -14,6 +14,7 @@ from defragtrees.ensembles.forest import Forest
 from defragtrees.rules.conditions import Rule
 from defragtrees.rules.forms import FORMS
 from defragtrees.rules.labels import ORDERED
+from defragtrees.rules.models import MODELS
 
 # Fields of a Problem with an entry for each row.
 BY_ROW = (
@@ -200,7 +201,7 @@ class Problem:
     def rule_set(self, rules, form="list"):
         """Make a rule model for this problem; the last of the rules is the default."""
         *rules, default = rules
-        return FORMS[form](
+        return MODELS[form](
             rules=tuple(rules),
             default=default,
             feature_names=self.feature_names,
@@ -214,7 +215,7 @@ class Problem:
         """A rule model with only a default rule."""
         sums = self.target_sums(np.ones(len(self.target), dtype=bool))
         answer = sums.answer(self.outcome, sums.basis(0), self.spread)
-        default = FORMS[form]._uncounted(Rule((), **answer), self.outcome.n_points)
+        default = FORMS[form].uncounted(Rule((), **answer), self.outcome)
         return self.rule_set([default], form)
 
     def in_canonical_order(self):

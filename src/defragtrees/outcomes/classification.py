@@ -682,9 +682,9 @@ class Classes(Outcome):
             return self.positive_index
         return self.labels.index(rule.prediction)
 
-    def reported(self, rules, held):
+    def reported(self, form, held):
         """Probabilities, (n_samples, n_classes)."""
-        return rules._predict_proba(held)
+        return form.predict_proba(held)
 
     def reported_label(self, rule):
         return {"class": self.labels[self.rate_index(rule)]}

@@ -13,7 +13,7 @@ FREQUENT = 8  # equal rows that are split between searching and counting
 
 
 def leave_one_out_losses(rows, rules, decision=None):
-    """The leave-one-out loss of each row of a Problem.
+    """The leave-one-out loss of each row of a Problem by the rules of a Form.
 
     It is the squared error of the estimates or, given how a class is decided, the cost
     of the class.
@@ -21,7 +21,7 @@ def leave_one_out_losses(rows, rules, decision=None):
     held = rows.matches([rule.conditions for rule in rules.rules])
     observed, weight = rows.observed, rows.sample_weight
     predicted = rows.outcome.reported(rules, held).reshape(observed.shape)
-    if rules._is_exclusive:
+    if rules.is_exclusive:
         group = held.argmax(axis=1)
         n_rows = np.bincount(group, weight, rules.n_rules)[group]
     else:
@@ -46,7 +46,7 @@ def contradictions(rows, rules):
     held = rows.matches([rule.conditions for rule in rules.rules])
     costs = cost_matrix(rules)
     by_class = rows.observed @ (costs / costs.max())
-    paid = by_class[np.arange(len(held)), rules._predict_codes(held)]
+    paid = by_class[np.arange(len(held)), rules.predict_codes(held)]
     inside = rows.sample_weight[:, None] * held[:, :-1]
     best = (inside.T @ by_class).min(axis=1)
     apart = np.abs(inside.T @ paid - best) / np.maximum(inside.sum(axis=0), 1e-300)

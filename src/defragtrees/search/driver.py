@@ -15,7 +15,6 @@ import numpy as np
 
 from defragtrees._utils.progress import parts
 from defragtrees._utils.values import round_significant
-from defragtrees.data.statistics import draft
 from defragtrees.outcomes.decision import Decision
 from defragtrees.outcomes.text import LEAST_APART
 from defragtrees.rules.conditions import Condition
@@ -85,7 +84,7 @@ class Candidate:
     # on the rows by which models are chosen
     loss: float = 0.0
     losses: np.ndarray | None = None  # the same of each row
-    model: Any = None
+    model: Any = None  # first a counted Form, then a RuleModel
 
     @property
     def n_rules(self):
@@ -482,7 +481,7 @@ def count_found(path, blank, store, settings, scoring, rows):
     that violate a limit on all rows are dropped, or lose a rule. Of models of one size,
     the best on `rows`, a Problem, is kept.
     """
-    limits, weight = settings.limits, rows.sample_weight
+    limits, weight, form = settings.limits, rows.sample_weight, blank._form
     # If only the class counts, models are compared by the cost of their classes.
     decision = settings.decision if settings.criterion == "error" else None
     count = partial(
@@ -494,24 +493,23 @@ def count_found(path, blank, store, settings, scoring, rows):
     )
     every = *path.by_rules, *path.by_conditions
     distinct = {one.conditions: one for one in every}
-    drafts = []
+    forms = []
     for one in distinct.values():
         *centers, last = one.centers
         rules = tuple(
-            replace(blank.default, conditions=own, prediction=center, weight=1.0)
+            replace(form.default, conditions=own, prediction=center, weight=1.0)
             for own, center in zip(one.conditions, centers, strict=True)
         )
-        default = replace(blank.default, prediction=last)
-        drafts.append(draft(blank, rules=rules, default=default))
-    drafts = count(drafts)
+        default = replace(form.default, prediction=last)
+        forms.append(replace(form, rules=rules, default=default))
     counted = {}
-    for conditions, rules in zip(distinct, drafts, strict=True):
-        if blank._is_exclusive:
+    for conditions, rules in zip(distinct, count(forms), strict=True):
+        if form.is_exclusive:
             rules = _within_limits(rules, limits, count)
-        elif blank.form == "standalone" and rows.n_classes:
+        elif form.is_standalone and rows.n_classes:
             kept = _without_contradicted(rules, rows, count)
             rules = kept if limits.allows_model(kept) else rules
-        elif blank.form == "points":
+        elif form.is_sum:
             rules = _without_idle(rules, count)
         if rules is not None:
             losses = leave_one_out_losses(rows, rules, decision)
@@ -532,9 +530,8 @@ def count_found(path, blank, store, settings, scoring, rows):
             (path.by_conditions, "n_conditions"),
         )
     )
-    made = store.with_training_rows(
-        {one.conditions: one.model for one in (*by_rules, *by_conditions)}
-    )
+    chosen = {one.conditions: one.model for one in (*by_rules, *by_conditions)}
+    made = store.finished(blank, chosen)
     if path.rows is not None and path.rows.n_near is not None:
         made = {one: _with_agreement(own, path.rows) for one, own in made.items()}
     return replace(
@@ -548,7 +545,7 @@ def count_found(path, blank, store, settings, scoring, rows):
 
 def _with_agreement(rules, rows):
     """The rules with their agreement with the model on synthetic rows."""
-    predicted = rules._predict_codes(rules._covers(rows.X))
+    predicted = rules._form.predict_codes(rules._covers(rows.X))
     # However many were drawn, they are near this many rows.
     n_rows = WORTH["training"] * min(len(rows.X), rows.n_near)
     loss = round_significant(rules.outcome.losses(rows.target, predicted).mean())
@@ -559,7 +556,7 @@ def _with_agreement(rules, rows):
 def _without(rules, k, count):
     """The rules without rule k, counted again."""
     kept = rules.rules[:k] + rules.rules[k + 1 :]
-    [rules] = count([draft(rules, rules=kept)])
+    [rules] = count([replace(rules, rules=kept)])
     return rules
 
 
@@ -586,7 +583,7 @@ def _without_idle(rules, count):
     """A scorecard without rules that have no points."""
     while not all(any(rule.points) for rule in rules.rules):
         kept = tuple(rule for rule in rules.rules if any(rule.points))
-        [rules] = count([draft(rules, rules=kept)])
+        [rules] = count([replace(rules, rules=kept)])
     return rules
 
 

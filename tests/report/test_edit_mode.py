@@ -654,13 +654,7 @@ def expected_answer(rules, row):
 
 
 def predicted_text(rules, prediction):
-    outcome = rules.outcome
-    write = (
-        outcome.view.prediction_of_points
-        if rules._n_points
-        else outcome.view.prediction
-    )
-    return write(prediction)
+    return rules.outcome.view.prediction(prediction, 9 if rules._n_points else None)
 
 
 def answered(page):

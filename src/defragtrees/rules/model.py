@@ -674,18 +674,12 @@ class RuleModel(ByValue, ABC):
 
         The short text has fewer digits.
         """
-        write = (
-            self.outcome.view.short_prediction
-            if is_short
-            else self.outcome.view.prediction
-        )
-        return write(rule.prediction)
+        return self.outcome.view.prediction(rule.prediction, 3 if is_short else None)
 
     def _then_columns(self) -> dict[str, list[str]]:
         """What rules predict or contribute, as columns of a table."""
-        return {
-            self.outcome.view.prediction_title: [self._then_text(rule) for rule in self]
-        }
+        title = self.outcome.view.prediction_title
+        return {title: [self._then_text(rule) for rule in self]}
 
     @cached_property
     def _shown_conditions(self) -> tuple[tuple[Condition, ...], ...]:
@@ -838,9 +832,10 @@ class RuleModel(ByValue, ABC):
             yield tuple(np.flatnonzero(members).tolist()), ()
 
     def _explanation_text(self, row: Floats, explanation: Explanation) -> render.Lines:
-        view, basis = self.outcome.view, self._basis(explanation)
-        write = view.prediction_of_points if self._n_points else view.prediction
-        parts = [f"Prediction: {write(explanation.answer)}", basis]
+        # A sum of exact points has digits that nobody wrote down.
+        digits, basis = 9 if self._n_points else None, self._basis(explanation)
+        answer = self.outcome.view.prediction(explanation.answer, digits)
+        parts = [f"Prediction: {answer}", basis]
         head = render.plain("; ".join(filter(None, parts)))
         header, rows = self._explanation_cells(row, explanation)
         width = render.page_width()

@@ -226,7 +226,7 @@ def total_cells(rules: Any) -> Cells | None:
     rows: list[list[Cell]] = []
     for total, shares, end, label in zip(totals, likely, ends, chosen, strict=True):
         digits = 0 if end is None else render.percent_digits(*end)
-        line = [
+        line: list[Cell] = [
             render.grouped(total),
             render.percent(shares[outcome.positive_index], digits),
             "" if end is None else render.percent_range(*end),

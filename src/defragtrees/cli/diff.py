@@ -36,7 +36,7 @@ def command(before, after, data, target, as_json):
             read_rule_rows(rules, data, progress_kind(), target) for rules in rule_sets
         ]
         answers = [
-            rules._predict(rules._covers(matrix))
+            rules._form.predict(rules._covers(matrix))
             for rules, (matrix, *_) in zip(rule_sets, rows, strict=True)
         ]
         y = rows[0][1]

@@ -17,6 +17,7 @@ from defragtrees.cli.options import (
     pairs,
 )
 from defragtrees.cli.output import check_outputs, rules_text, say
+from defragtrees.rules.edits import column_words
 from defragtrees.rules.parsing import read_condition
 
 EXAMPLE = """\
@@ -197,7 +198,7 @@ def _decided(rules, changes):
         weights = by_class(changes["class_weight"], rules.classes or ())
         rules = rules.with_class_weight(weights)
     if changes["scale"]:
-        if rules.form != "points":
+        if not rules._form.is_sum:
             raise click.UsageError("--scale needs a scorecard; fit with --form points.")
         rules = rules.scaled(*changes["scale"], of=_class(rules, changes["odds_of"]))
     return rules
@@ -209,7 +210,7 @@ def _class(rules, text):
 
 def _with_condition(rules, number, text):
     """Replace one condition of a rule, or add it."""
-    changed = read_condition(text, rules._words)
+    changed = read_condition(text, column_words(rules))
     name = rules.feature_names[changed.feature]
     if not 1 <= number <= len(rules.rules):
         return rules.replace(number, text)  # which says what is wrong
@@ -223,7 +224,7 @@ def _with_condition(rules, number, text):
 def _prediction(rules, text):
     """A class, a number, or points with commas between them."""
     try:
-        return rules._read_answer(text)
+        return rules._form.read_prediction(text)
     except ValueError:
         raise click.UsageError(
             f"--prediction needs a number here; got {text!r}."

@@ -313,9 +313,9 @@ class Outcome(ABC):
         """The means of the columns of `indicators`, as a rule reports them."""
         return means[0]
 
-    def reported(self, rules: Any, matches: Flags) -> Floats:
+    def reported(self, form: Any, matches: Flags) -> Floats:
         """What rules that match rows report, in columns as those of `indicators`."""
-        predictions: Floats = rules._predict(matches)[:, None]
+        predictions: Floats = form.predict(matches)[:, None]
         return predictions
 
     @abstractmethod

@@ -661,9 +661,9 @@ class Classes(Outcome):
             return self.positive_index
         return self.labels.index(rule.prediction)
 
-    def reported(self, rules, held):
+    def reported(self, form, held):
         """Probabilities, (n_samples, n_classes)."""
-        return rules._predict_proba(held)
+        return form.predict_proba(held)
 
     def observed_interval(self, observed, variance, weight):
         """An observed rate, less the noise of its sum, and the ends of its interval."""

@@ -157,7 +157,7 @@ def cost_matrix(rules):
         return np.asarray(rules.costs, dtype=np.float64)
     if rules.threshold is not None:
         return threshold_costs(rules.threshold)
-    return 1.0 - np.eye(len(rules.classes or ()))
+    return 1.0 - np.eye(rules.outcome.n_classes)
 
 
 def threshold_costs(threshold):

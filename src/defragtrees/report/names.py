@@ -36,7 +36,7 @@ def size_words(rules):
     >>> size_words(rules)
     '3 rules'
     """
-    if rules.form == "points":
+    if rules._form.is_sum:
         return f"{plural(len(rules.rules), 'question')} with points"
     return plural(rules.n_rules, "rule")
 
@@ -62,7 +62,7 @@ def make_title(rules, target_name=None, data_name=None):
     if outcome.is_binary and words.lower() in {"", *GENERAL_NAMES}:
         label = labels[outcome.positive_index]
         what = what if label.lower() in EMPTY_LABELS else f"Predicting “{label}”"
-    link = ":" if rules.form == "points" else " in"
+    link = ":" if rules._form.is_sum else " in"
     return f"{what}{link} {size_words(rules)}"
 
 

@@ -73,12 +73,12 @@ def page_data(summary):
         "class_words": [outcome.view.label(label) for label in labels],
         "colours": summary.colours.of(labels) if labels else [],
         "positive": outcome.positive_index if outcome.is_binary else None,
-        "has_shares": bool(labels) and rules._has_probabilities,
+        "has_shares": bool(labels) and rules._form.has_probabilities,
         "target": visible(summary.target),
         "error_name": outcome.error_name,
         "then_title": outcome.view.prediction_title,
-        "default_text": rules._default_text,
-        "offers": rules._editable,
+        "default_text": rules._view.default_text,
+        "offers": rules._form.editable,
     }
 
 

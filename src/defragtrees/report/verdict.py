@@ -18,7 +18,6 @@ from defragtrees.report.text import (
     sentence,
     unbroken,
 )
-from defragtrees.rules.text import decision_text
 
 MOST_CAVEATS = 4
 MOST_LISTED = 4  # maximum number of classes listed
@@ -211,8 +210,8 @@ def _where(rules, k):
     """The conditions of a rule in words, and its number."""
     if k == len(rules.rules):
         return f"where no other rule matches (rule {k + 1})"
-    order = ", if no earlier rule matches" if rules._is_ordered and k else ""
-    return f"where {_words(rules, rules._shown_conditions[k])} (rule {k + 1}{order})"
+    order = ", if no earlier rule matches" if rules._form.is_ordered and k else ""
+    return f"where {_words(rules, rules._view.conditions[k])} (rule {k + 1}{order})"
 
 
 def _words(rules, conditions):
@@ -264,7 +263,7 @@ def _rare(summary):
 
 
 def _costs(summary):
-    text = decision_text(summary.rules, "The rules predict", "≥")
+    text = summary.rules._view.decision_text("The rules predict", "≥")
     if not text or summary.rows.y is None:
         return text
     wrong = percent(summary.scores["error"])

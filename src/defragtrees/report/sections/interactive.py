@@ -7,7 +7,11 @@ def decide(page):
     """The threshold of two classes and what it brings."""
     summary, rules = page.summary, page.summary.rules
     outcome = summary.outcome
-    if not outcome.is_binary or not rules._has_probabilities or not _has_data(page):
+    if (
+        not outcome.is_binary
+        or not rules._form.has_probabilities
+        or not _has_data(page)
+    ):
         return None
     return {
         "label": outcome.view.prediction(outcome.positive_class),
@@ -23,7 +27,7 @@ def edit(page):
         return None
     if not _has_data(page):
         return {"can_edit": False}
-    offered = rules._editable
+    offered = rules._form.editable
     deeds = ["drop a rule", "move a threshold", "remove a condition"]
     deeds += ["change a prediction"] if offered["prediction"] else []
     deeds += ["change points"] if offered["points"] else []
@@ -31,7 +35,7 @@ def edit(page):
     return {
         "can_edit": True,
         "deeds": f"{', '.join(deeds[:-1]).capitalize()} or {deeds[-1]}.",
-        "reason": rules._not_editable_text(),
+        "reason": rules._view.not_editable(),
         **_rows(page),
     }
 

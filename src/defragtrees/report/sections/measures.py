@@ -37,7 +37,7 @@ def measures(page):
     rows, outcome, rules = summary.rows, summary.outcome, summary.rules
     if rows.y is None:
         return None
-    shown = outcome.view.measure_titles(summary.scores, has_costs=rules._has_costs)
+    shown = outcome.view.measure_titles(summary.scores, has_costs=rules._form.has_costs)
     prefixes = ("",) if summary.model is None else ("", "model_")
     training = getattr(summary.simplifier, "training_", None)
     measured = [summary.scores] + ([] if training is None else [training])
@@ -294,7 +294,7 @@ def calibration(page):
         return None
     write = rate_text if outcome.statistic == "rates" else amount
     gap = mean_gap(summary.calibration)
-    by_rule = summary.rules.form != "points"
+    by_rule = not summary.rules._form.is_sum
     # The prediction of a number is its estimate.
     n_known = int(by_rule and not outcome.labels)
     lines = []

@@ -24,7 +24,7 @@ def data(page):
     context = {
         "n_features": rows.matrix.shape[1],
         "has_missing": np.isnan(rows.matrix).any(),
-        "counted": summary.rules._evidence_text(),
+        "counted": summary.rules._view.evidence(),
         "classes": None,
         "positive": None,
     }
@@ -42,7 +42,7 @@ def data(page):
 def _classes(summary):
     """The classes, their labels and their base rates."""
     baseline, rules = summary.baseline, summary.rules
-    before = rules._training_rates
+    before = rules._form.training_rates
     lines = []
     for k, label in enumerate(rules.outcome.labels):
         rate = baseline.rates[k]

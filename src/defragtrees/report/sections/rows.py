@@ -26,7 +26,7 @@ def disagreements(page):
         return None
     differing, rows = summary.disagreements, summary.rows
     # Where rules combine, no single one is to blame.
-    is_one = rules._is_exclusive
+    is_one = rules._form.is_exclusive
     header = ["Row", *(["Rule"] if is_one else []), "Rules", "Model"]
     header += [name(summary.target)] if rows.y is not None else []
     names = [clamped(rules._vocabulary.axis_names[j]) for j in differing.features]

@@ -21,13 +21,6 @@ from defragtrees.report.text import (
     unbroken,
 )
 from defragtrees.rules.conditions import join_conditions
-from defragtrees.rules.text import (
-    contradictions,
-    decision_text,
-    rule_cells,
-    total_cells,
-    total_text,
-)
 
 MOST_UNPREDICTED = 5  # maximum number of classes listed
 MOST_CHARTS = 7  # maximum number of rules whose charts are not folded
@@ -37,21 +30,21 @@ MOST_TOTALS = 9  # maximum number of totals on a card, or of bands of them
 def rules(page):
     """The rules as a table, with the evidence of each on the rows of the report."""
     summary, rules = page.summary, page.summary.rules
-    header, lines = rule_cells(rules)
+    header, lines = rules._view.cells()
     titles = header[2:]
     charts = condition_charts(summary)
     shown = [
         _rule(summary, k, list(zip(titles, line[2:], strict=True)), charts[k])
         for k, line in enumerate(lines)
     ]
-    missing = rules._unpredicted_classes
-    is_sum = rules.form == "points"
+    missing = rules._form.unpredicted_classes
+    is_sum = rules._form.is_sum
     return {
         "titles": [*titles, "matches"] if is_sum else titles,
-        "how_to_read": rules._reading_text,
-        "total": true_minus(total_text(rules)),
-        "contradictions": contradictions(rules),
-        "decision": decision_text(rules),
+        "how_to_read": rules._view.reading,
+        "total": true_minus(rules._view.total_text()),
+        "contradictions": rules._view.contradictions(),
+        "decision": rules._view.decision_text(),
         "is_compact": rules.n_rules > MOST_CHARTS,
         "ranges": [c["range"] for rule in shown for c in rule["cells"] if c["range"]],
         "has_implied": any(rule["own"] for rule in shown),
@@ -70,7 +63,7 @@ def rules(page):
 def _rule(summary, k, cells, charts):
     rules, card = summary.rules, summary.cards[k]
     is_default = k == len(rules.rules)
-    conditions = () if is_default else rules._shown_conditions[k]
+    conditions = () if is_default else rules._view.conditions[k]
     own = () if is_default else rules.rules[k].conditions
     return {
         "number": k + 1,
@@ -80,7 +73,7 @@ def _rule(summary, k, cells, charts):
             for condition, chart in zip(conditions, charts, strict=True)
         ],
         "cells": [_cell(summary, k, title, text) for title, text in cells]
-        + ([_matches(card, is_default)] if rules.form == "points" else []),
+        + ([_matches(card, is_default)] if rules._form.is_sum else []),
         "card": card,
         "share": (rate_text if card.share < RARE else percent)(card.share),
         "observed": _observed(summary, k),
@@ -115,9 +108,9 @@ def observed_cells(line, outcome):
 
 
 def _default_text(rules):
-    if rules.form == "points":
+    if rules._form.is_sum:
         return "base score"
-    return rules._default_text if rules.rules else "always"
+    return rules._view.default_text if rules.rules else "always"
 
 
 def _cell(summary, k, title, text):
@@ -128,7 +121,7 @@ def _cell(summary, k, title, text):
     cell["range"] = (
         _interval(summary, k) if title == outcome.view.interval_title else None
     )
-    if title in rules._then_columns() and title != "weight":
+    if title in rules._view.then_columns() and title != "weight":
         cell["badge"] = badge(text, _colour(summary, k, title))
     return cell
 
@@ -137,7 +130,7 @@ def _colour(summary, k, title):
     """Points have the colour of the class that they speak for."""
     rules, card = summary.rules, summary.cards[k]
     labels, rule = summary.outcome.labels, list(rules)[k]
-    if rules.form != "points":
+    if not rules._form.is_sum:
         return card.colour
     if not labels:
         return ""
@@ -161,7 +154,7 @@ def _interval(summary, k):
     if summary.outcome.statistic != "rates" or rule.interval is None:
         return None
     place = summary.outcome.rate_index(rule)
-    base, estimate = rules._training_rates, summary.outcome.estimate(rule)
+    base, estimate = rules._form.training_rates, summary.outcome.estimate(rule)
     low, high = estimate["interval"]
     mark = None if base is None else base[place]
     [colour] = summary.colours.of([summary.outcome.labels[place]])
@@ -171,7 +164,7 @@ def _interval(summary, k):
 def _observed(summary, k):
     """What is observed on the rows that a rule predicts here; None if unknown."""
     rules, outcome = summary.rules, summary.outcome
-    if not rules._is_exclusive or not summary.calibration:
+    if not rules._form.is_exclusive or not summary.calibration:
         return None
     line, rule = summary.calibration[k], list(rules)[k]
     if not line["n_rows"]:
@@ -237,9 +230,9 @@ def _totals(summary):
 def scorecard(page):
     """A card to fill in on paper: questions, points, and what a total stands for."""
     summary, rules = page.summary, page.summary.rules
-    if rules.form != "points" or summary.outcome.n_points != 1 or not rules.rules:
+    if not rules._form.is_sum or summary.outcome.n_points != 1 or not rules.rules:
         return None
-    points = [true_minus(line[2]) for line in rule_cells(rules)[1]]
+    points = [true_minus(line[2]) for line in rules._view.cells()[1]]
     questions = [_conditions_text(rule.conditions, rules) for rule in rules.rules]
     header, lines = _risks(rules) or ((), ())
     return {
@@ -252,7 +245,7 @@ def scorecard(page):
             "From total to risk",
             numeric=range(len(header) - 1),
         ),
-        "meaning": true_minus(total_text(rules)),
+        "meaning": true_minus(rules._view.total_text()),
     }
 
 
@@ -264,7 +257,7 @@ def _risks(rules):
     outcome = rules.outcome
     totals = reachable_totals([rule.points[0] for rule in rules])
     if len(totals) <= MOST_TOTALS or not outcome.is_binary:
-        return total_cells(rules)
+        return rules._view.total_cells()
     values = rules.values_of(totals[:, None])
     risks = outcome.linked(values)[:, outcome.positive_index]
     chosen = outcome.decide_points(values, rules.threshold, rules.costs)

@@ -2,21 +2,9 @@
 
 import click
 
+from defragtrees.cli import options, output
 from defragtrees.cli.data import read_rules
 from defragtrees.cli.group import Command
-from defragtrees.cli.options import (
-    CLASS_WEIGHT,
-    COSTS,
-    FILE,
-    Text,
-    as_class,
-    by_class,
-    by_classes,
-    names_option,
-    output_option,
-    pairs,
-)
-from defragtrees.cli.output import check_outputs, rules_text, say
 from defragtrees.rules.parsing import read_condition
 
 EXAMPLE = """\
@@ -49,7 +37,7 @@ def _rule_option(name, second, text):
 
 
 @click.command("edit", cls=Command, example=EXAMPLE)
-@click.argument("rules", type=FILE)
+@click.argument("rules", type=options.FILE)
 @_rule_option(
     "replace", "TEXT", "Replace the conditions of a rule, written as rules print them."
 )
@@ -76,7 +64,7 @@ def _rule_option(name, second, text):
     metavar="RULE",
     help="Remove a rule.",
 )
-@names_option(
+@options.names(
     "--order", "New order of the rules that are left, without the default rule: 2,1,..."
 )
 @click.option(
@@ -90,12 +78,14 @@ def _rule_option(name, second, text):
     "--costs",
     help="Cost of each kind of error; the class with the lowest expected cost is "
     "predicted.",
-    **COSTS,
+    **options.COSTS,
 )
-@click.option("--class-weight", help="Cost of any error in a class.", **CLASS_WEIGHT)
+@click.option(
+    "--class-weight", help="Cost of any error in a class.", **options.CLASS_WEIGHT
+)
 @click.option(
     "--scale",
-    type=Text("scale", _scale),
+    type=options.Text("scale", _scale),
     metavar="N[,POINTS,ODDS]",
     help="Put the points of a scorecard on another scale: N points double the odds, "
     "and a total of POINTS stands for ODDS, as in 20,600,50.",
@@ -107,11 +97,11 @@ def _rule_option(name, second, text):
 )
 @click.option(
     "--feature-labels",
-    type=Text("labels", pairs(str, "'dur=Duration [months]'")),
+    type=options.Text("labels", options.pairs(str, "'dur=Duration [months]'")),
     metavar="NAME=LABEL,...",
     help="Labels of features in printed output, with their units.",
 )
-@names_option("--class-labels", "Labels of the classes, in their order.")
+@options.names("--class-labels", "Labels of the classes, in their order.")
 @click.option(
     "--pos-label", metavar="CLASS", help="Of two classes, the one whose rate is shown."
 )
@@ -120,7 +110,7 @@ def _rule_option(name, second, text):
     is_flag=True,
     help="Save the rules without the profile of the training rows that watch needs.",
 )
-@output_option("Save the rules to this file. [default: only show them]")
+@options.output("Save the rules to this file. [default: only show them]")
 def command(rules, out, no_profile, **changes):
     """Change saved rules by hand.
 
@@ -129,7 +119,7 @@ def command(rules, out, no_profile, **changes):
     removed; refit counts them again, and diff shows what a change costs on some rows.
     The new file records the changes.
     """
-    check_outputs({"--out": out}, (rules,), out=".json")
+    output.check_outputs({"--out": out}, (rules,), out=".json")
     if not no_profile and not any(changes.values()):
         raise click.UsageError("Say what to change, such as --drop 3.")
     if changes["odds_of"] is not None and changes["scale"] is None:
@@ -142,9 +132,9 @@ def command(rules, out, no_profile, **changes):
     )
     if out is not None:
         edited.save(out, profile=not no_profile)
-    say(rules_text(edited))
+    click.echo(output.rules_text(edited))
     if out is not None:
-        say(f"The rules are in {out}.")
+        click.echo(f"The rules are in {out}.")
 
 
 def _edited(edited, changes):
@@ -192,9 +182,11 @@ def _decided(rules, changes):
     if changes["threshold"]:
         rules = rules.with_threshold(changes["threshold"])
     if changes["costs"]:
-        rules = rules.with_costs(by_classes(changes["costs"], rules.classes or ()))
+        rules = rules.with_costs(
+            options.by_classes(changes["costs"], rules.classes or ())
+        )
     if changes["class_weight"]:
-        weights = by_class(changes["class_weight"], rules.classes or ())
+        weights = options.by_class(changes["class_weight"], rules.classes or ())
         rules = rules.with_class_weight(weights)
     if changes["scale"]:
         if rules.form != "points":
@@ -204,7 +196,7 @@ def _decided(rules, changes):
 
 
 def _class(rules, text):
-    return None if text is None else as_class(text, rules.classes or ())
+    return None if text is None else options.as_class(text, rules.classes or ())
 
 
 def _with_condition(rules, number, text):

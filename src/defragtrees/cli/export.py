@@ -2,10 +2,9 @@
 
 import click
 
+from defragtrees.cli import options, output
 from defragtrees.cli.data import read_rules
 from defragtrees.cli.group import Command
-from defragtrees.cli.options import FILE, output_option
-from defragtrees.cli.output import check_outputs, open_output, say
 from defragtrees.export import FORMATS, export
 
 EXAMPLE = """\
@@ -20,7 +19,7 @@ OTHER_NAMES = {"postgresql": "postgres"}
 
 
 @click.command("export", cls=Command, example=EXAMPLE)
-@click.argument("rules", type=FILE)
+@click.argument("rules", type=options.FILE)
 @click.option(
     "--format",
     "form",
@@ -66,13 +65,13 @@ OTHER_NAMES = {"postgresql": "postgres"}
     type=click.Choice(["high", "low"]),
     help="With reason codes: which totals are desired. [default: high]",
 )
-@output_option("The file to write. [default: standard output]")
+@options.output("The file to write. [default: standard output]")
 def command(rules, form, out, **options):
     """Write saved rules as SQL, Python, ONNX or another format.
 
     RULES is a file that simplify --out wrote.
     """
-    check_outputs({"--out": out}, (rules,))
+    output.check_outputs({"--out": out}, (rules,))
     options = {name: value for name, value in options.items() if value is not None}
     for name in options:
         if form not in FOR_FORMATS.get(name, ("sql",)):
@@ -90,7 +89,7 @@ def command(rules, form, out, **options):
             raise click.UsageError(f"--{name} needs --table; name the table.")
     exported = export(read_rules(rules), form, out, **options)
     if out is None:
-        with open_output(None) as file:
+        with output.open_output(None) as file:
             file.write(exported.rstrip("\n") + "\n")
         return
-    say(f"The rules are in {out}.")
+    click.echo(f"The rules are in {out}.")

@@ -15,8 +15,8 @@ from click.shell_completion import shell_complete
 
 from defragtrees._utils import formatting as render
 from defragtrees._version import __version__
-from defragtrees.cli import _interrupts, _status
-from defragtrees.cli.tables import wrapped
+from defragtrees.cli import _interrupts
+from defragtrees.cli.terminal import clear_status, show_status, wrapped
 
 NAME = "defragtrees"
 COMPLETION = "_DEFRAGTREES_COMPLETE"  # click's name for it
@@ -88,11 +88,11 @@ class LazyGroup(click.Group):
             return None
         state = None if ctx is None else ctx.find_object(State)
         if state is not None and not state.quiet:
-            _status.show("loading")  # scikit-learn takes seconds
+            show_status("loading")  # scikit-learn takes seconds
         try:
             return import_module(f"defragtrees.cli.{cmd_name}").command
         finally:
-            _status.clear()
+            clear_status()
 
     def resolve_command(self, ctx, args):
         """The command that the arguments begin with, or an error with a guess."""
@@ -245,7 +245,7 @@ def _complain(text, color):
 
     A terminal gets it broken between words.
     """
-    _status.clear()
+    clear_status()
     text = " ".join(render.plain(text).split())
     text = wrapped(text) if sys.stderr.isatty() else text
     click.secho(text, fg=color, err=True, color=_color())

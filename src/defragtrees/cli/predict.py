@@ -4,6 +4,7 @@ import click
 import numpy as np
 
 from defragtrees._utils.optional import require
+from defragtrees.cli import options, output
 from defragtrees.cli.data import (
     arrow_type,
     cells,
@@ -13,30 +14,14 @@ from defragtrees.cli.data import (
     read_rules,
 )
 from defragtrees.cli.group import Command
-from defragtrees.cli.options import (
-    FILE,
-    data_options,
-    json_option,
-    names_option,
-    output_option,
-)
-from defragtrees.cli.output import (
-    TABLES,
-    check_outputs,
-    output_format,
-    progress_kind,
-    say,
-    write_parquet,
-    write_table,
-)
 
 EXAMPLE = "defragtrees predict rules.json data.csv --out predictions.csv"
 
 
 @click.command("predict", cls=Command, example=EXAMPLE)
-@click.argument("rules", type=FILE)
-@data_options()
-@names_option("--id", "Columns of DATA to copy to the output.")
+@click.argument("rules", type=options.FILE)
+@options.data()
+@options.names("--id", "Columns of DATA to copy to the output.")
 @click.option(
     "--probabilities",
     is_flag=True,
@@ -59,11 +44,11 @@ EXAMPLE = "defragtrees predict rules.json data.csv --out predictions.csv"
     help="Write CSV cells that begin like a spreadsheet formula unchanged. [default: "
     "with an apostrophe before them]",
 )
-@output_option(
+@options.output(
     "The file to write: .csv, .csv.gz, .parquet, .jsonl or .json. [default: CSV to "
     "standard output]"
 )
-@json_option
+@options.as_json
 def command(rules, data, id, probabilities, reasons, best, exact, out, as_json):
     """Predict each row of a file with saved rules.
 
@@ -72,8 +57,8 @@ def command(rules, data, id, probabilities, reasons, best, exact, out, as_json):
     the prediction and the number of the rule that predicts each row; of a scorecard the
     total and, with two classes, the probability.
     """
-    check_outputs({"--out": out}, (rules, data.path))
-    form = output_format(out, "json" if as_json else None, TABLES, "csv")
+    output.check_outputs({"--out": out}, (rules, data.path))
+    form = output.output_format(out, "json" if as_json else None, output.TABLES, "csv")
     rule_set = read_rules(rules)
     if probabilities and not rule_set.outcome.n_classes:
         raise click.UsageError(
@@ -82,34 +67,30 @@ def command(rules, data, id, probabilities, reasons, best, exact, out, as_json):
         )
     if best and not reasons:
         raise click.UsageError("--best needs --reasons.")
-    options = probabilities or None, reasons or 0, best or "high"
+    asked = probabilities or None, reasons or 0, best or "high"
     # Zero rows show names and types of the added columns, and raise for bad options.
     no_rows = np.empty((0, rule_set.n_rules), dtype=bool)
-    added = rule_set._output_columns(no_rows, *options)
+    added = rule_set._output_columns(no_rows, *asked)
     ids = id or ()
     source = open_for_rules(rule_set, data, ids=ids)
-    parts = read_parts(source, progress_kind(is_streamed=out is None), "predicting")
+    parts = read_parts(source, "predicting", is_streamed=out is None)
     is_typed = form == "parquet"
-    columns = (_columns(rule_set, part.X, ids, options, is_typed) for part in parts)
-    header = _header(ids, added)
+    columns = (_columns(rule_set, part.X, ids, asked, is_typed) for part in parts)
+    header = list(ids)
+    for name in added:
+        while name in header:  # the name of a column that is copied
+            name += "_"
+        header.append(name)
     if is_typed:
         types = [arrow_type(rule_set, source, name) for name in ids]
         types += [_arrow_type(values) for values in added.values()]
-        write_parquet(out, header, types, (_arrays(part, types) for part in columns))
+        output.write_parquet(
+            out, header, types, (_arrays(part, types) for part in columns)
+        )
     else:
-        write_table(out, form, header, columns, exact)
+        output.write_table(out, form, header, columns, exact)
     if out is not None:
-        say(f"The predictions are in {out}.")
-
-
-def _header(ids, added):
-    """Copied columns, then added ones, with an underscore if the name is taken."""
-    header = list(ids)
-    for name in added:
-        while name in header:
-            name += "_"
-        header.append(name)
-    return header
+        click.echo(f"The predictions are in {out}.")
 
 
 def _arrow_type(values):
@@ -118,7 +99,7 @@ def _arrow_type(values):
     return kinds.get(values.dtype.kind, arrow.string())
 
 
-def _columns(rules, X, ids, options, is_typed):
+def _columns(rules, X, ids, asked, is_typed):
     """The columns that are copied, and those that rules add, for some rows."""
     matrix = encode(rules, X)
     copied = [cells(rules, name, X, matrix) for name in ids]
@@ -128,7 +109,7 @@ def _columns(rules, X, ids, options, is_typed):
             X[name] if X[name].dtype.kind in "mMbiuf" else values
             for name, values in zip(ids, copied, strict=True)
         ]
-    added = rules._output_columns(rules._covers(matrix), *options)
+    added = rules._output_columns(rules._covers(matrix), *asked)
     return [*copied, *(values.tolist() for values in added.values())]
 
 

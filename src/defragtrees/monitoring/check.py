@@ -15,14 +15,16 @@ import math
 import textwrap
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from html import escape
+from importlib import resources
 from numbers import Real
 from typing import Any
 
 import numpy as np
 
 from defragtrees._utils import formatting as render
+from defragtrees._utils.optional import require
 from defragtrees.ensembles.predictions import better_order, read_model
-from defragtrees.monitoring.page import page
 from defragtrees.outcomes.tests import (
     beyond_p,
     holm,
@@ -311,7 +313,24 @@ class Check:
         >>> Check((), 1000, 200).to_html().startswith("<!doctype html>")
         True
         """
-        return page(self, title)
+        jinja2 = require("jinja2", "A page")
+        file = resources.files("defragtrees.monitoring") / "templates/check.html.j2"
+        environment = jinja2.Environment(
+            finalize=lambda value: escape(render.plain(value)),
+            undefined=jinja2.StrictUndefined,
+            keep_trailing_newline=True,
+        )
+        template = environment.from_string(file.read_text(encoding="utf-8"))
+        header, rows = self._cells(self.findings)
+        prediction_header, predictions = self._prediction_cells()
+        return template.render(
+            check=self,
+            title=title,
+            header=header,
+            rows=rows,
+            prediction_header=prediction_header,
+            predictions=predictions,
+        )
 
     def __str__(self):
         parts = ["\n".join(textwrap.wrap(self.verdict, WIDTH))]
@@ -340,6 +359,16 @@ class Check:
             for one in findings
         ]
         return header, rows
+
+    def _prediction_cells(self):
+        """Header and rows of a table of predictions: shares of rows, or the mean."""
+        is_share = [name for name, _, _ in self.predictions] != ["mean"]
+        text = render.share if is_share else render.rounded
+        rows = [
+            [name, *("" if value is None else text(value) for value in values)]
+            for name, *values in self.predictions
+        ]
+        return ["prediction", "training", "new rows"], rows
 
 
 def check(
@@ -417,13 +446,10 @@ def check_encoded(
 def missing_columns(rules, names):
     """A note on columns of the training data that a table lacks, if there are any."""
     known = set(names)
-    gone = [repr(name) for name in rules.feature_names if name not in known]
-    return (f"columns that no rule uses are missing: {_few(gone)}",) if gone else ()
-
-
-def _few(texts):
-    """The first texts of a list, and whether there are more."""
-    return ", ".join(texts[:5]) + (", …" if texts[5:] else "")
+    gone = [name for name in rules.feature_names if name not in known]
+    if not gone:
+        return ()
+    return (f"columns that no rule uses are missing: {render.listed(gone)}",)
 
 
 class _Comparison:
@@ -480,7 +506,8 @@ class _Comparison:
             yield f"the model's classes {theirs} are taken to be {labels}"
         more = [str(label) for label in match.labels if label not in outcome.labels]
         if more:
-            yield f"the rules never predict these classes of the model: {_few(more)}"
+            shown = ", ".join(more[:5]) + (", …" if more[5:] else "")
+            yield f"the rules never predict these classes of the model: {shown}"
         found = next((one for one in findings if one.kind == "agreement"), None)
         if match.model_labels == match.labels or found is None or not found.is_moved:
             return
@@ -592,7 +619,8 @@ class _Comparison:
             # Up to the cut that shows the change best.
             shares = [np.cumsum(part)[:-1] for part in shares]
             scale = self.rules._vocabulary.scales[column.feature]
-            labels = [f" <= {_value_text(scale, cut)}" for cut in column.cuts]
+            numbers = [_number_text(scale, cut) for cut in column.cuts]
+            labels = [f" <= {number}{scale.ending}" for number in numbers]
         if labels:
             yield _of_changed("column", name, *shares, p, labels, column=name)
 
@@ -605,8 +633,7 @@ class _Comparison:
         p = min(1.0, 2 * min(beyond_p(n_then, n_now, n) for n in (n_low, n_high)))
         scale = self.rules._vocabulary.scales[column.feature]
         then, ends = (
-            f"{_value_text(scale, low).removesuffix(scale.ending)} to "
-            f"{_value_text(scale, high)}"
+            f"{_number_text(scale, low)} to {_number_text(scale, high)}{scale.ending}"
             for low, high in (
                 (column.low, column.high),
                 (present.min(), present.max()),
@@ -704,11 +731,11 @@ def _of_numbers(kind, about, then, now, p, **place):
     return Finding(kind, about, float(then), float(now), *texts, p, **place)
 
 
-def _value_text(scale, value):
-    """A value of a column: a date, or a number that is rounded."""
+def _number_text(scale, value):
+    """A value of a column without its unit: a date, or a number that is rounded."""
     if scale.kind is None:
-        return f"{render.grouped(render.round_to(value, 6))}{scale.ending}"
-    return scale.text(value)
+        return render.grouped(render.round_to(value, 6))
+    return scale.number(value)
 
 
 def _n_rows(rules):

@@ -346,7 +346,7 @@ def _path(every, partial, X, y, weight, choose_by):
     raw = forest.predict_raw_encoded(matrix)
     answers = forest.predict_from_raw(raw)
     expected = answers if y is None else y
-    shown = _lists(every)
+    shown = path_lists(every, every.rules_)
     scored = [_alike(rules, every, partial) for rules in shown]
     points = measure_path(scored, matrix, expected, answers, weight, y is not None)
     choose_by = choose_by or "error"
@@ -368,11 +368,11 @@ def _path(every, partial, X, y, weight, choose_by):
     return RulePath(points, chosen, error, y is not None, choose_by, measures)
 
 
-def _lists(simple):
-    """The lists of an estimator, its `rules_` included, sorted by length."""
-    lists = list(simple.path_.values())
-    if simple.rules_ not in lists:
-        lists.append(simple.rules_)
+def path_lists(simple, rules):
+    """The lists that an estimator kept, and its rules, by length; empty without any."""
+    lists = list(getattr(simple, "path_", {}).values())
+    if lists and rules not in lists:
+        lists.append(rules)
     return sorted(lists, key=lambda rules: (rules.n_rules, rules.n_conditions))
 
 

@@ -14,10 +14,10 @@ from defragtrees._version import __version__
 from defragtrees.ensembles.forest import Forest
 from defragtrees.paper import FABRulesClassifier
 from defragtrees.report.model import changed_settings, versions
-from defragtrees.report.names import condition_parts
 from defragtrees.report.page import write_report
-from defragtrees.report.sections.rows import shown_features
+from defragtrees.report.sections.data import shown_features
 from defragtrees.report.summary import summarize
+from defragtrees.report.text import condition_parts
 from defragtrees.rules import RuleList
 from defragtrees.rules.conditions import Condition, Rule
 from tests.report.cases import (
@@ -125,7 +125,6 @@ def test_the_path_of_the_simplifier_is_measured_on_the_rows():
     at = found.points[found.shown]
     assert at.error == pytest.approx(simple.evaluate(X, y)["error"])
     assert found.chosen == found.shown
-    assert not found.is_given
 
 
 def test_what_only_watches_a_fit_is_no_setting_to_repeat():

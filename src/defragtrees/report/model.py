@@ -13,8 +13,7 @@ from sklearn.frozen import FrozenEstimator
 
 from defragtrees._version import __version__
 from defragtrees.ensembles.forest import Forest
-from defragtrees.report.names import cut
-from defragtrees.report.text import setting_text
+from defragtrees.report.text import cut, setting_text
 
 # Names of distributions that differ from their module.
 DISTRIBUTIONS = {"sklearn": "scikit-learn"}

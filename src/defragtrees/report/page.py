@@ -20,8 +20,7 @@ from defragtrees._utils.optional import require
 from defragtrees._utils.types import Column, Rows
 from defragtrees.estimators.base import Simplifier
 from defragtrees.report import charts, sections
-from defragtrees.report.sections.overview import head
-from defragtrees.report.sections.segments import segment_groups
+from defragtrees.report.sections.measures import segment_groups
 from defragtrees.report.summary import Summary, summarize
 from defragtrees.report.text import (
     Html,
@@ -36,6 +35,7 @@ from defragtrees.report.text import (
     sentence,
     visible,
 )
+from defragtrees.report.verdict import make_verdict
 from defragtrees.rules.model import RuleModel
 from defragtrees.segments import SegmentGroups, Segments
 
@@ -258,7 +258,7 @@ def make_page(summary):
         sections=[(section, html) for section, html in written if html],
         today=date.today().isoformat(),
         script=script,
-        **head(summary),
+        verdict=make_verdict(summary),
     )
 
 

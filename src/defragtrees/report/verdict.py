@@ -8,14 +8,16 @@ from dataclasses import dataclass
 
 from defragtrees._utils import formatting as render
 from defragtrees._utils.formatting import count, plural
-from defragtrees.report.names import condition_parts, cut, size_words
 from defragtrees.report.text import (
     amount,
+    condition_parts,
+    cut,
     fidelity_text,
     numbered,
     percent,
     rate_range,
     sentence,
+    size_words,
     unbroken,
 )
 from defragtrees.rules.text import decision_text

@@ -6,12 +6,13 @@ import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from html import escape
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from defragtrees._utils import formatting as render
 from defragtrees._utils.files import write_atomic
+from defragtrees._utils.optional import require
 from defragtrees._utils.types import Flags, Places, Rows
 from defragtrees.rules.conditions import Condition, Rule
 from defragtrees.rules.model import RuleModel
@@ -228,8 +229,6 @@ class Segments(Sequence[Segment]):
 
     def to_frame(self) -> Any:
         """The segments as a pandas DataFrame, one row each."""
-        from defragtrees._utils.optional import require
-
         return require("pandas", "A table of segments").DataFrame(
             [
                 {
@@ -292,12 +291,22 @@ _PLAIN = (
 )  # fmt: skip
 
 
+class Heading(NamedTuple):
+    """What the segments of a group are, and what their figures are of."""
+
+    text: str
+    about: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.text} ({self.about}):" if self.about else f"{self.text}:"
+
+
 @dataclass(frozen=True)
 class SegmentGroups(Mapping[str, Segments]):
     """Several Segments by what they show, such as "error", "too low", "too high"."""
 
     groups: Mapping[str, Segments]
-    headings: Mapping[str, str]
+    headings: Mapping[str, Heading]
 
     def __getitem__(self, name: str) -> Segments:
         return self.groups[name]
@@ -311,13 +320,13 @@ class SegmentGroups(Mapping[str, Segments]):
     def __str__(self) -> str:
         width = render.page_width()
         return "\n\n".join(
-            f"{textwrap.fill(self.headings[name], width)}\n\n{segments}"
+            f"{textwrap.fill(str(self.headings[name]), width)}\n\n{segments}"
             for name, segments in self.groups.items()
         )
 
     def _repr_html_(self) -> str:
         return "".join(
-            f"<p>{escape(self.headings[name])}</p>{segments._repr_html_()}"
+            f"<p>{escape(str(self.headings[name]))}</p>{segments._repr_html_()}"
             for name, segments in self.groups.items()
         )
 

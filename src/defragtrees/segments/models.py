@@ -9,7 +9,7 @@ import numpy as np
 from defragtrees._utils import formatting as render
 from defragtrees._utils.types import Column, Rows
 from defragtrees.ensembles.predictions import predict_rows
-from defragtrees.segments.found import SegmentGroups
+from defragtrees.segments.found import Heading, SegmentGroups
 from defragtrees.segments.search import SegmentSearch, check_losses
 from defragtrees.tables import is_missing
 
@@ -102,7 +102,7 @@ def explain_errors(
             "beside_unit": "number" if is_number else "share",
         }
     groups = {name: search.find(losses, loss_name=name, **beside)}
-    headings = {name: f"Where the {name} is high:"}
+    headings = {name: Heading(f"Where the {name} is high")}
     sides = {"too low": "high", "too high": "low"} if beside else {}
     for title, direction in sides.items():
         bias = predicted.observed - predicted.expected
@@ -110,9 +110,9 @@ def explain_errors(
         groups[title] = search.find(
             bias, direction, "bias", unit, **beside, is_signed=True
         )
-        headings[title] = (
-            f"Where predictions are {title} (bias: mean of observed less predicted"
-            f"{predicted.unit}):"
+        headings[title] = Heading(
+            f"Where predictions are {title}",
+            f"bias: mean of observed less predicted{predicted.unit}",
         )
     return SegmentGroups(groups, headings)
 
@@ -178,8 +178,10 @@ def compare_models(
             "a better": ("high", second - first),
         }
         headings = {
-            key: f"Where model {key[0]} is better (difference of the {name}):"
-            for key in differences
+            f"{key} better": Heading(
+                f"Where model {key} is better", f"difference of the {name}"
+            )
+            for key in "ab"
         }
     elif one.expected is not None and two.expected is not None:
         beside = {"a": one.expected, "b": two.expected}
@@ -188,13 +190,13 @@ def compare_models(
             unit, beside_unit = "points", "share"
         differences = {"b higher": ("high", apart), "b lower": ("low", apart)}
         headings = {
-            key: f"Where model b predicts {key[2:]} values than a{one.unit}:"
-            for key in differences
+            f"b {how}": Heading(f"Where model b predicts {how} values than a{one.unit}")
+            for how in ("higher", "lower")
         }
     else:
         beside, unit, is_signed = {}, "share", False
         differences = {"differ": ("high", one.labels != two.labels)}
-        headings = {"differ": "Where the models predict different classes:"}
+        headings = {"differ": Heading("Where the models predict different classes")}
     groups = {
         key: search.find(
             apart, direction, "difference", unit, beside, beside_unit, is_signed

@@ -11,12 +11,10 @@ from typing import Any
 
 from defragtrees.report.sections import (
     alternatives,
+    data,
     interactive,
     measures,
-    overview,
-    rows,
     rules,
-    segments,
 )
 
 
@@ -39,23 +37,23 @@ FOR_ALL = (
     ("why", "Why", "Why this row?", interactive.why),
 )
 FOR_ANALYSTS = (
-    ("data", "Data", "Data and model", overview.data),
+    ("data", "Data", "Data and model", data.data),
     ("measures", "Measures", "Measures", measures.measures),
     ("calibration", "Calibration", "Estimated and observed", measures.calibration),
     ("path", "Trade-off", "Fewer or more rules", alternatives.path),
     ("costs", "Costs", "Cost of mistakes", measures.costs),
-    ("segments", "Segments", "Where the model fails", segments.segments),
+    ("segments", "Segments", "Where the model fails", measures.segments),
     ("groups", "Groups", "Results by group", measures.groups),
     ("comparison", "Methods", "Comparison with other methods", alternatives.comparison),
     (
         "disagreements",
         "Disagreement",
         "Disagreement with the model",
-        rows.disagreements,
+        data.disagreements,
     ),
     ("stability", "Stability", "Stability under resampling", alternatives.stability),
-    ("features", "Features", "Features", rows.features),
-    ("settings", "Settings", "Settings and versions", overview.settings),
+    ("features", "Features", "Features", data.features),
+    ("settings", "Settings", "Settings and versions", data.settings),
 )
 SECTIONS = (
     *(Section(*line) for line in FOR_ALL),

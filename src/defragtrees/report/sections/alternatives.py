@@ -11,6 +11,7 @@ from defragtrees.plots.measures import (
     trade_off_picture,
 )
 from defragtrees.plots.picture import Axis
+from defragtrees.report.summary import is_rarely_found
 from defragtrees.report.text import (
     Html,
     Table,
@@ -38,9 +39,10 @@ def path(page):
     heads = ["Mean cost"] if has_costs else []
     heads.append(sentence(outcome.error_name))
     where = "on the rows of this report"
-    if trade_off.is_given:
+    if page.summary.rule_path is not None:
         where = "on the held-out rows of the path"
-    marks = (("chosen", trade_off.chosen), ("shown here", trade_off.shown))
+    shown = page.summary.shown_size
+    marks = (("chosen", trade_off.chosen), ("shown here", shown))
     lines = [
         [
             plural(point.n_rules, "rule"),
@@ -48,7 +50,7 @@ def path(page):
             *([amount(point.measures["expected_cost"])] if has_costs else []),
             error_text(point.error, outcome, point.standard_error),
             agreement_text(point.fidelity, outcome),
-            ", ".join(words for words, place in marks if place == i),
+            ", ".join(mark for mark, place in marks if place == i),
         ]
         for i, point in enumerate(trade_off.points)
     ]
@@ -62,7 +64,8 @@ def path(page):
         axis = Axis("mean cost per row", starts_at_zero=True)
     picture = trade_off_picture(trade_off, axis, write)
     return {
-        "trade_off": trade_off,
+        "is_shown": shown is not None,
+        "is_against_y": trade_off.is_against_y,
         "kind": heads[0],
         "n_same": len(same),
         "where": where,
@@ -87,7 +90,8 @@ def _by_cost(trade_off):
         )
         for point in trade_off.points
     )
-    return replace(trade_off, points=points, model_error=trade_off.model_cost)
+    cost = trade_off.model_measures.get("expected_cost", math.nan)
+    return replace(trade_off, points=points, model_error=cost)
 
 
 def _error_axis(outcome):
@@ -158,11 +162,12 @@ def stability(page):
         ]
         for card, n_back in zip(summary.cards, measured.returns, strict=True)
     ]
-    rare = summary.rarely_back
+    n_rules = len(measured.returns)
+    rare = [k + 1 for k in range(n_rules) if is_rarely_found(k, measured)]
     return {
         "rare": sentence(numbered(rare)) if rare else "",
         "verb": "is" if len(rare) == 1 else "are",
-        "share": len(rare) / len(measured.returns),
+        "share": len(rare) / n_rules,
         "rules": Table(
             ["Rule", "Predicts", "Found again"],
             lines,

@@ -1,4 +1,4 @@
-"""Sections on performance: measures, costs, groups, calibration."""
+"""Sections on performance: measures, costs, groups, calibration, segments."""
 
 import math
 
@@ -14,14 +14,20 @@ from defragtrees.report.text import (
     agreement_text,
     amount,
     badge,
+    breakable,
+    condition_parts,
     error_text,
+    escaped,
     fidelity_text,
+    isolated,
     name,
     rate_text,
     sentence,
     with_interval,
 )
 from defragtrees.rules.text import mean_gap
+from defragtrees.segments import Segments
+from defragtrees.segments.found import Heading
 
 SIGN = "\N{NO-BREAK SPACE}%"
 FOUR_FIFTHS = 0.8  # the four-fifths rule for ratios of selection rates
@@ -323,3 +329,48 @@ def calibration(page):
             kind="bars",
         ),
     }
+
+
+def segments(page):
+    """One table per group of segments."""
+    found = page.summary.segments
+    return None if found is None else {"groups": segment_groups(found)}
+
+
+def segment_groups(found):
+    """Heading, table and note of each group; without segments a note only."""
+    if isinstance(found, Segments):
+        heading = Heading(f"Where the {found.loss_name} is {found.direction}")
+        return [_segment_group(heading, found)]
+    return [_segment_group(found.headings[key], one) for key, one in found.items()]
+
+
+def _segment_group(heading, found):
+    heading, about = heading
+    note = found._note()
+    if about:
+        note = f"{sentence(about)}. {note}"
+    if not len(found):
+        return {"heading": heading, "table": None, "note": note}
+    header, rows = found._cells()
+    rows = [
+        [number, _conditions(segment, found.rules), *figures]
+        for segment, (number, _, *figures) in zip(found, rows, strict=True)
+    ]
+    table = Table(
+        [name(one) for one in header],
+        rows,
+        heading,
+        numeric=range(2, len(header)),
+        kind="segments",
+    )
+    return {"heading": heading, "table": table, "note": note}
+
+
+def _conditions(segment, rules):
+    """The conditions as HTML, one per line."""
+    lines = []
+    for condition in segment.conditions:
+        before, feature, after = condition_parts(rules, condition)
+        lines.append(f"{escaped(before)}{breakable(feature)}{isolated(after)}")
+    return Html("<br>and ".join(lines))

@@ -8,12 +8,12 @@ from defragtrees._utils import formatting as render
 from defragtrees._utils.formatting import count, true_minus
 from defragtrees.outcomes.points import reachable_totals
 from defragtrees.report.condition_charts import FEW, condition_charts
-from defragtrees.report.names import condition_parts
 from defragtrees.report.summary import RARE
 from defragtrees.report.text import (
     Table,
     amount,
     badge,
+    condition_parts,
     percent,
     range_bar,
     rate_range,

@@ -149,9 +149,7 @@ class Summary:
             lists.index(self.given_rules),
             self.outcome.error(*on),
             has_y,
-            model_measures={
-                "expected_cost": self.scores.get("model_expected_cost", math.nan)
-            },
+            model_measures={"expected_cost": cost},
             is_new=self.is_new,
         )
 

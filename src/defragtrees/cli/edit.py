@@ -202,14 +202,10 @@ def _class(rules, text):
 def _with_condition(rules, number, text):
     """Replace one condition of a rule, or add it."""
     changed = read_condition(text, rules._words)
-    name = rules.feature_names[changed.feature]
-    if not 1 <= number <= len(rules.rules):
-        return rules.replace(number, text)  # which says what is wrong
-    rule = rules.rules[number - 1]
-    if changed.feature in [c.feature for c in rule.conditions]:
-        return rules.replace(number, text, name)
-    parts = [condition.text(*rules._vocabulary) for condition in rule.conditions]
-    return rules.replace(number, " and ".join(f"({part})" for part in (*parts, text)))
+    k = rules._place(number)
+    conditions = {c.feature: c for c in rules.rules[k].conditions}
+    conditions[changed.feature] = changed
+    return rules._with_conditions(k, [*conditions.values()], "replace")
 
 
 def _prediction(rules, text):

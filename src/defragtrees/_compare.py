@@ -136,25 +136,38 @@ def compare(
     sizes = _budgets(budgets)
     if n_resamples and n_resamples < 2:
         raise ValueError(f"n_resamples must be 0 or at least 2; got {n_resamples!r}.")
-    rows = _checked(X, y, sample_weight, forest, n_resamples, chosen)
+    if y is None:
+        raise ValueError("compare needs y, to measure errors; got None. Pass y.")
+    y, matrix = one_column(y), forest.encode(X)
+    check_consistent_length(matrix, y, sample_weight)
+    y = forest.outcome.check(y)
+    if sample_weight is not None:
+        sample_weight = check_weight(sample_weight, len(matrix))
+    decision = _decision(chosen, forest.outcome, forest.outcome.encode(y))
+    rows = _Rows(X, y, sample_weight, forest, n_resamples, decision)
     # One seed for all, so that no method depends on the others.
     seed = one_seed(random_state)
     splits = _splits(rows.y, forest.outcome, test_size, cv, seed)
-    model_scores = rows.model_scores(splits)
+    model_scores = _means([rows.model_scores(*split) for split in splits])
     shared = {"random_state": seed, "n_jobs": n_jobs}
     entries, estimators = [], {}
     runs = [*itertools.product(chosen, sizes), *((name, None) for name in others)]
     with Progress("methods", 1) as bar, watch(bar) if verbose else nullcontext():
         for name, budget in parts(runs):
-            if name in chosen:
-                estimator, is_given = chosen[name]
-                settings = _settings(estimator, shared, is_given)
-                entry, fitted = _measured(estimator, settings, budget, rows, splits)
-                if fitted is not None:
+            more = {}
+            try:
+                if name in chosen:
+                    settings = _settings(*chosen[name], shared, budget)
+                    fitted, scores = _fitted(chosen[name][0], settings, rows, splits)
                     estimators[name, budget] = fitted
-            else:
-                entry = _measured_other(others[name], rows, splits)
-            entries.append({"method": name, "budget": budget, **entry})
+                else:
+                    more = {"is_fitted": _is_fitted(others[name])}
+                    scores = [_other_scores(others[name], rows, *s) for s in splits]
+                entry = _entry(scores)
+            # A failure of one method, its package or its solver does not stop others.
+            except Exception as error:
+                entry = _failed(error, forest.outcome)
+            entries.append({"method": name, "budget": budget, **entry, **more})
     error = model_scores.pop("error")
     return Comparison(
         tuple(entries),
@@ -321,35 +334,21 @@ def _cell(row, name, write):
 
 def _budgets(budgets):
     """Check the budgets, and remove repeats."""
-    if budgets is None:
-        return (None,)
-    if isinstance(budgets, numbers.Integral):
+    if budgets is None or isinstance(budgets, numbers.Integral):
         budgets = (budgets,)
-    if isinstance(budgets, str) or not budgets:
+    wrong = [budgets]
+    if budgets and not isinstance(budgets, str):
+        wrong = [
+            budget
+            for budget in budgets
+            if budget is not None
+            and not (isinstance(budget, numbers.Integral) and budget >= 1)
+        ]
+    if wrong:
         raise ValueError(
-            f"budgets must be None or whole numbers from 1; got {budgets!r}."
+            f"budgets must be None or whole numbers from 1; got {wrong[0]!r}."
         )
-    for budget in budgets:
-        is_whole = isinstance(budget, numbers.Integral) and budget >= 1
-        if budget is not None and not is_whole:
-            raise ValueError(
-                f"budgets must be None or whole numbers from 1; got {budget!r}."
-            )
     return tuple(dict.fromkeys(budgets))
-
-
-def _checked(X, y, sample_weight, forest, n_resamples, chosen):
-    """Check the rows of a comparison."""
-    if y is None:
-        raise ValueError("compare needs y, to measure errors; got None. Pass y.")
-    y = one_column(y)
-    matrix = forest.encode(X)
-    check_consistent_length(matrix, y, sample_weight)
-    y = forest.outcome.check(y)
-    decision = _decision(chosen, forest.outcome, forest.outcome.encode(y))
-    if sample_weight is not None:
-        sample_weight = check_weight(sample_weight, len(matrix))
-    return _Rows(X, y, sample_weight, forest, n_resamples, decision)
 
 
 @dataclass(frozen=True, eq=False)
@@ -366,11 +365,8 @@ class _Rows:
     def take(self, rows):
         return tuple(take_rows(v, rows) for v in (self.X, self.y, self.sample_weight))
 
-    def model_scores(self, splits):
-        """Error and all measures of the model, as means over the splits."""
-        return _means([self._model_scores(train, test) for train, test in splits])
-
-    def _model_scores(self, train, test):
+    def model_scores(self, train, test):
+        """Error and all measures of the model for the test rows."""
         X, _, weight = self.take(test)
         if self.sample_weight is not None and not (
             weight.sum() > 0 and self.sample_weight[train].sum() > 0
@@ -491,31 +487,26 @@ def _splits(y, outcome, test_size, cv, seed):
         return [train_test_split(rows, **settings)]
 
 
-def _settings(estimator, shared, is_given):
+def _settings(estimator, is_given, shared, budget):
     """The settings of an estimator; the user's own seed and threads are kept."""
     settings = estimator.get_params(deep=False)
     for name, value in shared.items():
         if not is_given or settings.get(name) is None:
             settings[name] = value
+    if budget is not None:
+        if "max_rules" not in settings:
+            raise ValueError(f"{type(estimator).__name__} has no max_rules.")
+        settings["max_rules"] = budget
     return settings
 
 
-def _measured(estimator, settings, budget, rows, splits):
-    """Means of all measures over the splits, or the error message."""
-    settings = {**settings, "model": rows.forest}
+def _fitted(estimator, settings, rows, splits):
+    """The estimator fitted on the last split, and its scores on each."""
     scores = []
-    try:
-        if budget is not None:
-            if "max_rules" not in settings:
-                raise ValueError(f"{type(estimator).__name__} has no max_rules.")
-            settings["max_rules"] = budget
-        for train, test in parts(splits):
-            fitted = type(estimator)(**settings)
-            scores.append(_scores(fitted, rows, train, test))
-    # A failure of one method, its package or its solver does not stop the others.
-    except Exception as error:
-        return _failed(error, rows.forest.outcome), None
-    return _entry(scores), fitted
+    for train, test in parts(splits):
+        fitted = type(estimator)(**settings | {"model": rows.forest})
+        scores.append(_scores(fitted, rows, train, test))
+    return fitted, scores
 
 
 def _entry(scores):
@@ -527,25 +518,18 @@ def _entry(scores):
     return {**entry, "failure": None}
 
 
-def _measured_other(other, rows, splits):
-    """The result of `_measured` for an estimator that is not a Simplifier."""
+def _is_fitted(other):
     try:
         check_is_fitted(other)
-        is_fitted = True
     except NotFittedError:
-        is_fitted = False
-    try:
-        scores = [_other_scores(other, is_fitted, rows, *split) for split in splits]
-    except Exception as error:
-        entry = _failed(error, rows.forest.outcome)
-    else:
-        entry = _entry(scores)
-    return {**entry, "is_fitted": is_fitted}
+        return False
+    return True
 
 
-def _other_scores(other, is_fitted, rows, train, test):
+def _other_scores(other, rows, train, test):
+    """The scores of an estimator of the user; one that is not fitted is fitted to y."""
     seconds = math.nan
-    if not is_fitted:
+    if not _is_fitted(other):
         X, y, weight = rows.take(train)
         other, begin, settings = clone(other), time.perf_counter(), {}
         if weight is not None and has_fit_parameter(other, "sample_weight"):
@@ -559,20 +543,16 @@ def _other_scores(other, is_fitted, rows, train, test):
         places = outcome.encode(np.asarray(other.classes_))
         probabilities = np.zeros((len(answers), outcome.n_classes))
         probabilities[:, places] = other.predict_proba(X)
-    sizes = dict.fromkeys([*SIZES, "coverage", "overlap"], math.nan)
+    # Of a tree the leaves are the rules, also as the last step of a pipeline.
+    last = other.steps[-1][1] if hasattr(other, "steps") else other
+    has_leaves = hasattr(last, "get_n_leaves")
     return {
-        **sizes,
-        "n_rules": _n_leaves(other),
+        **dict.fromkeys([*SIZES, "coverage", "overlap"], math.nan),
+        "n_rules": float(last.get_n_leaves()) if has_leaves else math.nan,
         "fidelity": outcome.fidelity(rows.forest.predict(X), answers, weight),
         **rows.scores(test, answers, probabilities),
         "seconds": seconds,
     }
-
-
-def _n_leaves(other):
-    """Number of leaves of a tree, also as the last step of a pipeline; else NaN."""
-    last = other.steps[-1][1] if hasattr(other, "steps") else other
-    return float(last.get_n_leaves()) if hasattr(last, "get_n_leaves") else math.nan
 
 
 def _failed(error, outcome):

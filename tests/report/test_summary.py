@@ -120,9 +120,10 @@ def test_the_path_of_the_simplifier_is_measured_on_the_rows():
     y = (X[:, 0] > 0).astype(int) + (X[:, 1] > 0)
     forest = RandomForestClassifier(10, random_state=0).fit(X, y)
     simple = simplify(forest, X, y, max_rules=4, random_state=0)
-    found = summarize(simple, X, y).trade_off
+    summary = summarize(simple, X, y)
+    found = summary.trade_off
     assert [point.n_rules for point in found.points] == sorted(simple.path_)
-    at = found.points[found.shown]
+    at = found.points[summary.shown_size]
     assert at.error == pytest.approx(simple.evaluate(X, y)["error"])
     assert found.chosen == found.shown
 

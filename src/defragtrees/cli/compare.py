@@ -47,13 +47,13 @@ def _budgets(text):
     metavar="N",
     help="Number of folds of a cross-validation, in place of --test-size.",
 )
-@click.option(
+@options.count(
     "--resamples",
-    type=click.IntRange(min=0),
+    "Fit to this number of resamples too, and measure how alike rules, "
+    "predictions, features and cuts are.",
+    least=0,
     metavar="N",
     default=0,
-    help="Fit to this number of resamples too, and measure how alike rules, "
-    "predictions, features and cuts are.",
 )
 @options.held_out("Rows to hold out for the scores, as a share or a number.")
 @options.output(

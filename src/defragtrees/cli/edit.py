@@ -105,10 +105,9 @@ def _rule_option(name, second, text):
 @click.option(
     "--pos-label", metavar="CLASS", help="Of two classes, the one whose rate is shown."
 )
-@click.option(
+@options.flag(
     "--no-profile",
-    is_flag=True,
-    help="Save the rules without the profile of the training rows that watch needs.",
+    "Save the rules without the profile of the training rows that watch needs.",
 )
 @options.output("Save the rules to this file. [default: only show them]")
 def command(rules, out, no_profile, **changes):

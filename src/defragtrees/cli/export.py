@@ -34,31 +34,27 @@ OTHER_NAMES = {"postgresql": "postgres"}
     help="With --format sql: ansi, bigquery, duckdb, mysql, postgres, snowflake, "
     "sqlite or sqlserver.",
 )
-@click.option(
+@options.flag(
     "--assume-no-nan",
-    is_flag=True,
+    "With --format sql: missing values are NULL, so do not test for NaN.",
     default=None,
-    help="With --format sql: missing values are NULL, so do not test for NaN.",
 )
 @click.option("--table", help="With --format sql: write a SELECT from this table.")
-@click.option(
+@options.flag(
     "--probabilities",
-    is_flag=True,
+    "With --table: add a column with the probability of each class.",
     default=None,
-    help="With --table: add a column with the probability of each class.",
 )
-@click.option(
+@options.flag(
     "--score",
-    is_flag=True,
+    "With --format sql: the total of a scorecard instead of the prediction.",
     default=None,
-    help="With --format sql: the total of a scorecard instead of the prediction.",
 )
-@click.option(
+@options.count(
     "--reasons",
-    type=click.IntRange(min=1),
-    metavar="N",
-    help="With --table, or --format onnx or pmml: add N reason codes of a scorecard. "
+    "With --table, or --format onnx or pmml: add N reason codes of a scorecard. "
     "[default: pmml 3, others 0]",
+    metavar="N",
 )
 @click.option(
     "--best",

@@ -156,17 +156,28 @@ def data(required=True):
     )
 
 
+def flag(name, text, **more):
+    """An option without a value."""
+    return click.option(name, is_flag=True, help=text, **more)
+
+
+def count(name, text, least=1, most=None, **more):
+    """An option that is a whole number."""
+    return click.option(name, type=click.IntRange(least, most), help=text, **more)
+
+
+def column(name, text, **more):
+    """An option that names a column of the data."""
+    return click.option(name, metavar="COLUMN", help=text, **more)
+
+
 def names(name, text):
     """An option with names of columns or classes."""
     return click.option(name, type=NAMES, metavar="A,B,...", help=text)
 
 
-target = click.option(
-    "--target", metavar="COLUMN", help="The column with the true classes or numbers."
-)
-weights = click.option(
-    "--weights", metavar="COLUMN", help="The column with row weights."
-)
+target = column("--target", "The column with the true classes or numbers.")
+weights = column("--weights", "The column with row weights.")
 trust = click.option(
     "--trust",
     multiple=True,
@@ -196,11 +207,6 @@ inputs = gather(
     },
 )
 as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-
-
-def details(text):
-    """An option that adds to what is shown."""
-    return click.option("--details", is_flag=True, help=text)
 
 
 def output(text, name="--out", required=False):

@@ -22,26 +22,20 @@ EXAMPLE = "defragtrees predict rules.json data.csv --out predictions.csv"
 @click.argument("rules", type=options.FILE)
 @options.data()
 @options.names("--id", "Columns of DATA to copy to the output.")
-@click.option(
-    "--probabilities",
-    is_flag=True,
-    help="Add the estimated probability of each class.",
-)
-@click.option(
+@options.flag("--probabilities", "Add the estimated probability of each class.")
+@options.count(
     "--reasons",
-    type=click.IntRange(min=1),
+    "Add N reason codes: what costs a row most points of a scorecard.",
     metavar="N",
-    help="Add N reason codes: what costs a row most points of a scorecard.",
 )
 @click.option(
     "--best",
     type=click.Choice(["high", "low"]),
     help="With --reasons: which totals are desired. [default: high]",
 )
-@click.option(
+@options.flag(
     "--exact",
-    is_flag=True,
-    help="Write CSV cells that begin like a spreadsheet formula unchanged. [default: "
+    "Write CSV cells that begin like a spreadsheet formula unchanged. [default: "
     "with an apostrophe before them]",
 )
 @options.output(

@@ -13,17 +13,10 @@ EXAMPLE = "defragtrees refit rules.json data.csv --target y --out new.json"
 @click.command("refit", cls=Command, example=EXAMPLE)
 @click.argument("rules", type=options.FILE)
 @options.data()
-@click.option(
-    "--target",
-    metavar="COLUMN",
-    required=True,
-    help="The column with the true values.",
-)
+@options.column("--target", "The column with the true values.", required=True)
 @options.weights
-@click.option(
-    "--keep-predictions",
-    is_flag=True,
-    help="Count rows and rates only; predictions stay as they are.",
+@options.flag(
+    "--keep-predictions", "Count rows and rates only; predictions stay as they are."
 )
 @options.output("Save the rules to this file. [default: only show them]")
 @options.as_json

@@ -46,15 +46,12 @@ EXAMPLE = "defragtrees report model.json data.csv --target y --out report.html"
 )
 @options.output("The HTML file to write.", required=True)
 @click.option("--title", help="The title of the page.")
-@click.option(
+@options.column(
     "--by-group",
-    metavar="COLUMN",
-    help="Compare coverage, rates, predictions and errors between the groups of this "
+    "Compare coverage, rates, predictions and errors between the groups of this "
     "column of DATA, which the model need not use.",
 )
-@click.option(
-    "--with-comparison", is_flag=True, help="Add a comparison with other methods."
-)
+@options.flag("--with-comparison", "Add a comparison with other methods.")
 def command(
     inputs, choices, validation, test_size, out, title, by_group, with_comparison
 ):

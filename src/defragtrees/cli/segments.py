@@ -31,24 +31,20 @@ EXAMPLE = "defragtrees segments model.json new.csv --target y"
     type=click.Choice(list(LOSSES)),
     help="The loss per row. [default: error of classes, absolute error of numbers]",
 )
-@click.option(
+@options.count(
     "--max-segments",
-    type=click.IntRange(1),
+    "The maximum number of segments of each kind.",
     default=5,
     show_default=True,
-    help="The maximum number of segments of each kind.",
 )
-@click.option(
+@options.count(
     "--max-conditions",
-    type=click.IntRange(1),
+    "The maximum number of conditions per segment.",
     default=3,
     show_default=True,
-    help="The maximum number of conditions per segment.",
 )
-@click.option(
-    "--min-rows",
-    type=click.IntRange(1),
-    help="The minimum number of rows of a segment. [default: 1 %, at least 20]",
+@options.count(
+    "--min-rows", "The minimum number of rows of a segment. [default: 1 %, at least 20]"
 )
 @options.names("--features", "Columns that segments may use. [default: all]")
 @options.output("Save the segments, as JSON.")

@@ -32,16 +32,19 @@ SETTINGS = (
 @options.held_out(
     "Rows to hold out for the scores, as a share or a number; 0 for none."
 )
-@click.option(
+@options.count(
     "--stability",
-    type=click.IntRange(2, 10_000),
-    metavar="N",
-    help="Fit again to this number of random halves of the rows, and count how often "
+    "Fit again to this number of random halves of the rows, and count how often "
     "each rule comes back.",
+    least=2,
+    most=10_000,
+    metavar="N",
 )
 @options.output("Save the rules, as JSON.")
 @options.output("Write an HTML report.", name="--report")
-@options.details("Show counts, coverage and agreement of every rule, and all scores.")
+@options.flag(
+    "--details", "Show counts, coverage and agreement of every rule, and all scores."
+)
 @options.as_json
 def command(
     inputs, choices, validation, test_size, stability, out, report, details, as_json

@@ -22,10 +22,9 @@ MOVED = 1  # the exit code
 @click.command("watch", cls=Command, example=EXAMPLE)
 @click.argument("rules", type=options.FILE)
 @options.data()
-@click.option(
+@options.column(
     "--target",
-    metavar="COLUMN",
-    help="The column with the true values; with it rates and errors are tested too.",
+    "The column with the true values; with it rates and errors are tested too.",
 )
 @click.option(
     "--model",
@@ -59,7 +58,7 @@ MOVED = 1  # the exit code
     help="What DATA is called in the history. [default: the name of the file]",
 )
 @options.output("Plot the history: .png, .svg or .pdf.", "--plot")
-@options.details("Show all tests and the predictions, not only what moved.")
+@options.flag("--details", "Show all tests and the predictions, not only what moved.")
 @options.as_json
 @click.pass_context
 def command(

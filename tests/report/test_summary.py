@@ -125,7 +125,7 @@ def test_the_path_of_the_simplifier_is_measured_on_the_rows():
     assert [point.n_rules for point in found.points] == sorted(simple.path_)
     at = found.points[summary.shown_size]
     assert at.error == pytest.approx(simple.evaluate(X, y)["error"])
-    assert found.chosen == found.shown
+    assert found.chosen == summary.shown_size
 
 
 def test_what_only_watches_a_fit_is_no_setting_to_repeat():

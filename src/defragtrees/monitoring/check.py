@@ -554,15 +554,13 @@ class _Comparison:
             about = f"rule {k + 1}"
             is_default = k == len(self.rules.rules)
             if not (is_default and self.rules._default_matches_all):
-                yield self._coverage(rule, members, about, k)
+                n_then, n_now = self.n_then, len(members)
+                then, now = min(rule.n_rows, n_then), int(members.sum())
+                p = same_shares_p([then, n_then - then], [now, n_now - now])
+                shares = then / n_then, now / n_now
+                yield _of_shares("coverage", about, *shares, p, rule=k + 1)
             if self.y is not None:
                 yield from self._rate(rule, members, about, k)
-
-    def _coverage(self, rule, members, about, k):
-        n_then, n_now = self.n_then, len(members)
-        then, now = min(rule.n_rows, n_then), int(members.sum())
-        p = same_shares_p([then, n_then - then], [now, n_now - now])
-        return _of_shares("coverage", about, then / n_then, now / n_now, p, rule=k + 1)
 
     def _rate(self, rule, members, about, k):
         y, outcome = self.y[members], self.rules.outcome

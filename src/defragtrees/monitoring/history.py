@@ -218,24 +218,16 @@ class History:
         return plots.history(self, ax=ax)
 
     def __str__(self) -> str:
-        rows = [
-            [
-                render.plain(record.name),
-                f"{record.check.n_now:,}",
-                _drift_text(record.check.moved),
-            ]
-            for record in self
-        ]
+        rows = []
+        for record in self:
+            clearest = sorted(record.check.moved, key=lambda finding: finding.p)
+            texts = [render.plain(finding.measure) for finding in clearest[:MOST_SHOWN]]
+            if clearest[MOST_SHOWN:]:
+                texts.append(f"{len(clearest) - MOST_SHOWN} more")
+            drift = "; ".join(texts) or "no"
+            rows.append([render.plain(record.name), f"{record.check.n_now:,}", drift])
         head = ["check", "rows", "drift"]
         return render.text_table(head, rows, left=(0, 2), width=render.page_width())
-
-
-def _drift_text(moved):
-    """The clearest findings of a check in one cell."""
-    clearest = sorted(moved, key=lambda one: one.p)[:MOST_SHOWN]
-    texts = [render.plain(one.measure) for one in clearest]
-    more = len(moved) - len(texts)
-    return "; ".join([*texts, *([f"{more} more"] if more else [])]) or "no"
 
 
 def read_history(path: str | os.PathLike[str], *, missing_ok: bool = False) -> History:

@@ -91,7 +91,11 @@ def measure_facts(summary):
         found = {"highest": highest, "lowest": lowest, "typical": _typical(summary)}
     if rows.y is None:
         return Facts("agreement", **found)
-    costs, is_rare = _known_costs(summary), False
+    costs, is_rare = None, False
+    # Where a class of y has no costs, the rules are judged without them.
+    has_costs = summary.rules.costs is not None
+    if has_costs and outcome.is_known(outcome.encode_any(rows.y)).all():
+        costs = np.asarray(cost_matrix(summary.rules))
     found |= _performance(summary, costs)
     if outcome.is_binary:
         rare = int(np.argmin(summary.baseline.rates))
@@ -123,15 +127,6 @@ def figure(rows, values, mask=None):
     else:
         found, n_part = rows.mean_interval(values, mask), None
     return None if math.isnan(found[0]) else Figure(*found, int(mask.sum()), n_part)
-
-
-def _known_costs(summary):
-    """The cost matrix; None without costs, or where a class of y has none."""
-    rows, outcome = summary.rows, summary.outcome
-    if summary.rules.costs is None:
-        return None
-    known = outcome.is_known(outcome.encode_any(rows.y)).all()
-    return np.asarray(cost_matrix(summary.rules)) if known else None
 
 
 def _losses(summary, predicted, costs):

@@ -42,18 +42,7 @@ from defragtrees.segments import SegmentGroups, Segments
 # File types that would not open, as the page is HTML.
 OTHER_KINDS = (".doc", ".docx", ".md", ".pdf", ".png", ".pptx", ".svg", ".xlsx")
 # The files of each line become one function, so that their names stay local.
-SCRIPTS = (
-    ("page.js",),
-    (
-        "numbers.js",
-        "model.js",
-        "changes.js",
-        "controls.js",
-        "edit.js",
-        "decide.js",
-        "why.js",
-    ),
-)
+SCRIPTS = ("page", "numbers model changes controls edit decide why")
 FILTERS = {
     "amount": amount,
     "breakable": breakable,
@@ -151,31 +140,15 @@ def write_report(
     ...     written.read_text(encoding="utf-8").count("</section>")
     10
     """
+    given = {name: value for name, value in locals().items() if name != "path"}
     place = _checked(path, rules, X, segments)
     require("jinja2", "A report")
     if isinstance(rules, Segments | SegmentGroups):
         text = make_segments_page(rules, title or "Segments")
         write_atomic(place, text.encode("utf-8", "replace"))
         return place
-    summary = summarize(
-        rules,
-        X,
-        y,
-        sample_weight,
-        model=model,
-        title=title,
-        target_name=target_name,
-        data_name=data_name,
-        model_name=model_name,
-        rule_path=rule_path,
-        comparison=comparison,
-        segments=segments,
-        command=command,
-        groups=groups,
-        is_new=is_new,
-    )
     # A name may contain half of a surrogate pair, which UTF-8 cannot encode.
-    write_atomic(place, make_page(summary).encode("utf-8", "replace"))
+    write_atomic(place, make_page(summarize(**given)).encode("utf-8", "replace"))
     return place
 
 
@@ -247,7 +220,10 @@ class Page:
 
 def make_page(summary):
     """The complete page as text."""
-    page, script = Page(summary), _script()
+    page = Page(summary)
+    parts = ([read_template(f"{n}.js") for n in names.split()] for names in SCRIPTS)
+    parts = map("\n".join, parts)
+    script = "".join(f'(() => {{\n"use strict";\n{part}}})();\n' for part in parts)
     written = [(section, page.write(section)) for section in sections.SECTIONS]
     template = page.environment.get_template("page.html.j2")
     return template.render(
@@ -294,11 +270,6 @@ def read_template(file):
     """The text of a file in `templates`."""
     folder = resources.files("defragtrees.report") / "templates"
     return (folder / file).read_text(encoding="utf-8")
-
-
-def _script():
-    parts = ("\n".join(map(read_template, files)) for files in SCRIPTS)
-    return "".join(f'(() => {{\n"use strict";\n{part}}})();\n' for part in parts)
 
 
 def _policy(script):

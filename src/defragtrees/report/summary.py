@@ -354,9 +354,18 @@ def summarize(
     ('random forest of 20 trees', 20)
     """
     simplifier = rules if isinstance(rules, Simplifier) else None
-    _check_arguments(simplifier, y, model)
     if simplifier is not None:
+        if model is not None:
+            raise ValueError(
+                "model is for rules without an estimator; this estimator has its own. "
+                "Leave it out, or pass the rules_ of the estimator."
+            )
         rules, model = simplifier.rules_, simplifier.model_
+    elif y is None and model is None:
+        raise ValueError(
+            "A report on rules alone needs y, model or both; got neither. Pass the "
+            "true values, or the model that the rules imitate."
+        )
     rows, forest = _read_rows(rules, simplifier, X, y, sample_weight, model)
     given_rules, rules = rows.rules, shown_rules(rows.rules)
     rows = replace(rows, rules=rules)
@@ -414,19 +423,6 @@ def _is_new(simplifier, rows):
         losses /= 2 if outcome.is_binary else 1
     _, low, _ = rows.mean_interval(losses, np.ones(len(rows), dtype=bool))
     return low > before
-
-
-def _check_arguments(simplifier, y, model):
-    if simplifier is not None and model is not None:
-        raise ValueError(
-            "model is for rules without an estimator; this estimator has its own. "
-            "Leave it out, or pass the rules_ of the estimator."
-        )
-    if simplifier is None and y is None and model is None:
-        raise ValueError(
-            "A report on rules alone needs y, model or both; got neither. Pass the "
-            "true values, or the model that the rules imitate."
-        )
 
 
 # Rows, rules and model
@@ -708,9 +704,10 @@ def _coded(values):
 
 def rule_flags(rows, k, baseline, stability=None):
     """Why rule k (from 0) is weak: from a few words to a sentence, the worst first."""
-    rules, members = rows.rules, rows.members[:, k]
-    flags = {"rates": _rate_flags, "mean": _mean_flags}[rules.outcome.statistic]
-    reasons = {} if rows.is_sum else flags(rows, k, baseline)
+    rules, members, reasons = rows.rules, rows.members[:, k], {}
+    if not rows.is_sum:
+        flags = {"rates": _rate_flags, "mean": _mean_flags}[rules.outcome.statistic]
+        reasons = flags(rows, k, baseline)
     is_base = rows.is_sum and k == len(rules.rules)
     if rows.share(members) < RARE and not is_base:
         verb = "predicts" if rules._is_exclusive else "matches"
@@ -751,9 +748,10 @@ def _rate_flags(rows, k, baseline):
         return reasons
     found = rules.outcome.estimate(rule)
     estimate, interval, what = found["estimate"], found["interval"], "its estimate"
-    if interval is None:
-        estimate, interval = _rate_here(rows, k, place)
-        what = "its rate here"
+    weight = float(rows.weight[members].sum())
+    if interval is None and rows.y is not None and weight and not rules._shows_weights:
+        estimate = rows.mean(rows.y == rules.outcome.labels[place], members)
+        interval, what = wilson_interval(estimate, weight), "its rate here"
     if interval and interval[0] <= base[place] <= interval[1]:
         shown = render.percent(estimate, render.percent_digits(*interval))
         all_rows = render.percent(base[place], 0 if 0.1 <= base[place] <= 0.9 else 1)
@@ -762,16 +760,6 @@ def _rate_flags(rows, k, baseline):
             f"{rate_range(*interval)}) contains the rate of all rows ({all_rows})."
         )
     return reasons
-
-
-def _rate_here(rows, k, place):
-    """Rate of a class in the rows of a rule, and its interval; None if averaged."""
-    rules, members = rows.rules, rows.members[:, k]
-    weight = float(rows.weight[members].sum())
-    if rows.y is None or rules._shows_weights or not weight > 0:
-        return None, None
-    rate = rows.mean(rows.y == rules.outcome.labels[place], members)
-    return rate, wilson_interval(rate, weight)
 
 
 def _mean_flags(rows, k, baseline):

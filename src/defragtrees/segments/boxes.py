@@ -305,14 +305,16 @@ class BoxSearch:
         return groups
 
     def _price(self, box):
-        return sum(self._condition_price(j, accepted) for j, accepted in box.items())
-
-    def _condition_price(self, j, accepted):
-        column = self.columns[j]
-        if column.is_set:
-            n_in = int(accepted[:-1].sum())
-            return self.price + column.price(n_in, column.n_categories)
-        return self.price * max(1, int(not accepted[0]) + int(not accepted[-2]))
+        price = 0.0
+        for j, accepted in box.items():
+            column = self.columns[j]
+            if column.is_set:
+                n_in = int(accepted[:-1].sum())
+                price += self.price + column.price(n_in, column.n_categories)
+            else:
+                n_ends = int(not accepted[0]) + int(not accepted[-2])
+                price += self.price * max(1, n_ends)
+        return price
 
     def _value(self, box):
         inside = self.covers(box)

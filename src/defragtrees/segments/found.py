@@ -21,21 +21,17 @@ FORMAT = "defragtrees segments"
 
 
 def _points(value):
-    return f"{_signed(value)} points"
-
-
-def _points_range(low, high):
-    return f"{_signed(low)} to {_signed(high)}"
-
-
-def _signed(value):
     return f"{round(100 * value):+d}" if round(100 * value) else "0"
 
 
+# How a mean and an interval are written.
 UNITS = {
     "number": (render.rounded, render.number_range),
     "share": (render.percent, render.percent_range),
-    "points": (_points, _points_range),
+    "points": (
+        lambda value: f"{_points(value)} points",
+        lambda low, high: f"{_points(low)} to {_points(high)}",
+    ),
 }
 
 
@@ -167,9 +163,8 @@ class Segments(Sequence[Segment]):
         """The segments as a table of text, at most so many columns wide."""
         if not self.found:
             return textwrap.fill(self._note(), width or render.page_width())
-        header, rows = self._cells()
         width = width or render.page_width()
-        return render.text_table(header, rows, left=(1,), width=width)
+        return render.text_table(*self._cells(), left=(1,), width=width)
 
     def __str__(self) -> str:
         if not self.found:
@@ -179,8 +174,7 @@ class Segments(Sequence[Segment]):
     def _repr_html_(self) -> str:
         if not self.found:
             return f"<p>{escape(self._note())}</p>"
-        header, rows = self._cells()
-        return render.html_table(header, rows, left=(1,))
+        return render.html_table(*self._cells(), left=(1,))
 
     def _number(self, value: float) -> str:
         return UNITS[self.unit][0](value)
@@ -202,30 +196,27 @@ class Segments(Sequence[Segment]):
 
     def _note(self) -> str:
         """What the figures are of, or that no segment was found."""
+        searched = render.count(self.n_searched)
         if not self.found:
-            return self._none_text()
+            text = f"No segment with a {self.direction} {self.loss_name} was found"
+            if self.n_tested:
+                text += (
+                    f": {render.plural(self.n_tested, 'candidate')} from {searched} "
+                    f"rows did not hold on {render.count(self.n_rows)} others"
+                )
+            else:
+                text += f" in {searched} rows"
+            return f"{text}. Overall {self.loss_name}: {self._number(self.mean)}."
         kind = "above" if self.direction == "high" else "below"
         largest = max(segment.p_value for segment in self.found)
         level = "< 0.0001" if largest < 1e-4 else f"<= {largest:.2g}"
         return (
             f"Overall {self.loss_name}: {self._number(self.mean)}. Figures are of "
             f"{render.count(self.n_rows)} rows that did not find the segments; "
-            f"{render.count(self.n_searched)} others were searched. All are {kind} the "
+            f"{searched} others were searched. All are {kind} the "
             f"rest at p {level}, adjusted for "
             f"{render.plural(self.n_tested, 'candidate')}."
         )
-
-    def _none_text(self) -> str:
-        text = f"No segment with a {self.direction} {self.loss_name} was found"
-        searched = render.count(self.n_searched)
-        if self.n_tested:
-            text += (
-                f": {render.plural(self.n_tested, 'candidate')} from {searched} rows "
-                f"did not hold on {render.count(self.n_rows)} others"
-            )
-        else:
-            text += f" in {searched} rows"
-        return f"{text}. Overall {self.loss_name}: {self._number(self.mean)}."
 
     def to_frame(self) -> Any:
         """The segments as a pandas DataFrame, one row each."""
@@ -259,12 +250,8 @@ class Segments(Sequence[Segment]):
             for segment in self.found
         ]
         plain = {name: getattr(self, name) for name in _PLAIN}
-        return {
-            "format": FORMAT,
-            **plain,
-            "rules": self.rules.to_dict(),
-            "found": found,
-        }
+        rules = self.rules.to_dict()
+        return {"format": FORMAT, **plain, "rules": rules, "found": found}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> "Segments":

@@ -101,19 +101,11 @@ def find_segments(
     >>> [c.feature for c in segments[0].conditions], len(segments)
     ([0, 1], 1)
     """
+    own = ("X", "losses", "direction", "loss_name")
+    settings = {name: value for name, value in locals().items() if name not in own}
     if direction not in ("high", "low"):
         raise ValueError(f'direction must be "high" or "low"; got {direction!r}.')
-    search = SegmentSearch(
-        X,
-        losses,
-        max_segments=max_segments,
-        max_conditions=max_conditions,
-        min_rows=min_rows,
-        features=features,
-        alpha=alpha,
-        sample_weight=sample_weight,
-        random_state=random_state,
-    )
+    search = SegmentSearch(X, losses, **settings)
     values = check_losses(search.y, len(search.matrix))
     if values.min() == values.max():
         raise ValueError(
@@ -419,18 +411,16 @@ class _Counter:
             return 0.0, float(wilson_interval(0.0, n)[1] * top)
         if self.family == "scale":
             # A gamma mean whose variance is in proportion to its square.
-            shape = n / max(self._relative_variance(inside), 1e-12)
+            relative = max(
+                self._variance(rows) / max(self.mean(rows), 1e-300) ** 2
+                for rows in (inside, slice(None))
+            )
+            shape = n / max(relative, 1e-12)
             low, high = special.gammaincinv(shape, [0.975, 0.025]) / shape
             return mean / low, mean / high
         level = special.ndtr(QUANTILE)
         half = special.stdtrit(max(n - 1, 1), level) * self._error(inside)
         return mean - half, mean + half
-
-    def _relative_variance(self, inside):
-        return max(
-            self._variance(rows) / max(self.mean(rows), 1e-300) ** 2
-            for rows in (inside, slice(None))
-        )
 
     def _variance(self, rows):
         weight, losses = self.weight[rows], self.losses[rows]

@@ -59,9 +59,18 @@ def path(page):
         i for i in range(1, len(lines)) if lines[i][2:] == [*lines[i - 1][2:-1], ""]
     ]
     axis, write = _error_axis(outcome), partial(shown_error_text, outcome=outcome)
-    if has_costs:
-        trade_off, write = _by_cost(trade_off), amount
-        axis = Axis("mean cost per row", starts_at_zero=True)
+    if has_costs:  # whose standard errors are mostly unknown
+        points = tuple(
+            replace(
+                point,
+                error=point.measures["expected_cost"],
+                standard_error=point.measure_errors.get("expected_cost", math.nan),
+            )
+            for point in trade_off.points
+        )
+        cost = trade_off.model_measures.get("expected_cost", math.nan)
+        trade_off = replace(trade_off, points=points, model_error=cost)
+        axis, write = Axis("mean cost per row", starts_at_zero=True), amount
     picture = trade_off_picture(trade_off, axis, write)
     return {
         "is_shown": shown is not None,
@@ -78,20 +87,6 @@ def path(page):
             kind="bars",
         ),
     }
-
-
-def _by_cost(trade_off):
-    """The same with costs in place of errors; their standard errors are unknown."""
-    points = tuple(
-        replace(
-            point,
-            error=point.measures["expected_cost"],
-            standard_error=point.measure_errors.get("expected_cost", math.nan),
-        )
-        for point in trade_off.points
-    )
-    cost = trade_off.model_measures.get("expected_cost", math.nan)
-    return replace(trade_off, points=points, model_error=cost)
 
 
 def _error_axis(outcome):

@@ -72,15 +72,21 @@ def _rule(summary, k, cells, charts):
     is_default = k == len(rules.rules)
     conditions = () if is_default else rules._shown_conditions[k]
     own = () if is_default else rules.rules[k].conditions
+    default = rules._default_text if rules.rules else "always"
+    cells = [_cell(summary, k, title, text) for title, text in cells]
+    if rules.form == "points":
+        default = "base score"
+        text = f"{count(card.n_rows)} rows ({percent(card.share)})"
+        text = "all rows" if is_default else text
+        cells.append({"title": "matches", "text": text, "badge": None, "range": None})
     return {
         "number": k + 1,
-        "default": _default_text(rules) if is_default else "",
+        "default": default if is_default else "",
         "conditions": [
             (*condition_parts(rules, condition), chart)
             for condition, chart in zip(conditions, charts, strict=True)
         ],
-        "cells": [_cell(summary, k, title, text) for title, text in cells]
-        + ([_matches(card, is_default)] if rules.form == "points" else []),
+        "cells": cells,
         "card": card,
         "share": (rate_text if card.share < RARE else percent)(card.share),
         "observed": _observed(summary, k),
@@ -114,12 +120,6 @@ def observed_cells(line, outcome):
     return [write(line["estimated"]), write(line["observed"]), interval]
 
 
-def _default_text(rules):
-    if rules.form == "points":
-        return "base score"
-    return rules._default_text if rules.rules else "always"
-
-
 def _cell(summary, k, title, text):
     """One cell: a text that may have a badge in a colour, or a bar below."""
     rules, outcome = summary.rules, summary.rules.outcome
@@ -145,12 +145,6 @@ def _colour(summary, k, title):
     if k == len(rules.rules) or not rule.points[0]:
         return ""
     return summary.colours.of([labels[int(rule.points[0] * rules.unit > 0)]])[0]
-
-
-def _matches(card, is_default):
-    text = f"{count(card.n_rows)} rows ({percent(card.share)})"
-    text = "all rows" if is_default else text
-    return {"title": "matches", "text": text, "badge": None, "range": None}
 
 
 def _interval(summary, k):

@@ -32,7 +32,7 @@ from defragtrees.metrics.resampling import rule_stability
 from defragtrees.outcomes import make_outcome
 from defragtrees.outcomes.decision import Decision, make_decision, threshold_costs
 from defragtrees.rules.text import MAYBE_TRAINED
-from defragtrees.tables import check_weight, one_column, take_rows
+from defragtrees.tables import check_weight, take_rows
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -138,9 +138,9 @@ def compare(
         raise ValueError(f"n_resamples must be 0 or at least 2; got {n_resamples!r}.")
     if y is None:
         raise ValueError("compare needs y, to measure errors; got None. Pass y.")
-    y, matrix = one_column(y), forest.encode(X)
-    check_consistent_length(matrix, y, sample_weight)
-    y = forest.outcome.check(y)
+    matrix = forest.encode(X)
+    y = forest.outcome.read(y, len(matrix))
+    check_consistent_length(matrix, sample_weight)
     if sample_weight is not None:
         sample_weight = check_weight(sample_weight, len(matrix))
     decision = _decision(chosen, forest.outcome, forest.outcome.encode(y))
@@ -281,7 +281,9 @@ class Comparison(render.Tabular):
     def _shown(self):
         there = set().union(*self.entries) | set(self.model_scores)
         also = "expected_cost" if self.has_costs else None
-        return make_outcome(self.task).shown_measures(there, narrow=True, also=also)
+        return make_outcome(self.task).view.measure_titles(
+            there, narrow=True, also=also
+        )
 
     def _measured(self, row, name):
         value, apart = row.get(name, math.nan), row.get(f"{name}_std")
@@ -473,7 +475,7 @@ def _decision(chosen, outcome, labels):
 
 
 def _splits(y, outcome, test_size, cv, seed):
-    rows, strata = np.arange(len(y)), outcome.strata(y)
+    rows, strata = np.arange(len(y)), y if outcome.has_probabilities else None
     if cv is not None:
         kind = KFold if strata is None else StratifiedKFold
         return list(kind(cv, shuffle=True, random_state=seed).split(rows[:, None], y))

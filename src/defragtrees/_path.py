@@ -123,7 +123,7 @@ def simplify_path(
         warnings.simplefilter("ignore")
         partial = fitted(kept, None) if validation is None else fitted(rows, kept)
     X, y, weight = held_out
-    y = None if y is None else partial.rules_.outcome.check(y)
+    y = None if y is None else partial.rules_.outcome.read(y)
     path = _path(every, partial, X, y, weight, choose_by)
     path = replace(path, is_new=validation is not None)
     if choose_by is not None:
@@ -202,7 +202,7 @@ class RulePath(render.Tabular):
         """The measures in the table, from name to heading."""
         there = self.points[0].measures if self.points else ()
         outcome = self.rules.outcome
-        shown = outcome.shown_measures(there, narrow=True, also=self.chosen_by)
+        shown = outcome.view.measure_titles(there, narrow=True, also=self.chosen_by)
         if "error" in shown or self.chosen_by in (None, "error"):
             # In the first place; that of numbers is shown in their unit.
             heading = shown.pop("rmse", "error" if outcome.n_classes else "RMSE")

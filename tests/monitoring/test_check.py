@@ -202,7 +202,7 @@ def test_only_columns_that_rules_use_are_required():
 def test_bad_input_is_rejected():
     rules, _ = fitted()
     X, y = rows(100, np.random.default_rng(3))
-    with pytest.raises(ValueError, match="the same number of rows; got 100 and 3"):
+    with pytest.raises(ValueError, match="got 100 and 3"):
         rules.check(X, y[:3])
     for level in (1.5, math.nan, "low"):
         with pytest.raises(ValueError, match="level must be above 0"):

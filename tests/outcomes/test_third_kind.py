@@ -31,9 +31,9 @@ from defragtrees import (
 )
 from defragtrees.export import to_frame
 from defragtrees.outcomes import OUTCOMES, make_outcome
-from defragtrees.outcomes.base import Outcome
 from defragtrees.outcomes.measures import Measure
-from defragtrees.outcomes.regression import NumberSums
+from defragtrees.outcomes.regression import Numbers, NumberSums
+from defragtrees.outcomes.text import NumberView
 
 LEAST = 1e-9  # a predicted count is not less
 
@@ -92,8 +92,20 @@ class CountScores:
         return CountScores(weight, self.deviance + other.deviance)
 
 
+class CountView(NumberView):
+    """Texts about counts."""
+
+    agreement_title = "Poisson deviance"
+
+    def prediction(self, value):
+        return f"{super().prediction(value)} times"
+
+    def estimate(self, rule):
+        return "" if math.isnan(rule.n_rows) else f"{rule.n_rows:.0f} rows"
+
+
 @dataclass(frozen=True)
-class Counts(Outcome):
+class Counts(Numbers):
     """How often something happened."""
 
     task: ClassVar[str] = "counts"
@@ -110,9 +122,7 @@ class Counts(Outcome):
         ),
     )
     error_name: ClassVar[str] = "Poisson deviance"
-    error_meaning: ClassVar[str] = "the mean Poisson deviance"
-    fidelity_meaning: ClassVar[str] = "one over one plus the deviance"
-    closeness_name: ClassVar[str] = "Poisson deviance"
+    view_class: ClassVar[type[NumberView]] = CountView
 
     def check(self, y):
         y = super().check(y)
@@ -120,23 +130,17 @@ class Counts(Outcome):
             raise ValueError("Counts must not be negative.")
         return y
 
+    def shown_error(self, error):
+        return error
+
     def losses(self, expected, predicted):
         return deviances(np.ravel(expected), np.ravel(predicted))
 
-    def fidelity(self, answers, predicted, sample_weight=None):
-        return 1 / (1 + self.error(answers, predicted, sample_weight))
-
-    def fidelity_of_loss(self, loss, variance, largest):
+    def fidelity_of_loss(self, loss, moments):
         return 1 / (1 + loss)
 
     def search_target(self, target):
         return np.sqrt(super().search_target(target))  # the variance is even here
-
-    def answer_text(self, answer):
-        return f"{super().answer_text(answer)} times"
-
-    def estimate_text(self, rule):
-        return "" if math.isnan(rule.n_rows) else f"{rule.n_rows:.0f} rows"
 
 
 class DefragCounter(DefragRegressor):

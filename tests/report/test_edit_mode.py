@@ -647,7 +647,11 @@ def expected_answer(rules, row):
 
 def predicted_text(rules, prediction):
     outcome = rules.outcome
-    write = outcome.answer_of_points_text if rules._n_points else outcome.answer_text
+    write = (
+        outcome.view.prediction_of_points
+        if rules._n_points
+        else outcome.view.prediction
+    )
     return write(prediction)
 
 

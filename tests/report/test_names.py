@@ -92,7 +92,7 @@ def test_long_names_are_cut_and_stay_distinct():
     assert found.target == cut(long)
     assert found.groups.labels == (cut(long),)
     assert len(found.title) == 200
-    names = [found.outcome.answer_text(label) for label in found.outcome.labels]
+    names = [found.outcome.view.prediction(label) for label in found.outcome.labels]
     assert [len(label) for label in names] == [194, 194]
     assert len(set(names)) == 2
     assert found.given_rules == simple.rules_

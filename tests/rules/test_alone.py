@@ -97,7 +97,7 @@ def test_details_of_numbers_have_the_mean_alone():
     y = y + rng.normal(size=400)
     tree = DecisionTreeRegressor(max_leaf_nodes=3, random_state=0).fit(X, y)
     rules = simplify(tree, X, y, random_state=0, max_rules=3).rules_
-    marked = [rules.outcome.differs_alone(rule) for rule in rules.rules]
+    marked = [rules.outcome.view.differs_alone(rule) for rule in rules.rules]
     assert sum(marked) == 1
     [place] = np.flatnonzero(marked)
     header, rows = rule_cells(rules, details=True)
@@ -137,5 +137,7 @@ def test_the_report_shows_it(titanic, tmp_path):
     model = simplify(tree, X, y, random_state=0, max_rules=3)
     write_report(tmp_path / "report.html", model, X, y)
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
-    is_marked = any(model.rules_.outcome.differs_alone(r) for r in model.rules_.rules)
+    is_marked = any(
+        model.rules_.outcome.view.differs_alone(r) for r in model.rules_.rules
+    )
     assert ("All rows that it matches, also those that earlier" in page) == is_marked

@@ -157,7 +157,7 @@ def _csv_cells(reason, rules):
     ]
     answer = reason["prediction"]
     if rules.class_labels:
-        answer = rules.outcome.answer_text(answer)
+        answer = rules.outcome.view.prediction(answer)
     texts = [*(rule.text() for rule in rules.rules), "base"]
     points = [
         f"{texts[entry['rule'] - 1]}: {', '.join(map(render.number, entry['points']))}"

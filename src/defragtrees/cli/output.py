@@ -82,7 +82,7 @@ def headline(rules, scores, where, model="model"):
             )
         text += f"; {near}"
     text += "."
-    name, heading = next(iter(outcome.shown_measures(scores).items()))
+    name, heading = next(iter(outcome.view.measure_titles(scores).items()))
     if name in scores:
         own, other = (number(scores[f"{source}{name}"]) for source in ("", "model_"))
         text += f" {heading[0].upper()}{heading[1:]}: {own}, {model} {other}."
@@ -97,7 +97,7 @@ def rules_text(rules, details=False):
     outcome = rules.outcome
     label = None
     if outcome.n_classes and outcome.is_binary:
-        label = render.plain(outcome.answer_text(outcome.positive_class))
+        label = render.plain(outcome.view.prediction(outcome.positive_class))
 
     def paint(title, text):
         if title == "then" and text == label:

@@ -101,7 +101,7 @@ def command(
     if behind is not None:
         X = table[list(behind.feature_names)] if X is None else X
         predicted, _, _, match = read_model(behind, rule_set, X, classes)(X)
-    y = None if y is None else rule_set.outcome.check(y)
+    y = None if y is None else rule_set.outcome.read(y)
     # An order of all classes; a black box may have predicted only some of them.
     is_order = match is not None and len(match.labels) == len(rule_set.classes)
     if is_order and (classes or match.is_by_position):

@@ -13,7 +13,7 @@ from defragtrees._utils.optional import has_numba
 from defragtrees.data.grid import ThresholdGrid, integer_range
 from defragtrees.data.shards import Shard
 from defragtrees.ensembles.forest import Forest
-from defragtrees.tables import check_finite, one_column
+from defragtrees.tables import check_finite
 
 TILE_ROWS = 4096
 
@@ -291,7 +291,8 @@ class Encoder:
         """Return the shard of a part, without rows of weight 0, and its digest."""
         matrix = part.X if self._is_ready(part.X) else self.forest.encode(part.X)
         check_finite(matrix, self.forest.feature_names)
-        y, weight = checked_columns(part, len(matrix))
+        outcome = self.forest.outcome
+        y, weight = checked_columns(part, outcome, len(matrix))
         if weight is not None and not weight.all():
             # A row of weight 0 must not affect how thresholds are rounded either.
             kept = weight > 0
@@ -301,8 +302,7 @@ class Encoder:
         codes, bins = code(self.grid, matrix)
         targets = self._answers(matrix, codes)
         if y is not None:
-            outcome = self.forest.outcome
-            targets["labels"] = outcome.compact(outcome.encode(outcome.check(y)))
+            targets["labels"] = outcome.compact(outcome.encode(y))
         shard = Shard(codes, targets, weight, matrix if self.keeps_numbers else None)
         return shard, self._digest(shard, bins)
 
@@ -362,15 +362,11 @@ class Encoder:
         )
 
 
-def checked_columns(part, n_rows):
-    """Check labels and weights of a part; all its weights may be 0."""
+def checked_columns(part, outcome, n_rows):
+    """Check y and weights of a part; all its weights may be 0."""
     y, weight = part.y, part.sample_weight
     if y is not None:
-        y = one_column(y, warn=True)
-        if len(y) != n_rows:
-            raise ValueError(
-                f"X and y must have equally many rows; got {n_rows} and {len(y)}."
-            )
+        y = outcome.read(y, n_rows)
     if weight is not None:
         weight = np.asarray(weight, dtype=np.float64)
         if weight.shape != (n_rows,):

@@ -48,7 +48,7 @@ class Evaluation:
         total = float(weight.sum())
         if answers is None:
             return cls(total, sums)
-        return cls(total, sums, outcome.answer_moments(answers, weight))
+        return cls(total, sums, outcome.prediction_moments(answers, weight))
 
     def __add__(self, other):
         if not self.weight or not other.weight:
@@ -84,8 +84,7 @@ class Evaluation:
         for name, value in means.items():
             if name.endswith("loss"):
                 name = name.replace("loss", "fidelity")
-                variance = self.answers.variance
-                value = outcome.fidelity_of_loss(value, variance, self.answers.largest)
+                value = outcome.fidelity_of_loss(value, self.answers)
             scores[name] = value
         for whose, parts in self.scores_by.items():
             for measure in outcome.measures(parts):
@@ -107,12 +106,9 @@ class PartEvaluator:
         rules, outcome = self.rules, self.rules.outcome
         matrix = rules._encode(part.X)
         check_finite(matrix, rules.feature_names)
-        y, weight = checked_columns(part, len(matrix))
-        has_known = True
-        if y is not None:
-            # The labels of one part may all be unknown.
-            y = outcome.check(y)
-            has_known = outcome.has_known(y)
+        y, weight = checked_columns(part, outcome, len(matrix))
+        # The labels of one part may all be unknown.
+        has_known = y is None or outcome.has_known(y)
         answers = probabilities = None
         if self.predict is not None:
             answers, probabilities = self.predict(part.X, matrix)[:2]

@@ -12,7 +12,7 @@ from defragtrees.data.statistics import RuleSums, recounted
 from defragtrees.rules.edits import Edit
 from defragtrees.rules.model import RuleModel
 from defragtrees.rules.profile import Evidence, TrainingRows, count_rows
-from defragtrees.tables import check_length, check_weight, one_column
+from defragtrees.tables import check_weight
 
 Model = TypeVar("Model", bound=RuleModel)
 
@@ -70,8 +70,7 @@ def checked_rows(rules, matrix, y, sample_weight=None):
         raise ValueError(
             "y is needed to count rules again; got None. Pass the true values."
         )
-    y = outcome.check(one_column(y, warn=True))
-    check_length(len(matrix), len(y), "y")
+    y = outcome.read(y, len(matrix))
     weight = check_weight(sample_weight, len(matrix))
     kept = weight > 0
     if not kept.any():
@@ -86,7 +85,7 @@ def recount_rows(rules, matrix, target, weight, predictions="recount", source="r
     """Count rules again on checked rows, which come from this source."""
     outcome = rules.outcome
     codes = np.empty((len(matrix), 0), np.uint8)
-    shard = Shard(codes, outcome.observed(target), weight, matrix)
+    shard = Shard(codes, {"answers": target, "labels": target}, weight, matrix)
     sums = RuleSums.of(rules, shard, None, "labels", None)
     decision = outcome.decision(rules.threshold, rules.costs)
     rules = dataclasses.replace(rules, residuals=None, rate_bands=None)

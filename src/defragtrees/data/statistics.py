@@ -166,8 +166,9 @@ class RuleSums:
             column = shard.targets[name][rows]
             return outcome.sums.of(outcome, column, counted, group, answers)
 
-        model = shard.targets.get("probabilities", shard.targets["answers"])
-        model = model.reshape(len(shard), -1)
+        model = shard.targets.get("probabilities")
+        if model is None:
+            model = outcome.indicators(shard.targets["answers"])
         has_labels = "labels" in shard.targets
         outputs = model
         if has_labels:

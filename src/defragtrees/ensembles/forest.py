@@ -184,12 +184,15 @@ class Forest(ByValue):
         self._check()
 
     def _check(self):
-        outcome = self.outcome
-        outcome.check_labels()
-        if len(self.classes or ()) > MOST_CLASSES:
+        classes = self.classes or ()
+        if len(set(classes)) != len(classes):
+            raise ValueError(
+                f"Classes must differ from each other; got {list(classes)}."
+            )
+        if len(classes) > MOST_CLASSES:
             raise UnsupportedModelError(
                 f"A model may have at most {MOST_CLASSES:,} classes; this one has "
-                f"{len(self.classes):,}."
+                f"{len(classes):,}."
             )
         if self.combine not in COMBINATIONS:
             raise ValueError(
@@ -210,7 +213,7 @@ class Forest(ByValue):
                     f"with {self.n_features} features."
                 )
         if isinstance(self.link, str):
-            outcome.check_outputs(len(self.base))
+            self.outcome.check_outputs(len(self.base))
         self._check_numbers()
 
     def _check_numbers(self):
@@ -348,6 +351,13 @@ class Forest(ByValue):
     def target_from_raw(self, raw: Floats) -> Values:
         """`predict_target` from the result of `predict_raw`."""
         return self.outcome.target_of(self, raw)
+
+    def outputs_from_raw(self, raw: Floats) -> Floats:
+        """What a search imitates: probabilities, or numbers as a column."""
+        probabilities = self.outcome.probabilities_of(self, raw)
+        if probabilities is None:
+            return self.outcome.indicators(self.target_from_raw(raw))
+        return probabilities
 
     def proba_from_raw(self, raw: Floats) -> Floats:
         """`predict_proba` from the result of `predict_raw`."""

@@ -53,7 +53,6 @@ from defragtrees.rules.text import scores_text, wrap_notes
 from defragtrees.tables import (
     as_dense,
     check_finite,
-    one_column,
     select_columns,
     take_rows,
 )
@@ -265,13 +264,7 @@ class Simplifier(BaseEstimator, ABC):
                     "None. Pass y, or set target='model'."
                 )
             return None
-        labels: Values = one_column(y, warn=True)
-        if len(labels) != n_samples:
-            raise ValueError(
-                f"X and y must have equally many rows; got {n_samples} and "
-                f"{len(labels)}."
-            )
-        return make_outcome(self._task).check(labels)
+        return make_outcome(self._task).read(y, n_samples)
 
     def predict(self, X: Rows) -> Values:
         """Predict class labels, or numbers.
@@ -923,7 +916,8 @@ def warn_of_unpredicted(rules, store):
     missing = [label for label in rules._unpredicted_classes if rates[label] > 0]
     if missing:
         shown = [
-            rules.outcome.answer_text(c) if rules.class_labels else c for c in missing
+            rules.outcome.view.prediction(c) if rules.class_labels else c
+            for c in missing
         ]
         names = ", ".join(map(repr, shown[:5])) + (", ..." if shown[5:] else "")
         share = render.share(sum(rates[label] for label in missing))
@@ -950,5 +944,4 @@ def _of_matches(rules, predict, matrix):
 def _known_rows(lists, part):
     """Prediction, rule and y of the rows of one part, for each rule model."""
     matrix = _encoded(lists[0], part.X)
-    y = one_column(part.y, warn=True)
-    return [[rules._known_rows(rules._covers(matrix), y) for rules in lists]]
+    return [[rules._known_rows(rules._covers(matrix), part.y) for rules in lists]]

@@ -144,7 +144,7 @@ class Problem:
     @cached_property
     def spread(self):
         """Weighted standard deviation of a numeric target; 0 for classes."""
-        return self.outcome.spread(self.target, self.sample_weight)
+        return self.target_sums(np.ones(len(self.target), dtype=bool)).spread
 
     def target_sums(self, rows):
         """Sums of the target in the rows of a mask."""

@@ -321,7 +321,7 @@ def _write_sum(graph, held):
         total = graph.add("Add", total, term)
     value = graph.add("Sub", total, graph.constant(float(rules.origin)))
     value = graph.add("Mul", value, graph.constant(float(rules.unit)))
-    WRITE_SUM[rules.outcome.target_kind](graph, value)
+    WRITE_SUM[rules.outcome.link](graph, value)
     shape = points.shape[1:] if points.shape[1] > 1 else ()
     if not shape:
         total = graph.add("Gather", total, graph.constant(0), axis=1)
@@ -369,9 +369,9 @@ def _write_log_odds(graph, value):
 
 
 WRITE_SUM = {
-    "number": _write_number,
-    "two classes": _write_log_odds,
-    "classes": _write_log_shares,
+    "identity": _write_number,
+    "logit": _write_log_odds,
+    "softmax": _write_log_shares,
 }
 
 

@@ -48,7 +48,7 @@ interval 65 - 90 %).
     """
     parts = [
         f"# {render.plain(title)}",
-        f"These rules predict {rules.outcome.target_text}.",
+        f"These rules predict {rules.outcome.view.target}.",
         "## How to read them",
         "\n".join(f"- {line}" for line in _reading_lines(rules)),
         "## Columns",
@@ -70,7 +70,7 @@ def _reading_lines(rules):
         yield decision_text(rules)
     yield 'A missing value fails a condition unless the condition says "or missing".'
     if any(row["estimate_text"] for row in rules._rows()):
-        yield rules.outcome.reported_meaning
+        yield rules.outcome.view.legend
 
 
 def _column_lines(rules):

@@ -280,7 +280,7 @@ def _adding(rules, best):
         f"POINTS = {_lines(map(_tuple, portable.points(rules)))}",
         f"UNIT, ORIGIN = {float(rules.unit)!r}, {float(rules.origin)!r}",
     ]
-    of_total = OF_TOTAL[rules.outcome.target_kind](rules, constants)
+    of_total = OF_TOTAL[rules.outcome.link](rules, constants)
     if rules.outcome.n_points == 1:
         codes = rules._reason_codes(1, best)
         lines = [_tuple((code.rule, code.if_match, code.text)) for code in codes]
@@ -312,9 +312,9 @@ def _class_of_log_shares(rules, constants):
 
 # From totals to a prediction; each adds its constants.
 OF_TOTAL = {
-    "number": _number_of_total,
-    "two classes": _class_of_log_odds,
-    "classes": _class_of_log_shares,
+    "identity": _number_of_total,
+    "logit": _class_of_log_odds,
+    "softmax": _class_of_log_shares,
 }
 
 

@@ -302,10 +302,10 @@ def _class_of_mean(rules, matches, dialect):
 def _points(rules, matches, dialect, k):
     """Prediction from a sum of CASE expressions, added in the order of `predict`."""
     write = {
-        "number": _points_of_number,
-        "two classes": _points_of_two,
-        "classes": _points_of_classes,
-    }[rules.outcome.target_kind]
+        "identity": _points_of_number,
+        "logit": _points_of_two,
+        "softmax": _points_of_classes,
+    }[rules.outcome.link]
     return write(rules, matches, dialect, k)
 
 

@@ -87,7 +87,7 @@ def _values(rules, rule, shown):
         "rows": rule.n_rows,
         "share": rule.share,
         "coverage": rule.coverage,
-        **rules.outcome.cells(rule),
+        **rules.outcome.view.cells(rule),
         "error": rule.error,
     }
 
@@ -101,7 +101,7 @@ def _form_values(rules, rule):
         points = dict(zip(names, map(float, rule.points), strict=True))
         return None, {**points, "weight": None}
     weight = float(rule.weight) if rules._shows_weights else None
-    return rules.outcome.cell_value(rule.prediction), {"weight": weight}
+    return rules.outcome.view.cell(rule.prediction), {"weight": weight}
 
 
 def to_frame(rules: RuleModel) -> "DataFrame":

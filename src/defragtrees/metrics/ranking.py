@@ -9,7 +9,7 @@ import numpy as np
 from defragtrees._utils import formatting as render
 from defragtrees._utils.types import Column, Rows
 from defragtrees._utils.values import is_finite
-from defragtrees.tables import check_length, check_weight, one_column
+from defragtrees.tables import check_weight
 
 __all__ = ["Gains", "best_threshold", "gains"]
 
@@ -216,7 +216,7 @@ def gains(
             raise ValueError(f"{name} must be a number; got {amount!r}.")
     k = _positive_place(rules, pos_label)
     held, likely, is_positive, weight = _ranked_rows(rules, X, y, sample_weight, k)
-    label = render.plain(rules.outcome.answer_text(rules.outcome.labels[k]))
+    label = render.plain(rules.outcome.view.prediction(rules.outcome.labels[k]))
     if not weight @ is_positive:
         raise ValueError(f"gains needs rows of the positive class; none is {label}.")
     _, step = np.unique(-np.round(likely, DIGITS), return_inverse=True)
@@ -339,12 +339,11 @@ def _positive_place(rules, pos_label):
 
 def _ranked_rows(rules, X, y, sample_weight, k):
     """Matches, probabilities of class k, whether it is true, and weights."""
-    outcome, matrix, y = rules.outcome, rules._encode(X), one_column(y)
-    check_length(len(matrix), len(y), "y")
+    outcome, matrix = rules.outcome, rules._encode(X)
+    y = outcome.read(y, len(matrix))
     check_weight(sample_weight, len(y))
     # As they are given: a row of weight 2 is contacted twice.
     weight = np.ones(len(y)) * (1.0 if sample_weight is None else sample_weight)
-    y = outcome.check(y)
     outcome.check_known(y)
     true = outcome.encode_any(y)
     kept = outcome.is_known(true) & (weight > 0)

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 from sklearn.metrics import confusion_matrix
-from sklearn.utils.validation import check_consistent_length
 
 from defragtrees._utils.types import Column, Rows
 from defragtrees.outcomes import make_outcome
@@ -219,9 +218,7 @@ def calibration(
             "calibration needs rules with probabilities; one has none. Fit them, or "
             "give each Rule its distribution."
         )
-    y = one_column(y)
-    check_consistent_length(matrix, y, sample_weight)
-    y = outcome.check(y)
+    y = outcome.read(y, len(matrix))
     outcome.check_known(y)
     return calibration_rows(rules, matrix, y, check_weight(sample_weight, len(matrix)))
 
@@ -361,7 +358,7 @@ def table_of_totals(rules, totals, y=None):
     truth = None
     if y is not None:
         outcome = rules.outcome
-        truth = outcome.indicators(outcome.encode_any(outcome.check(np.ravel(y))))
+        truth = outcome.indicators(outcome.encode_any(outcome.read(y)))
         truth = truth[:, _reported_output(rules)]
     lines = []
     _, place, counts = np.unique(totals, return_inverse=True, return_counts=True)

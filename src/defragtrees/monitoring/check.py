@@ -390,7 +390,7 @@ def check(
     elif classes is not None:
         raise ValueError("classes names those of a model; pass it too, as model.")
     if y is not None:
-        y = rules.outcome.check(np.ravel(y))
+        y = rules.outcome.read(y, len(matrix))
     names = getattr(X, "columns", None)
     notes = () if names is None else missing_columns(rules, names)
     return check_encoded(rules, matrix, y, predicted, match, level, notes)
@@ -413,11 +413,6 @@ def check_encoded(
             "with it. Fit or refit them first."
         )
     if y is not None:
-        if len(y) != len(matrix):
-            raise ValueError(
-                f"X and y must have the same number of rows; got {len(matrix)} and "
-                f"{len(y)}."
-            )
         rules.outcome.check_known(y)
     compared = _Comparison(rules, matrix, y, predicted)
     findings = [
@@ -502,7 +497,7 @@ class _Comparison:
         """How the classes of a model with other labels were understood."""
         outcome, theirs = self.rules.outcome, ", ".join(map(str, match.model_labels))
         if match.is_by_position:
-            labels = ", ".join(map(outcome.label_text, match.labels))
+            labels = ", ".join(map(outcome.view.label, match.labels))
             yield f"the model's classes {theirs} are taken to be {labels}"
         more = [str(label) for label in match.labels if label not in outcome.labels]
         if more:
@@ -514,7 +509,7 @@ class _Comparison:
         better = better_order(outcome.labels, self.model_predictions, self.predicted)
         if better is not None:
             order, _, agrees = better
-            labels = ", ".join(outcome.label_text(order[one]) for one in match.labels)
+            labels = ", ".join(outcome.view.label(order[one]) for one in match.labels)
             yield (
                 f"with the model's classes {theirs} as {labels}, they would agree on "
                 f"{render.share(agrees)} of the rows; name them in this order "

@@ -1,275 +1,204 @@
-"""Outcome: the base class of classification and regression targets."""
+"""What a kind of y is: the protocol that classes and numbers follow.
 
-import dataclasses
-import math
-import numbers
-from typing import Any, ClassVar
+A kind is a subclass of `Outcome` and one entry of `OUTCOMES`. It must write the
+abstract methods below and name its statistics (`sums`, `scores`); the others have
+defaults, and a kind whose predictions are numbers inherits most from `Numbers`. Its
+texts are a view of their own (`outcomes/text.py`).
+
+`check` reads y as it is given, in one column or several, and `encode` turns it into an
+array with one entry, or one line, per row. Only the kind looks into this array; the
+others select rows of it. Where y is asked for below, predictions of a model may come in
+its place, so that rules can imitate a model as they fit y.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from defragtrees._utils import formatting as render
-from defragtrees._utils.values import is_finite, shown
-from defragtrees.outcomes.intervals import QUANTILE
+from defragtrees._utils.types import Column, Flags, Floats, Values
 from defragtrees.outcomes.measures import Measure, Moments
+from defragtrees.outcomes.text import NumberView
+from defragtrees.tables import check_length, check_weight, one_column
 
 
-class Outcome:
-    """Base class of all kinds of y; by default a prediction is one number.
+class Outcome(ABC):
+    """Base class of all kinds of y."""
 
-    A subclass names itself (`task`, `estimator_suffix`, `error_name`,
-    `closeness_name`, `error_meaning`, `fidelity_meaning`) and writes
-
-    - `losses`, `fidelity` and `fidelity_of_loss`, by which rules are judged, and
-      `constant_loss` and `best_constants`, which some baselines need;
-    - `sums`, the statistics of the rows of each rule, and `scores`, the statistics
-      that `all_measures` are computed from; both can be added up over shards;
-    - `fit_points` and `scorecard`, if points are to be fitted.
-
-    All else has a default for numbers, which it may replace: checks, texts, what a
-    rule reports of y.
-
-    Rule sets, forests and estimators have an outcome and call its methods; nothing
-    outside this package depends on which outcome it is.
-    """
-
-    task: ClassVar[str]  # as rule files name it
+    task: ClassVar[str]  # its name in rule files
     estimator_suffix: ClassVar[str]  # of the estimators that predict it
-    sums: ClassVar[type]  # statistics of the rows of each rule
-    scores: ClassVar[type]  # statistics of predictions against y
-    all_measures: ClassVar[tuple[Measure, ...]] = ()
+    sums: ClassVar[Any]  # statistics of y in the rows of each rule, which add up
+    scores: ClassVar[Any]  # statistics of predictions against y, which add up
+    all_measures: ClassVar[tuple[Measure, ...]] = ()  # computed from `scores`
+    error_name: ClassVar[str]
+    view_class: ClassVar[type[NumberView]] = NumberView
 
-    target_kind: str = "number"  # "two classes" and "classes" are written otherwise
-    statistic: ClassVar[str] = "mean"  # what is reported of y in the rows of a rule
+    statistic: ClassVar[str] = "mean"  # what rules report of y: "mean" or "rates"
+    error_is_share: ClassVar[bool] = False  # of rows; else in the units of y
+    error_digits: ClassVar[int] = 9  # of an error that is added up from parts
+    keeps_residuals: ClassVar[bool] = False  # of rows, for intervals of predictions
+    link: str = "identity"  # from a sum of points to a prediction
+    n_points: int = 1  # columns of points
+    n_moments: int = 2  # how many numbers `moments` stores
+
+    # Labels; a kind without them has none of this
     labels: Any = None
     has_probabilities: ClassVar[bool] = False  # of each label
-    is_binary = False  # two labels, one of which is the positive class
+    is_binary: bool = False  # two labels, one of which is the positive class
     positive_index: int | None = None
     positive_class: Any = None
 
-    error_name: ClassVar[str]
-    has_own_error: ClassVar[bool] = True  # which is none of `all_measures`
-    error_meaning: ClassVar[str]
-    error_is_share: ClassVar[bool] = False  # of rows; else in the units of y
-    error_digits: ClassVar[int] = 9  # of an error that is added up from parts
-    fidelity_meaning: ClassVar[str]
-    closeness_name: ClassVar[str]
-    interval_name: ClassVar[str] = "interval"
-    then_title: ClassVar[str] = "prediction"  # of the column with predictions
-    reported_meaning: ClassVar[str] = (
-        "Behind a prediction: the range of y in most rows of the rule."
-    )
-    n_points: int = 1  # columns of points
-    n_moments: int = 2  # how many numbers `moments` gives
-
     @classmethod
-    def of(cls, classes=None, shown=None, pos_label=None):
-        """The outcome with these labels, if it has any, and their printed names."""
+    def of(cls, classes: Any = None, shown: Any = None, pos_label: Any = None) -> Self:
+        """The kind with these labels, if it has any, and their printed names."""
         return cls()
 
-    def positive_threshold(self, threshold):
-        """Of two labels, the threshold from which the positive one is predicted."""
-        return threshold
-
-    # y and predictions as arrays
-
     @property
-    def n_classes(self):
+    def n_classes(self) -> int:
         """Number of labels; 0 without labels."""
         return len(self.labels or ())
 
-    @property
-    def dtype(self):
-        """Of an array of predictions."""
-        return np.dtype(np.float64)
+    @cached_property
+    def view(self) -> Any:
+        """Its texts; see `outcomes/text.py`."""
+        return self.view_class(self)
 
-    def encode(self, y):
-        """Checked y as the search sees it: class numbers, or numbers as they are."""
-        return y
+    # y and predictions as arrays
 
-    def encode_any(self, y):
-        """`encode` without an error for unknown labels, which become -1."""
-        return y
+    def read(self, y: Column, n_rows: int | None = None) -> Values:
+        """Checked y as the user gave it, one entry or line for each of `n_rows`."""
+        values = self.check(one_column(y, warn=True))
+        if n_rows is not None:
+            check_length(n_rows, len(values), "y")
+        return values
 
-    def compact(self, encoded):
-        """Encoded y in as few bytes as will do."""
-        return encoded
+    @abstractmethod
+    def check(self, y: Values) -> Values:
+        """y as it is; ValueError for values that cannot be."""
 
-    def decode(self, encoded):
-        """Predictions from what `encode` gives."""
-        return encoded
-
-    def is_known(self, encoded):
-        """Which rows of `encode_any` have a value that can be predicted."""
-        return np.ones(len(encoded), dtype=bool)
-
-    def indicators(self, target):
-        """Encoded y as columns that can be averaged, (n_samples, n_outputs)."""
-        return np.asarray(target, dtype=np.float64)[:, None]
-
-    @property
-    def output_names(self):
-        """What the means of the columns of `indicators` are called."""
-        return ["mean"]
-
-    def outputs(self, rule):
-        """What a rule contributes to a mean, one value for each column."""
-        return [rule.prediction]
-
-    def decide(self, outputs, threshold=None, costs=None):
-        """Predictions from means of outputs, (n_samples, n_outputs)."""
-        return outputs[:, 0]
-
-    def decision(self, threshold=None, costs=None, rates=None, class_weight=None):
-        """From probabilities to a class; None where nothing is decided."""
-        return None
-
-    def stored_threshold(self, threshold):
-        """The threshold of the second class for one of the positive class."""
-        raise NotImplementedError
-
-    def target_of(self, forest, raw):
-        """Encoded predictions from the combined outputs of a forest's trees."""
-        linked = forest.linked(raw)
-        return linked[:, 0] if linked.shape[1] == 1 else linked
-
-    def probabilities_of(self, forest, raw):
-        """Class probabilities from the combined outputs of trees; None without."""
-        return None
-
-    def outputs_of(self, forest, raw):
-        """What the search imitates, from the combined outputs of trees, as columns."""
-        return self.target_of(forest, raw)[:, None]
-
-    def strata(self, y):
-        """Labels by which rows are split evenly; None without labels."""
-        return None
-
-    def observed(self, target):
-        """Encoded targets of a shard with y and without predictions of the model."""
-        return {"answers": target, "labels": target}
-
-    def moments(self, target, weight):
-        """What is stored of y in the training rows: mean and standard deviation."""
-        mean = np.average(target, weights=weight)
-        square = np.average((target - mean) ** 2, weights=weight)
-        return np.array([mean, np.sqrt(square)])
-
-    def spread(self, target, weight):
-        """Standard deviation of the target; 0 for labels."""
-        return float(self.moments(target, weight)[1])
-
-    def answer_moments(self, answers, weight):
-        """The Moments of predicted numbers; empty for labels."""
-        return Moments.of(answers, weight)
-
-    def search_target(self, target):
-        """The target on the scale on which the search measures squares."""
-        return self.indicators(target)
-
-    # Checks
-
-    def check(self, y):
-        """The numbers as float64; rejected if some are not finite."""
-        try:
-            y = np.asarray(y, dtype=np.float64)
-        except (TypeError, ValueError):
-            raise ValueError(f"y must be numeric for a {self.task}.") from None
-        if not np.isfinite(y).all():
-            raise ValueError(
-                "Input y contains NaN or infinity; finite numbers are needed."
-            )
-        return y
-
-    def has_known(self, y):
+    def has_known(self, y: Values) -> bool:
         """Whether any of the values of y can be predicted."""
         return True
 
-    def check_known(self, y):
-        """Reject y if no label can be predicted, such as labels of another type."""
-
-    def check_labels(self):
-        """Reject labels that cannot be classes."""
-
-    def check_outputs(self, n_outputs):
-        """Reject a number of outputs of trees that does not fit the outcome."""
-
-    def check_answers(self, answers):
-        """Reject predictions of a model that rules cannot imitate."""
-
-    def check_rule(self, rule, is_averaged=False):
-        """Reject a rule that predicts no finite number, or has class shares."""
-        if not (_is_number(rule.prediction) and math.isfinite(rule.prediction)):
+    def check_known(self, y: Values) -> None:
+        """Raise ValueError if none of y can be predicted, as labels of another type."""
+        if not self.has_known(y):
             raise ValueError(
-                f"A rule must predict a finite number; got {shown(rule.prediction)}."
+                f"y must have labels such as {list(self.labels)[:5]!r}; got "
+                f"{np.unique(y).tolist()[:5]!r}. Are they of another type?"
             )
-        if rule.rates is not None or rule.distribution is not None:
-            raise ValueError("rates and distribution are for classes, not for numbers.")
-        for name in ("model_mean", "alone"):
-            value = getattr(rule, name)
-            if value is not None and not _is_number(value):
-                raise ValueError(f"{name} of a number must be a number; got {value!r}.")
 
-    def check_intervals(self, residuals, rate_bands):
-        """Reject what a RuleModel keeps for intervals if it is not of this y."""
-        if rate_bands is not None:
-            raise ValueError("rate_bands are for classes; these rules predict numbers.")
+    @property
+    def dtype(self) -> Any:
+        """The dtype of predictions."""
+        return np.dtype(np.float64)
 
-    def with_probability(self, rule, probability):
-        """A rule with another probability of what it predicts."""
-        raise ValueError("probability is for rules that predict a class.")
+    def encode(self, y: Values) -> Values:
+        """Checked y, or predictions, as arrays of numbers; labels by their position."""
+        return y
 
-    def with_answer(self, rule, answer):
-        """A rule with another prediction, whose error is not known."""
-        if not is_finite(answer):
-            raise ValueError(
-                f"These rules predict finite numbers; got {answer!r}. Give a number."
-            )
-        return dataclasses.replace(
-            rule, prediction=float(answer), error=math.nan, spread=None
-        )
+    def encode_any(self, y: Values) -> Values:
+        """`encode` without an error for unknown labels, which become -1."""
+        return self.encode(y)
 
-    def read_answer(self, text):
-        """What `with_answer` takes, from a text such as "131,900"."""
-        try:
-            return float(text.replace(",", ""))
-        except ValueError:
-            raise ValueError(f"A number must be predicted; got {text!r}.") from None
+    def is_known(self, encoded: Values) -> Flags:
+        """Which rows of `encode_any` have a value that can be predicted."""
+        return np.ones(len(encoded), dtype=bool)
 
-    # Errors and measures
+    def compact(self, encoded: Values) -> Values:
+        """Encoded y in as few bytes as will do."""
+        return encoded
 
-    def losses(self, expected, predicted):
+    def decode(self, encoded: Values) -> Values:
+        """Predictions as users get them, from encoded ones."""
+        return encoded
+
+    @abstractmethod
+    def indicators(self, y: Values) -> Floats:
+        """Encoded y as columns whose means rules report, (n_samples, n_outputs)."""
+
+    def mean_weight(self, y: Values | None, weight: Floats) -> Floats:
+        """Weights of rows in these means: times the exposure, if y has one."""
+        return weight
+
+    @property
+    def output_names(self) -> list[str]:
+        """What the means of the columns of `indicators` are called."""
+        return ["mean"]
+
+    @abstractmethod
+    def moments(self, y: Values, weight: Floats) -> Any:
+        """What is stored of y in the training rows, as `n_moments` numbers."""
+
+    def search_target(self, outputs: Floats) -> Floats:
+        """Outputs of rows on the scale on which the search measures squares."""
+        return outputs
+
+    # Models that rules imitate
+
+    def check_outputs(self, n_outputs: int) -> None:  # noqa: B027
+        """Raise ValueError for a number of outputs of trees that does not fit."""
+
+    def check_answers(self, predictions: Values) -> None:  # noqa: B027
+        """Raise ValueError for predictions of a model that rules cannot imitate."""
+
+    @abstractmethod
+    def target_of(self, forest: Any, raw: Floats) -> Values:
+        """Encoded predictions from the combined outputs of a forest's trees."""
+
+    def probabilities_of(self, forest: Any, raw: Floats) -> Floats | None:
+        """Class probabilities from the combined outputs of trees; None without."""
+        return None
+
+    # Losses
+
+    @abstractmethod
+    def losses(self, y: Column, predicted: Column) -> Floats:
         """The loss of each row."""
-        raise NotImplementedError
 
-    def fidelity(self, answers, predicted, sample_weight=None):
-        """How well rules imitate the model's predictions; 1 if they are equal."""
-        raise NotImplementedError
+    @abstractmethod
+    def fidelity_of_loss(self, loss: float, moments: Moments) -> float:
+        """How well rules imitate a model, from their mean loss against it; at most 1.
 
-    def fidelity_of_loss(self, loss, variance, largest):
-        """The same from a mean loss and the variance of predictions up to `largest`."""
-        raise NotImplementedError
+        `moments` are those of its predictions.
+        """
 
-    def constant_loss(self, target, weight):
-        """A function of rows: the sum of losses if all get the best one prediction."""
-        raise NotImplementedError
+    def error(self, y: Column, predicted: Column, sample_weight: Any = None) -> float:
+        """The mean loss."""
+        return float(np.average(self.losses(y, predicted), weights=sample_weight))
 
-    def best_constants(self, group, target, weight, n_groups):
-        """The encoded prediction with the smallest loss in each group of rows."""
-        raise NotImplementedError
+    def fidelity(
+        self,
+        reference: Column,
+        predicted: Column,
+        sample_weight: Column | None = None,
+    ) -> float:
+        """How well predictions imitate those of a model; 1 if they are equal."""
+        reference = np.asarray(reference)
+        weight = check_weight(sample_weight, len(reference))
+        loss = self.error(reference, predicted, weight)
+        return self.fidelity_of_loss(loss, self.prediction_moments(reference, weight))
 
-    def nats(self, target, weight, reported):
-        """Negative log-likelihood of the encoded y, given what rules report."""
-        mean = max(self.error(target, reported[:, 0], weight), 1e-300)
-        return 0.5 * weight.sum() * math.log(mean)
+    def prediction_moments(self, predictions: Values, weight: Floats) -> Moments:
+        """The Moments of predicted numbers; empty for labels."""
+        return Moments()
 
-    def error(self, expected, predicted, sample_weight=None):
-        """Mean loss: share of wrong classes, or mean squared error."""
-        return float(
-            np.average(self.losses(expected, predicted), weights=sample_weight)
-        )
+    @abstractmethod
+    def nats(self, y: Values, weight: Floats, reported: Floats) -> float:
+        """Negative log-likelihood of y, given what rules report."""
 
-    def measures(self, scores=None):
-        """The measures of this outcome; with `scores` those that these suffice for."""
+    def shown_error(self, error: float) -> float:
+        """An error in the units in which it is printed."""
+        return error
+
+    def shown_deviation(self, error: float, deviation: float) -> float:
+        """The standard error of a shown error, from that of the error."""
+        return deviation
+
+    def measures(self, scores: Any = None) -> list[Measure]:
+        """The measures of this kind; with `scores` those that these suffice for."""
         has_probabilities = scores is None or scores.has_probabilities
         return [
             measure
@@ -277,273 +206,154 @@ class Outcome:
             if has_probabilities or not measure.needs_probabilities
         ]
 
-    def measured(self, scores):
+    def measured(self, scores: Any) -> dict[str, float]:
         """From name to value, the measures of some scores."""
         return {measure.name: measure.of(scores) for measure in self.measures(scores)}
 
-    def measure(self, y, answers, weight=None, probabilities=None, costs=None):
+    def measure(
+        self,
+        y: Values,
+        predicted: Values,
+        weight: Floats | None = None,
+        probabilities: Floats | None = None,
+        costs: Floats | None = None,
+    ) -> dict[str, float]:
         """From name to value, the measures of predictions against y."""
         weight = np.ones(len(y)) if weight is None else weight
-        columns = self.encode_any(y), weight, self.encode_any(answers), probabilities
+        columns = self.encode_any(y), weight, self.encode_any(predicted), probabilities
         return self.measured(self.scores.of(self, *columns, costs))
 
-    def shown_measures(self, there=None, *, narrow=False, also=None, has_costs=True):
-        """From name to heading, the measures that a table shows.
+    # Two models
 
-        `there` has the names that were measured, all by default. A narrow table shows
-        those with a short heading, and the one named by `also`. Without costs the
-        expected cost is the error, so it is left out.
-        """
-        shown = {}
-        for measure in self.measures():
-            heading = measure.head if narrow else measure.label
-            if measure.name == also:
-                heading = heading or measure.label
-            is_there = there is None or measure.name in there
-            is_the_error = measure.name == "expected_cost" and not has_costs
-            if heading and is_there and not is_the_error:
-                shown[measure.name] = heading
-        if self.has_own_error or not shown:
-            shown = {"error": self.error_name, **shown}
-        return shown
+    @abstractmethod
+    def agreement(self, one: Values, two: Values) -> float:
+        """How much two predictions of each row agree, from 0 to 1."""
 
-    def shown_error(self, error):
-        """An error in the units in which it is printed."""
-        return error
+    @abstractmethod
+    def change_measures(
+        self, before: Values, after: Values, y: Values | None = None
+    ) -> dict[str, float]:
+        """From name to value, how far two predictions of each row are apart."""
 
-    def shown_deviation(self, error, deviation):
-        """The standard error of a shown error, from that of the error."""
-        return deviation
-
-    def agreement(self, one, two):
-        """How much of the variance of two predictions is common, from 0 to 1."""
-        variance = (one.var() + two.var()) / 2
-        distance = ((one - two) ** 2).mean()
-        return float(max(0.0, 1 - distance / variance)) if variance else 1.0
-
-    def change_measures(self, before, after, y=None):
-        """From name to value, how far two predictions of each row are apart.
-
-        For classes with y, the number of rows that are newly right (`n_mended`) and
-        newly wrong (`n_broken`).
-        """
-        if not len(before):
-            return {}
-        return {"mean_change": float(np.abs(before - after).mean())}
-
-    def moves(self, before, after):
+    def moves(self, before: Values, after: Values) -> tuple[tuple[str, str, int], ...]:
         """From which class to which predictions went, and in how many rows."""
         return ()
 
-    def is_same_answer(self, one, other):
+    def is_same_answer(self, one: Any, other: Any) -> bool:
         """Whether two predictions are of one kind: equal labels, or any two numbers."""
         return True
 
-    def without_share(self, rules):
-        """The labels that no rule gives any probability."""
-        return ()
+    # What a rule predicts and reports
 
-    # Calibration
+    @abstractmethod
+    def check_rule(self, rule: Any, is_averaged: bool = False) -> None:
+        """Raise ValueError for a rule that cannot predict y."""
 
-    def reported(self, rules, held):
-        """What rules that match rows report: probabilities, or a number."""
-        return rules._predict(held)[:, None]
+    def check_intervals(self, residuals: Any, rate_bands: Any) -> None:
+        """Raise ValueError for intervals that rules for this y do not have."""
+        for name, value, is_kept in (
+            ("residuals", residuals, self.keeps_residuals),
+            ("rate_bands", rate_bands, self.has_probabilities),
+        ):
+            if value is not None and not is_kept:
+                raise ValueError(f"Rules for a {self.task} have no {name}.")
 
-    def reported_label(self, rule):
-        """The label whose rate a rule reports, as an entry of a table row."""
-        return {}
+    @abstractmethod
+    def with_prediction(self, rule: Any, prediction: Any) -> Any:
+        """A rule with another prediction, whose error is not known."""
 
-    def rate_index(self, rule):
+    def with_probability(self, rule: Any, probability: float) -> Any:
+        """A rule with another probability of what it predicts."""
+        raise ValueError("probability is for rules that predict a class.")
+
+    @abstractmethod
+    def estimated_prediction(
+        self, sums: Any, k: int, decision: Any, worth: float = 1.0
+    ) -> dict[str, Any]:
+        """Prediction of rule k from the RuleSums of its rows, as fields of a Rule.
+
+        Where one rule predicts each row it is shrunk towards the mean of all rows;
+        without y it is the mean of the model. Each row counts as `worth` rows drawn
+        after the model was trained.
+        """
+
+    @abstractmethod
+    def estimate(self, rule: Any) -> dict[str, Any]:
+        """Statistics of y that a rule reports, as entries of `RuleModel.rows`."""
+
+    def rate_index(self, rule: Any) -> int:
         """The column of `indicators` whose rate or mean a rule reports."""
         return 0
 
-    def observed_interval(self, observed, variance, weight):
-        """An observed mean, and the ends of its 95 % interval."""
-        half = QUANTILE * math.sqrt(variance / weight)
-        return observed, observed - half, observed + half
+    def reported_label(self, rule: Any) -> dict[str, Any]:
+        """The label whose rate a rule reports, as an entry of a table row."""
+        return {}
 
-    # What a rule predicts and reports, from the sums of its rows
-
-    def reported_means(self, means):
+    def reported_means(self, means: Any) -> Any:
         """The means of the columns of `indicators`, as a rule reports them."""
         return means[0]
 
-    def estimated_prediction(self, sums, k, decision, worth=1.0):
-        """Prediction of the rule k from the RuleSums of its rows, as fields of a Rule.
+    def reported(self, rules: Any, matches: Flags) -> Floats:
+        """What rules that match rows report, in columns as those of `indicators`."""
+        predictions: Floats = rules._predict(matches)[:, None]
+        return predictions
 
-        It is the mean of y, shrunk towards the overall mean where one rule predicts
-        each row; without y it is the mean of the model. Each row counts as `worth`
-        rows drawn after the model was trained.
-        """
-        if sums.labels is not None and sums.patterns is None:
-            mean = sums.labels.shrunk_mean(k, worth)
-            return sums.labels.answer(self, mean, sums.labels.spread)
-        target = sums.target if sums.labels is None else sums.labels
-        basis = target.basis(k if target.weight[k] else None)
-        return target.answer(self, basis, target.spread)
+    @abstractmethod
+    def observed_interval(
+        self, observed: float, variance: float, weight: float
+    ) -> tuple[float, float, float]:
+        """An observed mean, and the ends of its 95 % interval."""
 
-    def ordered_value(self, prediction, distribution):
+    def outputs(self, rule: Any) -> Sequence[float]:
+        """What a rule contributes to a mean over rules, one value for each column."""
+        return [rule.prediction]
+
+    def decision(
+        self,
+        threshold: float | None = None,
+        costs: Any = None,
+        rates: Any = None,
+        class_weight: Any = None,
+    ) -> Any:
+        """The Decision from probabilities to a class; None where nothing is decided."""
+        return None
+
+    def decide(
+        self, outputs: Floats, threshold: float | None = None, costs: Any = None
+    ) -> Values:
+        """Predictions from means of outputs, (n_samples, n_outputs)."""
+        return outputs[:, 0]
+
+    def ordered_value(self, prediction: Any, distribution: Any) -> float:
         """The number by which predictions are ordered."""
-        return prediction
+        return float(prediction)
 
-    def of_ordered_value(self, value, decision):
+    def of_ordered_value(self, value: float, decision: Any) -> dict[str, Any]:
         """What a rule with this `ordered_value` predicts, as entries of it."""
         return {"prediction": value}
 
     # Points, whose sum is the prediction
 
-    def fit_points(self, held, weight, sums):
+    @abstractmethod
+    def fit_points(self, matches: Floats, weight: Floats, sums: Floats) -> Floats:
         """Points by patterns of rules, from sums of `indicators`; see `points`."""
-        raise NotImplementedError
 
-    def scorecard(self, held, weight, sums, points):
+    @abstractmethod
+    def scorecard(
+        self, matches: Floats, weight: Floats, sums: Floats, points: Floats
+    ) -> Any:
         """Whole points instead of the exact ones of `fit_points`."""
-        raise NotImplementedError
 
-    def points_digits(self, spread):
-        """Digits after the point of points: to a thousandth of the target's spread."""
-        return 3 - math.floor(math.log10(spread)) if spread > 0 else 12
+    def points_digits(self, spread: float) -> int:
+        """Digits after the point of points."""
+        return 3
 
-    def linked(self, values):
-        """Predictions from sums of points, (n_samples, n_points)."""
+    def linked(self, values: Floats) -> Floats:
+        """Means that follow from sums of points, (n_samples, n_points)."""
         return values
 
-    def decide_points(self, values, threshold=None, costs=None):
+    def decide_points(
+        self, values: Floats, threshold: float | None = None, costs: Any = None
+    ) -> Values:
         """Predictions from sums of points, (n_samples, n_points)."""
         return self.linked(values)[:, 0]
-
-    def points_text(self, points):
-        """Points as text."""
-        return render.signed(points[0])
-
-    def sum_text(self, unit, origin):
-        """What a sum of points stands for."""
-        if unit == 1.0 and origin == 0.0:
-            return "the prediction"
-        if origin == 0.0:
-            return f"multiplied by {render.grouped(unit)} to give the prediction"
-        return (
-            f"{render.grouped(origin)} for a prediction of 0, and each further point "
-            f"adds {render.grouped(unit)}"
-        )
-
-    # Texts
-
-    def answer_text(self, answer):
-        """A prediction as text, exactly as it is predicted."""
-        return render.grouped(answer)
-
-    @property
-    def target_text(self):
-        """What is predicted, in a sentence."""
-        return "a number"
-
-    def label_text(self, answer):
-        """A prediction within a sentence."""
-        return self.answer_text(answer)
-
-    def short_text(self, answer):
-        """A prediction as text where room is scarce."""
-        return render.rounded(answer)
-
-    def answer_of_points_text(self, answer):
-        """A prediction as text that followed from points."""
-        # The sum of exact points has digits that nobody wrote down.
-        return render.rounded(answer, 9)
-
-    def statistic_text(self, value):
-        """A mean or rate of y as text."""
-        return render.rounded(value)
-
-    def gap_text(self, gap):
-        """How far two means or rates are apart, as text."""
-        return render.rounded(gap)
-
-    def measure_text(self, value):
-        """A measure as text."""
-        return render.rounded(value)
-
-    def outputs_text(self, rule):
-        """What a rule contributes to a mean, as text."""
-        return self.answer_text(rule.prediction)
-
-    def cell_value(self, answer):
-        """A prediction as a cell of a table."""
-        return float(answer)
-
-    def cells(self, rule):
-        """The statistics of y that a rule reports, as cells of a table."""
-        low, high = rule.quantiles or (None, None)
-        return {
-            "10 % quantile": low,
-            "90 % quantile": high,
-            "model": rule.model_mean,
-        }
-
-    def error_text(self, error):
-        """An error as text, in the units in which it is printed."""
-        return render.rounded(self.shown_error(error))
-
-    def error_phrase(self, error):
-        """An error as text with its name."""
-        return f"{self.error_name} {self.error_text(error)}"
-
-    def evidence_text(self, error):
-        """How close a rule is to what it imitates, as text."""
-        return self.error_phrase(error)
-
-    def closeness_text(self, error):
-        """The same under the title `closeness_name`."""
-        return self.error_text(error)
-
-    def is_error_of_y(self, rules):
-        """Whether the errors of rules follow from their rates."""
-        return False
-
-    def estimate(self, rule):
-        """Statistics of y that a rule reports, as entries of `RuleModel.rows`."""
-        return {}
-
-    def estimate_text(self, rule):
-        """The same as text; empty if they were not measured."""
-        return ""
-
-    def estimate_columns(self, rules):
-        """The same as columns of a table: from title to texts, one per rule."""
-        return {}
-
-    def detail_columns(self, rules):
-        """Further statistics for `RuleModel.table(details=True)`, as columns."""
-        return {}
-
-    def rate_title(self, rule=None):
-        """Heading of the estimates of a rule, or of all rules."""
-        return self.then_title
-
-    def contribution(self, rule):
-        """What a rule contributes to a mean, as an entry of a table by its title."""
-        return {self.then_title: self.answer_text(rule.prediction)}
-
-    def differs_alone(self, rule):
-        """Whether the estimate of a rule depends on the rules before it."""
-        return False
-
-    def alone_text(self, rule):
-        """The rate or mean of all rows that match a rule of a list.
-
-        Empty if it is unknown or the same as that of the rows that it predicts.
-        """
-        return ""
-
-    def basis_text(self, rule, probabilities, interval=None):
-        """Estimate, interval and rows behind a prediction; empty if not measured."""
-        return ""
-
-    @staticmethod
-    def _is_first(rule):
-        """Whether no rule before it takes any row that it matches, as far as known."""
-        return rule.alone is None or rule.coverage <= rule.share * (1 + 1e-9)
-
-
-def _is_number(value):
-    return isinstance(value, numbers.Real) and not isinstance(value, bool | np.bool_)

@@ -8,12 +8,11 @@ from typing import Any, ClassVar
 import numpy as np
 import scipy  # whose modules are imported on first use
 
-from defragtrees._utils import formatting as render
 from defragtrees._utils.values import all_rounded, is_finite
 from defragtrees.outcomes.base import Outcome
-from defragtrees.outcomes.decision import make_decision, threshold_of_second
+from defragtrees.outcomes.decision import make_decision
 from defragtrees.outcomes.intervals import QUANTILE, wilson_interval
-from defragtrees.outcomes.measures import Measure, Moments, RankedWeights
+from defragtrees.outcomes.measures import Measure, RankedWeights
 from defragtrees.outcomes.points import (
     PRIOR_ROWS,
     fit_log_odds,
@@ -22,10 +21,10 @@ from defragtrees.outcomes.points import (
     whole_log_odds,
     whole_points,
 )
+from defragtrees.outcomes.text import ClassView, NumberView
 
 LEAST_SHARE = 1e-6  # that a class is given, as its logarithm is taken
 SLACK = 0.01  # by which probabilities written by hand may miss a sum of 1
-LEAST_APART = 0.02  # rates that differ by less are as good as the same
 # Rows that each rule is given at the rate of all rows, whatever the data: with one
 # no class is ever impossible; with more than z² of a 95 % interval the estimate might
 # lie outside Wilson's interval, whose middle is shrunk by as much.
@@ -352,19 +351,9 @@ class Classes(Outcome):
     statistic: ClassVar[str] = "rates"
     has_probabilities: ClassVar[bool] = True
     error_name: ClassVar[str] = "error"
-    error_meaning: ClassVar[str] = "the share of rows with a wrong prediction"
     error_is_share: ClassVar[bool] = True
     error_digits: ClassVar[int] = 12
-    fidelity_meaning: ClassVar[str] = (
-        "the share of rows with the same prediction by rules and model"
-    )
-    closeness_name: ClassVar[str] = "agreement"
-    then_title: ClassVar[str] = "then"
-    interval_name: ClassVar[str] = "95 % interval"
-    reported_meaning: ClassVar[str] = (
-        "P is the estimated probability of a class. In brackets: how many rows of the "
-        "rule have this class, and the 95 % interval."
-    )
+    view_class: ClassVar[type[NumberView]] = ClassView
 
     @classmethod
     def of(cls, classes=None, shown=None, pos_label=None):
@@ -376,9 +365,9 @@ class Classes(Outcome):
         return len(self.labels) == 2
 
     @property
-    def target_kind(self):
-        """Two classes are often written in another way than more."""
-        return "two classes" if self.is_binary else "classes"
+    def link(self):
+        """From sums of points to probabilities."""
+        return "logit" if self.is_binary else "softmax"
 
     @property
     def positive_index(self):
@@ -389,16 +378,6 @@ class Classes(Outcome):
     def positive_class(self):
         """Of two classes, the one whose rate is reported."""
         return self.labels[self.positive_index]
-
-    def positive_threshold(self, threshold):
-        """The threshold of the positive class; that of the second is what is stored."""
-        return threshold if self.positive_index == 1 else round(1.0 - threshold, 11)
-
-    def stored_threshold(self, threshold):
-        """The threshold of the second class for one of the positive class."""
-        if self.positive_index == 1:
-            return float(threshold)
-        return threshold_of_second(float(threshold))
 
     # y and predictions as arrays
 
@@ -443,7 +422,7 @@ class Classes(Outcome):
     @property
     def output_names(self):
         """The classes, as in a sentence."""
-        return [self.label_text(label) for label in self.labels]
+        return [self.view.label(label) for label in self.labels]
 
     def outputs(self, rule):
         """What a rule contributes to a mean: its class shares."""
@@ -483,9 +462,6 @@ class Classes(Outcome):
             return np.hstack([1 - linked, linked])
         return linked
 
-    def strata(self, y):
-        return y
-
     def expected_auc(self, likely, reported):
         """AUC of reported probabilities where `likely` are the true ones."""
         n_rows, n_classes = likely.shape
@@ -495,9 +471,6 @@ class Classes(Outcome):
         )
         return scores.auc()
 
-    def observed(self, target):
-        return {**super().observed(target), "probabilities": self.indicators(target)}
-
     @property
     def n_moments(self):
         """How many numbers `moments` gives: one for each class."""
@@ -506,15 +479,6 @@ class Classes(Outcome):
     def moments(self, target, weight):
         """What is stored of y in the training rows: the weight of each class."""
         return np.bincount(target, weight, self.n_classes)
-
-    def outputs_of(self, forest, raw):
-        return self.probabilities_of(forest, raw)
-
-    def spread(self, target, weight):
-        return 0.0
-
-    def answer_moments(self, answers, weight):
-        return Moments()
 
     def search_target(self, probabilities):
         """Probabilities on a scale on which their noise is even, (n_samples, n).
@@ -550,22 +514,8 @@ class Classes(Outcome):
         return y
 
     def has_known(self, y):
-        return bool(set(self.labels).intersection(np.unique(y).tolist()))
-
-    def check_known(self, y):
         # A class that training did not have is no mistake: the rules are wrong there.
-        if not self.has_known(y):
-            raise ValueError(
-                f"y must have labels such as {list(self.labels)[:5]!r}; got "
-                f"{np.unique(y).tolist()[:5]!r}. Are they of another type?"
-            )
-
-    def check_labels(self):
-        """Reject classes that are not distinct."""
-        if len(set(self.labels)) != self.n_classes:
-            raise ValueError(
-                f"Classes must differ from each other; got {list(self.labels)}."
-            )
+        return bool(set(self.labels).intersection(np.unique(y).tolist()))
 
     def check_outputs(self, n_outputs):
         allowed = {self.n_classes} | ({1} if self.is_binary else set())
@@ -594,15 +544,16 @@ class Classes(Outcome):
         if rule.quantiles is not None:
             raise ValueError("quantiles are for numbers; these rules predict classes.")
 
-    def with_answer(self, rule, answer):
+    def with_prediction(self, rule, prediction):
         """A rule with another label, which may be given as its text."""
         labels = {str(label): label for label in self.labels}
-        labels |= {self.answer_text(label): label for label in self.labels}
-        label = answer if answer in self.labels else labels.get(str(answer))
+        labels |= {self.view.prediction(label): label for label in self.labels}
+        known = prediction in self.labels
+        label = prediction if known else labels.get(str(prediction))
         if label is None:
             raise ValueError(
-                f"These rules predict one of {list(self.labels)[:5]}; got {answer!r}. "
-                "Take one of them."
+                f"These rules predict one of {list(self.labels)[:5]}; got "
+                f"{prediction!r}. Take one of them."
             )
         return dataclasses.replace(rule, prediction=label, error=math.nan)
 
@@ -621,24 +572,13 @@ class Classes(Outcome):
         shares[place] = probability
         return dataclasses.replace(rule, distribution=tuple(shares.tolist()))
 
-    def read_answer(self, text):
-        return text
-
-    def check_intervals(self, residuals, rate_bands):
-        if residuals is not None:
-            raise ValueError("residuals are for numbers; these rules predict classes.")
-
     # Errors
 
     def losses(self, expected, predicted):
         """For each row 1 if the class is wrong, else 0."""
         return (np.ravel(expected) != np.ravel(predicted)).astype(np.float64)
 
-    def fidelity(self, answers, predicted, sample_weight=None):
-        """Share of rows with the model's class."""
-        return 1.0 - self.error(answers, predicted, sample_weight)
-
-    def fidelity_of_loss(self, loss, variance, largest):
+    def fidelity_of_loss(self, loss, moments):
         return 1.0 - loss
 
     def constant_loss(self, target, weight):
@@ -684,14 +624,6 @@ class Classes(Outcome):
     def is_same_answer(self, one, other):
         return one == other
 
-    def without_share(self, rules):
-        shares = np.array([rule.distribution for rule in rules])
-        return tuple(
-            label
-            for label, share in zip(self.labels, shares.max(axis=0), strict=True)
-            if share <= 0
-        )
-
     # What a rule predicts and reports of y
 
     def reported_means(self, means):
@@ -700,7 +632,7 @@ class Classes(Outcome):
     def estimated_prediction(self, sums, k, decision, worth=1.0):
         """Class shares and the class that follows from them.
 
-        The rates of y among its rows, drawn a little to those of all rows, or without y
+        The rates of y among its rows, shrunk towards the overall rates, or without y
         the model's mean probabilities.
         """
         if sums.labels is not None:
@@ -765,207 +697,12 @@ class Classes(Outcome):
             "alone": entry(rule.alone),
         }
 
-    def differs_alone(self, rule):
-        """Whether the rate of all rows that it matches is outside its interval."""
-        if self._is_first(rule):
-            return False
-        found = self.estimate(rule)
-        low, high = found["interval"] or (found["model_mean"],) * 2
-        apart = max(low - found["alone"], found["alone"] - high)
-        own = found["rate"] if found["interval"] else found["model_mean"]
-        return apart > 0 and abs(found["alone"] - own) > LEAST_APART
-
-    # Texts
-
-    def answer_text(self, answer):
-        """A label as text."""
-        if self.shown and answer in self.labels:
-            return self.shown[self.labels.index(answer)] or str(answer)
-        return str(answer)
-
-    def label_text(self, answer):
-        """A label within a sentence, in quotes where it needs them."""
-        return render.label(self.answer_text(answer))
-
-    @property
-    def target_text(self):
-        return f"one of: {render.plain(', '.join(map(self.label_text, self.labels)))}"
-
-    def short_text(self, answer):
-        return self.answer_text(answer)
-
-    def answer_of_points_text(self, answer):
-        return self.answer_text(answer)
-
-    def statistic_text(self, value):
-        return render.share(value)
-
-    def gap_text(self, gap):
-        return f"{100 * gap:.1f} points"
-
-    def measure_text(self, value):
-        # Points stand below each other where all is near one.
-        return f"{value:.4f}" if value < 10 else render.rounded(value)
-
-    def outputs_text(self, rule):
-        """The class shares of a rule as text."""
-        return ", ".join(
-            f"{self.label_text(label)}: {render.number(share)}"
-            for label, share in zip(self.labels, rule.distribution, strict=True)
-            if share
-        )
-
-    def cell_value(self, answer):
-        return render.plain(self.answer_text(answer))
-
-    def cells(self, rule):
-        """For each class probability, rate and interval, as cells of a table."""
-        unknown = [None] * self.n_classes
-        values = {}
-        for label, probability, rate, (low, high), mean in zip(
-            self.labels,
-            rule.distribution or unknown,
-            unknown if rule.rates is None else rule.rates,
-            rule.interval or [(None, None)] * self.n_classes,
-            unknown if rule.model_mean is None else rule.model_mean,
-            strict=True,
-        ):
-            text = self.answer_text(label)
-            values |= {
-                f"probability {text}": probability,
-                f"rate {text}": rate,
-                f"rate {text} from": low,
-                f"rate {text} to": high,
-                f"model {text}": mean,
-            }
-        return values
-
-    def error_text(self, error):
-        return render.share(error)
-
-    def error_phrase(self, error):
-        """An error as text with its name."""
-        return f"{render.share(error)} wrong"
-
-    def closeness_text(self, error):
-        return render.percent(1 - error)
-
-    def evidence_text(self, error):
-        return f"{render.percent(1 - error)} agreement with the model"
-
-    def is_error_of_y(self, rules):
-        """Whether the errors of rules follow from their rates."""
-        # So it is if y was imitated; then there is no agreement to report.
-        measured = [rule for rule in rules if rule.rates and rule.error == rule.error]
-        return bool(measured) and all(
-            abs(1 - rule.error - rule.rates[self.labels.index(rule.prediction)]) < 1e-9
-            for rule in measured
-        )
-
-    def alone_text(self, rule):
-        """The rate of all rows that it matches; empty if it is the same."""
-        found = self.estimate(rule)
-        own = found["model_mean"] if found["interval"] is None else found["rate"]
-        if self._is_first(rule) or math.isnan(own):
-            return ""
-        text = render.percent(found["alone"])
-        return "" if text == render.percent(own) else text
-
-    def _rate_texts(self, rule):
-        """Estimated probability and its interval as text; empty where unknown."""
-        found = self.estimate(rule)
-        if math.isnan(found["estimate"]):
-            return "", ""
-        if found["interval"] is None:
-            return render.percent(found["estimate"]), ""
-        digits = render.percent_digits(*found["interval"])
-        bounds = render.percent_range(*found["interval"])
-        return render.percent(found["estimate"], digits), bounds
-
-    def rate_title(self, rule=None):
-        """The class whose probability is shown, as in "P(ill)".
-
-        Without a rule it is the heading for all rules.
-        """
-        if rule is None and not self.is_binary:
-            return f"P({self.then_title})"
-        k = self.positive_index if rule is None else self.rate_index(rule)
-        return f"P({self.label_text(self.labels[k])})"
-
-    def estimate_text(self, rule):
-        """Estimated probability of a class, what was counted, and the interval."""
-        rate, bounds = self._rate_texts(rule)
-        if not rate or math.isnan(rule.n_rows):
-            return ""
-        head = f"{self.rate_title(rule)} = {rate}"
-        if bounds:
-            counts = _counts(rule, self.estimate(rule)["rate"])
-            return f"{head} ({counts} rows, 95 % interval {bounds})"
-        return f"{head} ({render.count(rule.n_rows)} rows, by the model)"
-
-    def estimate_columns(self, rules):
-        """Estimated probabilities and their intervals."""
-        rates, bounds = zip(*map(self._rate_texts, rules), strict=True)
-        return {self.rate_title(): list(rates), self.interval_name: list(bounds)}
-
-    def contribution(self, rule):
-        return {self.rate_title(): self._rate_texts(rule)[0]}
-
-    def detail_columns(self, rules):
-        """How many rows of a rule have the class whose probability is shown."""
-        counts = [
-            "" if rule.interval is None else _counts(rule, self.estimate(rule)["rate"])
-            for rule in rules
-        ]
-        return {"observed": counts}
-
-    def basis_text(self, rule, probabilities, interval=None):
-        """Probability of a class, its interval, and the rows that it follows from."""
-        if probabilities is None:
-            return ""
-        k = self.rate_index(rule)
-        interval = self.estimate(rule)["interval"] or interval
-        digits = 0 if interval is None else render.percent_digits(*interval)
-        text = f"{self.rate_title(rule)} = {render.percent(probabilities[k], digits)}"
-        if interval is not None:
-            text += f", 95 % interval {render.percent_range(*interval)}"
-        if rule.n_rows > 0:
-            text += f", {render.count(rule.n_rows)} rows"
-        return text
-
     # Points: of two classes the log-odds of the second, of more the logs of all shares
 
     @property
     def n_points(self):
         """Columns of points: of two classes the second's, else one for each."""
         return 1 if self.is_binary else self.n_classes
-
-    def points_digits(self, spread):
-        return 3
-
-    def points_text(self, points):
-        """Points as text; of more than two classes those of each."""
-        if len(points) == 1:
-            return render.signed(points[0])
-        return ", ".join(
-            f"{self.label_text(label)} {render.signed(value)}"
-            for label, value in zip(self.labels, points, strict=True)
-        )
-
-    def sum_text(self, unit, origin):
-        """What a sum of points stands for."""
-        if not self.is_binary:
-            text = "the logarithm of a probability, up to a constant for all classes"
-            factor = f"multiplied by {render.rounded(unit)} to give "
-            return text if unit == 1.0 else factor + text
-        whose = self.label_text(self.labels[int(unit > 0)])
-        if abs(unit) == 1.0 and origin == 0.0:
-            return f"the log-odds of {whose}"
-        doubling = render.rounded(math.log(2) / abs(unit))
-        return (
-            f"{render.rounded(origin)} where {whose} has a probability of 50 %, and "
-            f"{doubling} more points double the odds"
-        )
 
     def linked(self, values):
         """Probabilities from sums of points, (n_samples, n_points)."""
@@ -1018,9 +755,3 @@ class Classes(Outcome):
         """Prior that shrinks points towards zero: rows at the overall rate."""
         rates = sums.sum(axis=0) / weight.sum()
         return PRIOR_ROWS * max(float(np.max(rates * (1 - rates))), 1e-3)
-
-
-def _counts(rule, rate):
-    n_rows = rule.n_rows
-    n_found = rate * n_rows if n_rows < 10 else round(rate * n_rows)
-    return f"{render.count(n_found)} of {render.count(n_rows)}"

@@ -150,6 +150,11 @@ def threshold_of_second(threshold):
     return min(1.0 - threshold + LEAST_LOWER, 1.0 - LEAST_LOWER)
 
 
+def positive_threshold(threshold, positive_index):
+    """The threshold of the positive class from that of the second, which is stored."""
+    return threshold if positive_index == 1 else round(1.0 - threshold, 11)
+
+
 def cost_matrix(rules):
     """What each mistake costs by a rule set's costs or threshold; else 1."""
     if rules.costs is not None:

@@ -1,14 +1,16 @@
 """Regression: numbers, their means and quantiles, and how they are measured."""
 
+import dataclasses
 import math
+import numbers
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
-from defragtrees._utils import formatting as render
+from defragtrees._utils.values import is_finite, shown
 from defragtrees.outcomes.base import Outcome
-from defragtrees.outcomes.intervals import LARGEST_LEVERAGE
+from defragtrees.outcomes.intervals import LARGEST_LEVERAGE, QUANTILE
 from defragtrees.outcomes.measures import Measure, Moments
 from defragtrees.outcomes.points import (
     PRIOR_ROWS_OF_NUMBERS,
@@ -18,7 +20,6 @@ from defragtrees.outcomes.points import (
 )
 
 LARGEST = 1e100
-LEAST_SPREADS = 0.1  # means that differ by less than this share of a spread are alike
 INTERVAL = (0.1, 0.9)  # shares of rows up to the quantiles of a rule
 
 # Cells grow with their distance from the rule's prediction, so that one far-off number
@@ -90,7 +91,7 @@ def _middles(cells, scale):
     return np.sinh((cells - HALF) * STEP) * NEAR * scale
 
 
-def in_cells(numbers, around, scale):
+def in_cells(values, around, scale):
     """Numbers as precise as cells around one prediction are.
 
     Examples
@@ -98,7 +99,7 @@ def in_cells(numbers, around, scale):
     >>> in_cells(np.array([1.0, 1.000001, 7.0]), 1.0, 5.0).round(1).tolist()
     [1.0, 1.0, 7.0]
     """
-    return around + _middles(_cells(numbers - around, scale), scale)
+    return around + _middles(_cells(values - around, scale), scale)
 
 
 def quantiles(values, weight, shares):
@@ -334,25 +335,24 @@ class Numbers(Outcome):
 
     task: ClassVar[str] = "regression"
     estimator_suffix: ClassVar[str] = "Regressor"
-    sums: ClassVar[type] = NumberSums
-    scores: ClassVar[type] = NumberScores
+    sums: ClassVar[Any] = NumberSums
+    scores: ClassVar[Any] = NumberScores
     all_measures: ClassVar[tuple[Measure, ...]] = MEASURES
     error_name: ClassVar[str] = "root mean squared error"
-    has_own_error: ClassVar[bool] = False  # "rmse" is the shown error
-    error_meaning: ClassVar[str] = (
-        "the root of the mean squared distance to y, in the units of y"
-    )
-    fidelity_meaning: ClassVar[str] = (
-        "R², share of the variance of the model’s predictions that the rules explain"
-    )
-    closeness_name: ClassVar[str] = "RMSE"
-    interval_name: ClassVar[str] = "80 % of rows"
+    keeps_residuals: ClassVar[bool] = True
 
-    # Checks
+    # y and predictions as arrays
 
     def check(self, y):
         """The numbers as float64; rejected if some are not finite, or too large."""
-        y = super().check(y)
+        try:
+            y = np.asarray(y, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise ValueError(f"y must be numeric for a {self.task}.") from None
+        if not np.isfinite(y).all():
+            raise ValueError(
+                "Input y contains NaN or infinity; finite numbers are needed."
+            )
         if (np.abs(y) > LARGEST).any():
             raise ValueError(
                 f"y must be from {-LARGEST:g} to {LARGEST:g}, so that its squares are "
@@ -360,38 +360,46 @@ class Numbers(Outcome):
             )
         return y
 
-    def check_answers(self, answers):
-        is_usable = np.abs(answers) <= LARGEST
+    def indicators(self, y):
+        return np.asarray(y, dtype=np.float64)[:, None]
+
+    def moments(self, y, weight):
+        """What is stored of y in the training rows: mean and standard deviation."""
+        mean = np.average(y, weights=weight)
+        square = np.average((y - mean) ** 2, weights=weight)
+        return np.array([mean, np.sqrt(square)])
+
+    def check_answers(self, predictions):
+        is_usable = np.abs(predictions) <= LARGEST
         if not is_usable.all():
             raise ValueError(
                 f"The model must predict numbers from {-LARGEST:g} to {LARGEST:g}; "
-                f"got {answers[~is_usable].flat[0]:g} for row "
+                f"got {predictions[~is_usable].flat[0]:g} for row "
                 f"{int(np.argwhere(~is_usable)[0][0]) + 1} of X. Check that it is not "
                 "altered, and that X has the units that it was trained on."
             )
 
-    # Errors
+    def target_of(self, forest, raw):
+        linked = forest.linked(raw)
+        return linked[:, 0] if linked.shape[1] == 1 else linked
 
-    def losses(self, expected, predicted):
+    # Losses
+
+    def losses(self, y, predicted):
         """For each row the squared error."""
-        return (np.ravel(expected) - np.ravel(predicted)) ** 2
+        return (np.ravel(y) - np.ravel(predicted)) ** 2
 
-    def fidelity(self, answers, predicted, sample_weight=None):
-        """Share of the variance of the model's predictions that is explained."""
-        loss = self.error(answers, predicted, sample_weight)
-        answers = np.asarray(answers, dtype=np.float64)
-        mean = np.average(answers, weights=sample_weight)
-        variance = np.average((answers - mean) ** 2, weights=sample_weight)
-        return self.fidelity_of_loss(loss, variance, np.abs(answers).max(initial=0.0))
+    def fidelity_of_loss(self, loss, moments):
+        """R² of the predictions of the model."""
+        return _explained_share(loss, moments.variance, moments.largest)
 
-    def fidelity_of_loss(self, loss, variance, largest):
-        """R² from a mean loss, and the variance of predictions up to `largest`."""
-        return _explained_share(loss, variance, largest)
+    def prediction_moments(self, predictions, weight):
+        return Moments.of(np.asarray(predictions, dtype=np.float64), weight)
 
-    def constant_loss(self, target, weight):
+    def constant_loss(self, y, weight):
         """A function of rows: the sum of squares if all get one prediction."""
         # Centred, so that little is lost in the difference of two large sums.
-        centred = target - np.average(target, weights=weight)
+        centred = y - np.average(y, weights=weight)
 
         def loss(rows):
             apart, share = centred[rows], weight[rows]
@@ -399,10 +407,15 @@ class Numbers(Outcome):
 
         return loss
 
-    def best_constants(self, group, target, weight, n_groups):
+    def best_constants(self, group, y, weight, n_groups):
+        """The prediction with the smallest loss in each group of rows."""
         total = np.bincount(group, weight, n_groups)
         with np.errstate(invalid="ignore"):
-            return np.bincount(group, weight * target, n_groups) / total
+            return np.bincount(group, weight * y, n_groups) / total
+
+    def nats(self, y, weight, reported):
+        mean = max(self.error(y, reported[:, 0], weight), 1e-300)
+        return 0.5 * weight.sum() * math.log(mean)
 
     def shown_error(self, error):
         return math.sqrt(error)
@@ -410,7 +423,49 @@ class Numbers(Outcome):
     def shown_deviation(self, error, deviation):
         return deviation / (2 * math.sqrt(error)) if error else 0.0
 
-    # What a rule reports of y
+    def agreement(self, one, two):
+        """How much of the variance of two predictions is common, from 0 to 1."""
+        variance = (one.var() + two.var()) / 2
+        distance = ((one - two) ** 2).mean()
+        return float(max(0.0, 1 - distance / variance)) if variance else 1.0
+
+    def change_measures(self, before, after, y=None):
+        if not len(before):
+            return {}
+        return {"mean_change": float(np.abs(before - after).mean())}
+
+    # What a rule predicts and reports
+
+    def check_rule(self, rule, is_averaged=False):
+        """Reject a rule that predicts no finite number, or has class shares."""
+        if not (_is_number(rule.prediction) and math.isfinite(rule.prediction)):
+            raise ValueError(
+                f"A rule must predict a finite number; got {shown(rule.prediction)}."
+            )
+        if rule.rates is not None or rule.distribution is not None:
+            raise ValueError("rates and distribution are for classes, not for numbers.")
+        for name in ("model_mean", "alone"):
+            value = getattr(rule, name)
+            if value is not None and not _is_number(value):
+                raise ValueError(f"{name} of a number must be a number; got {value!r}.")
+
+    def with_prediction(self, rule, prediction):
+        if not is_finite(prediction):
+            raise ValueError(
+                f"These rules predict finite numbers; got {prediction!r}. Give a "
+                "number."
+            )
+        return dataclasses.replace(
+            rule, prediction=float(prediction), error=math.nan, spread=None
+        )
+
+    def estimated_prediction(self, sums, k, decision, worth=1.0):
+        if sums.labels is not None and sums.patterns is None:
+            mean = sums.labels.shrunk_mean(k, worth)
+            return sums.labels.answer(self, mean, sums.labels.spread)
+        target = sums.target if sums.labels is None else sums.labels
+        basis = target.basis(k if target.weight[k] else None)
+        return target.answer(self, basis, target.spread)
 
     def estimate(self, rule):
         """Quantiles of y in the rows of a rule, and the mean of the model."""
@@ -419,53 +474,25 @@ class Numbers(Outcome):
         alone = math.nan if rule.alone is None else rule.alone
         return {"interval": quantiles, "model_mean": mean, "alone": alone}
 
-    def differs_alone(self, rule):
-        """Whether the mean of all rows that it matches is another one."""
-        if self._is_first(rule) or not rule.spread or not rule.n_rows > 0:
-            return False
-        apart = abs(rule.alone - rule.prediction) / rule.spread
-        return apart > max(2 / math.sqrt(rule.n_rows), LEAST_SPREADS)
-
-    def alone_text(self, rule):
-        """The mean of all rows that it matches; empty if it is the same."""
-        if self._is_first(rule):
-            return ""
-        text = render.rounded(rule.alone)
-        return "" if text == render.rounded(rule.prediction) else text
-
-    def estimate_text(self, rule):
-        """The range of 80 % of the rows of a rule, and their number."""
-        if rule.quantiles is None:
-            return ""
-        bounds, n_rows = self._bounds_text(rule), render.count(rule.n_rows)
-        return f"80 % of {n_rows} rows in {bounds}"
-
-    def estimate_columns(self, rules):
-        """The ranges of 80 % of the rows of each rule."""
-        return {self.interval_name: [self._bounds_text(rule) for rule in rules]}
-
-    def basis_text(self, rule, probabilities, interval=None):
-        """The range of 80 % of the rows of a rule, and their number."""
-        return self.estimate_text(rule) if rule.n_rows > 0 else ""
-
-    def _bounds_text(self, rule):
-        return "" if rule.quantiles is None else render.number_range(*rule.quantiles)
+    def observed_interval(self, observed, variance, weight):
+        half = QUANTILE * math.sqrt(variance / weight)
+        return observed, observed - half, observed + half
 
     # Points
 
-    def fit_points(self, held, weight, sums):
-        prior = np.append(np.full(held.shape[1] - 1, PRIOR_ROWS_OF_NUMBERS), 0.0)
+    def fit_points(self, matches, weight, sums):
+        prior = np.append(np.full(matches.shape[1] - 1, PRIOR_ROWS_OF_NUMBERS), 0.0)
         # Around the mean and in units of their spread, whatever the units of y.
         center = sums.sum() / weight.sum()
         apart = sums - center * weight[:, None]
         filled = weight > 0
         squares = apart[filled, 0] ** 2 / weight[filled]
         scale = math.sqrt(squares.sum() / weight.sum()) or 1.0
-        points = scale * fit_numbers(held, weight, apart / scale, prior)[0]
+        points = scale * fit_numbers(matches, weight, apart / scale, prior)[0]
         points[-1] += center
         return points
 
-    def scorecard(self, held, weight, sums, points):
+    def scorecard(self, matches, weight, sums, points):
         center = sums.sum() / weight.sum()
         filled = weight > 0
         apart = sums[filled, 0] / weight[filled] - center
@@ -476,4 +503,12 @@ class Numbers(Outcome):
         slack = 5e-3 * float(weight[filled] @ apart**2)
         # Twice, as a nat is half a square.
         prior = 2 * PRIOR_ROWS_OF_NUMBERS
-        return whole_points(held, points, squares, prior, slack, round_unit)
+        return whole_points(matches, points, squares, prior, slack, round_unit)
+
+    def points_digits(self, spread):
+        """To a thousandth of the target's spread."""
+        return 3 - math.floor(math.log10(spread)) if spread > 0 else 12
+
+
+def _is_number(value):
+    return isinstance(value, numbers.Real) and not isinstance(value, bool | np.bool_)

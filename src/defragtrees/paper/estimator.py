@@ -174,7 +174,7 @@ class _FABRules(Simplifier):
 
     def _notes(self, scores, is_fit):
         names = {"error": "error", "fidelity": "agreement with the model"}
-        shown = self.rules_.outcome.measure_text
+        shown = self.rules_.outcome.view.measure
         texts = [
             f"{label} {shown(scores[f'posterior_{name}'])}"
             for name, label in names.items()
@@ -221,14 +221,14 @@ class PosteriorEvaluator(PartEvaluator):
     def __call__(self, part):
         evaluation, outcome = super().__call__(part), self.rules.outcome
         matrix = self.rules._encode(part.X)
-        y, weight = checked_columns(part, len(matrix))
+        y, weight = checked_columns(part, outcome, len(matrix))
         predicted = self.posterior.predict_encoded(matrix, self.rules.classes)
         answers = self.predict(part.X, matrix)[0]
         more = _evaluation(
             outcome,
             outcome.encode_any(predicted),
             outcome.encode_any(answers),
-            None if y is None else outcome.encode_any(outcome.check(y)),
+            None if y is None else outcome.encode_any(y),
             np.ones(len(matrix)) if weight is None else weight,
         )
         return _joined(evaluation, more)

@@ -74,7 +74,7 @@ def calibration(
     """
     rows = metrics.calibration(rules, X, y, sample_weight)
     picture = calibration_picture(rows, rules)
-    has_classes = rules.outcome.target_kind == "classes"
+    has_classes = rules.outcome.link == "softmax"
     ax = style.axes_or_new(ax, (7.0 if has_classes else 4.8, 4.6))
     legend = style.legend if has_classes else style.legend_above
     legend(ax, *draw_picture(picture, ax, style.PALETTE))
@@ -105,11 +105,11 @@ def calibration_picture(rows, rules, write=render.rounded):
         low, high = max(low, -MARGIN / 2), min(high, 1 + MARGIN / 2)
         whose = ""
         if outcome.is_binary:
-            whose = f" of {outcome.answer_text(outcome.positive_class)}"
+            whose = f" of {outcome.view.prediction(outcome.positive_class)}"
         titles = f"estimated probability{whose}", f"observed rate{whose}"
-    if outcome.target_kind == "classes":
+    if outcome.link == "softmax":
         groups = {
-            outcome.answer_text(label): (
+            outcome.view.prediction(label): (
                 numbers[label],
                 style.marker(i),
                 [row for row in rows if row["class"] == label],
@@ -302,7 +302,7 @@ def _risk(rules, rule):
     if outcome.statistic == "mean":
         rows = "" if math.isnan(rule.n_rows) else f" ({count} rows)"
         points = f": {then_text(rules, rule)}" if rules.form == "points" else ""
-        text = f"{outcome.short_text(rule.prediction)}{rows}{points}"
+        text = f"{outcome.view.short_prediction(rule.prediction)}{rows}{points}"
         return rule.prediction, interval, text
     value, basis = known["estimate"], ""
     if interval is not None:
@@ -312,7 +312,7 @@ def _risk(rules, rule):
     else:
         value = known["probability"]
     share = "" if math.isnan(value) else f"{render.share(value)}{basis}"
-    then = then_text(rules, rule) or outcome.answer_text(rule.prediction)
+    then = then_text(rules, rule) or outcome.view.prediction(rule.prediction)
     return value, interval, ": ".join(filter(None, (share, then)))
 
 
@@ -326,7 +326,7 @@ def _scale_rates(ax, rules, ends):
     whose = f"the {'likeliest' if rules.form == 'points' else 'predicted'} class"
     rates = None
     if outcome.is_binary:
-        whose = outcome.answer_text(outcome.positive_class)
+        whose = outcome.view.prediction(outcome.positive_class)
         rates = rules._training_rates
     if rates is not None:
         rate = rates[outcome.positive_index]

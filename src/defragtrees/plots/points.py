@@ -57,7 +57,7 @@ def scorecard(rules: RuleModel, ax: "Axes | None" = None) -> "Axes":
         at = places + (c - (n_columns - 1) / 2) * height
         if n_columns > 1:
             colours = style.COLOURS[numbers[c]]
-            label = rules.outcome.answer_text(rules.outcome.labels[c])
+            label = rules.outcome.view.prediction(rules.outcome.labels[c])
         else:
             colours, label = [rule_look(rules, rule)["color"] for rule in rules], None
         ax.barh(at, points[:, c], 0.9 * height, color=colours, label=label)
@@ -129,7 +129,7 @@ def score_risk(
         style.legend_above(ax)
     title = "prediction"
     if rules.outcome.is_binary:
-        label = rules.outcome.answer_text(rules.outcome.positive_class)
+        label = rules.outcome.view.prediction(rules.outcome.positive_class)
         title = f"probability of {label}"
         style.percent_ticks(ax.yaxis)
     else:

@@ -318,7 +318,7 @@ def coverage(
     for k, rule in enumerate(rules):
         text = render.share((matched if predicted is None else predicted)[k])
         if errors is not None and not math.isnan(errors[k]):
-            text += f", {rules.outcome.error_phrase(errors[k])}"
+            text += f", {rules.outcome.view.error(errors[k])}"
         elif rules._shows_weights:
             text += f", weight {render.rounded(rule.weight)}"
         texts.append(": ".join(filter(None, (then_text(rules, rule), text))))

@@ -582,7 +582,7 @@ def make_colours(model, predictions, y=None):
         last = len(style.COLOURS) - 1
         numbers |= {label: min(labels.index(label), last) for label in more}
         colours = [style.COLOURS[numbers[label]] for label in labels]
-        return ClassColours(labels, colours, model.outcome.answer_text)
+        return ClassColours(labels, colours, model.outcome.view.prediction)
     # Of what is predicted or, where that is constant, of y.
     ranges = [_usual_range(one) for one in given]
     wide = [ends for ends in ranges if ends[0] < ends[1]]

@@ -121,7 +121,7 @@ def _values(summary, rule):
     label = outcome.labels[outcome.rate_index(rule)]
     [colour] = summary.colours.of([label])
     whose = "Predicted rate" if rows.y is None else "Rate"
-    whose = f"{whose} of {outcome.answer_text(label)}"
+    whose = f"{whose} of {outcome.view.prediction(label)}"
     return rows.expected == label, whose, colour
 
 

@@ -11,7 +11,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import column_or_1d
 
 from defragtrees._path import RulePath, measure_path, path_lists
 from defragtrees._utils import formatting as render
@@ -34,7 +33,7 @@ from defragtrees.report.text import (
     target_words,
 )
 from defragtrees.rules.model import RuleModel
-from defragtrees.tables import as_dense, check_finite, check_length, check_weight
+from defragtrees.tables import as_dense, check_finite, check_weight
 
 UNNAMED = ("class", "value")  # what is predicted if y has no name
 MOST_DISAGREEMENTS = 12
@@ -515,9 +514,7 @@ def _read_rows(rules, simplifier, X, y, sample_weight, model):
         matrix = rules._encode(X)
         check_finite(matrix, rules.feature_names)
         if y is not None:
-            y = column_or_1d(y, warn=True)
-            check_length(len(matrix), len(y), "y")
-            y = rules.outcome.check(y)
+            y = rules.outcome.read(y, len(matrix))
     if not len(matrix):
         raise ValueError("A report needs at least one row; X has 0 samples.")
     if y is not None:
@@ -540,7 +537,7 @@ def _card(rows, k, colours, flags):
     rules, members, outcome = rows.rules, rows.members[:, k], rows.rules.outcome
     rule = list(rules)[k]
     then = rules._then_text(rule)
-    alone = outcome.alone_text(rule) if outcome.differs_alone(rule) else ""
+    alone = outcome.view.alone(rule) if outcome.view.differs_alone(rule) else ""
     return Card(
         number=k + 1,
         then=then if outcome.labels else render.true_minus(then),

@@ -119,7 +119,7 @@ def amount(value):
 
 def prediction_text(prediction, outcome):
     """Write a prediction: a label as given, a number with few digits."""
-    return outcome.answer_text(prediction) if outcome.labels else amount(prediction)
+    return outcome.view.prediction(prediction) if outcome.labels else amount(prediction)
 
 
 def error_text(error, outcome, deviation=None):
@@ -243,7 +243,7 @@ def make_title(rules, target_name=None, data_name=None):
     ('Go outside in 3 rules', 'Predicting “go” in 3 rules')
     """
     outcome, words = rules.outcome, target_words(target_name)
-    labels = [outcome.answer_text(label) for label in outcome.labels or ()]
+    labels = [outcome.view.prediction(label) for label in outcome.labels or ()]
     what = (
         f"Predicting one of {len(labels)} classes" if labels else "Predicting a number"
     )
@@ -290,7 +290,9 @@ def shown_rules(rules):
             cut(name) if len(name) > LONGEST else label
             for name, label in zip(rules._vocabulary.names, given, strict=True)
         )
-    labels = [rules.outcome.answer_text(label) for label in rules.outcome.labels or ()]
+    labels = [
+        rules.outcome.view.prediction(label) for label in rules.outcome.labels or ()
+    ]
     if any(len(label) > LONGEST for label in labels):
         changes["class_labels"] = _distinct(labels)
     categories = [

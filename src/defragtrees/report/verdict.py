@@ -65,7 +65,7 @@ def make_verdict(summary):
 
 
 def _named(summary, label):
-    return f"“{summary.outcome.answer_text(label)}”"
+    return f"“{summary.outcome.view.prediction(label)}”"
 
 
 def _share(figure):
@@ -102,7 +102,7 @@ def _subject(summary):
     if not summary.has_target_name:
         what = "the class" if outcome.labels else "a number"
     if outcome.labels:
-        labels = [outcome.answer_text(label) for label in outcome.labels]
+        labels = [outcome.view.prediction(label) for label in outcome.labels]
         listed = f"one of {len(labels)}"
         if len(labels) <= MOST_LISTED:
             listed = f"{', '.join(labels[:-1])} or {labels[-1]}"

@@ -281,7 +281,7 @@ def _rate_text(rules: RuleModel, rule: Rule) -> str:
     if rule.rates is None:
         return rows
     found = rules.outcome.estimate(rule)
-    label = rules.outcome.label_text(found["class"])
+    label = rules.outcome.view.label(found["class"])
     return f"{render.share(found['rate'])} {label} {rows}"
 
 

@@ -264,7 +264,7 @@ class _AveragedRules(RuleModel):
         """What a rule contributes to a mean: its prediction and its weight."""
         weight = {"weight": render.rounded(rule.weight)}
         weight = weight if self._shows_weights else {"rows": render.count(rule.n_rows)}
-        return {**self.outcome.contribution(rule), **weight}
+        return {**self.outcome.view.contribution(rule), **weight}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -723,7 +723,7 @@ class Scorecard(RuleModel):
 
     def _then_text(self, rule: Rule, is_short: bool = False) -> str:
         points = rule.points or ()
-        return self.outcome.points_text(
+        return self.outcome.view.points(
             [render.round_to(value) for value in points] if is_short else points
         )
 
@@ -738,7 +738,7 @@ class Scorecard(RuleModel):
         """Titles of the columns of points: one, or one per class."""
         if self.outcome.n_points == 1:
             return ["points"]
-        return [self.outcome.label_text(label) for label in self.outcome.labels]
+        return [self.outcome.view.label(label) for label in self.outcome.labels]
 
     def _combination_text(self) -> str:
         return render.plain(
@@ -850,14 +850,14 @@ class RuleEnsemble(_AveragedRules):
         return (
             super()._then_text(rule, True)
             if is_short
-            else self.outcome.outputs_text(rule)
+            else self.outcome.view.outputs(rule)
         )
 
     def _then_columns(self) -> dict[str, list[str]]:
         # The table has a column for the probability.
-        predictions = [self.outcome.answer_text(rule.prediction) for rule in self]
+        predictions = [self.outcome.view.prediction(rule.prediction) for rule in self]
         weights = [render.rounded(rule.weight) for rule in self]
-        return {self.outcome.then_title: predictions, "weight": weights}
+        return {self.outcome.view.prediction_title: predictions, "weight": weights}
 
     def _combination_text(self) -> str:
         return "The prediction is the mean of all rules that match, by weight."

@@ -25,6 +25,7 @@ from defragtrees._utils.values import ByValue, is_finite, shown
 from defragtrees.errors import ModelFileError
 from defragtrees.outcomes import OUTCOMES, make_outcome
 from defragtrees.outcomes.base import Outcome
+from defragtrees.outcomes.decision import threshold_of_second
 from defragtrees.outcomes.intervals import (
     MOST_IN_BAND,
     MOST_POOLED,
@@ -313,7 +314,11 @@ class RuleModel(ByValue, ABC):
     @property
     def _unpredicted_classes(self) -> tuple[Any, ...]:
         """The classes that are never predicted: no rule gives them any share."""
-        return self.outcome.without_share(self)
+        if not self.outcome.has_probabilities:
+            return ()
+        shares = np.array([rule.distribution for rule in self]).max(axis=0)
+        pairs = zip(self.classes or (), shares, strict=True)
+        return tuple(label for label, share in pairs if share <= 0)
 
     @property
     def _has_probabilities(self) -> bool:
@@ -653,7 +658,7 @@ class RuleModel(ByValue, ABC):
                 **self.outcome.estimate(rule),
                 "estimate_text": ""
                 if self._shows_weights
-                else self.outcome.estimate_text(rule),
+                else self.outcome.view.estimate(rule),
             }
             for k, rule in enumerate(self, start=1)
         ]
@@ -663,12 +668,18 @@ class RuleModel(ByValue, ABC):
 
         The short text has fewer digits.
         """
-        write = self.outcome.short_text if is_short else self.outcome.answer_text
+        write = (
+            self.outcome.view.short_prediction
+            if is_short
+            else self.outcome.view.prediction
+        )
         return write(rule.prediction)
 
     def _then_columns(self) -> dict[str, list[str]]:
         """What rules predict or contribute, as columns of a table."""
-        return {self.outcome.then_title: [self._then_text(rule) for rule in self]}
+        return {
+            self.outcome.view.prediction_title: [self._then_text(rule) for rule in self]
+        }
 
     @cached_property
     def _shown_conditions(self) -> tuple[tuple[Condition, ...], ...]:
@@ -736,9 +747,8 @@ class RuleModel(ByValue, ABC):
         text = self.evidence.text if self.evidence and is_counted else ""
         is_of_model = any(rule.model_mean is not None for rule in self)
         if self.classes and is_of_model and all(rule.rates is None for rule in self):
-            by_model = (
-                f"{self.outcome.rate_title()} is estimated by the model, not from y."
-            )
+            title = self.outcome.view.estimate_title()
+            by_model = f"{title} is estimated by the model, not from y."
             text = " ".join(filter(None, [text, by_model]))
         return text
 
@@ -822,8 +832,8 @@ class RuleModel(ByValue, ABC):
             yield tuple(np.flatnonzero(members).tolist()), ()
 
     def _explanation_text(self, row: Floats, explanation: Explanation) -> render.Lines:
-        outcome, basis = self.outcome, self._basis(explanation)
-        write = outcome.answer_of_points_text if self._n_points else outcome.answer_text
+        view, basis = self.outcome.view, self._basis(explanation)
+        write = view.prediction_of_points if self._n_points else view.prediction
         parts = [f"Prediction: {write(explanation.answer)}", basis]
         head = render.plain("; ".join(filter(None, parts)))
         header, rows = self._explanation_cells(row, explanation)
@@ -857,7 +867,7 @@ class RuleModel(ByValue, ABC):
         rule = [*self][explanation.rule]
         if explanation.averaged:  # what was counted of one rule is not true of all
             rule = Rule((), explanation.answer)
-        return self.outcome.basis_text(
+        return self.outcome.view.basis(
             rule, explanation.probabilities, explanation.interval
         )
 
@@ -954,11 +964,7 @@ class RuleModel(ByValue, ABC):
                 "y is needed to calibrate intervals; got None. Pass the numbers that "
                 "are true for these rows."
             )
-        y = self.outcome.check(np.ravel(y))
-        if len(y) != len(matches):
-            raise ValueError(
-                f"X and y must have equally many rows; got {len(matches)} and {len(y)}."
-            )
+        y = self.outcome.read(y, len(matches))
         return np.column_stack([self._predict(matches), self._apply(matches), y])
 
     def _with_intervals(self, rows: Floats) -> Self:
@@ -1150,7 +1156,7 @@ class RuleModel(ByValue, ABC):
         if shares is not None and rates is not None:
             shares = tuple(rates.tolist())
         made = Rule(conditions, self.default.prediction, shares)
-        made = self.outcome.with_answer(made, self._read_answer(text))
+        made = self.outcome.with_prediction(made, self._read_answer(text))
         if probability is not None:
             made = self.outcome.with_probability(made, probability)
         if self._has_costs:
@@ -1252,7 +1258,8 @@ class RuleModel(ByValue, ABC):
         self._check_probabilities("with_threshold")
         if threshold is not None:
             self.outcome.decision(threshold)  # checks it as it is given
-            threshold = self.outcome.stored_threshold(threshold)
+            if self.outcome.positive_index == 0:
+                threshold = threshold_of_second(float(threshold))
         return self._decided("threshold", self.outcome.decision(threshold))
 
     def with_costs(self, costs: Any) -> Self:
@@ -1362,7 +1369,7 @@ class RuleModel(ByValue, ABC):
 
     def _read_answer(self, text: str) -> Any:
         """What `set_prediction` takes, from a text: a class as it is, or a number."""
-        return self.outcome.read_answer(text)
+        return self.outcome.view.parse(text)
 
     def _with_answer(self, rule: Rule, answer: Any) -> Rule:
         """A rule with another prediction, if that does not follow from others."""
@@ -1371,7 +1378,7 @@ class RuleModel(ByValue, ABC):
                 "The prediction follows from probabilities and cannot be set. Drop or "
                 "replace the rule, or refit it on other rows."
             )
-        return self.outcome.with_answer(rule, answer)
+        return self.outcome.with_prediction(rule, answer)
 
     def _edited(
         self, rules: Iterable[Rule], edit: Edit, default: Rule | None = None

@@ -11,8 +11,9 @@ import numpy as np
 from defragtrees._utils import formatting as render
 from defragtrees._utils.types import Floats
 from defragtrees.outcomes.base import Outcome
-from defragtrees.outcomes.classification import LEAST_APART
+from defragtrees.outcomes.decision import positive_threshold
 from defragtrees.outcomes.points import reachable_totals
+from defragtrees.outcomes.text import LEAST_APART
 from defragtrees.rules.conditions import Condition
 
 if TYPE_CHECKING:
@@ -100,24 +101,24 @@ def _estimate_columns(rules: "RuleModel") -> dict[str, list[str]]:
     n_rows = [
         "" if math.isnan(rule.n_rows) else render.count(rule.n_rows) for rule in rules
     ]
-    return {**rules.outcome.estimate_columns(rules), "rows": n_rows}
+    return {**rules.outcome.view.estimate_columns(rules), "rows": n_rows}
 
 
 def _detail_columns(rules: "RuleModel") -> dict[str, list[str]]:
     outcome = rules.outcome
     columns = {
-        **outcome.detail_columns(rules),
+        **outcome.view.detail_columns(rules),
         "share": [_share_text(rule.share) for rule in rules],
         "coverage": [_share_text(rule.coverage) for rule in rules],
     }
     if columns["coverage"][:-1] == columns["share"][:-1]:
         del columns["coverage"]
     if _shows_errors(rules):
-        columns[outcome.closeness_name] = [
-            "" if math.isnan(rule.error) else outcome.closeness_text(rule.error)
+        columns[outcome.view.agreement_title] = [
+            "" if math.isnan(rule.error) else outcome.view.agreement(rule.error)
             for rule in rules
         ]
-    columns["alone"] = [outcome.alone_text(rule) for rule in rules]
+    columns["alone"] = [outcome.view.alone(rule) for rule in rules]
     return columns
 
 
@@ -133,7 +134,7 @@ DETAILS = {
 
 def _shows_errors(rules: "RuleModel") -> bool:
     """Whether errors of single rules are shown, as their estimates do not say them."""
-    return rules._shows_estimates and not rules.outcome.is_error_of_y(rules)
+    return rules._shows_estimates and rules.outcome.view.shows_errors(rules)
 
 
 def _share_text(value: float) -> str:
@@ -207,7 +208,7 @@ def total_text(rules: Any) -> str:
     """What the total of points stands for; empty where none add up."""
     if rules.form != "points":
         return ""
-    return rules.outcome.sum_text(rules.unit, rules.origin)
+    return rules.outcome.view.total(rules.unit, rules.origin)
 
 
 def total_cells(rules: Any) -> Cells | None:
@@ -229,11 +230,11 @@ def total_cells(rules: Any) -> Cells | None:
             render.grouped(total),
             render.percent(shares[outcome.positive_index], digits),
             "" if end is None else render.percent_range(*end),
-            render.plain(outcome.answer_text(label)),
+            render.plain(outcome.view.prediction(label)),
         ]
         rows.append(line if rules.rate_bands else [*line[:2], line[3]])
-    interval = [outcome.interval_name] if rules.rate_bands else []
-    return ["total", outcome.rate_title(), *interval, "then"], rows
+    interval = [outcome.view.interval_title] if rules.rate_bands else []
+    return ["total", outcome.view.estimate_title(), *interval, "then"], rows
 
 
 def _shown_totals(points: list[float]) -> Floats:
@@ -256,7 +257,7 @@ def contradictions(rules: Any) -> list[str]:
     if rules.form != "points" or not outcome.is_binary or rates is None:
         return []
     place = int(outcome.positive_index or 0)
-    every, label = rates[place], outcome.label_text(outcome.positive_class)
+    every, label = rates[place], outcome.view.label(outcome.positive_class)
     near = min(LEAST_APART, LEAST_RATIO * min(rates))
     is_for_it = rules.scored_class == outcome.positive_class
     notes = []
@@ -340,7 +341,7 @@ def rule_lines(rules: "RuleModel") -> list[str]:
         if not math.isnan(row["share"]):
             evidence = f"{render.percent(row['share'])} of rows"
             if shows_errors and not math.isnan(row["error"]):
-                evidence += f", {rules.outcome.evidence_text(row['error'])}"
+                evidence += f", {rules.outcome.view.agreement_phrase(row['error'])}"
             text += f"  [{evidence}]"
         lines.append(render.plain(text))
     return lines
@@ -389,14 +390,14 @@ def decision_phrase(outcome: Outcome, threshold: Any, costs: Any) -> str:
 
 
 def _threshold_text(outcome: Outcome, threshold: float, at_least: str = ">=") -> str:
-    label = outcome.label_text(outcome.positive_class)
-    least = render.number(outcome.positive_threshold(threshold))
+    label = outcome.view.label(outcome.positive_class)
+    least = render.number(positive_threshold(threshold, outcome.positive_index))
     return render.plain(f"{label} if P({label}) {at_least} {least}")
 
 
 def _costs_text(outcome: Outcome, costs: Sequence[Sequence[float]]) -> str:
     """The cost of each error."""
-    labels = [outcome.label_text(label) for label in outcome.labels or ()]
+    labels = [outcome.view.label(label) for label in outcome.labels or ()]
     pairs = [
         f"{predicted} predicted for {true} {render.rounded(cost)}"
         for true, row in zip(labels, costs, strict=True)
@@ -448,7 +449,7 @@ def score_cells(
         if f"{prefix}fidelity" in scores or f"{prefix}error" in scores
     ]
     also = "expected_cost" if rules._has_costs else None
-    measures = outcome.shown_measures(
+    measures = outcome.view.measure_titles(
         narrow=is_short, also=also, has_costs=rules._has_costs
     )
     measures["fidelity"] = "agreement with the model"
@@ -481,7 +482,7 @@ def score_notes(
 def _cell(value: float | None, outcome: Outcome) -> str:
     if value is None:
         return ""
-    return "–" if math.isnan(value) else outcome.measure_text(value)
+    return "–" if math.isnan(value) else outcome.view.measure(value)
 
 
 def _class_note(rules: "RuleModel", scores: Mapping[str, Any]) -> str:
@@ -496,7 +497,7 @@ def _class_note(rules: "RuleModel", scores: Mapping[str, Any]) -> str:
 
 
 def _class_name(rules: "RuleModel", label: Any) -> str:
-    return render.plain(rules.outcome.answer_text(label))
+    return render.plain(rules.outcome.view.prediction(label))
 
 
 def calibration_text(
@@ -507,8 +508,8 @@ def calibration_text(
     `rows` are what `metrics.calibration` gave, and `where` names the other rows.
     """
     outcome = rules.outcome
-    text = outcome.statistic_text
-    is_many = outcome.target_kind == "classes"
+    text = outcome.view.rate
+    is_many = outcome.link == "softmax"
     lines, head = [], ""
     for row in rows:
         head, cell = calibrated_words(row)
@@ -526,7 +527,7 @@ def calibration_text(
     title = f"Estimated and observed on {where}"
     if outcome.is_binary:
         title += f", for {_class_name(rules, outcome.positive_class)}"
-    mean = f"Mean difference over rows: {outcome.gap_text(mean_gap(rows))}."
+    mean = f"Mean difference over rows: {outcome.view.gap(mean_gap(rows))}."
     return f"{title}:\n{render.text_table(header, lines)}\n{mean}"
 
 

@@ -16,8 +16,8 @@ from defragtrees._utils.progress import parts
 from defragtrees._utils.values import round_significant
 from defragtrees.data.sampling import draw_rows
 from defragtrees.data.statistics import draft
-from defragtrees.outcomes.classification import LEAST_APART
 from defragtrees.outcomes.decision import Decision
+from defragtrees.outcomes.text import LEAST_APART
 from defragtrees.rules.conditions import Condition
 from defragtrees.rules.profile import WORTH, Agreement
 from defragtrees.search.limits import Limits, MonotoneAnswers
@@ -500,7 +500,7 @@ def search_rows(problem, settings, rng, most=MOST_ROWS):
         new = _new_rows(problem, settings.n_new_rows, rng)
         codes = problem.grid.bin(new).codes
         raw = problem.forest.predict_raw_encoded(new)
-        outputs = outcome.outputs_of(problem.forest, raw)
+        outputs = problem.forest.outputs_from_raw(raw)
         synthetic = {
             "new": new,
             "new_outputs": outputs,

@@ -42,7 +42,7 @@ def data(page):
     if outcome.n_classes <= MOST_CLASSES:
         context["classes"] = _classes(summary)
     if outcome.is_binary:
-        context["positive"] = outcome.answer_text(outcome.positive_class)
+        context["positive"] = outcome.view.prediction(outcome.positive_class)
     return context
 
 
@@ -53,7 +53,7 @@ def _classes(summary):
     lines = []
     for k, label in enumerate(rules.outcome.labels):
         rate = baseline.rates[k]
-        line = [name(summary.outcome.answer_text(label))]
+        line = [name(summary.outcome.view.prediction(label))]
         line += [name(label)] if rules.class_labels else []
         [colour] = summary.colours.of([label])
         line += [count(baseline.n_rows[k]), bar(rate, rate_text(rate), colour)]

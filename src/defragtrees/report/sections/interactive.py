@@ -29,8 +29,8 @@ def decide(page):
     if not outcome.is_binary or not rules._has_probabilities or not _has_data(page):
         return None
     return {
-        "label": outcome.answer_text(outcome.positive_class),
-        "other": outcome.answer_text(outcome.labels[1 - outcome.positive_index]),
+        "label": outcome.view.prediction(outcome.positive_class),
+        "other": outcome.view.prediction(outcome.labels[1 - outcome.positive_index]),
         **_rows(page),
     }
 
@@ -124,14 +124,14 @@ def page_data(summary):
         "weight": sample.weight.tolist() if summary.is_weighted else None,
         "has_y": summary.rows.y is not None,
         "features": {j: _feature(rules, sample, j) for j in used},
-        "classes": [outcome.answer_text(label) for label in labels],
-        "class_words": [outcome.label_text(label) for label in labels],
+        "classes": [outcome.view.prediction(label) for label in labels],
+        "class_words": [outcome.view.label(label) for label in labels],
         "colours": summary.colours.of(labels) if labels else [],
         "positive": outcome.positive_index if outcome.is_binary else None,
         "has_shares": bool(labels) and rules._has_probabilities,
         "target": visible(summary.target),
         "error_name": outcome.error_name,
-        "then_title": outcome.then_title,
+        "then_title": outcome.view.prediction_title,
         "default_text": rules._default_text,
         "offers": rules._editable,
     }

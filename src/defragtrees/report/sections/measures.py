@@ -5,6 +5,7 @@ import math
 import numpy as np
 
 from defragtrees._utils.formatting import count
+from defragtrees.outcomes.decision import positive_threshold
 from defragtrees.plots.measures import calibration_picture
 from defragtrees.plots.picture import Axis, Curve, Picture
 from defragtrees.report.sections.rules import observed_cells
@@ -42,7 +43,7 @@ def measures(page):
     rows, outcome, rules = summary.rows, summary.outcome, summary.rules
     if rows.y is None:
         return None
-    shown = outcome.shown_measures(summary.scores, has_costs=rules._has_costs)
+    shown = outcome.view.measure_titles(summary.scores, has_costs=rules._has_costs)
     prefixes = ("",) if summary.model is None else ("", "model_")
     training = getattr(summary.simplifier, "training_", None)
     measured = [summary.scores] + ([] if training is None else [training])
@@ -75,7 +76,9 @@ def measures(page):
         "confusion": _confusion(summary) if outcome.labels else None,
     }
     if rules.threshold is not None:
-        context["threshold"] = amount(outcome.positive_threshold(rules.threshold))
+        context["threshold"] = amount(
+            positive_threshold(rules.threshold, outcome.positive_index)
+        )
     return context
 
 
@@ -91,7 +94,9 @@ def _fidelity_line(summary, measured):
 
 def _positive_text(outcome):
     """The class of two whose rates are shown; None for more classes or numbers."""
-    return outcome.answer_text(outcome.positive_class) if outcome.is_binary else None
+    return (
+        outcome.view.prediction(outcome.positive_class) if outcome.is_binary else None
+    )
 
 
 def _value(key, prefix, scores, outcome):
@@ -113,7 +118,7 @@ def _confusion(summary):
     labels, counts = summary.class_pairs(rows.y, rows.predicted)
     if len(labels) > MOST_PAIRED:
         return len(labels)
-    names = [name(summary.outcome.answer_text(label)) for label in labels]
+    names = [name(summary.outcome.view.prediction(label)) for label in labels]
     return Table(
         ["True class", *(Html(f"rules: {label}") for label in names)],
         [
@@ -138,7 +143,7 @@ def costs(page):
     costs = summary.costs
     if costs is None:
         return None
-    label, cost = summary.outcome.answer_text, summary.scores["expected_cost"]
+    label, cost = summary.outcome.view.prediction, summary.scores["expected_cost"]
     number, labels = summary.outcome.positive_index, summary.outcome.labels
     positive, other = (label(labels[k]) for k in (number, 1 - number))
     lines = [
@@ -225,7 +230,7 @@ def _rate_groups(summary):
     if outcome.is_binary:
         shown = (outcome.positive_class,)
     for label in shown:
-        written, lines = outcome.answer_text(label), summary.group_lines(label)
+        written, lines = outcome.view.prediction(label), summary.group_lines(label)
         columns = {
             "rate": (Html(f"Rate of {name(written)}"), _rate_cell),
             "selection": ("Selection rate", _rate_cell),
@@ -302,7 +307,7 @@ def calibration(page):
     # A table of totals stands with the rules.
     for line in [] if summary.totals else summary.calibration:
         if "rule" not in line:
-            cells = [name(outcome.answer_text(line["class"]))]
+            cells = [name(outcome.view.prediction(line["class"]))]
         else:
             card = summary.cards[line["rule"] - 1]
             cells = [card.name, badge(card.then, card.colour)]

@@ -59,7 +59,7 @@ def rules(page):
         "chart_words": _chart_words(summary) if rules.rules else "",
         "rules": shown,
         "unpredicted": [
-            (summary.outcome.answer_text(label), _having(summary.rows, label))
+            (summary.outcome.view.prediction(label), _having(summary.rows, label))
             for label in missing[:MOST_UNPREDICTED]
         ],
         "n_more_unpredicted": len(missing) - MOST_UNPREDICTED,
@@ -125,7 +125,9 @@ def _cell(summary, k, title, text):
     rules, outcome = summary.rules, summary.rules.outcome
     text = unbroken(true_minus(text)) or "–"
     cell = {"title": title, "text": text, "badge": None}
-    cell["range"] = _interval(summary, k) if title == outcome.interval_name else None
+    cell["range"] = (
+        _interval(summary, k) if title == outcome.view.interval_title else None
+    )
     if title in rules._then_columns() and title != "weight":
         cell["badge"] = badge(text, _colour(summary, k, title))
     return cell
@@ -140,7 +142,7 @@ def _colour(summary, k, title):
     if not labels:
         return ""
     if len(rule.points) > 1:
-        shown = [summary.outcome.label_text(label) for label in labels]
+        shown = [summary.outcome.view.label(label) for label in labels]
         return summary.colours.of([labels[shown.index(title)]])[0]
     if k == len(rules.rules) or not rule.points[0]:
         return ""
@@ -172,7 +174,7 @@ def _observed(summary, k):
     what = "mean"
     if outcome.labels:
         label = outcome.labels[outcome.rate_index(rule)]
-        what = f"rate of {outcome.answer_text(label)}"
+        what = f"rate of {outcome.view.prediction(label)}"
     return {"what": what, "value": value, "interval": interval}
 
 
@@ -185,7 +187,7 @@ def _chart_words(summary):
     if outcome.statistic == "rates":
         whose = "the predicted class"
         if outcome.is_binary:
-            whose = f"“{outcome.answer_text(outcome.positive_class)}”"
+            whose = f"“{outcome.view.prediction(outcome.positive_class)}”"
         what = f"the share of {whose}"
         if summary.rows.y is None:
             what += " in the model’s predictions"
@@ -209,7 +211,7 @@ def _totals(summary):
     if not summary.calibration or not summary.totals:
         return None
     outcome = summary.outcome
-    what = outcome.rate_title() if outcome.is_binary else "prediction"
+    what = outcome.view.estimate_title() if outcome.is_binary else "prediction"
     return Table(
         ["Total", "Rows", "Estimated", "Observed", "95 % interval"],
         [
@@ -268,6 +270,6 @@ def _risks(rules):
             ends = band[[0, -1]]
             low, high = sorted(risks[ends])
             text = rate_range(low, high) if low < high else percent(low)
-            then = outcome.answer_text(label)
+            then = outcome.view.prediction(label)
             lines.append([_total_text(*totals[ends].tolist()), text, then])
-    return ["total", outcome.rate_title(), "then"], lines
+    return ["total", outcome.view.estimate_title(), "then"], lines

@@ -339,19 +339,7 @@ def summarize(
     groups=None,
     is_new=None,
 ):
-    """Measure everything that a report shows; see `write_report`.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> from sklearn.ensemble import RandomForestClassifier
-    >>> from defragtrees import simplify
-    >>> X, y = load_iris(return_X_y=True)
-    >>> model = RandomForestClassifier(20, random_state=0).fit(X, y)
-    >>> summary = summarize(simplify(model, X, y, random_state=0), X, y)
-    >>> summary.model.name, summary.model.n_trees
-    ('random forest of 20 trees', 20)
-    """
+    """Measure everything that a report shows; see `write_report`."""
     simplifier = rules if isinstance(rules, Simplifier) else None
     if simplifier is not None:
         if model is not None:

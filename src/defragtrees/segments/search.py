@@ -101,8 +101,11 @@ def find_segments(
     >>> [c.feature for c in segments[0].conditions], len(segments)
     ([0, 1], 1)
     """
-    own = ("X", "losses", "direction", "loss_name")
-    settings = {name: value for name, value in locals().items() if name not in own}
+    settings = {
+        name: value
+        for name, value in locals().items()
+        if name not in ("X", "losses", "direction", "loss_name")
+    }
     if direction not in ("high", "low"):
         raise ValueError(f'direction must be "high" or "low"; got {direction!r}.')
     search = SegmentSearch(X, losses, **settings)

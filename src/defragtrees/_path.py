@@ -104,7 +104,8 @@ def simplify_path(
     places = np.arange(len(divided[0]))
     train, test = train_test_split(places, test_size=test_size, random_state=seed)
     kept, held_out = (
-        tuple(take_rows(column, own) for column in divided) for own in (train, test)
+        tuple(take_rows(column, places) for column in divided)
+        for places in (train, test)
     )
     limit, verbose = settings.get("max_calls"), settings.get("verbose", 0)
     n_reserved = 0 if validation is None else len(places)

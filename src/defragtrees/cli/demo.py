@@ -33,8 +33,8 @@ def show_demo(report=None):
 
     X, y = datasets.load_table("heart")
     X, X_new, y, y_new = train_test_split(X, y, random_state=1, stratify=y)
-    words = make_column_selector(dtype_exclude="number")
-    steps = make_column_transformer((OneHotEncoder(), words), remainder="passthrough")
+    texts = make_column_selector(dtype_exclude="number")
+    steps = make_column_transformer((OneHotEncoder(), texts), remainder="passthrough")
     trees = RandomForestClassifier(min_samples_leaf=3, random_state=0)
     limits = {"max_rules": 5, "max_conditions": 2}
     with output.working("training a forest, and finding its rules"):

@@ -108,19 +108,19 @@ def _reasons(rules, parts, ranges, name, is_text):
 def _reason(rules, row, numbers, explanation):
     """The prediction, its rule, and why, with the values of the file."""
     every = list(rules)
-    names, words = rules.feature_names, rules._vocabulary
+    names, vocabulary = rules.feature_names, rules._vocabulary
     holding = [every[k] for k in explanation.averaged or (explanation.rule,)]
     features = [c.feature for rule in holding for c in rule.conditions]
     reason = {"prediction": explanation.answer}
     if "rule" in rules._explanation_names:
         reason["rule"] = explanation.rule + 1
-        reason["if"] = every[explanation.rule].text(*words)
+        reason["if"] = every[explanation.rule].text(*vocabulary)
     reason |= {
         "values": {names[j]: row[names[j]] for j in features},
         "failed": [
             {
                 "rule": k + 1,
-                "condition": condition.text(*words),
+                "condition": condition.text(*vocabulary),
                 "feature": names[condition.feature],
                 "value": row[names[condition.feature]],
             }

@@ -84,8 +84,10 @@ def headline(rules, scores, where, model="model"):
     text += "."
     name, heading = next(iter(outcome.view.measure_titles(scores).items()))
     if name in scores:
-        own, other = (number(scores[f"{source}{name}"]) for source in ("", "model_"))
-        text += f" {heading[0].upper()}{heading[1:]}: {own}, {model} {other}."
+        value, of_model = (
+            number(scores[f"{source}{name}"]) for source in ("", "model_")
+        )
+        text += f" {heading[0].upper()}{heading[1:]}: {value}, {model} {of_model}."
     return click.style(wrapped(text), bold=True)
 
 

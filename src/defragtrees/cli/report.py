@@ -143,7 +143,7 @@ def report_on(path, simple, rows, inputs, validation=None, **more):
 def _model_name(path):
     """Such as "the XGBoost model in model.json"."""
     kind = None if path.is_dir() else file_kind(path)
-    words = "model"
+    what = "model"
     if kind is not None and kind.endswith(" model"):
-        words = kind.split(maxsplit=1)[1]
-    return render.plain(f"the {words} in {path.resolve().name}")
+        what = kind.split(maxsplit=1)[1]
+    return render.plain(f"the {what} in {path.resolve().name}")

@@ -104,8 +104,8 @@ def _option(option, variable, name):
         )
     field = FIELDS[name]
     allowed = field.metadata["allowed"]
-    words = [one for one in allowed if isinstance(one, str)]
-    keys = [key for one in allowed if isinstance(one, Key) for key in one.table]
+    words = [value for value in allowed if isinstance(value, str)]
+    keys = [key for value in allowed if isinstance(value, Key) for key in value.table]
     if name in WRITTEN:
         written = WRITTEN[name]
     elif allowed == FLAG:

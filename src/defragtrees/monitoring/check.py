@@ -104,8 +104,8 @@ class Finding:
 
         Examples
         --------
-        >>> one = Finding("coverage", "rule 1", 0.5, 0.9, "50.0 %", "90.0 %", 0.001)
-        >>> one.to_dict()["now"]
+        >>> finding = Finding("coverage", "rule 1", 0.5, 0.9, "50.0 %", "90.0 %", 0.001)
+        >>> finding.to_dict()["now"]
         0.9
         """
         return {_NAMES.get(k, k): v for k, v in dataclasses.asdict(self).items()}
@@ -116,8 +116,8 @@ class Finding:
 
         Examples
         --------
-        >>> one = Finding("coverage", "rule 1", 0.5, 0.9, "50.0 %", "90.0 %", 0.001)
-        >>> Finding.from_dict(one.to_dict()) == one
+        >>> finding = Finding("coverage", "rule 1", 0.5, 0.9, "50.0 %", "90.0 %", 0.001)
+        >>> Finding.from_dict(finding.to_dict()) == finding
         True
         """
         fields = schema.read_fields(data, _FINDING, tuple(_FINDING), place)
@@ -186,8 +186,8 @@ class Check:
 
     Examples
     --------
-    >>> one = Finding("coverage", "rule 1", 0.5, 0.9, "50.0 %", "90.0 %", 0.001)
-    >>> print(Check((one,), 1000, 200))
+    >>> finding = Finding("coverage", "rule 1", 0.5, 0.9, "50.0 %", "90.0 %", 0.001)
+    >>> print(Check((finding,), 1000, 200))
     No drift in 1 test (200 new rows against 1,000 training rows; false alarms in at
     most 5 % of checks).
     """
@@ -261,14 +261,14 @@ class Check:
         """
         fields = schema.read_fields(data, _CHECK, tuple(_CHECK))
         findings = tuple(
-            Finding.from_dict(one, f"findings[{i}]")
-            for i, one in enumerate(fields["findings"])
+            Finding.from_dict(entry, f"findings[{i}]")
+            for i, entry in enumerate(fields["findings"])
         )
         shares = (
-            schema.read_fields(one, _SHARE, tuple(_SHARE), f"predictions[{i}]")
-            for i, one in enumerate(fields["predictions"])
+            schema.read_fields(entry, _SHARE, tuple(_SHARE), f"predictions[{i}]")
+            for i, entry in enumerate(fields["predictions"])
         )
-        predictions = tuple(tuple(one.values()) for one in shares)
+        predictions = tuple(tuple(share.values()) for share in shares)
         rows = fields["n_then"], fields["n_now"], fields["level"]
         return cls(findings, *rows, predictions, fields["notes"])
 
@@ -350,13 +350,13 @@ class Check:
         header = ["tested", "measure", "training", "new rows", "p"]
         rows = [
             [
-                render.plain(one.about),
-                WHAT[one.kind],
-                render.plain(one.then_text),
-                render.plain(one.now_text),
-                "<0.001" if one.adjusted < 0.001 else f"{one.adjusted:.3f}",
+                render.plain(finding.about),
+                WHAT[finding.kind],
+                render.plain(finding.then_text),
+                render.plain(finding.now_text),
+                "<0.001" if finding.adjusted < 0.001 else f"{finding.adjusted:.3f}",
             ]
-            for one in findings
+            for finding in findings
         ]
         return header, rows
 
@@ -503,13 +503,17 @@ class _Comparison:
         if more:
             shown = ", ".join(more[:5]) + (", …" if more[5:] else "")
             yield f"the rules never predict these classes of the model: {shown}"
-        found = next((one for one in findings if one.kind == "agreement"), None)
+        found = next(
+            (finding for finding in findings if finding.kind == "agreement"), None
+        )
         if match.model_labels == match.labels or found is None or not found.is_moved:
             return
         better = better_order(outcome.labels, self.model_predictions, self.predicted)
         if better is not None:
             order, _, agrees = better
-            labels = ", ".join(outcome.view.label(order[one]) for one in match.labels)
+            labels = ", ".join(
+                outcome.view.label(order[label]) for label in match.labels
+            )
             yield (
                 f"with the model's classes {theirs} as {labels}, they would agree on "
                 f"{render.share(agrees)} of the rows; name them in this order "

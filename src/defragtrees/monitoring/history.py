@@ -9,6 +9,7 @@ import contextlib
 import errno
 import importlib
 import json
+import operator
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -152,9 +153,16 @@ class History:
         From kind and rule or column to the findings of all checks; None where a check
         did not test it.
         """
-        first = [(one.kind, one.about) for record in self for one in record.check.moved]
+        first = [
+            (finding.kind, finding.about)
+            for record in self
+            for finding in record.check.moved
+        ]
         by_check = [
-            {(one.kind, one.about): one for one in record.check.findings}
+            {
+                (finding.kind, finding.about): finding
+                for finding in record.check.findings
+            }
             for record in self
         ]
         return {
@@ -187,7 +195,7 @@ class History:
         >>> len(History((), "checks.jsonl").with_record(record))
         1
         """
-        records = sorted((*self.records, record), key=lambda one: one.time)
+        records = sorted((*self.records, record), key=operator.attrgetter("time"))
         return replace(self, records=tuple(records))
 
     def append(self, record: Record) -> "History":
@@ -263,7 +271,7 @@ def read_history(path: str | os.PathLike[str], *, missing_ok: bool = False) -> H
             except (ValueError, RecursionError) as error:
                 why = f"line {number} {_reason(line, error)}"
                 raise _not_a_history(path, why) from None
-    return History(tuple(sorted(records, key=lambda one: one.time)), path)
+    return History(tuple(sorted(records, key=operator.attrgetter("time"))), path)
 
 
 def _reason(line, error):

@@ -182,13 +182,13 @@ def _shorter(summary, costs):
     rows, rules, found = summary.rows, summary.rules, []
     if summary.trade_off is None:
         return None
-    own = _all_losses(summary, rules, costs)
+    losses_here = _all_losses(summary, rules, costs)
     for other in (point.rules for point in summary.trade_off.points):
         is_shorter = other.n_conditions < rules.n_conditions
         if not 1 < other.n_rules < rules.n_rules or not is_shorter:
             continue
         losses = _all_losses(summary, other, costs)
-        pairs = zip(losses, own, strict=False)
+        pairs = zip(losses, losses_here, strict=False)
         apart = [_paired(one, two, rows.weight) for one, two in pairs]
         if all(mean <= error for mean, error in apart):
             mean, error = apart[0]
@@ -196,7 +196,7 @@ def _shorter(summary, costs):
     if not found:
         return None
     loss, n_rules, is_better = min(found)
-    return Shorter(n_rules, loss, rows.mean(own[0]), is_better)
+    return Shorter(n_rules, loss, rows.mean(losses_here[0]), is_better)
 
 
 def _all_losses(summary, rules, costs):

@@ -30,7 +30,7 @@ from defragtrees.report.text import (
     make_title,
     rate_range,
     shown_rules,
-    target_words,
+    target_text,
 )
 from defragtrees.rules.model import RuleModel
 from defragtrees.tables import as_dense, check_finite, check_weight
@@ -199,7 +199,7 @@ class Summary:
         k = rules.outcome.positive_index
         alarm, miss = rules.costs[1 - k][k], rules.costs[k][1 - k]
         is_positive = rows.y == rules.outcome.positive_class
-        own, theirs = (
+        of_rules, of_model = (
             None
             if probabilities is None
             else cost_curve(
@@ -210,7 +210,7 @@ class Summary:
                 rows.probabilities,
             )
         )
-        return Costs(alarm, miss, alarm / (alarm + miss), own, theirs)
+        return Costs(alarm, miss, alarm / (alarm + miss), of_rules, of_model)
 
     @cached_property
     def disagreements(self):
@@ -276,8 +276,8 @@ class Costs:
     alarm: float  # cost of a false positive
     miss: float  # cost of a false negative
     border: float  # probability from which on the positive class costs less
-    own: "CostCurve"
-    theirs: "CostCurve | None"  # of the model
+    of_rules: "CostCurve"
+    of_model: "CostCurve | None"  # None without its probabilities
 
 
 @dataclass(frozen=True, eq=False)
@@ -376,7 +376,7 @@ def summarize(
         model=described,
         given_rules=given_rules,
         rows=rows,
-        target=cut(target_words(target_name)) or UNNAMED[rules.outcome.labels is None],
+        target=cut(target_text(target_name)) or UNNAMED[rules.outcome.labels is None],
         data_name=data_name and cut(data_name),
         baseline=baseline,
         groups=read_groups(groups, X, rows),

@@ -93,7 +93,7 @@ def numbered(numbers):
     return f"rules {', '.join(most)} and {last}" if most else f"rule {last}"
 
 
-def sentence(words):
+def sentence(text):
     """Capitalise the first letter.
 
     Examples
@@ -101,7 +101,7 @@ def sentence(words):
     >>> sentence("the model")
     'The model'
     """
-    return words[:1].upper() + words[1:]
+    return text[:1].upper() + text[1:]
 
 
 def amount(value):
@@ -209,12 +209,12 @@ def setting_text(value):
 # Names
 
 
-def target_words(name):
+def target_text(name):
     """The name of y in words; empty if it says nothing.
 
     Examples
     --------
-    >>> target_words("heart_disease"), target_words("y_test")
+    >>> target_text("heart_disease"), target_text("y_test")
     ('heart disease', '')
     """
     words = " ".join(str(name).replace("_", " ").split())
@@ -242,7 +242,7 @@ def make_title(rules, target_name=None, data_name=None):
     >>> make_title(rules, "go_outside"), make_title(rules.relabel(None, {"yes": "go"}))
     ('Go outside in 3 rules', 'Predicting “go” in 3 rules')
     """
-    outcome, words = rules.outcome, target_words(target_name)
+    outcome, words = rules.outcome, target_text(target_name)
     labels = [outcome.view.prediction(label) for label in outcome.labels or ()]
     what = (
         f"Predicting one of {len(labels)} classes" if labels else "Predicting a number"
@@ -348,7 +348,7 @@ def name(given):
     return Html(f"<bdi>{escaped(given)}</bdi>")
 
 
-def isolated(words):
+def isolated(text):
     r"""A text as HTML in which right-to-left passages are isolated.
 
     Digits and signs beside names in such scripts stay in place.
@@ -358,7 +358,7 @@ def isolated(words):
     >>> isolated("\u05d0\u05d1 > -1") == "<bdi>\u05d0\u05d1</bdi> &gt; -1"
     True
     """
-    return Html(RIGHT_TO_LEFT.sub(r"<bdi>\g<0></bdi>", escaped(words)))
+    return Html(RIGHT_TO_LEFT.sub(r"<bdi>\g<0></bdi>", escaped(text)))
 
 
 def breakable(given, attributes=""):

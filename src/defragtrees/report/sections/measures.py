@@ -148,19 +148,19 @@ def costs(page):
     positive, other = (label(labels[k]) for k in (number, 1 - number))
     lines = [
         ["Rules", rate_text(costs.border), amount(cost)],
-        ["Rules, best threshold", *_best(costs.own)],
+        ["Rules, best threshold", *_best(costs.of_rules)],
     ]
-    curves = [costs.own]
-    if costs.theirs is not None:
-        theirs = summary.scores["model_expected_cost"]
-        curves.append(costs.theirs)
+    curves = [costs.of_rules]
+    if costs.of_model is not None:
+        model_cost = summary.scores["model_expected_cost"]
+        curves.append(costs.of_model)
         lines += [
-            ["Model, same threshold", rate_text(costs.border), amount(theirs)],
-            ["Model, best threshold", *_best(costs.theirs)],
+            ["Model, same threshold", rate_text(costs.border), amount(model_cost)],
+            ["Model, best threshold", *_best(costs.of_model)],
         ]
     lines += [
-        [Html(f"Always {name(positive)}"), "–", amount(costs.own.costs[0])],
-        [Html(f"Always {name(other)}"), "–", amount(costs.own.costs[-1])],
+        [Html(f"Always {name(positive)}"), "–", amount(costs.of_rules.costs[0])],
+        [Html(f"Always {name(other)}"), "–", amount(costs.of_rules.costs[-1])],
     ]
     picture = cost_picture(curves, costs.border, cost)
     return {

@@ -54,7 +54,7 @@ def rules(page):
         "decision": decision_text(rules),
         "is_compact": rules.n_rules > MOST_CHARTS,
         "ranges": [c["range"] for rule in shown for c in rule["cells"] if c["range"]],
-        "has_implied": any(rule["own"] for rule in shown),
+        "has_implied": any(rule["full"] for rule in shown),
         "edits": [edit.text for edit in rules.edits],
         "chart_words": _chart_words(summary) if rules.rules else "",
         "rules": shown,
@@ -71,7 +71,7 @@ def _rule(summary, k, cells, charts):
     rules, card = summary.rules, summary.cards[k]
     is_default = k == len(rules.rules)
     conditions = () if is_default else rules._shown_conditions[k]
-    own = () if is_default else rules.rules[k].conditions
+    full = () if is_default else rules.rules[k].conditions
     default = rules._default_text if rules.rules else "always"
     cells = [_cell(summary, k, title, text) for title, text in cells]
     if rules.form == "points":
@@ -91,7 +91,7 @@ def _rule(summary, k, cells, charts):
         "share": (rate_text if card.share < RARE else percent)(card.share),
         "observed": _observed(summary, k),
         # Bounds that follow from the rules before it are left out.
-        "own": "" if own == conditions else _conditions_text(own, rules),
+        "full": "" if full == conditions else _conditions_text(full, rules),
         "alone": unbroken(card.alone),
     }
 

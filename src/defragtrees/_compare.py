@@ -139,12 +139,12 @@ def compare(
     if y is None:
         raise ValueError("compare needs y, to measure errors; got None. Pass y.")
     matrix = forest.encode(X)
-    y = forest.outcome.read(y, len(matrix))
+    labels = forest.outcome.read(y, len(matrix))
     check_consistent_length(matrix, sample_weight)
     if sample_weight is not None:
         sample_weight = check_weight(sample_weight, len(matrix))
-    decision = _decision(chosen, forest.outcome, forest.outcome.encode(y))
-    rows = _Rows(X, y, sample_weight, forest, n_resamples, decision)
+    decision = _decision(chosen, forest.outcome, forest.outcome.encode(labels))
+    rows = _Rows(X, labels, sample_weight, forest, n_resamples, decision)
     # One seed for all, so that no method depends on the others.
     seed = one_seed(random_state)
     splits = _splits(rows.y, forest.outcome, test_size, cv, seed)
@@ -157,8 +157,9 @@ def compare(
             more = {}
             try:
                 if name in chosen:
-                    settings = _settings(*chosen[name], shared, budget)
-                    fitted, scores = _fitted(chosen[name][0], settings, rows, splits)
+                    estimator, is_given = chosen[name]
+                    settings = _settings(estimator, is_given, shared, budget)
+                    fitted, scores = _fitted(estimator, settings, rows, splits)
                     estimators[name, budget] = fitted
                 else:
                     more = {"is_fitted": _is_fitted(others[name])}
@@ -168,11 +169,11 @@ def compare(
             except Exception as error:
                 entry = _failed(error, forest.outcome)
             entries.append({"method": name, "budget": budget, **entry, **more})
-    error = model_scores.pop("error")
+    model_error = model_scores.pop("error")
     return Comparison(
         tuple(entries),
         estimators,
-        error,
+        model_error,
         len(splits),
         forest.task,
         model_scores,

@@ -286,7 +286,7 @@ class Comparison(render.Tabular):
             there, narrow=True, also=also
         )
 
-    def _measured(self, row, name):
+    def _measured(self, row, name, has_spread=True):
         value, apart = row.get(name, math.nan), row.get(f"{name}_std")
         if math.isnan(value):
             return ""
@@ -295,7 +295,7 @@ class Comparison(render.Tabular):
             value = outcome.shown_error(error)
             apart = None if apart is None else outcome.shown_deviation(error, apart)
         text = render.rounded(value)
-        if self.n_splits > 1 and apart is not None:
+        if has_spread and self.n_splits > 1 and apart is not None:
             text += f" ± {render.rounded(apart, 2)}"
         return text
 

@@ -109,7 +109,11 @@ def command(inputs, choices, methods, budgets, cv, resamples, test_size, plot, a
     rules = ", ".join(map(str, budgets))
     click.echo(click.style(wrapped(_verdict(comparison)), bold=True))
     click.echo(wrapped(f"Measured on {measured}. Every method: at most {rules} rules."))
-    click.echo(f"\n{_table(comparison)}\n")
+    header, lines = comparison._cells()
+    if len(budgets) == 1:
+        for line, row in zip(lines, comparison.rows(), strict=True):
+            line[0] = row["method"]  # without the number of rules, which is above
+    click.echo(f"\n{table(header, lines)}\n")
     click.echo(wrapped("\n".join(comparison._notes()), "  "))
 
 
@@ -126,11 +130,11 @@ def _verdict(comparison):
     best = [row for row in done if sign * row[name] == least]
     shortest = min(done, key=lambda row: (row["n_rules"], sign * row[name]))
     names = ", ".join(f"{row['method']} ({_size(row)})" for row in best)
-    value = comparison._measured(best[0], name).partition(" ")[0]
+    value = comparison._measured(best[0], name, has_spread=False)
     word = "Highest" if sign < 0 else "Lowest"
     text = f"{word} {heading}, {value}: {names}."
     if shortest["n_rules"] < min(row["n_rules"] for row in best):
-        value = comparison._measured(shortest, name).partition(" ")[0]
+        value = comparison._measured(shortest, name, has_spread=False)
         text += f" Fewest rules: {shortest['method']} ({_size(shortest)}, "
         text += f"{heading} {value})."
     return text
@@ -140,16 +144,6 @@ def _size(row):
     """Such as "3 rules"; a mean over folds may not be whole."""
     n_rules = row["n_rules"]
     return f"{n_rules:.3g} rule{'' if n_rules == 1 else 's'}"
-
-
-def _table(comparison):
-    """The table of the comparison; one budget of all methods is not repeated."""
-    header, lines = comparison._cells()
-    rows = comparison.rows()
-    if len({row["budget"] for row in rows}) == 1:
-        for line, row in zip(lines, rows, strict=True):
-            line[0] = row["method"]
-    return table(header, lines)
 
 
 def most_rules(choices):

@@ -55,23 +55,12 @@ def show_demo(report=None):
     click.echo("\nThe first new patient:\n")
     click.echo(simple.explain(X_new.iloc[0]))
     if report is not None:
-        write(report, simple, X_new, y_new)
+        # Pictures take their time to import, and not every demo needs them.
+        from defragtrees import write_report
+
+        options = {"target_name": "heart disease", "is_new": True}
+        options["command"] = f"defragtrees demo --report {report}"
+        with output.working("writing the report"):
+            write_report(report, simple, X_new, y_new, **options)
         click.echo(f"\nThe report is in {report}.")
     return simple
-
-
-def write(path, simple, X, y):
-    """Write the report, all of it or nothing."""
-    # Pictures take their time to import, and not every demo needs them.
-    from defragtrees import write_report
-
-    with output.working("writing the report"):
-        write_report(
-            path,
-            simple,
-            X,
-            y,
-            target_name="heart disease",
-            command=f"defragtrees demo --report {path}",
-            is_new=True,
-        )

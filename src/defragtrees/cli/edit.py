@@ -28,11 +28,7 @@ def _scale(text):
 
 def _rule_option(name, second, text):
     return click.option(
-        f"--{name}",
-        type=(int, str),
-        multiple=True,
-        metavar=f"RULE {second}",
-        help=text,
+        f"--{name}", type=(int, str), multiple=True, metavar=f"RULE {second}", help=text
     )
 
 
@@ -57,13 +53,7 @@ def _rule_option(name, second, text):
     "TEXT",
     "Insert a rule before the rule of this number: 1 'if age <= 40 then yes'.",
 )
-@click.option(
-    "--drop",
-    type=int,
-    multiple=True,
-    metavar="RULE",
-    help="Remove a rule.",
-)
+@click.option("--drop", type=int, multiple=True, metavar="RULE", help="Remove a rule.")
 @options.names(
     "--order", "New order of the rules that are left, without the default rule: 2,1,..."
 )

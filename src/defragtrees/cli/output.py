@@ -208,12 +208,22 @@ def write_csv(file, header, rows, exact=False):
 
 
 def write_parquet(path, header, types, batches):
-    """Write batches of arrays to a Parquet file, each a group of rows."""
+    """Write batches, each a list of columns, to a Parquet file as groups of rows."""
     arrow = require("pyarrow", "Writing Parquet")
     parquet = require("pyarrow.parquet", "Writing Parquet")
+    types = [arrow.type_for_alias(t) if isinstance(t, str) else t for t in types]
     schema = arrow.schema(list(zip(header, types, strict=True)))
+
+    def array(values, type_):
+        if not isinstance(values, list):
+            return arrow.Array.from_pandas(values).cast(type_, safe=False)
+        if arrow.types.is_string(type_):
+            values = [None if value is None else str(value) for value in values]
+        return arrow.array(values, type_)
+
     with atomic_file(path) as draft, parquet.ParquetWriter(draft, schema) as writer:
-        for arrays in batches:
+        for columns in batches:
+            arrays = list(map(array, columns, types))
             writer.write_table(arrow.table(arrays, schema=schema))
 
 

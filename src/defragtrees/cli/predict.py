@@ -3,7 +3,6 @@
 import click
 import numpy as np
 
-from defragtrees._utils.optional import require
 from defragtrees.cli import options, output
 from defragtrees.cli.data import (
     arrow_type,
@@ -77,20 +76,13 @@ def command(rules, data, id, probabilities, reasons, best, exact, out, as_json):
         header.append(name)
     if is_typed:
         types = [arrow_type(rule_set, source, name) for name in ids]
-        types += [_arrow_type(values) for values in added.values()]
-        output.write_parquet(
-            out, header, types, (_arrays(part, types) for part in columns)
-        )
+        kinds = {"b": "bool", "i": "int64", "f": "double"}
+        types += [kinds.get(values.dtype.kind, "string") for values in added.values()]
+        output.write_parquet(out, header, types, columns)
     else:
         output.write_table(out, form, header, columns, exact)
     if out is not None:
         click.echo(f"The predictions are in {out}.")
-
-
-def _arrow_type(values):
-    arrow = require("pyarrow", "Writing Parquet")
-    kinds = {"b": arrow.bool_(), "i": arrow.int64(), "f": arrow.float64()}
-    return kinds.get(values.dtype.kind, arrow.string())
 
 
 def _columns(rules, X, ids, asked, is_typed):
@@ -105,17 +97,3 @@ def _columns(rules, X, ids, asked, is_typed):
         ]
     added = rules._output_columns(rules._covers(matrix), *asked)
     return [*copied, *(values.tolist() for values in added.values())]
-
-
-def _arrays(columns, types):
-    """Columns as arrays of pyarrow."""
-    arrow = require("pyarrow", "Writing Parquet")
-    arrays = []
-    for values, type_ in zip(columns, types, strict=True):
-        if not isinstance(values, list):
-            arrays.append(arrow.Array.from_pandas(values).cast(type_, safe=False))
-            continue
-        if arrow.types.is_string(type_):
-            values = [None if value is None else str(value) for value in values]
-        arrays.append(arrow.array(values, type_))
-    return arrays

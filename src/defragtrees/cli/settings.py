@@ -18,11 +18,7 @@ from defragtrees.cli import options, output
 from defragtrees.errors import SettingError
 from defragtrees.estimators import METHODS, estimator_for
 from defragtrees.estimators.defrag import DefragClassifier
-from defragtrees.estimators.settings import (
-    FLAG,
-    Key,
-    check_value,
-)
+from defragtrees.estimators.settings import FLAG, Key, check_value
 
 SEED = 0
 FIELDS = {field.name: field for field in dataclasses.fields(DefragClassifier)}

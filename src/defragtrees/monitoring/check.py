@@ -150,11 +150,7 @@ _FINDING = {
     "adjusted_p": _P,
     "moved": schema.FLAG,
 }
-_SHARE = {
-    "prediction": schema.TEXT,
-    "then": _VALUE | schema.NULL,
-    "now": _VALUE,
-}
+_SHARE = {"prediction": schema.TEXT, "then": _VALUE | schema.NULL, "now": _VALUE}
 _CHECK = {
     "moved": schema.FLAG,
     "verdict": schema.TEXT,
@@ -631,10 +627,7 @@ class _Comparison:
         scale = self.rules._vocabulary.scales[column.feature]
         then, ends = (
             f"{_number_text(scale, low)} to {_number_text(scale, high)}{scale.ending}"
-            for low, high in (
-                (column.low, column.high),
-                (present.min(), present.max()),
-            )
+            for low, high in ((column.low, column.high), (present.min(), present.max()))
         )
         now = f"{ends}, {render.plural(n_low + n_high, 'row')} outside"
         shares = 0.0, (n_low + n_high) / n_now

@@ -285,7 +285,15 @@ def _upright(effect, scale, overall):
     if effect.missing is not None:
         placed.append((effect.missing, WIDTH - missing[0], missing[1]))
     for one, x, width in placed:
-        parts.append(_upright_bar(one, scale, effect.colour, x, max(width - 1, 2)))
+        width, shapes, kind = max(width - 1, 2), "", "axis empty"
+        if one.value is not None:
+            start, height = scale.span(one.value, HIGH)
+            kind, top = "axis", floor - start - height
+            shapes = _rect(one, effect.colour, x, top, width, height)
+        look = f' style="stroke:var(--{effect.colour})"' if one.is_accepted else ""
+        line = f"M{x:.1f} {floor + 0.5}h{width:.1f}"
+        shapes += f'<path class="{kind}"{look} d="{line}"/>'
+        parts.append(_group(one, scale, shapes))
     y = floor - HIGH * scale.share(overall)
     parts.append(f'<path class="level" d="M{left:.1f} {y:.1f}H{WIDTH}"/>')
     # Each region of numbers begins at the threshold that it is numbered by.
@@ -332,17 +340,6 @@ def _widths(effect, room):
     unit = (room - sum(least)) / (there or 1.0)
     bins = zip(effect.bins, least, strict=True)
     return [width + unit * one.weight for one, width in bins], missing
-
-
-def _upright_bar(one, scale, colour, x, width):
-    floor, shapes = TOP + HIGH, ""
-    if one.value is not None:
-        start, height = scale.span(one.value, HIGH)
-        shapes = _rect(one, colour, x, floor - start - height, width, height)
-    kind = "axis" if one.value is not None else "axis empty"
-    look = f' style="stroke:var(--{colour})"' if one.is_accepted else ""
-    shapes += f'<path class="{kind}"{look} d="M{x:.1f} {floor + 0.5}h{width:.1f}"/>'
-    return _group(one, scale, shapes)
 
 
 def _spread(places, texts, anchors=(0.5, 0.5)):

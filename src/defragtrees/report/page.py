@@ -144,11 +144,22 @@ def write_report(
     place = _checked(path, rules, X, segments)
     require("jinja2", "A report")
     if isinstance(rules, Segments | SegmentGroups):
-        text = make_segments_page(rules, title or "Segments")
-        write_atomic(place, text.encode("utf-8", "replace"))
-        return place
+        page = (
+            make_environment()
+            .get_template("segments_page.html.j2")
+            .render(
+                summary={"title": title or "Segments"},
+                policy=_policy(""),
+                style=read_template("report.css"),
+                groups=segment_groups(rules),
+                level=2,
+                today=date.today().isoformat(),
+            )
+        )
+    else:
+        page = make_page(summarize(**given))
     # A name may contain half of a surrogate pair, which UTF-8 cannot encode.
-    write_atomic(place, make_page(summarize(**given)).encode("utf-8", "replace"))
+    write_atomic(place, page.encode("utf-8", "replace"))
     return place
 
 
@@ -235,19 +246,6 @@ def make_page(summary):
         today=date.today().isoformat(),
         script=script,
         verdict=make_verdict(summary),
-    )
-
-
-def make_segments_page(found, title):
-    """A page of segments alone, as text."""
-    template = make_environment().get_template("segments_page.html.j2")
-    return template.render(
-        summary={"title": title},
-        policy=_policy(""),
-        style=read_template("report.css"),
-        groups=segment_groups(found),
-        level=2,
-        today=date.today().isoformat(),
     )
 
 

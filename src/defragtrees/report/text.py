@@ -68,7 +68,7 @@ def rate_range(low, high):
     return render.percent_range(low, high, " to ")
 
 
-def rate_text(rate):
+def rate_text(rate, sign="\N{NO-BREAK SPACE}%"):
     """Write a rate in per cent, with more decimals for rare classes.
 
     Examples
@@ -78,7 +78,7 @@ def rate_text(rate):
     """
     apart = min(rate, 1 - rate)
     digits = 0 if apart <= 0 else 1 if apart >= 0.001 else 2
-    return f"{100 * rate:.{digits}f}\N{NO-BREAK SPACE}%"
+    return f"{100 * rate:.{digits}f}{sign}"
 
 
 def numbered(numbers):
@@ -221,16 +221,16 @@ def target_text(name):
     return "" if words.lower() in EMPTY_NAMES else words
 
 
-def size_words(rules):
+def size_text(rules):
     """The number of rules or, with points, of questions.
 
     Examples
     --------
-    >>> size_words(rules)
+    >>> size_text(rules)
     '3 rules'
     """
     if rules.form == "points":
-        return f"{render.plural(len(rules.rules), 'question')} with points"
+        return render.plural(len(rules.rules), "question")
     return render.plural(rules.n_rules, "rule")
 
 
@@ -255,8 +255,9 @@ def make_title(rules, target_name=None, data_name=None):
     if outcome.is_binary and words.lower() in {"", *GENERAL_NAMES}:
         label = labels[outcome.positive_index]
         what = what if label.lower() in EMPTY_LABELS else f"Predicting “{label}”"
-    link = ":" if rules.form == "points" else " in"
-    return f"{what}{link} {size_words(rules)}"
+    if rules.form == "points":
+        return f"{what}: {size_text(rules)} with points"
+    return f"{what} in {size_text(rules)}"
 
 
 def cut(text, most=LONGEST):
@@ -415,7 +416,7 @@ class Table:
     rows: Iterable[Sequence[Any]]
     caption: str
     numeric: Sequence[int] = ()  # right-aligned columns
-    kind: str = ""  # a CSS class
+    kind: str = "bars"  # a CSS class
 
 
 def bar(share, label, look=""):

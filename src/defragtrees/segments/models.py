@@ -95,10 +95,7 @@ def explain_errors(
     beside = {}
     if predicted.expected is not None:
         beside = {
-            "beside": {
-                "observed": predicted.observed,
-                "predicted": predicted.expected,
-            },
+            "beside": {"observed": predicted.observed, "predicted": predicted.expected},
             "beside_unit": "number" if is_number else "share",
         }
     groups = {name: search.find(losses, loss_name=name, **beside)}

@@ -9,13 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from defragtrees.report.sections import (
-    alternatives,
-    data,
-    interactive,
-    measures,
-    rules,
-)
+from defragtrees.report.sections import alternatives, data, interactive, measures, rules
 
 
 @dataclass(frozen=True)

@@ -5,11 +5,7 @@ from dataclasses import replace
 from functools import partial
 
 from defragtrees._utils.formatting import plural
-from defragtrees.plots.measures import (
-    METHODS,
-    comparison_picture,
-    trade_off_picture,
-)
+from defragtrees.plots.measures import METHODS, comparison_picture, trade_off_picture
 from defragtrees.plots.picture import Axis
 from defragtrees.report.summary import is_rarely_found
 from defragtrees.report.text import (
@@ -84,7 +80,6 @@ def path(page):
             [line for i, line in enumerate(lines) if i not in same],
             f"Rules by size, {where}",
             numeric=range(1, 3 + len(heads)),
-            kind="bars",
         ),
     }
 
@@ -133,7 +128,6 @@ def comparison(page):
             lines,
             "Methods compared",
             numeric=range(1, 6),
-            kind="bars",
         ),
         "failures": failures,
     }
@@ -167,6 +161,5 @@ def stability(page):
             ["Rule", "Predicts", "Found again"],
             lines,
             "Refits with a rule that has the same prediction and mostly the same rows",
-            kind="bars",
         ),
     }

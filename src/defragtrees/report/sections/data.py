@@ -37,7 +37,7 @@ def data(page):
     }
     if outcome.statistic == "mean":
         low, middle, high = baseline.quantiles
-        levels = f"{QUANTILES[0]:.0%} and {QUANTILES[-1]:.0%}".replace("%", " %")
+        levels = f"{render.percent(QUANTILES[0])} and {render.percent(QUANTILES[-1])}"
         return context | {"low": low, "middle": middle, "high": high, "levels": levels}
     if outcome.n_classes <= MOST_CLASSES:
         context["classes"] = _classes(summary)
@@ -68,7 +68,6 @@ def _classes(summary):
         lines,
         "The classes and their base rates",
         numeric=(first, *range(first + 2, len(header))),
-        kind="bars",
     )
 
 
@@ -108,8 +107,13 @@ def disagreements(page):
         )
         if rows.sureness is not None:
             model = Html(f"{model} ({percent(rows.sureness[i])})")
-        shown = list(differing.features)
-        values = _values(rules, k, rows.matrix[i, shown], shown)
+        conditions = () if k is None else list(rules)[k].conditions
+        used = {condition.feature for condition in conditions}
+        values = []
+        for j in differing.features:
+            scale, labels = rules._vocabulary.scales[j], rules.categories[j]
+            text = name(value_text(rows.matrix[i, j], labels, scale=scale))
+            values.append({"kind": "bold", "text": text} if j in used else text)
         number = [k + 1] if is_one else []
         lines.append([count(i + 1), *number, predicted, model, *truth, *values])
     return {
@@ -123,18 +127,6 @@ def disagreements(page):
             kind="wide",
         ),
     }
-
-
-def _values(rules, k, values, features):
-    """Values of some features as cells, in bold where rule k uses them."""
-    conditions = () if k is None else list(rules)[k].conditions
-    used = {condition.feature for condition in conditions}
-    cells = []
-    for value, j in zip(values, features, strict=True):
-        scale = rules._vocabulary.scales[j]
-        text = name(value_text(value, rules.categories[j], scale=scale))
-        cells.append({"kind": "bold", "text": text} if j in used else text)
-    return cells
 
 
 def shown_features(use):

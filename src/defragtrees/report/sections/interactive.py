@@ -163,10 +163,7 @@ def _feature(rules, sample, j):
         return about | {"steps": _steps(sample.matrix[:, j], rules, j)}
     printed = [category(one) for one in categories]
     short = [str(one)[:LONGEST_NAME] for one in categories]
-    return about | {
-        "categories": printed,
-        "boxes": short if short != printed else None,
-    }
+    return about | {"categories": printed, "boxes": short if short != printed else None}
 
 
 def _steps(column, rules, j):

@@ -30,7 +30,6 @@ from defragtrees.rules.text import mean_gap
 from defragtrees.segments import Segments
 from defragtrees.segments.found import Heading
 
-SIGN = "\N{NO-BREAK SPACE}%"
 FOUR_FIFTHS = 0.8  # the four-fifths rule for ratios of selection rates
 MOST_BORDERS = 300  # maximum number of thresholds drawn
 MOST_GROUPED = 6  # maximum number of classes with a table of groups
@@ -72,6 +71,7 @@ def measures(page):
             lines,
             f"Measures for {summary.target}",
             numeric=range(1, len(header)),
+            kind="",
         ),
         "confusion": _confusion(summary) if outcome.labels else None,
     }
@@ -173,7 +173,6 @@ def costs(page):
             lines,
             "Mean cost per row, on these rows",
             numeric=(1, 2),
-            kind="bars",
         ),
     }
 
@@ -265,9 +264,7 @@ def _group_table(summary, lines, columns, about):
 def _rate_cell(rate, low, high):
     if math.isnan(rate):
         return "–"
-    return with_interval(
-        rate_text(rate), rate_text(low).removesuffix(SIGN), rate_text(high)
-    )
+    return with_interval(rate_text(rate), rate_text(low, ""), rate_text(high))
 
 
 def _mean_cell(mean, low, high):
@@ -331,7 +328,6 @@ def calibration(page):
             lines,
             "Estimated and observed values of each rule, on these rows",
             numeric=range(len(header) - 1 - len(values), len(header)),
-            kind="bars",
         ),
     }
 

@@ -224,7 +224,6 @@ def _totals(summary):
         ],
         f"Estimated and observed values of each total: {what}, on these rows",
         numeric=range(1, 5),
-        kind="bars",
     )
 
 
@@ -245,6 +244,7 @@ def scorecard(page):
             [[true_minus(cell) for cell in line] for line in lines],
             "From total to risk",
             numeric=range(len(header) - 1),
+            kind="",
         ),
         "meaning": true_minus(total_text(rules)),
     }

@@ -169,37 +169,32 @@ def compare_models(
         if loss is None and all(of.probabilities is not None for of in (one, two)):
             loss = "log_loss"
         (name, first), (_, second) = (of.losses(loss) for of in (one, two))
-        beside = {"a": first, "b": second}
-        differences = {
-            "b better": ("high", first - second),
-            "a better": ("high", second - first),
-        }
-        headings = {
-            f"{key} better": Heading(
-                f"Where model {key} is better", f"difference of the {name}"
-            )
-            for key in "ab"
+        beside, about = {"a": first, "b": second}, f"difference of the {name}"
+        shown = {
+            "b better": ("Where model b is better", about, "high", first - second),
+            "a better": ("Where model a is better", about, "high", second - first),
         }
     elif one.expected is not None and two.expected is not None:
         beside = {"a": one.expected, "b": two.expected}
         apart = two.expected - one.expected
         if one.classes is not None:
             unit, beside_unit = "points", "share"
-        differences = {"b higher": ("high", apart), "b lower": ("low", apart)}
-        headings = {
-            f"b {how}": Heading(f"Where model b predicts {how} values than a{one.unit}")
-            for how in ("higher", "lower")
+        text = f"Where model b predicts {{}} values than a{one.unit}"
+        shown = {
+            "b higher": (text.format("higher"), "", "high", apart),
+            "b lower": (text.format("lower"), "", "low", apart),
         }
     else:
         beside, unit, is_signed = {}, "share", False
-        differences = {"differ": ("high", one.labels != two.labels)}
-        headings = {"differ": Heading("Where the models predict different classes")}
+        text = "Where the models predict different classes"
+        shown = {"differ": (text, "", "high", one.labels != two.labels)}
     groups = {
         key: search.find(
             apart, direction, "difference", unit, beside, beside_unit, is_signed
         )
-        for key, (direction, apart) in differences.items()
+        for key, (_, _, direction, apart) in shown.items()
     }
+    headings = {key: Heading(*texts[:2]) for key, texts in shown.items()}
     return SegmentGroups(groups, headings)
 
 

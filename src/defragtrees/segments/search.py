@@ -5,7 +5,7 @@ it.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -240,36 +240,27 @@ class SegmentSearch:
         is_weighted = self.weight > 0
         here, there = self.is_searched & is_weighted, ~self.is_searched & is_weighted
         candidates = self._candidates(here, losses, kind)
-        count = _Counter(self.matrix[there], losses[there], self.weight[there], *kind)
+        rows = self.matrix[there], losses[there], self.weight[there]
+        count = _Counter(*rows, *kind, back)
         beside = {name: np.asarray(of)[there] for name, of in (beside or {}).items()}
         every = np.ones(len(count.losses), dtype=bool)
         left, found = every.copy(), []
         for conditions, p_value in count.test(candidates, self.alpha):
             found.append(count.segment(conditions, p_value, left, beside))
             left &= ~count.covers(conditions)
-        found.sort(key=lambda one: -abs(one.explained))
-        found = [
-            one
-            for one in found
-            if abs(one.explained) >= LEAST_EXPLAINED * abs(found[0].explained)
-        ]
-        rules = self._rules([one.conditions for one in found])
+        found.sort(key=lambda segment: -abs(segment.explained))
+        least = LEAST_EXPLAINED * max((abs(s.explained) for s in found), default=0.0)
+        found = [segment for segment in found if abs(segment.explained) >= least]
+        rules = self._rules([segment.conditions for segment in found])
         others = every.copy()
-        for one in found:
-            others &= ~count.covers(one.conditions)
+        for segment in found:
+            others &= ~count.covers(segment.conditions)
         rest = back(count.mean(others))
         return Segments(
             rules=rules,
             found=tuple(
-                replace(
-                    one,
-                    rule=rule,
-                    mean=back(one.mean),
-                    interval=tuple(map(back, one.interval)),
-                    rest=rest,
-                    explained=back(one.explained) - back(0.0),
-                )
-                for one, rule in zip(found, rules.rules, strict=True)
+                replace(segment, rule=rule, rest=rest)
+                for segment, rule in zip(found, rules.rules, strict=True)
             ),
             loss_name=loss_name,
             unit=unit,
@@ -382,6 +373,7 @@ class _Counter:
     family: str
     is_high: bool
     is_signed: bool
+    back: Callable[[float], float]  # to the unit of the user's losses
 
     def covers(self, conditions):
         """Which rows match."""
@@ -480,11 +472,11 @@ class _Counter:
             Rule(conditions, 0.0),
             int(inside.sum()),
             share,
-            self.mean(inside),
-            self.interval(inside),
+            self.back(self.mean(inside)),
+            tuple(map(self.back, self.interval(inside))),
             math.nan,
             p_value,
-            explained / float(self.weight.sum()),
+            self.back(explained / float(self.weight.sum())) - self.back(0.0),
             {
                 name: float(np.average(of[inside], weights=self.weight[inside]))
                 for name, of in beside.items()

@@ -179,10 +179,10 @@ def compare_models(
         apart = two.expected - one.expected
         if one.classes is not None:
             unit, beside_unit = "points", "share"
-        text = f"Where model b predicts {{}} values than a{one.unit}"
+        than = f"values than a{one.unit}"
         shown = {
-            "b higher": (text.format("higher"), "", "high", apart),
-            "b lower": (text.format("lower"), "", "low", apart),
+            "b higher": (f"Where model b predicts higher {than}", "", "high", apart),
+            "b lower": (f"Where model b predicts lower {than}", "", "low", apart),
         }
     else:
         beside, unit, is_signed = {}, "share", False

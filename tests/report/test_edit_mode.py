@@ -16,8 +16,8 @@ from defragtrees._utils.formatting import count, true_minus
 from defragtrees.ensembles.forest import Forest
 from defragtrees.outcomes.intervals import wilson_interval
 from defragtrees.report.page import write_report
-from defragtrees.report.sections import interactive as page_data
-from defragtrees.report.sections.interactive import draw_sample
+from defragtrees.report.sections import for_all as page_data
+from defragtrees.report.sections.for_all import draw_sample
 from defragtrees.report.summary import summarize
 from defragtrees.report.text import (
     amount,

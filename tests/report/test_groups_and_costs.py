@@ -8,7 +8,7 @@ import pytest
 from sklearn.ensemble import RandomForestClassifier
 
 from defragtrees import simplify
-from defragtrees.report.sections.measures import MOST_BORDERS, cost_picture
+from defragtrees.report.sections.for_analysts import MOST_BORDERS, cost_picture
 from defragtrees.report.summary import CostCurve, cost_curve, summarize
 from defragtrees.report.text import amount
 from tests.report.cases import cells, numbers, weather, written

@@ -15,7 +15,7 @@ from defragtrees.ensembles.forest import Forest
 from defragtrees.paper import FABRulesClassifier
 from defragtrees.report.model import changed_settings, versions
 from defragtrees.report.page import write_report
-from defragtrees.report.sections.data import shown_features
+from defragtrees.report.sections.for_analysts import shown_features
 from defragtrees.report.summary import summarize
 from defragtrees.report.text import condition_parts
 from defragtrees.rules import RuleList

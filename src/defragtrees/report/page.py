@@ -20,7 +20,7 @@ from defragtrees._utils.optional import require
 from defragtrees._utils.types import Column, Rows
 from defragtrees.estimators.base import Simplifier
 from defragtrees.report import charts, sections
-from defragtrees.report.sections.measures import segment_groups
+from defragtrees.report.sections.for_analysts import segment_groups
 from defragtrees.report.summary import Summary, summarize
 from defragtrees.report.text import (
     Html,

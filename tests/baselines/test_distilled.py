@@ -51,6 +51,7 @@ def test_row_order_has_no_say(estimator, missing):
     methods.check_row_order_has_no_say(estimator, forest, X, y)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::UserWarning")
 @parametrize_with_checks(
     [

@@ -727,6 +727,7 @@ def test_row_order_has_no_say(estimator):
     methods.check_row_order_has_no_say(estimator, forest, X, y)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::UserWarning")
 @parametrize_with_checks(
     [

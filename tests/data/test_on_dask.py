@@ -541,6 +541,7 @@ def test_a_block_is_loaded_and_asked_in_one_task(has_labels):
     assert dask.compute(*made) == (10,) * 6
 
 
+@pytest.mark.slow
 def test_rows_may_be_larger_than_the_memory_of_a_worker(client):
     n_blocks, n_rows, n_features = 80, 28_000, 80
     lazy = da.concatenate(

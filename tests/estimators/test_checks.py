@@ -118,11 +118,13 @@ def check_around_a_forest(estimator, check):
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
-@parametrize_with_checks(
-    [
-        *every_method(lambda i: TREES[i](random_state=0)),
-        *every_form(lambda i: TREES[i](random_state=0)),
-    ]
-)
+@parametrize_with_checks(every_method(lambda i: TREES[i](random_state=0)))
 def test_scikit_learn_checks_around_a_tree(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@parametrize_with_checks(every_form(lambda i: TREES[i](random_state=0)))
+def test_scikit_learn_checks_of_forms_around_a_tree(estimator, check):
     check(estimator)

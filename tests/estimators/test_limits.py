@@ -78,7 +78,7 @@ LIMITS = st.fixed_dictionaries(
 
 
 @pytest.mark.parametrize("task", ["classification", "regression"])
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(limits=LIMITS, seed=st.integers(0, 2), use_labels=st.booleans())
 def test_no_list_breaks_a_limit(task, limits, seed, use_labels):
     forest, X, y = made(task, seed)
@@ -399,11 +399,13 @@ def answering(boxes, codes):
 
 @pytest.mark.parametrize("form", ["list", "standalone", "points"])
 @pytest.mark.parametrize("task", ["classification", "regression"])
-@pytest.mark.parametrize("max_rules", ["auto", 4, 6])
+@pytest.mark.parametrize(
+    "max_rules", ["auto", pytest.param(4, marks=pytest.mark.slow), 6]
+)
 def test_limits_that_the_rules_keep_to_anyhow_change_nothing(form, task, max_rules):
     forest, X, y = made(task, n_rows=600)
     kind = DefragRegressor if task == "regression" else DefragClassifier
-    common = {"form": form, "max_rules": max_rules, "random_state": 0}
+    common = {"form": form, "max_rules": max_rules, "augment": 1000, "random_state": 0}
     free = kind(forest, **common).fit(X, y).rules_
     assert free.n_rules > 1
     used = {c.feature for rule in free.rules for c in rule.conditions}

@@ -129,8 +129,16 @@ def made_report(folder, simple, X, y, **options):
     return path, draw_sample(summarize(simple, X, y))
 
 
+OFTEN = ("list", "points")
 FORMS = ("list", "standalone", "points", "scaled", "average", "first class")
-RANDOM = [(form, n) for form in RULE_FORMS for n in (0, 2, 3)]
+# Two classes in every form; numbers and more classes where they are told differently.
+RANDOM = [
+    pytest.param(
+        form, n, marks=pytest.mark.slow if n != 2 and form not in OFTEN else ()
+    )
+    for form in RULE_FORMS
+    for n in (0, 2, 3)
+]
 
 
 def of_form(name):

@@ -2,7 +2,7 @@
 
 import click
 
-from defragtrees._path import simplify_path
+from defragtrees._compare import simplify_path
 from defragtrees.cli import options, output
 from defragtrees.cli.group import Command
 from defragtrees.cli.inputs import load

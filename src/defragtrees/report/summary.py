@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from defragtrees._path import RulePath, measure_path, path_lists
+from defragtrees._compare import RulePath, measure_path, path_lists
 from defragtrees._utils import formatting as render
 from defragtrees._utils.formatting import count, plural
 from defragtrees.data.evaluation import evaluate_encoded, predict_encoded

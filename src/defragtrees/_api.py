@@ -216,16 +216,17 @@ def simplify(
 
 
 def load(path: str | os.PathLike[str]) -> RuleModel:
-    """Load rules from a file. No code in the file is run.
+    """Load rules, or segments, from a file. No code in the file is run.
 
     Parameters
     ----------
     path : path
-        A file written by `save` of a rule model or of an estimator.
+        A file written by `save` of a rule model, of an estimator or of segments.
 
     Returns
     -------
     RuleList, RuleSet, Scorecard or RuleEnsemble
+        Of a file of segments Segments or SegmentGroups.
 
     Examples
     --------
@@ -235,4 +236,8 @@ def load(path: str | os.PathLike[str]) -> RuleModel:
     ...     load(f"{folder}/rules.json")
     <RuleList: 3 rules, 2 features, 1.5 conditions per rule>
     """
-    return RuleModel.from_dict(read_json(path))
+    from defragtrees.segments.found import read_segments
+
+    data = read_json(path)
+    segments: Any = read_segments(data)
+    return RuleModel.from_dict(data) if segments is None else segments

@@ -42,7 +42,7 @@ from defragtrees.outcomes.decision import (
 )
 from defragtrees.rules.model import RuleModel
 from defragtrees.rules.text import MAYBE_TRAINED
-from defragtrees.tables import check_finite, check_weight, one_column, take_rows
+from defragtrees.tables import check_weight, one_column, take_rows
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -922,7 +922,6 @@ def _path(every, partial, X, y, weight, choose_by):
     """Make the RulePath of an estimator; `partial` was fitted without these rows."""
     rules, forest = partial.rules_, partial.forest_
     outcome, matrix = rules.outcome, rules._encode(X)
-    check_finite(matrix, rules.feature_names)
     raw = forest.predict_raw_encoded(matrix)
     answers = forest.predict_from_raw(raw)
     expected = answers if y is None else y

@@ -12,6 +12,7 @@ import pytest
 import defragtrees
 from defragtrees import Condition, Rule, RuleList
 from defragtrees.cli import _interrupts, main
+from defragtrees.cli.group import run
 from tests.cli.conftest import PATIENCE
 
 ESCAPE = "\x1b]0;title\x07"
@@ -212,3 +213,11 @@ def test_explanations_are_lines_of_text(rules):
     text = defragtrees.load(rules).explain({"size": 0.0})
     assert all(line.isprintable() for line in text.split("\n"))
     assert "cmd" in text
+
+
+@pytest.mark.parametrize("name", ["stdout", "stderr"])
+def test_a_closed_stream_does_not_look_like_drift(rules, table, monkeypatch, name):
+    for data, code in ((table, 0), ("none.csv", 2)):
+        monkeypatch.setattr(sys, name, None)
+        assert run(["predict", str(rules), str(data)]) == code
+        getattr(sys, name).close()

@@ -599,3 +599,10 @@ def test_booleans_of_parquet_are_booleans_in_a_database(call, tmp_path):
     assert (
         found["prediction"].tolist() == defragtrees.load(rules).predict(table).tolist()
     )
+
+
+def test_json_lines_with_a_mark_on_standard_input(call, card, monkeypatch):
+    row = b'\xef\xbb\xbf{"income": 1, "tenure": 2, "region": "north"}\n'
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(row)))
+    done = call("predict", card, "-")
+    assert (done.code, len(done.out.splitlines())) == (0, 2)

@@ -157,3 +157,33 @@ def test_sizes_that_a_feather_file_states(tmp_path, compression):
     else:
         assert sizes == 0
     assert FileSource(path).load().X["b"].tolist() == frame["b"].tolist()
+
+
+@pytest.mark.parametrize("lacking", [0, 1])
+def test_a_shard_without_a_column_is_named(tmp_path, table, forest, lacking):
+    table = table.fillna(-9.0)
+    for k in range(2):
+        shard = table[300 * k : 300 * k + 300]
+        shard = shard.drop(columns="age") if k == lacking else shard.assign(more=1)
+        shard.to_parquet(tmp_path / f"part{k}.parquet")
+    with pytest.raises(TableFileError, match=f"'part{lacking}.parquet' .* 'age'"):
+        simplify(forest, tmp_path, "paid", max_rules=2)
+    # A column that nobody asks for may be in some files only.
+    table[:300].to_parquet(tmp_path / "part0.parquet")
+    table[300:].assign(more=1).to_parquet(tmp_path / "part1.parquet")
+    assert simplify(forest, tmp_path, "paid", max_rules=2).rules_.n_rules == 2
+
+
+def test_checksums_of_pages_are_verified(tmp_path, table, forest):
+    arrow = pytest.importorskip("pyarrow", reason="it writes checksums")
+    path = tmp_path / "rows.parquet"
+    options = {"write_page_checksum": True, "use_dictionary": False}
+    rows = arrow.Table.from_pandas(table.fillna(-9.0)[["size", "age", "paid"]])
+    pytest.importorskip("pyarrow.parquet").write_table(
+        rows, path, compression="none", **options
+    )
+    content = bytearray(path.read_bytes())
+    content[500:600] = bytes(100)
+    path.write_bytes(content)
+    with pytest.raises(TableFileError, match="is no whole Parquet file"):
+        simplify(forest, path, "paid", max_rules=2)

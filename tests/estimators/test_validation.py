@@ -295,3 +295,23 @@ def test_grid_search_and_routing():
         grid = GridSearchCV(simple, {"max_rules": [2]}, cv=2)
         grid.fit(X[columns], Y, validation=(X_NEW[columns], Y_NEW))
     assert grid.best_estimator_.rules_.training.n_rows == N_POOLED
+
+
+def test_rows_of_x_are_no_validation_rows(boosted):
+    plain = simplify(boosted, X, Y, max_rules=3)
+    with pytest.warns(UserWarning, match="500 of the 500 rows of validation are rows"):
+        copied = simplify(boosted, X, Y, validation=(X, Y), max_rules=3)
+    assert copied.rules_ == plain.rules_
+    assert not hasattr(copied, "validation_")
+    mixed = pd.concat([X_NEW, X[:100]]), np.concatenate([Y_NEW, Y[:100]])
+    # Among the new rows one is equal to a row of X by chance.
+    with pytest.warns(UserWarning, match="101 of the 400 rows of validation are rows"):
+        mixed = simplify(boosted, X, Y, validation=mixed, max_rules=3)
+    assert mixed.rules_.evidence.n_rows == 299
+
+
+def test_equal_rows_of_small_tables_are_no_copies(boosted, recwarn):
+    few = pd.concat([X[["city"]].assign(size=0.0, age=30.0)], ignore_index=True)
+    few = few[["size", "age", "city"]]
+    simplify(boosted, few[:200], Y[:200], validation=(few[200:], Y[200:]), max_rules=3)
+    assert not [w for w in recwarn if "rows of validation" in str(w.message)]

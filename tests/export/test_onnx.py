@@ -120,3 +120,11 @@ def test_without_onnx_the_extra_is_named(monkeypatch):
     rules = RuleList((), Rule((), 2.0), ("a",), "regression")
     with pytest.raises(MissingPackageError, match=r"defragtrees\[onnx\]"):
         export(rules, "onnx")
+
+
+def test_half_a_surrogate_pair_is_no_name():
+    rule = Rule((Condition(0, categories=(0,)),), "a")
+    fields = {"classes": ("a", "b"), "categories": (("\ud800", "x"),)}
+    rules = RuleList((rule,), Rule((), "b"), ("c",), "classification", **fields)
+    with pytest.raises(ValueError, match="must be valid UTF-8"):
+        export(rules, "onnx")

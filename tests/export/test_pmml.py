@@ -175,3 +175,8 @@ def test_characters_that_nobody_sees_are_written_by_number():
     assert all(line.isprintable() for line in text.split("\n"))
     fields = ElementTree.fromstring(text).iter("{http://www.dmg.org/PMML-4_4}DataField")
     assert name in [field.get("name") for field in fields]
+
+
+def test_a_card_for_one_class_predicts_it():
+    text = export(card_of((1.0,), ("yes",)), "pmml")
+    assert '<Constant dataType="string">yes</Constant>' in text

@@ -187,6 +187,7 @@ def test_a_list_has_no_score():
     [
         ({"n": 0}, "n must be"),
         ({"n": True}, "n must be"),
+        ({"n": 10**9}, "n must be"),
         ({"best": "good"}, "best must"),
     ],
 )

@@ -269,3 +269,10 @@ def test_many_conditions_are_read():
     text = " and ".join(["b > 3"] * 999 + ["b <= 4"])
     [condition] = parse_conditions(text, ColumnWords(["b"]))
     assert (condition.lower, condition.upper) == (3.0, 4.0)
+
+
+@pytest.mark.parametrize("text", ["age is" + " age" * 20_000, f"age{' ' * 50_000}x"])
+def test_long_texts_are_read_in_a_time_that_grows_with_their_length(text):
+    # Each name in a text started a reading of the rest: ten minutes for the first.
+    with pytest.raises(ConditionTextError):
+        parse_conditions(text, ColumnWords(["age"]))

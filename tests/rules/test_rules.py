@@ -519,3 +519,16 @@ def test_a_row_needs_only_what_the_rules_ask_about():
     )
     with pytest.raises(ValueError, match="A row needs 'degrees'"):
         rules.explain({"city": 1.0})
+
+
+def test_classes_differ_and_infinite_values_are_rejected():
+    default = Rule((), "yes")
+    with pytest.raises(ValueError, match="classes must differ"):
+        RuleList((), default, ("a",), "classification", ("yes", "yes"))
+    with pytest.raises(ValueError, match="have no classes"):
+        RuleList((), Rule((), 1.0), ("a",), "regression", ())
+    rules = RuleList((), default, ("a",), "classification", ("yes", "no"))
+    with pytest.raises(ValueError, match="'a' must hold finite numbers"):
+        rules.predict([[math.inf]])
+    with pytest.raises(ValueError, match="best must be"):
+        rules.predict_frame([[1.0]], best="x")

@@ -1,5 +1,7 @@
 """Planted segments are found, figures are of rows that did not find them."""
 
+import copy
+import itertools
 import json
 import sqlite3
 
@@ -10,8 +12,16 @@ from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.linear_model import RidgeClassifier
 from sklearn.metrics import get_scorer, log_loss, roc_auc_score
 
-from defragtrees import Segments, compare_models, explain_errors, find_segments
+from defragtrees import (
+    Segments,
+    compare_models,
+    explain_errors,
+    find_segments,
+    load,
+)
 from defragtrees.baselines import DistilledTreeRegressor
+from defragtrees.errors import ModelFileError
+from defragtrees.segments import SegmentGroups
 
 
 @pytest.fixture
@@ -457,3 +467,51 @@ def test_a_model_a_rule_list_and_a_column_can_be_compared(numbers):
     assert {c.feature for c in found["b lower"][0].conditions} >= {1, 2}
     with pytest.raises(FileNotFoundError, match="neither a column of X"):
         compare_models(forest, "seller", new)
+
+
+def test_names_cannot_steer_a_terminal():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"a\x1bc\u202e": rng.random(900)})
+    found = find_segments(X, X.iloc[:, 0] > 0.8, loss_name="\x1b[31m")
+    none = find_segments(X, rng.random(900) < 0.5, loss_name="\x1b[31m")
+    group = SegmentGroups({"error": found}, {"error": "rate of \x1bc"})
+    assert (len(found), len(none)) == (1, 0)
+    for shown in (found, none, group):
+        for text in (str(shown), shown._repr_html_()):
+            assert text.replace("\n", "").isprintable()
+
+
+def test_files_of_segments_are_checked(table, tmp_path):
+    wrong = planted(PLANTED["numbers"](table).to_numpy())
+    found = find_segments(table, wrong)
+    groups = SegmentGroups({"error": found}, {"error": "Where it fails:"})
+    for kept in (found, groups):
+        kept.save(tmp_path / "segments.json")
+        assert str(load(tmp_path / "segments.json")) == str(kept)
+    places = [(name, None) for name in found.to_dict()]
+    places += [("found", name) for name in found.to_dict()["found"][0]]
+    for (name, inner), value in itertools.product(places, [None, "x", [], -1e400, {}]):
+        data = copy.deepcopy(found.to_dict())
+        if inner is None:
+            data[name] = value
+        else:
+            data[name][0][inner] = value
+        try:
+            again = Segments.from_dict(data)
+        except ModelFileError:
+            continue
+        # What is read works.
+        for text in (str(again), again._repr_html_()):
+            assert text
+        assert len(again.to_frame()) == len(found)
+
+
+def test_a_bias_has_an_interval_where_all_y_agree():
+    X = np.repeat([[0.0], [1.0]], 400, axis=0)
+    y = np.concatenate([np.ones(400), np.arange(400) % 2])
+    found = explain_errors(np.where(X[:, 0] == 0, 0.7, 0.5), X, y)
+    [one] = found["too low"]
+    assert one.mean == pytest.approx(0.3)
+    low, high = one.interval
+    assert low < 0.29
+    assert high == pytest.approx(0.3)

@@ -50,16 +50,23 @@ def is_standard_output(path):
 def write_atomic(path, content):
     """Write a text or bytes to a file that appears when all of it is written."""
     if isinstance(content, str):
-        try:
+        with encodable():
             content = content.encode("utf-8")
-        except UnicodeEncodeError as error:
-            half = content[error.start]
-            raise ValueError(
-                f"Names and labels must be valid UTF-8; one has {half!r}, half of a "
-                "pair. Rename it first."
-            ) from None
     with atomic_file(path) as draft:
         draft.write_bytes(content)
+
+
+@contextlib.contextmanager
+def encodable():
+    """Raise an error of one sentence where a text cannot be UTF-8."""
+    try:
+        yield
+    except UnicodeEncodeError as error:
+        half = error.object[error.start]
+        raise ValueError(
+            f"Names and labels must be valid UTF-8; one has {half!r}, half of a pair. "
+            "Rename it first."
+        ) from None
 
 
 @contextlib.contextmanager

@@ -60,7 +60,7 @@ class _DistilledTree(Simplifier):
         kind, target = self._learned(problem)
         grown = kind(
             max_depth=self.max_depth,
-            max_leaf_nodes=self.max_rules,
+            max_leaf_nodes=self.max_rules and min(self.max_rules, len(problem.X) + 1),
             # By weight, so that a row of weight two counts as two rows.
             min_weight_fraction_leaf=share,
             random_state=seed,

@@ -75,7 +75,7 @@ def command(inputs, choices, methods, budgets, cv, resamples, test_size, plot, a
             "--test-size must be above 0: scores need held-out rows."
         )
     budgets = budgets or [most_rules(choices)]
-    forest, rows, _ = load(inputs)
+    forest, rows, *_ = load(inputs)
     comparison = compared(
         choices,
         forest,

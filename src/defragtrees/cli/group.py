@@ -151,6 +151,10 @@ def cli(ctx):
 def run(arguments=None):
     """Run the command line in this process; returns the exit code."""
     arguments = list(sys.argv[1:] if arguments is None else arguments)
+    for name in ("stdout", "stderr"):
+        # A scheduler may close them; the exit code 1 of an error would mean drift.
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))
     for stream in (sys.stdout, sys.stderr):
         # A name that the terminal cannot show is no reason to stop.
         if hasattr(stream, "reconfigure"):

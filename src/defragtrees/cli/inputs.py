@@ -14,6 +14,7 @@ from defragtrees._utils.formatting import listed, nearest
 from defragtrees._utils.warnings import warn
 from defragtrees.cli.data import find_column, is_rules_file, read_rows
 from defragtrees.cli.output import Bar
+from defragtrees.data.sampling import copied_rows, hash_rows, ranks
 from defragtrees.ensembles.black_box import AskedForest
 from defragtrees.ensembles.opening import described_forest, is_renamed
 from defragtrees.ensembles.predictions import better_order
@@ -31,7 +32,7 @@ def load(inputs, validation=None):
     """The model as a forest with the names of DATA, and the rows that it takes.
 
     Rows are X, y and weights. Those of another file, `validation`, with the same
-    columns come third; None without it.
+    columns come third, then their places in it; None without it.
     """
     if validation is not None and inputs.target is None:
         raise click.UsageError("--validation needs --target.")
@@ -63,7 +64,7 @@ def load(inputs, validation=None):
             warn_if_swapped(forest.classes, predicted, y[some], what)
         forest = described_forest(forest, X)
     if validation is None:
-        return forest, rows, None
+        return forest, rows, None, None
     data = dataclasses.replace(inputs.data, path=validation)
     source = data.open()
     for name in (*forest.feature_names, inputs.target, inputs.weights):
@@ -71,9 +72,33 @@ def load(inputs, validation=None):
             find_column(name, source, "DATA", data.name)
     source = data.open(inputs.target, inputs.weights)
     if isinstance(forest, AskedForest):
-        return forest, rows, _read_queried(source, forest.feature_names, forest.model)
-    source.expect(forest)
-    return forest, rows, read_rows(source, forest.classes)
+        unseen = _read_queried(source, forest.feature_names, forest.model)
+    else:
+        source.expect(forest)
+        unseen = read_rows(source, forest.classes)
+    return forest, rows, *_without_copies(forest, rows, unseen, data.name)
+
+
+def _without_copies(forest, rows, unseen, name):
+    """The rows of validation that are not among those of DATA, and their places.
+
+    None, and None, if all of them are.
+    """
+    n_rows = len(rows[0])
+    y = ranks(np.concatenate([rows[1], unseen[1]]))
+    matrix = np.concatenate([forest.encode(rows[0]), forest.encode(unseen[0])])
+    keys = hash_rows([*matrix.T, y])
+    is_copy = copied_rows(keys[n_rows:], keys[:n_rows])
+    if is_copy.any():
+        warn(
+            f"{is_copy.sum():,} of the {len(is_copy):,} rows of {name!r} are rows of "
+            "DATA, and are left out of the validation. Give rows that the model was "
+            "not trained on."
+        )
+    if is_copy.all():
+        return None, None
+    places = np.flatnonzero(~is_copy)
+    return tuple(take_rows(values, places) for values in unseen), places
 
 
 def hold_out(rows, validation, test_size, seed):

@@ -69,7 +69,8 @@ def command(
         return
     if with_comparison and inputs.target is None:
         raise click.UsageError("--with-comparison needs --target.")
-    forest, rows, unseen = load(inputs, validation)
+    forest, rows, unseen, places = load(inputs, validation)
+    validation = None if unseen is None else validation
     comparison = groups = None
     if with_comparison:
         budgets, size = [most_rules(choices)], test_size or 0.25
@@ -77,6 +78,7 @@ def command(
     if by_group is not None:
         measured = replace(inputs.data, path=validation or inputs.data.path)
         groups = _read_groups(measured, by_group)
+        groups = groups if places is None else groups.iloc[places]
     # The groups are those of the rows that are measured.
     rows, unseen = (*rows, groups), unseen and (*unseen, groups)
     train, counted, test = hold_out(rows, unseen, test_size, choices.seed)

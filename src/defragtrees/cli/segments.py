@@ -56,12 +56,12 @@ def command(inputs, against, out, as_json, **settings):
     )
     if inputs.target is None and against is None:
         raise click.UsageError("segments needs --target or --against.")
-    forest, (X, y, settings["sample_weight"]), _ = load(inputs)
+    forest, (X, y, settings["sample_weight"]), *_ = load(inputs)
     with output.working("searching"):
         if against is None:
             found = explain_errors(forest, X, y, **settings)
         else:
-            other, (X_other, y_other, _), _ = load(replace(inputs, model=against))
+            other, (X_other, y_other, _), *_ = load(replace(inputs, model=against))
             second = predict_rows(other, X_other, y_other)
             found = compare_models(forest, second, X, y, **settings)
     if out is not None:

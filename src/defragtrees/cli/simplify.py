@@ -1,12 +1,14 @@
 """`defragtrees simplify`: turn a trained model into a short list of rules."""
 
 import time
+from contextlib import ExitStack
 
 import click
 import numpy as np
 from sklearn.metrics import confusion_matrix
 
 from defragtrees import metrics
+from defragtrees._utils.files import atomic_file
 from defragtrees.cli import options, output
 from defragtrees.cli.group import Command
 from defragtrees.cli.inputs import hold_out, load
@@ -63,7 +65,8 @@ def command(
     outputs = {"--out": out, "--report": report}
     files = inputs.data.path, inputs.model, validation
     output.check_outputs(outputs, files, out=".json", report=".html")
-    forest, rows, unseen = load(inputs, validation)
+    forest, rows, unseen, _ = load(inputs, validation)
+    validation = None if unseen is None else validation
     train, counted, test = hold_out(rows, unseen, test_size, choices.seed)
     # The rows are in two parts now; the whole need not stay in memory.
     del rows, unseen
@@ -79,13 +82,14 @@ def command(
         where = f"{len(test[0])} {kind} held out from the rules"
         if not test_size:
             where = f"{len(test[0])} {kind} that the model was not trained on"
-    if out is not None:
-        simple.rules_.save(out)
-    if report is not None:
-        # Pictures take their time to import, and few runs need them.
-        from defragtrees.cli.report import report_on
+    with ExitStack() as stack:
+        if out is not None:  # which appears only if the report can be written too
+            simple.rules_.save(stack.enter_context(atomic_file(out)))
+        if report is not None:
+            # Pictures take their time to import, and few runs need them.
+            from defragtrees.cli.report import report_on
 
-        report_on(report, simple, measured, inputs, validation)
+            report_on(report, simple, measured, inputs, validation)
     if as_json:
         facts = _facts(simple, choices, scores, where, seconds)
         click.echo(output.json_text(facts | _tables(simple, *measured)))

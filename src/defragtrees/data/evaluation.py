@@ -12,7 +12,6 @@ from defragtrees.outcomes.classification import grouped
 from defragtrees.outcomes.decision import cost_matrix
 from defragtrees.outcomes.measures import CalibrationSums, Moments, calibrate
 from defragtrees.rules.model import RuleModel
-from defragtrees.tables import check_finite
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,7 +104,6 @@ class PartEvaluator:
     def __call__(self, part):
         rules, outcome = self.rules, self.rules.outcome
         matrix = rules._encode(part.X)
-        check_finite(matrix, rules.feature_names)
         y, weight = checked_columns(part, outcome, len(matrix))
         # The labels of one part may all be unknown.
         has_known = y is None or outcome.has_known(y)

@@ -63,7 +63,7 @@ MISSING = frozenset(
 ) | {""}
 UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 # A column may be called "[a]" or "{x}"; JSON goes on otherwise.
-JSON_START = re.compile(rb'\s*(\{\s*["}]|\[\s*[\[{"\]0-9-])')
+JSON_START = re.compile(rb'(?:\xef\xbb\xbf)?\s*(\{\s*["}]|\[\s*[\[{"\]0-9-])')
 PARQUET, FEATHER, FEATHER_1, GZIP = b"PAR1", b"ARROW1", b"FEA1", b"\x1f\x8b"
 STANDARD_INPUT = "standard input"  # the name of the file that it is copied to
 SEPARATORS = ",;\t|"
@@ -312,10 +312,14 @@ class _ArrowFile:
         self.ipc = require("pyarrow.ipc", f"A {self.kind} file")
         form = dataset.ParquetFileFormat() if is_parquet else dataset.IpcFileFormat()
         with self._reading():
-            schema = self._schema(form)
+            schema, *others = self._schemas(form)
+            for field in itertools.chain.from_iterable(others):
+                if field.name not in schema.names:
+                    schema = schema.append(field)
             self.names = schema.names
-            self.index = (schema.pandas_metadata or {}).get("index_columns", ())
-            self.index = [name for name in self.index if isinstance(name, str)]
+            known = [one.pandas_metadata or {} for one in (schema, *others)]
+            index = [name for one in known for name in one.get("index_columns", ())]
+            self.index = [name for name in index if isinstance(name, str)]
             fields = [f for f in schema if self.names.count(f.name) == 1]
             # Where a file has a long text once for many rows, once is enough here too.
             is_text = self.arrow.types.is_string
@@ -327,18 +331,24 @@ class _ArrowFile:
             self.data = dataset.dataset(path, self.arrow.schema(fields), format=form)
         # Through a small buffer; else a whole row group is held, often the whole file.
         self.options = dataset.ParquetFragmentScanOptions(
-            pre_buffer=False, use_buffered_stream=True, buffer_size=BUFFER_BYTES
+            pre_buffer=False,
+            use_buffered_stream=True,
+            buffer_size=BUFFER_BYTES,
+            page_checksum_verification=True,
         )
 
-    def _schema(self, form):
+    def _schemas(self, form):
+        """The schema of the file, or of each file of a folder."""
         path = self.path
         if path.is_dir():
             dataset = require("pyarrow.dataset", "A Parquet file")
-            return dataset.dataset(path, format=form).schema
+            data = dataset.dataset(path, format=form)
+            files = [fragment.physical_schema for fragment in data.get_fragments()]
+            return files or [data.schema]
         if self.is_parquet:
-            return require("pyarrow.parquet", "A Parquet file").read_schema(path)
+            return [require("pyarrow.parquet", "A Parquet file").read_schema(path)]
         with self.arrow.OSFile(str(path)) as file:
-            return self.ipc.open_file(file).schema
+            return [self.ipc.open_file(file).schema]
 
     @contextlib.contextmanager
     def _reading(self):
@@ -388,10 +398,18 @@ class _ArrowFile:
         self.arrow.default_memory_pool().release_unused()
 
     def _check_size(self, names):
-        """Raise if the columns to read unpack to too much, as the file states it."""
+        """Raise if a file lacks a column, or the columns to read unpack to too much."""
         sizes = [0]
         if self.is_parquet:
             for fragment in self.data.get_fragments():
+                # pyarrow would read a column of missing values.
+                absent = {*names}.difference(fragment.physical_schema.names)
+                if absent:
+                    raise TableFileError(
+                        f"{os.path.basename(fragment.path)!r} has no column "
+                        f"{min(absent)!r}, which other files of {self.name!r} have. "
+                        "Write it again with all columns, or leave it out."
+                    )
                 data = fragment.metadata
                 for group in map(data.row_group, range(data.num_row_groups)):
                     sizes += [

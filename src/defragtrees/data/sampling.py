@@ -17,6 +17,8 @@ from defragtrees.data.shards import joined
 BUCKET_BITS = 16  # of a hash; they define its bucket
 NUMBER_BITS = 16  # after the point, of a number in units of its spread
 FARTHEST = 2.0**62  # largest integer of a scaled number
+MOST_TWINS = 0.05  # share of rows that are equal to another one of their table
+LEAST_COPIES = 10  # more than chance would explain
 REACH = 0.1  # standard deviation of a step, as a share of the sorted column
 
 
@@ -45,6 +47,32 @@ def hash_rows(columns, seed=0):
     for column in columns:
         key = _mix(key ^ (_bits(column) + np.uint64(0x9E3779B97F4A7C15)))
     return key
+
+
+def copied_rows(rows, others, has_parts=True):
+    """Mask of the rows that are copies of others, by their hashes.
+
+    In a table with few values rows are equal by chance, about as often as one of the
+    others has a twin among them. If that is often, only a copy of all rows can be told
+    from new rows; `has_parts` is False if less than all should be no copy anyway.
+
+    Examples
+    --------
+    >>> copied_rows(np.arange(80, 130), np.arange(100)).sum()
+    20
+    >>> copied_rows(np.arange(99, 130), np.arange(100)).sum()
+    0
+    """
+    _, place, counts = np.unique(others, return_inverse=True, return_counts=True)
+    # At most, as up to three more could have been seen by chance.
+    chance = ((counts[place] > 1).sum() + 3) / len(others)
+    is_same, n_expected = np.isin(rows, others), chance * len(rows)
+    n_same = is_same.sum()
+    if n_same == len(rows) and n_same - n_expected > LEAST_COPIES:
+        return is_same
+    is_clear = has_parts and chance < MOST_TWINS
+    is_clear &= n_same > n_expected + 3 * np.sqrt(n_expected)
+    return is_same & is_clear
 
 
 def _bits(column):
@@ -77,8 +105,9 @@ def code_sums(codes, order):
 
 
 def ranks(values):
-    """The rank of each value among the distinct values."""
-    return np.unique(values, return_inverse=True)[1]
+    """The rank of each value, or line of values, among the distinct ones."""
+    axis = 0 if values.ndim > 1 else None
+    return np.unique(values, return_inverse=True, axis=axis)[1].ravel()
 
 
 def draw_shard(store, n_rows, order, rng):
@@ -128,7 +157,7 @@ class ShardHashes:
                 number = column.of(shard, 0) * 2**NUMBER_BITS
                 # Predictions of the model may be far outside the range of y.
                 number = np.clip(np.rint(number), -FARTHEST, FARTHEST)
-                columns.append(number.astype(np.int64))
+                columns.extend(np.atleast_2d(number.T.astype(np.int64)))
         return hash_rows(columns, self.seed)
 
 

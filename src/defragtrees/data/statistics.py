@@ -2,7 +2,7 @@
 
 import math
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -34,12 +34,11 @@ class PatternSums:
     values: Any = None
 
     @classmethod
-    def of(cls, rules, held, shard, outputs, numbers, scale):
-        """The sums of some rows."""
-        weight = shard.sample_weight
+    def of(cls, rules, held, shard, weight, outputs, numbers, scale):
+        """The sums of some rows; `weight` is that in means of y."""
         patterns, place = find_patterns(held[:, :-1].T)
         values = None
-        if not rules.outcome.n_classes:
+        if rules.outcome.keeps_residuals:
             around = rules.default.prediction
             numbers = numbers if scale is None else in_cells(numbers, around, scale)
             values = KeptValues(numbers, weight, place)
@@ -137,10 +136,12 @@ class RuleSums:
     """Sums over rows for the rules of one rule model; they can be added."""
 
     covered: np.ndarray  # weight of the rows that each rule matches
+    mean_covered: np.ndarray  # their weight in means of y
     # of the rows that each rule predicts or, if rules combine, that it matches
     target: Any
     labels: Any  # the same for y
     model: np.ndarray  # sums of the model's probabilities, or numbers
+    mean_weight: np.ndarray  # weight of the same rows in means of y
     squares: np.ndarray  # of the weights of the same rows; see `squared_weight`
     values: Any = None  # of numbers, y or without y the model's
     total: float = 0.0  # weight of all rows
@@ -174,28 +175,38 @@ class RuleSums:
         if has_labels:
             outputs = outcome.indicators(shard.targets["labels"])
         numbers = shard.targets["labels" if has_labels else "answers"]
+        in_means = outcome.mean_weight(shard.targets.get("labels"), weight)
         patterns = None
         if not rules._is_exclusive:
-            patterns = PatternSums.of(rules, held, shard, outputs, numbers, scale)
+            patterns = PatternSums.of(
+                rules, held, shard, in_means, outputs, numbers, scale
+            )
+        values, extremes = None, (-math.inf, math.inf)
+        if outcome.keeps_residuals:
+            values = outcome.sums.values(numbers[rows], counted, group, answers, scale)
+            extremes = float(numbers.min()), float(numbers.max())
         # As floats, since products of booleans are slow.
         holding = held.astype(np.float64)
+        covered = weight @ holding
         return cls(
-            weight @ holding,
+            covered,
+            covered if in_means is weight else in_means @ holding,
             sums(target),
             sums("labels") if has_labels else None,
             np.column_stack(
                 [
-                    np.bincount(group, counted * one[rows], len(answers))
+                    np.bincount(group, (in_means * one)[rows], len(answers))
                     for one in model.T
                 ]
             ),
+            np.bincount(group, in_means[rows], len(answers)),
             np.bincount(group, shard.squared_weight[rows], len(answers)),
-            outcome.sums.values(numbers[rows], counted, group, answers, scale),
+            values,
             float(weight.sum()),
-            weight @ outputs,
+            in_means @ outputs,
             patterns,
-            holding.T @ (weight[:, None] * outputs),
-            (float(numbers.min()), float(numbers.max())),
+            holding.T @ (in_means[:, None] * outputs),
+            extremes,
         )
 
     @classmethod
@@ -210,9 +221,11 @@ class RuleSums:
             squares = class_sums(squared, packed, n_classes)[2].sum(axis=1)
         return cls(
             covered,
+            covered,
             ClassSums(answers if target == "answers" else labels),
             ClassSums(labels) if has_labels else None,
             model,
+            answers.sum(axis=1),
             squares,
             total=float(covered[-1]),
             # The last rule matches all rows.
@@ -221,22 +234,11 @@ class RuleSums:
         )
 
     def __add__(self, other):
-        return RuleSums(
-            self.covered + other.covered,
-            self.target + other.target,
-            None if self.labels is None else self.labels + other.labels,
-            self.model + other.model,
-            self.squares + other.squares,
-            None if self.values is None else self.values + other.values,
-            self.total + other.total,
-            self.every + other.every,
-            None if self.patterns is None else self.patterns + other.patterns,
-            self.alone + other.alone,
-            (
-                min(self.extremes[0], other.extremes[0]),
-                max(self.extremes[1], other.extremes[1]),
-            ),
-        )
+        names = [field.name for field in fields(self)]
+        pairs = [(getattr(self, name), getattr(other, name)) for name in names[:-1]]
+        low, high = zip(self.extremes, other.extremes, strict=True)
+        sums = (None if one is None else one + two for one, two in pairs)
+        return RuleSums(*sums, (min(low), max(high)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -367,7 +369,7 @@ def _evidence(rules, sums, k, worth):
         "n_effective": round_significant(worth * n_effective),
     }
     if weight:
-        mean = all_rounded(sums.model[k] / weight)
+        mean = all_rounded(sums.model[k] / sums.mean_weight[k])
         evidence["model_mean"] = outcome.reported_means(mean)
         if sums.values is not None:
             numbers = quantiles(*sums.values.of_group(k), INTERVAL)
@@ -379,7 +381,7 @@ def _evidence(rules, sums, k, worth):
         }
     if rules._is_ordered and k < len(rules.rules) and sums.covered[k]:
         # The rate that a rule of a list would report without the rules before it.
-        alone = all_rounded(sums.alone[k] / sums.covered[k])
+        alone = all_rounded(sums.alone[k] / sums.mean_covered[k])
         evidence["alone"] = outcome.reported_means(alone)
     return evidence
 
@@ -389,14 +391,14 @@ def _rate_signs(sums):
 
     Of two classes it is the rate of the second.
     """
-    own = sums.alone[:, -1] / np.maximum(sums.covered, 1e-300)
-    return np.append(np.sign(own - sums.every[-1] / sums.total)[:-1], 0.0)
+    means = sums.alone[:, -1] / np.maximum(sums.mean_covered, 1e-300)
+    return np.append(np.sign(means - sums.every[-1] / sums.mean_covered[-1])[:-1], 0.0)
 
 
 def _intervals(rules, sums, worth):
     """The data behind intervals, as fields of a rule model."""
     if sums.values is None:
-        if sums.patterns is None:
+        if sums.patterns is None or not rules.outcome.has_probabilities:
             return {}
         return {"rate_bands": sums.patterns.rate_bands(rules, worth)}
     if sums.patterns is None:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from defragtrees._utils.values import all_rounded, round_significant
+from defragtrees._utils.warnings import warn
 from defragtrees.data.encoding import (
     Encoder,
     bin_values,
@@ -19,7 +20,7 @@ from defragtrees.data.encoding import (
 )
 from defragtrees.data.evaluation import evaluate_shard
 from defragtrees.data.grid import Binned, ThresholdGrid
-from defragtrees.data.sampling import draw_shard
+from defragtrees.data.sampling import copied_rows, draw_shard, hash_rows
 from defragtrees.data.shards import OneShard, Shard, joined
 from defragtrees.data.statistics import (
     EXACT,
@@ -34,6 +35,8 @@ from defragtrees.rules.profile import (
     training_column,
 )
 from defragtrees.tables import count_odd_weights, in_weight_unit
+
+MOST_COMPARED = 10_000_000  # training rows, of which rows of validation may be copies
 
 
 @dataclass(frozen=True)
@@ -115,6 +118,28 @@ class RowStore:
             n_rows=len(shard),
         )
 
+    def without_rows_of(self, training, has_labels):
+        """These rows without copies of rows of a training store, with a warning.
+
+        None if no row is left.
+        """
+        if training.n_rows > MOST_COMPARED:
+            return self
+        is_table = self.table is not None and training.table is not None
+        rows = []
+        for shards in (self.shards, training.shards):
+            n = len(shards.lengths)
+            keys = shards.collect(_row_keys, [is_table] * n, [has_labels] * n)
+            rows.append(np.concatenate(keys))
+        is_copy = copied_rows(*rows, has_parts=is_table)
+        if not is_copy.any():
+            return self
+        warn(
+            f"{is_copy.sum():,} of the {len(is_copy):,} rows of validation are rows of "
+            "X, and count as such. Pass rows that the model was not trained on."
+        )
+        return None if is_copy.all() else self.take(np.flatnonzero(~is_copy))
+
     def pooled_with(self, training):
         """Add the training rows, which count less (see `WORTH`), to these rows.
 
@@ -187,7 +212,10 @@ class RowStore:
             key: {c.feature for rule in rules.rules for c in rule.conditions}
             for key, rules in drafts.items()
         }
-        training = self.training_rows(set().union(*used.values()))
+        if not drafts:
+            return {}
+        outcome = next(iter(drafts.values())).outcome
+        training = self.training_rows(set().union(*used.values()), outcome)
         return {
             key: dataclasses.replace(rules, training=training.for_features(used[key]))
             for key, rules in drafts.items()
@@ -204,8 +232,8 @@ class RowStore:
         sums = self.shards.total(_class_counts, names, self.n_classes)
         return sums / sums.sum()
 
-    def training_rows(self, features):
-        """The profile of the rows: their number, and the bins of these features."""
+    def training_rows(self, features, outcome):
+        """The profile of the rows: their number, y, and the bins of these features."""
         features = sorted(features)
         sizes = [int(self.grid.n_bins[j]) for j in features]
         weights = self.shards.total(_bin_weights, features, sizes)
@@ -220,16 +248,11 @@ class RowStore:
             )
             for i, j in enumerate(features)
         )
-        target = self.shards.total(_target_moments, self.n_classes, self.target.center)
-        n_rows = round_significant(self.total_weight)
-        if not len(target):
-            return TrainingRows(n_rows, columns)
-        if self.n_classes:
-            return TrainingRows(n_rows, columns, all_rounded(target))
-        weight, first, second = target
-        mean, variance = first / weight, second / weight - (first / weight) ** 2
-        moments = self.target.center + mean, math.sqrt(max(variance, 0.0))
-        return TrainingRows(n_rows, columns, all_rounded(moments))
+        target = None
+        if all(self.shards.collect(_has_labels)):
+            moments = self.shards.total(_target_moments, outcome)
+            target = all_rounded(moments)
+        return TrainingRows(round_significant(self.total_weight), columns, target)
 
     def evaluate(self, rules):
         """The result of `Simplifier.evaluate` for these rows."""
@@ -246,6 +269,13 @@ class RowStore:
         return None if self.table is not None else packed_list(rules, self.values)
 
 
+def _row_keys(shard, is_table, has_labels):
+    """A hash of each row: of its numbers or else its codes, and of y."""
+    columns = shard.X if is_table else shard.codes
+    labels = [shard.targets["labels"]] if has_labels else []
+    return hash_rows([*columns.T, *labels])
+
+
 def _bin_weights(shard, features, sizes):
     """The weights of the bins of some features, concatenated."""
     parts = [
@@ -255,15 +285,12 @@ def _bin_weights(shard, features, sizes):
     return np.concatenate(parts) if parts else np.zeros(0)
 
 
-def _target_moments(shard, n_classes, center):
-    """The weight of each class in y, or moments of numbers; None without y."""
-    labels, weight = shard.targets.get("labels"), shard.sample_weight
-    if labels is None:
-        return np.zeros(0)
-    if n_classes:
-        return np.bincount(labels, weight, n_classes)
-    apart = labels - center
-    return np.array([weight.sum(), weight @ apart, weight @ apart**2])
+def _has_labels(shard):
+    return "labels" in shard.targets
+
+
+def _target_moments(shard, outcome):
+    return outcome.moments(shard.targets["labels"], shard.sample_weight)
 
 
 def _target_range(shard, name):
@@ -311,7 +338,7 @@ def read_store(
     n_classes = forest.outcome.n_classes
     column = Target(target)
     if not n_classes:
-        shards, column = _standardised(shards, digest, target)
+        shards, column = _standardised(shards, digest, target, forest.outcome)
     return RowStore(
         shards,
         grid,
@@ -412,15 +439,15 @@ def _moved(counts, values, tables, n_bins):
     return new_counts, new_values
 
 
-def _standardised(shards, digest, name):
+def _standardised(shards, digest, name, outcome):
     """Mean and spread of a numeric target; rounding noise of a constant is removed."""
     low, high = digest.ranges[name]
     if high - low <= 1e-12 * max(abs(low), abs(high)):
         # Rounding noise of a constant must not become rules.
         return shards.map(_flattened, name, low), Target(name, low, 1.0)
-    mean = shards.total(_target_sum, name, 0.0, 1) / digest.weight
+    mean = shards.total(_target_sum, name, outcome, 0.0, 1) / digest.weight
     center = round_significant(mean)
-    variance = shards.total(_target_sum, name, center, 2) / digest.weight
+    variance = shards.total(_target_sum, name, outcome, center, 2) / digest.weight
     return shards, Target(name, center, round_significant(math.sqrt(variance)) or 1.0)
 
 
@@ -429,6 +456,6 @@ def _flattened(shard, name, value):
     return dataclasses.replace(shard, targets=targets)
 
 
-def _target_sum(shard, name, center, power):
-    values = (shard.targets[name] - center) ** power
+def _target_sum(shard, name, outcome, center, power):
+    values = (outcome.indicators(shard.targets[name])[:, 0] - center) ** power
     return values.sum() if shard.weight is None else shard.weight @ values

@@ -52,7 +52,6 @@ from defragtrees.rules.profile import WORTH, Agreement
 from defragtrees.rules.text import scores_text, wrap_notes
 from defragtrees.tables import (
     as_dense,
-    check_finite,
     select_columns,
     take_rows,
 )
@@ -213,7 +212,8 @@ class Simplifier(BaseEstimator, ABC):
         counting = unseen
         if unseen is not None:
             unseen = read_unseen(self, unseen, store)
-            counting = unseen.pooled_with(store)
+            unseen = unseen.without_rows_of(store, source.has_labels)
+            counting = unseen and unseen.pooled_with(store)
         problem = Problem.of_store(
             store,
             self.forest_,
@@ -457,7 +457,7 @@ class Simplifier(BaseEstimator, ABC):
         check_is_fitted(self, "rules_")
         X = select_columns(as_dense(X), self.rules_.feature_names)
         check_columns(self, X, reset=False)
-        return _encoded(self.rules_, X)
+        return self.rules_._encode(X)
 
     def _reopen(
         self, X: Rows, y: Column | None = None, sample_weight: Column | None = None
@@ -543,7 +543,7 @@ class Simplifier(BaseEstimator, ABC):
         training = rules.training
         if training is None:
             used = {c.feature for rule in rules.rules for c in rule.conditions}
-            training = store.training_rows(used)
+            training = store.training_rows(used, rules.outcome)
         means = evaluation.means
         if "error" in means:
             training = replace(training, error=round_significant(means["error"]))
@@ -927,14 +927,8 @@ def warn_of_unpredicted(rules, store):
         )
 
 
-def _encoded(rules, X):
-    matrix = rules._encode(X)
-    check_finite(matrix, rules.feature_names)
-    return matrix
-
-
 def _answered(rules, predict, X):
-    return predict(_encoded(rules, X))
+    return predict(rules._encode(X))
 
 
 def _of_matches(rules, predict, matrix):
@@ -943,5 +937,5 @@ def _of_matches(rules, predict, matrix):
 
 def _known_rows(lists, part):
     """Prediction, rule and y of the rows of one part, for each rule model."""
-    matrix = _encoded(lists[0], part.X)
+    matrix = lists[0]._encode(part.X)
     return [[rules._known_rows(rules._covers(matrix), part.y) for rules in lists]]

@@ -207,7 +207,7 @@ class Problem:
         columns = [self.column(j) for j in self.feature_order]
         # The rank of the target, so that its units do not matter either.
         key = hash_rows([*columns, ranks(self.target)])
-        by_label = () if self.labels is None else (self.labels,)
+        by_label = () if self.labels is None else (ranks(self.labels),)
         return self.take(np.lexsort((*by_label, self.sample_weight, key)))
 
     def take(self, rows):

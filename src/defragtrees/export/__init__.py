@@ -9,7 +9,7 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any, Literal, NamedTuple, overload
 
-from defragtrees._utils.files import write_atomic
+from defragtrees._utils.files import encodable, write_atomic
 from defragtrees._utils.formatting import near_name
 from defragtrees.export.tables import schema, to_frame
 from defragtrees.rules.model import RuleModel
@@ -138,7 +138,8 @@ def export(
         )
     write = chosen.load(chosen.function)
     _check_options(write, format, options)
-    exported = write(rules, **options)
+    with encodable():
+        exported = write(rules, **options)
     if path is not None:
         to_bytes = chosen.load(chosen.to_bytes) if chosen.to_bytes else str
         write_atomic(path, to_bytes(exported))

@@ -271,7 +271,10 @@ def _add_outputs(output, rules, reasons):
     total = Element("FieldRef", field=score)
     value = _apply("*", _apply("-", total, rules.origin), rules.unit)
     target = portable.free_name(TARGET, rules)
-    if rules.outcome.has_probabilities:
+    if rules.outcome.has_probabilities and not rules.outcome.is_binary:
+        [label] = portable.class_labels(rules)  # several have a total each
+        _add_computed(output, target, _constant(_label_text(label), "string"), TEXT)
+    elif rules.outcome.has_probabilities:
         label = rules.outcome.positive_class
         sign = -1.0 if rules.outcome.positive_index else 1.0
         likely = _apply("+", 1.0, _apply("exp", _apply("*", sign, value)))

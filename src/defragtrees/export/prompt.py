@@ -1,11 +1,16 @@
 """Rules as a self-contained Markdown text, for people and language models."""
 
+import re
+
 from defragtrees._utils import formatting as render
+from defragtrees.export.tables import escape_markdown
 from defragtrees.rules.edits import edit_lines
 from defragtrees.rules.model import RuleModel
 from defragtrees.rules.text import decision_text, total_text
 
 __all__ = ["to_prompt"]
+
+MARKDOWN_START = re.compile(r"^(?=[#>+-])")  # of a heading, a quote or a list
 
 
 def to_prompt(rules: RuleModel, *, title: str = "Rules") -> str:
@@ -47,25 +52,31 @@ interval 65 - 90 %).
     2. Otherwise no.
     """
     parts = [
-        f"# {render.plain(title)}",
-        f"These rules predict {rules.outcome.view.target}.",
+        f"# {_text(title)}",
+        f"These rules predict {_text(rules.outcome.view.target)}.",
         "## How to read them",
-        "\n".join(f"- {line}" for line in _reading_lines(rules)),
+        "\n".join(f"- {_text(line)}" for line in _reading_lines(rules)),
         "## Columns",
-        "\n".join(f"- {line}" for line in _column_lines(rules)) or "- none",
+        "\n".join(f"- {_text(line)}" for line in _column_lines(rules)) or "- none",
         "## Rules",
-        "\n".join(_rule_lines(rules)),
+        "\n".join(map(_text, _rule_lines(rules))),
     ]
     if rules.edits:
         head, *lines = edit_lines(rules.edits)
+        lines = [f"- {_text(line.removeprefix('- '))}" for line in lines]
         parts += [f"## {head.rstrip(':')}", "\n".join(lines)]
     return "\n\n".join(filter(None, parts)) + "\n"
+
+
+def _text(text):
+    """A line of text that Markdown shows as it is."""
+    return MARKDOWN_START.sub(r"\\", escape_markdown(render.plain(text)))
 
 
 def _reading_lines(rules):
     yield rules._usage_text
     if total_text(rules):
-        yield f"The total is {render.plain(total_text(rules))}."
+        yield f"The total is {total_text(rules)}."
     if decision_text(rules):
         yield decision_text(rules)
     yield 'A missing value fails a condition unless the condition says "or missing".'
@@ -86,7 +97,7 @@ def _column_lines(rules):
             scale = rules._vocabulary.scales[j]
             text += f", from {scale.number(column.low)} to {scale.number(column.high)}"
         known = "" if shown == name else f" (column {name})"
-        yield render.plain(f"{shown}{known}: {text}")
+        yield f"{shown}{known}: {text}"
 
 
 def _rule_lines(rules):
@@ -101,4 +112,4 @@ def _rule_lines(rules):
         found = f" {row['estimate_text']}." if row["estimate_text"] else ""
         if rules._shows_weights:
             found += f" Weight {render.number(rule.weight)}."
-        yield render.plain(f"{row['rule']}. {text}{found}")
+        yield f"{row['rule']}. {text}{found}"

@@ -124,10 +124,11 @@ def to_frame(rules: RuleModel) -> "DataFrame":
     return pandas.DataFrame(rows, columns=names).set_index("rule")
 
 
-FORMULA = ("=", "+", "-", "@", "\t", "\r")  # how a formula of a spreadsheet begins
+# How a formula of a spreadsheet begins, in East Asian settings with wide signs too.
+FORMULA = (*"=+-@\t\r\uff1d\uff0b\uff0d\uff20",)
 # Where one may begin inside a text: at a line, or after the semicolon that separates
 # cells in many countries, whose spreadsheets see no quotes after a comma.
-FORMULA_INSIDE = re.compile(r"(?<=[;\t\r\n])(?=\s*[=+\-@])")
+FORMULA_INSIDE = re.compile(r"(?<=[;\t\r\n])(?=\s*[=+\-@\uff1d\uff0b\uff0d\uff20])")
 SEPARATORS = re.compile('[,;|"]')
 PLAIN = re.compile(r"\w(?:[\w .:/()%<>=*+-]*[\w.)%])?").fullmatch  # most cells are
 
@@ -350,7 +351,7 @@ def to_markdown(rules: RuleModel, *, details: bool = False) -> str:
         marks = [":---" if j in left else "---:" for j in range(len(titles))]
         rows: list[Any] = [titles, *cells]
         header, *lines = [
-            ["<br>".join(map(_markdown, lines_of(cell))) for cell in row]
+            ["<br>".join(map(escape_markdown, lines_of(cell))) for cell in row]
             for row in rows
         ]
         whole = (header, marks, *lines)
@@ -378,7 +379,8 @@ def to_text(rules: RuleModel, *, header: str = "") -> str:
     return "\n".join(filter(None, lines)) + "\n"
 
 
-def _markdown(text: str) -> str:
+def escape_markdown(text: str) -> str:
+    """A text that Markdown shows as it is."""
     return MARKDOWN_SPECIAL.sub(r"\\\g<0>", text)
 
 

@@ -30,7 +30,6 @@ from defragtrees.outcomes.tests import (
     holm,
     larger_mean_p,
     larger_share_p,
-    mean_p,
     new_category_p,
     same_shares_p,
 )
@@ -562,22 +561,10 @@ class _Comparison:
         n_then = rule.n_effective
         if not len(y) or not n_then > 0:  # NaN where it was not counted
             return
-        if outcome.statistic == "rates" and rule.rates is not None:
-            counts = self._class_counts(y, len(rule.rates))
-            p = same_shares_p([*(n_then * np.array(rule.rates)), 0.0], counts)
-            place = outcome.rate_index(rule)
-            rates = rule.rates[place], counts[place] / len(y)
-            label = f" {outcome.output_names[place]}"
-            yield _of_shares("rate", about, *rates, p, label, rule=k + 1)
-        elif rule.spread is not None and self.rules.form != "points":
-            p = mean_p(rule.prediction, rule.spread, n_then, y)
-            yield _of_numbers("mean", about, rule.prediction, y.mean(), p, rule=k + 1)
-
-    def _class_counts(self, y, n_classes):
-        """Number of rows of each class; the last entry counts other labels."""
-        codes = self.rules.outcome.encode_any(y)
-        now = np.bincount(codes[codes >= 0], minlength=n_classes)
-        return np.append(now, (codes < 0).sum())
+        change = outcome.rate_change(rule, y, n_then)
+        if change is not None:
+            kind = "rate" if change.is_share else "mean"
+            yield _of_change(kind, about, change, rule=k + 1)
 
     def of_columns(self):
         """Distribution of each column that the rules use."""
@@ -615,7 +602,9 @@ class _Comparison:
             numbers = [_number_text(scale, cut) for cut in column.cuts]
             labels = [f" <= {number}{scale.ending}" for number in numbers]
         if labels:
-            yield _of_changed("column", name, *shares, p, labels, column=name)
+            then, now = shares
+            k = int(np.abs(now - then).argmax())  # the share that changed most
+            yield _of_shares("column", name, then[k], now[k], p, labels[k], column=name)
 
     def _outside(self, column, present, name):
         if column.low is None:
@@ -650,19 +639,9 @@ class _Comparison:
         training, outcome = self.rules.training, self.rules.outcome
         if self.y is None or training is None:
             return
-        if training.target is not None and outcome.statistic == "rates":
-            counts = self._class_counts(self.y, len(training.target))
-            p = same_shares_p([*training.target, 0.0], counts)
-            labels = [f" {name}" for name in outcome.output_names]
-            parts = np.array([training.target, counts[:-1]], dtype=np.float64)
-            shares = parts / np.maximum(parts.sum(axis=1), 1e-300)[:, None]
-            if outcome.is_binary:
-                place = slice(outcome.positive_index, outcome.positive_index + 1)
-                shares, labels = shares[:, place], labels[place]
-            yield _of_changed("target", "y", *shares, p, labels)
-        elif training.target is not None:
-            p = mean_p(*training.target, self.n_then, self.y)
-            yield _of_numbers("target", "y", training.target[0], self.y.mean(), p)
+        if training.target is not None:
+            change = outcome.target_change(training.target, self.n_then, self.y)
+            yield _of_change("target", "y", change)
         if training.error is not None:
             yield self._error(training.error)
 
@@ -709,10 +688,12 @@ def _of_shares(kind, about, then, now, p, label="", **place):
     return Finding(kind, about, float(then), float(now), *texts, p, **place)
 
 
-def _of_changed(kind, about, then, now, p, labels, **place):
-    """A finding on the share that changed most of several with these labels."""
-    k = int(np.abs(now - then).argmax())
-    return _of_shares(kind, about, then[k], now[k], p, labels[k], **place)
+def _of_change(kind, about, change, **place):
+    """A finding on a mean or a rate of y."""
+    then, now, p = change.then, change.now, change.p
+    if change.is_share:
+        return _of_shares(kind, about, then, now, p, f" {change.label}", **place)
+    return _of_numbers(kind, about, then, now, p, **place)
 
 
 def _of_numbers(kind, about, then, now, p, **place):

@@ -20,6 +20,7 @@ import numpy as np
 
 from defragtrees._utils.types import Column, Flags, Floats, Values
 from defragtrees.outcomes.measures import Measure, Moments
+from defragtrees.outcomes.tests import Change
 from defragtrees.outcomes.text import NumberView
 from defragtrees.tables import check_length, check_weight, one_column
 
@@ -32,6 +33,7 @@ class Outcome(ABC):
     sums: ClassVar[Any]  # statistics of y in the rows of each rule, which add up
     scores: ClassVar[Any]  # statistics of predictions against y, which add up
     all_measures: ClassVar[tuple[Measure, ...]] = ()  # computed from `scores`
+    columns: ClassVar[tuple[str, ...]] = ("y",)
     error_name: ClassVar[str]
     view_class: ClassVar[type[NumberView]] = NumberView
 
@@ -67,9 +69,20 @@ class Outcome(ABC):
 
     # y and predictions as arrays
 
-    def read(self, y: Column, n_rows: int | None = None) -> Values:
+    def read(self, y: Any, n_rows: int | None = None) -> Values:
         """Checked y as the user gave it, one entry or line for each of `n_rows`."""
-        values = self.check(one_column(y, warn=True))
+        names = self.columns
+        if len(names) == 1:
+            values = one_column(y, warn=True)
+        else:
+            is_structured = getattr(getattr(y, "dtype", None), "names", None)
+            values = np.asarray(y.tolist() if is_structured else y)
+            if values.shape != (len(values), len(names)):
+                raise ValueError(
+                    f"y must have the columns {', '.join(names)}; got the shape "
+                    f"{values.shape}."
+                )
+        values = self.check(values)
         if n_rows is not None:
             check_length(n_rows, len(values), "y")
         return values
@@ -130,7 +143,7 @@ class Outcome(ABC):
 
     @abstractmethod
     def moments(self, y: Values, weight: Floats) -> Any:
-        """What is stored of y in the training rows, as `n_moments` numbers."""
+        """What is stored of y in the training rows: `n_moments` numbers that add up."""
 
     def search_target(self, outputs: Floats) -> Floats:
         """Outputs of rows on the scale on which the search measures squares."""
@@ -223,7 +236,7 @@ class Outcome(ABC):
         columns = self.encode_any(y), weight, self.encode_any(predicted), probabilities
         return self.measured(self.scores.of(self, *columns, costs))
 
-    # Two models
+    # Two models, or two samples
 
     @abstractmethod
     def agreement(self, one: Values, two: Values) -> float:
@@ -242,6 +255,17 @@ class Outcome(ABC):
     def is_same_answer(self, one: Any, other: Any) -> bool:
         """Whether two predictions are of one kind: equal labels, or any two numbers."""
         return True
+
+    @abstractmethod
+    def rate_change(self, rule: Any, y: Values, n_then: float) -> Change | None:
+        """What a rule reports of y beside new y of its rows; None if it does not.
+
+        `n_then` is the effective number of rows that were counted.
+        """
+
+    @abstractmethod
+    def target_change(self, then: Any, n_then: float, y: Values) -> Change:
+        """The profile of y in the training rows beside new y."""
 
     # What a rule predicts and reports
 

@@ -21,6 +21,7 @@ from defragtrees.outcomes.points import (
     whole_log_odds,
     whole_points,
 )
+from defragtrees.outcomes.tests import Change, same_shares_p
 from defragtrees.outcomes.text import ClassView, NumberView
 
 LEAST_SHARE = 1e-6  # that a class is given, as its logarithm is taken
@@ -100,11 +101,6 @@ class ClassSums:
         every = self.classes.sum(axis=0) if every is None else every
         shrunk = worth * self.classes[k] + self.prior_rows * every / every.sum()
         return shrunk / shrunk.sum()
-
-    @staticmethod
-    def values(target, sample_weight, group, answers, scale):
-        """Numbers in each group; classes have none."""
-        return None
 
     @staticmethod
     def measured(target, labels):
@@ -477,7 +473,6 @@ class Classes(Outcome):
         return self.n_classes
 
     def moments(self, target, weight):
-        """What is stored of y in the training rows: the weight of each class."""
         return np.bincount(target, weight, self.n_classes)
 
     def search_target(self, probabilities):
@@ -623,6 +618,30 @@ class Classes(Outcome):
 
     def is_same_answer(self, one, other):
         return one == other
+
+    def rate_change(self, rule, y, n_then):
+        if rule.rates is None:
+            return None
+        counts, k = self._counts(y), self.rate_index(rule)
+        p = same_shares_p([*(n_then * np.array(rule.rates)), 0.0], counts)
+        label = self.output_names[k]
+        return Change(rule.rates[k], counts[k] / len(y), p, True, label)
+
+    def target_change(self, then, n_then, y):
+        """The share of the positive class, or the one that changed most."""
+        counts = self._counts(y)
+        parts = np.array([then, counts[:-1]], dtype=np.float64)
+        before, now = parts / np.maximum(parts.sum(axis=1), 1e-300)[:, None]
+        changed_most = int(np.abs(now - before).argmax())
+        k = self.positive_index if self.is_binary else changed_most
+        p = same_shares_p([*then, 0.0], counts)
+        return Change(before[k], now[k], p, True, self.output_names[k])
+
+    def _counts(self, y):
+        """Number of rows of each class; the last entry counts other labels."""
+        codes = self.encode_any(y)
+        counts = np.bincount(codes[codes >= 0], minlength=self.n_classes)
+        return np.append(counts, (codes < 0).sum())
 
     # What a rule predicts and reports of y
 

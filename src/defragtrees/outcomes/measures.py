@@ -138,6 +138,10 @@ class Moments:
             max(self.largest, other.largest),
         )
 
+    def __iter__(self):
+        """Mean and standard deviation."""
+        return iter((self.mean, math.sqrt(self.variance)))
+
     @property
     def variance(self):
         """Mean squared distance to the mean."""
@@ -149,14 +153,15 @@ class CalibrationSums:
     """Reported and observed rates or means, by rule or total; sums can be added."""
 
     keys: np.ndarray  # sorted; see `_calibrated_by` of a form
-    weight: np.ndarray  # (n_keys,)
+    n_rows: np.ndarray  # (n_keys,): their weight
+    weight: np.ndarray  # (n_keys,): that in means of y
     squared_weight: np.ndarray  # (n_keys,)
     reported: np.ndarray  # (n_keys, n_outputs): sums of what rules report
     apart: np.ndarray  # sums of what is true less that
     squares: np.ndarray  # sums of the squares of the difference
 
     @classmethod
-    def of(cls, key, weight, squared_weight, *columns):
+    def of(cls, key, n_rows, weight, squared_weight, *columns):
         """The sums of rows, or of sums, with the same key."""
         keys, group = np.unique(key, return_inverse=True)
 
@@ -167,7 +172,10 @@ class CalibrationSums:
 
         return cls(
             keys,
-            *(np.bincount(group, one, len(keys)) for one in (weight, squared_weight)),
+            *(
+                np.bincount(group, one, len(keys))
+                for one in (n_rows, weight, squared_weight)
+            ),
             *(sums(values) for values in columns),
         )
 
@@ -217,7 +225,11 @@ class CalibrationSums:
         n_effective = weight**2 / float(self.squared_weight[mask].sum())
         observed = outcome.observed_interval(reported + apart, variance, n_effective)
         measured = dict(zip(("observed", "low", "high"), observed, strict=True))
-        return {"estimated": reported, **measured, "n_rows": weight}
+        return {
+            "estimated": reported,
+            **measured,
+            "n_rows": float(self.n_rows[mask].sum()),
+        }
 
 
 def bands_of(weight, most):
@@ -243,6 +255,7 @@ def calibrate(rules, matrix, y, weight=None):
     weight = weight[kept]
     reported = outcome.reported(rules, held)[kept]
     apart = outcome.indicators(true[kept]) - reported
-    columns = (weight[:, None] * values for values in (reported, apart, apart**2))
+    in_means = outcome.mean_weight(true[kept], weight)
+    columns = (in_means[:, None] * values for values in (reported, apart, apart**2))
     keys = rules._calibrated_by(held)[kept]
-    return CalibrationSums.of(keys, weight, weight**2, *columns)
+    return CalibrationSums.of(keys, weight, in_means, in_means**2, *columns)

@@ -18,6 +18,7 @@ from defragtrees.outcomes.points import (
     round_unit,
     whole_points,
 )
+from defragtrees.outcomes.tests import Change, mean_p
 
 LARGEST = 1e100
 INTERVAL = (0.1, 0.9)  # shares of rows up to the quantiles of a rule
@@ -364,10 +365,7 @@ class Numbers(Outcome):
         return np.asarray(y, dtype=np.float64)[:, None]
 
     def moments(self, y, weight):
-        """What is stored of y in the training rows: mean and standard deviation."""
-        mean = np.average(y, weights=weight)
-        square = np.average((y - mean) ** 2, weights=weight)
-        return np.array([mean, np.sqrt(square)])
+        return Moments.of(y, weight)
 
     def check_answers(self, predictions):
         is_usable = np.abs(predictions) <= LARGEST
@@ -433,6 +431,15 @@ class Numbers(Outcome):
         if not len(before):
             return {}
         return {"mean_change": float(np.abs(before - after).mean())}
+
+    def rate_change(self, rule, y, n_then):
+        if rule.spread is None or rule.points is not None:
+            return None
+        p = mean_p(rule.prediction, rule.spread, n_then, y)
+        return Change(rule.prediction, y.mean(), p)
+
+    def target_change(self, then, n_then, y):
+        return Change(then[0], y.mean(), mean_p(*then, n_then, y))
 
     # What a rule predicts and reports
 

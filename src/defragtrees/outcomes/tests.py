@@ -1,12 +1,24 @@
 """Statistical tests of two samples, and Holm's correction for several tests."""
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 from scipy import special
 
 LEAST_EXPECTED = 5.0  # expected rows of a cell below which it is merged
 EXACT_ROWS = 2_000  # maximum number of rows for Fisher's exact test
+
+
+@dataclass(frozen=True)
+class Change:
+    """A mean or a rate of y in two samples, and the p-value of the difference."""
+
+    then: float
+    now: float
+    p: float
+    is_share: bool = False
+    label: str = ""  # the class whose rate it is
 
 
 def same_shares_p(then, now):

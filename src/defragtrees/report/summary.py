@@ -33,7 +33,7 @@ from defragtrees.report.text import (
     target_text,
 )
 from defragtrees.rules.model import RuleModel
-from defragtrees.tables import as_dense, check_finite, check_weight
+from defragtrees.tables import as_dense, check_weight
 
 UNNAMED = ("class", "value")  # what is predicted if y has no name
 MOST_DISAGREEMENTS = 12
@@ -500,7 +500,6 @@ def _read_rows(rules, simplifier, X, y, sample_weight, model):
         y = None if y is None else simplifier._validate_target(y, len(matrix))
     else:
         matrix = rules._encode(X)
-        check_finite(matrix, rules.feature_names)
         if y is not None:
             y = rules.outcome.read(y, len(matrix))
     if not len(matrix):

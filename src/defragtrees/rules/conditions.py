@@ -409,6 +409,9 @@ class Rule(ByValue):
     alone : tuple of float or float, optional
         For a rule in a list: share of each class, or the mean, in all training rows
         that it matches, including those that earlier rules predict.
+    totals : tuple of float, optional
+        Sums of the columns of y in these rows, for a kind of y that adds them up, such
+        as events and exposure.
     points : tuple of float, optional
         Points that the rule adds in a scorecard: to the predicted number, to the
         log-odds of the second of two classes, or to each class if there are more.
@@ -439,6 +442,7 @@ class Rule(ByValue):
     quantiles: tuple[float, float] | None = None
     alone: tuple[float, ...] | float | None = None
     points: tuple[float, ...] | None = None
+    totals: tuple[float, ...] | None = None
 
     # Names and categories for its text; no part of its value.
     _vocabulary: ClassVar[Vocabulary] = Vocabulary(_Numbered())
@@ -513,6 +517,7 @@ class Rule(ByValue):
             "model_mean": _as_list(self.model_mean),
             "quantiles": _as_list(self.quantiles),
             **({} if self.alone is None else {"alone": _as_list(self.alone)}),
+            **({} if self.totals is None else {"totals": _as_list(self.totals)}),
             "points": _as_list(self.points),
             "spread": self.spread,
             "weight": self.weight,
@@ -579,5 +584,6 @@ _RULE = {
     "model_mean": _AMOUNT | schema.SHARES | schema.NULL,
     "quantiles": schema.list_of(_AMOUNT, 2, 2) | schema.NULL,
     "points": schema.list_of(_AMOUNT, 1) | schema.NULL,
+    "totals": schema.list_of(_AMOUNT, 1) | schema.NULL,
     "alone": _AMOUNT | schema.SHARES | schema.NULL,
 }

@@ -22,6 +22,8 @@ from defragtrees.rules.text import Cells, Explanation, condition_text, total_tex
 
 __all__ = ["FORMS", "RuleEnsemble", "RuleList", "RuleSet", "RuleTree", "Scorecard"]
 
+MOST_REASONS = 1000
+
 
 @dataclass(frozen=True)
 class ReasonCode:
@@ -524,8 +526,11 @@ class Scorecard(RuleModel):
             )
         if best not in ("high", "low"):
             raise ValueError(f"best must be 'high' or 'low'; got {best!r}.")
-        if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 1:
-            raise ValueError(f"n must be a whole number from 1; got {n!r}.")
+        is_whole = isinstance(n, (int, np.integer)) and not isinstance(n, bool)
+        if not is_whole or not 1 <= n <= MOST_REASONS:
+            raise ValueError(
+                f"n must be a whole number from 1 to {MOST_REASONS:,}; got {n!r}."
+            )
         codes = []
         for k, rule in enumerate(self.rules):
             points = float((rule.points or ())[0])

@@ -61,7 +61,7 @@ from defragtrees.rules.text import (
     table_text,
     wrap_notes,
 )
-from defragtrees.tables import read_matrix
+from defragtrees.tables import check_finite, read_matrix
 
 __all__ = ["RuleModel"]
 
@@ -200,8 +200,10 @@ class RuleModel(ByValue, ABC):
         outcome = self.outcome
         if outcome.labels == ():
             raise ValueError(f"Rules for a {self.task} need their classes.")
-        if self.classes and not outcome.n_classes:
+        if self.classes is not None and not outcome.n_classes:
             raise ValueError(f"Rules for a {self.task} have no classes.")
+        if len(set(self.classes or ())) < len(self.classes or ()):
+            raise ValueError(f"classes must differ; got {shown(self.classes)}.")
         if self.default.conditions:
             raise ValueError("The default rule must have no conditions.")
         self._check_intervals()
@@ -397,9 +399,11 @@ class RuleModel(ByValue, ABC):
         """
         kinds = [scale.kind for scale in self._vocabulary.scales]
         needed = {c.feature for rule in self for c in rule.conditions}
-        return read_matrix(
+        matrix = read_matrix(
             X, self.feature_names, self.categories, "the rules", kinds, needed
         )
+        check_finite(matrix, self.feature_names)
+        return matrix
 
     def covers(self, X: Rows) -> Flags:
         """Which rules match which rows; the default, the last one, matches all.
@@ -526,6 +530,8 @@ class RuleModel(ByValue, ABC):
         best: str = "high",
     ) -> dict[str, Any]:
         """The columns of `predict_frame`, by name."""
+        if best not in ("high", "low"):
+            raise ValueError(f"best must be 'high' or 'low'; got {best!r}.")
         columns = {
             "prediction": self._predict(matches),
             **self._further_columns(matches),

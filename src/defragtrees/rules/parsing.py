@@ -35,7 +35,8 @@ SIGN = re.compile(r"\s*(<=|>=|≤|≥|<|>|==|=|is\b)\s*")
 SIGN_BEFORE = re.compile(r"\s*(<=|>=|≤|≥|<|>)\s*$")
 SYMBOLS = {"≤": "<=", "≥": ">=", "==": "=", "is": "="}
 FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
-OR_MISSING = re.compile(r"\s+or\s+missing$")
+# From where the spaces begin: else a run of them is read once from each of them.
+OR_MISSING = re.compile(r"(?<!\s)\s+or\s+missing$")
 AND = re.compile(r"\sand\s")
 STATES = ("is missing", "is not missing", "is anything", "is impossible")
 MOST_SHOWN = 5  # names or categories in a message
@@ -298,8 +299,10 @@ def _readings(
         place = text.find(spelling, start, end) if spelling else -1
         while place >= 0:
             after = place + len(spelling)
+            # A name begins the text, or follows a sign; long texts are read once so.
+            can_be = text[start:place].strip()[-1:] in ("", *"<>=≤≥")
             is_part = _is_inside_word(text, place) or _is_inside_word(text, after)
-            for stop, missing in ends if not is_part else ():
+            for stop, missing in ends if can_be and not is_part else ():
                 if after <= stop:
                     span = (start, place, after, stop)
                     try:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from defragtrees.data.sampling import code_sums
+from defragtrees.data.sampling import code_sums, ranks
 from defragtrees.outcomes.decision import cost_matrix
 
 HALVES = 2
@@ -108,6 +108,7 @@ def halves(codes, order, target, weight):
     are in both halves, as they would be in new data.
     """
     fingerprint = code_sums(codes, order)
+    target = ranks(target)
     order = np.lexsort((fingerprint, target))
     alike = fingerprint[order[1:]] == fingerprint[order[:-1]]
     alike &= target[order[1:]] == target[order[:-1]]

@@ -1,19 +1,21 @@
 """Segments: rules for some rows, with figures of rows that did not find them."""
 
-import json
+import math
 import os
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from html import escape
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from defragtrees._utils import formatting as render
-from defragtrees._utils.files import write_atomic
+from defragtrees._utils.files import to_json, write_atomic
 from defragtrees._utils.optional import require
 from defragtrees._utils.types import Flags, Places, Rows
+from defragtrees.errors import ModelFileError
+from defragtrees.rules import schema
 from defragtrees.rules.conditions import Condition, Rule
 from defragtrees.rules.model import RuleModel
 
@@ -183,16 +185,18 @@ class Segments(Sequence[Segment]):
         """Header and rows of the table as text; conditions are a tuple."""
         others = list(self.found[0].beside)
         header = ["#", "if", "rows", self.loss_name, "95 % interval", "rest", *others]
+        header = [render.plain(title) for title in header]
         write, other = UNITS[self.unit][1], UNITS[self.beside_unit][0]
         rows: list[list[Any]] = []
         for k, segment in enumerate(self.found, start=1):
-            texts = [c.text(*self.rules._vocabulary) for c in segment.conditions]
+            vocabulary = self.rules._vocabulary
+            texts = [render.plain(c.text(*vocabulary)) for c in segment.conditions]
             lines = (texts[0], *(f"and {text}" for text in texts[1:]))
             mean, rest = map(self._number, [segment.mean, segment.rest])
             cells = [str(k), lines, render.count(segment.n_rows), mean]
             cells += [write(*segment.interval), rest]
             rows.append(cells + [other(segment.beside[name]) for name in others])
-        return [*header], rows
+        return header, rows
 
     def _note(self) -> str:
         """What the figures are of, or that no segment was found."""
@@ -206,11 +210,12 @@ class Segments(Sequence[Segment]):
                 )
             else:
                 text += f" in {searched} rows"
-            return f"{text}. Overall {self.loss_name}: {self._number(self.mean)}."
+            text += f". Overall {self.loss_name}: {self._number(self.mean)}."
+            return render.plain(text)
         kind = "above" if self.direction == "high" else "below"
         largest = max(segment.p_value for segment in self.found)
         level = "< 0.0001" if largest < 1e-4 else f"<= {largest:.2g}"
-        return (
+        return render.plain(
             f"Overall {self.loss_name}: {self._number(self.mean)}. Figures are of "
             f"{render.count(self.n_rows)} rows that did not find the segments; "
             f"{searched} others were searched. All are {kind} the "
@@ -246,46 +251,106 @@ class Segments(Sequence[Segment]):
     def to_dict(self) -> dict[str, Any]:
         """The contents as plain data, for JSON."""
         found = [
-            {one.name: getattr(segment, one.name) for one in fields(Segment)[1:]}
+            {one: _json(getattr(segment, one)) for one in _SEGMENT}
             for segment in self.found
         ]
-        plain = {name: getattr(self, name) for name in _PLAIN}
+        plain = {name: _json(getattr(self, name)) for name in _PLAIN}
         rules = self.rules.to_dict()
         return {"format": FORMAT, **plain, "rules": rules, "found": found}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> "Segments":
-        """The segments that `to_dict` wrote down."""
-        if data.get("format") != FORMAT:
-            raise ValueError(f'Segments have "format": "{FORMAT}"; this has not.')
-        rules = RuleModel.from_dict(data["rules"])
-        found = tuple(
-            Segment(rule, **one | {"interval": tuple(one["interval"])})
-            for rule, one in zip(rules.rules, data["found"], strict=True)
-        )
-        plain = {name: data[name] for name in _PLAIN}
-        plain["rest_interval"] = tuple(plain["rest_interval"])
-        return cls(rules=rules, found=found, **plain)
+        """The segments that `to_dict` wrote down; ModelFileError for anything else."""
+        try:
+            plain = schema.read_fields(data, _FIELDS | _HEADING, _FIELDS)
+            for name in ("format", *_HEADING):
+                plain.pop(name, None)
+            rules = RuleModel.from_dict(plain.pop("rules"))
+            found = [
+                schema.read_fields(one, _SEGMENT, tuple(_SEGMENT), f"found[{k}]")
+                for k, one in enumerate(plain.pop("found"))
+            ]
+            numbers = [*range(1, len(found) + 1), 0]
+            if rules.form != "list" or [r.prediction for r in rules] != numbers:
+                raise ValueError(
+                    "rules must predict the number of each segment, and 0 for other "
+                    "rows"
+                )
+            if any(set(one["beside"]) != set(found[0]["beside"]) for one in found):
+                raise ValueError("all segments must have the same columns beside")
+        except ValueError as error:
+            raise ModelFileError(
+                f"These are not saved segments: {str(error).rstrip('.')}. Save them "
+                "again with segments.save."
+            ) from None
+        pairs = zip(rules.rules, found, strict=True)
+        segments = tuple(Segment(rule, **one) for rule, one in pairs)
+        return cls(rules=rules, found=segments, **plain)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the segments as JSON."""
-        write_atomic(path, (json.dumps(self.to_dict(), indent=2) + "\n").encode())
+        """Write the segments as JSON, which `defragtrees.load` reads."""
+        write_atomic(path, to_json(self.to_dict(), 2) + "\n")
 
 
-_PLAIN = (
-    "loss_name", "unit", "beside_unit", "mean", "rest", "rest_interval", "n_rows",
-    "n_searched", "n_tested", "direction",
-)  # fmt: skip
+def _json(value: Any) -> Any:
+    """A value without NaN, which JSON does not have."""
+    if isinstance(value, tuple):
+        return [*map(_json, value)]
+    return None if value != value else value
+
+
+_NUMBER = schema.number()
+# There may be no rows in no segment.
+_REST = schema.Check(
+    "a number or null",
+    (_NUMBER | schema.NULL).is_kind,
+    lambda value, place: math.nan if value is None else _NUMBER(value, place),
+)
+_SEGMENT = {
+    "n_rows": schema.whole(),
+    "share": schema.number(0, 1),
+    "mean": _NUMBER,
+    "interval": schema.list_of(_NUMBER, 2, 2),
+    "rest": _REST,
+    "p_value": schema.number(0, 1),
+    "explained": _NUMBER,
+    "beside": schema.Check(
+        "an object",
+        lambda value: isinstance(value, dict),
+        lambda value, place: {
+            name: _NUMBER(one, f"{place}.{name}") for name, one in value.items()
+        },
+    ),
+}
+_PLAIN = {
+    "loss_name": schema.TEXT,
+    "unit": schema.one_of(*UNITS),
+    "beside_unit": schema.one_of("number", "share"),
+    "mean": _NUMBER,
+    "rest": _REST,
+    "rest_interval": schema.list_of(_REST, 2, 2),
+    "n_rows": schema.whole(),
+    "n_searched": schema.whole(),
+    "n_tested": schema.whole(),
+    "direction": schema.one_of("high", "low"),
+}
+_FIELDS = {
+    "format": schema.one_of(FORMAT),
+    **_PLAIN,
+    "rules": schema.ANYTHING,
+    "found": schema.list_of(schema.ANYTHING),
+}
+_HEADING = {"heading": schema.TEXT, "about": schema.TEXT}  # of a group
 
 
 class Heading(NamedTuple):
     """What the segments of a group are, and what their figures are of."""
 
-    text: str
+    heading: str
     about: str = ""
 
     def __str__(self) -> str:
-        return f"{self.text} ({self.about}):" if self.about else f"{self.text}:"
+        return f"{self.heading} ({self.about}):" if self.about else f"{self.heading}:"
 
 
 @dataclass(frozen=True)
@@ -307,20 +372,45 @@ class SegmentGroups(Mapping[str, Segments]):
     def __str__(self) -> str:
         width = render.page_width()
         return "\n\n".join(
-            f"{textwrap.fill(str(self.headings[name]), width)}\n\n{segments}"
+            f"{textwrap.fill(render.plain(self.headings[name]), width)}\n\n{segments}"
             for name, segments in self.groups.items()
         )
 
     def _repr_html_(self) -> str:
         return "".join(
-            f"<p>{escape(str(self.headings[name]))}</p>{segments._repr_html_()}"
+            f"<p>{escape(render.plain(self.headings[name]))}</p>"
+            f"{segments._repr_html_()}"
             for name, segments in self.groups.items()
         )
 
     def to_dict(self) -> dict[str, Any]:
         """The contents as plain data, for JSON."""
-        return {name: segments.to_dict() for name, segments in self.groups.items()}
+        return {
+            name: self.headings[name]._asdict() | segments.to_dict()
+            for name, segments in self.groups.items()
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> "SegmentGroups":
+        """The groups that `to_dict` wrote down; ModelFileError for anything else."""
+        groups = {name: Segments.from_dict(one) for name, one in data.items()}
+        headings = {
+            name: Heading(one.get("heading", name), one.get("about", ""))
+            for name, one in data.items()
+        }
+        return cls(groups, headings)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the segments as JSON."""
-        write_atomic(path, (json.dumps(self.to_dict(), indent=2) + "\n").encode())
+        """Write the segments as JSON, which `defragtrees.load` reads."""
+        write_atomic(path, to_json(self.to_dict(), 2) + "\n")
+
+
+def read_segments(data: Any) -> Segments | SegmentGroups | None:
+    """The segments in the contents of a file; None if it has others."""
+    if not isinstance(data, dict):
+        return None
+    if data.get("format") == FORMAT:
+        return Segments.from_dict(data)
+    parts = [part for part in data.values() if isinstance(part, dict)]
+    is_group = any(part.get("format") == FORMAT for part in parts)
+    return SegmentGroups.from_dict(data) if is_group else None

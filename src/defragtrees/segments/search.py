@@ -5,7 +5,7 @@ it.
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -240,8 +240,7 @@ class SegmentSearch:
         is_weighted = self.weight > 0
         here, there = self.is_searched & is_weighted, ~self.is_searched & is_weighted
         candidates = self._candidates(here, losses, kind)
-        rows = self.matrix[there], losses[there], self.weight[there]
-        count = _Counter(*rows, *kind, back)
+        count = _Counter(self.matrix[there], losses[there], self.weight[there], *kind)
         beside = {name: np.asarray(of)[there] for name, of in (beside or {}).items()}
         every = np.ones(len(count.losses), dtype=bool)
         left, found = every.copy(), []
@@ -256,10 +255,29 @@ class SegmentSearch:
         for segment in found:
             others &= ~count.covers(segment.conditions)
         rest = back(count.mean(others))
+        is_share = unit == "points" and "observed" in beside
+
+        def interval(rows):
+            low, high = map(back, count.interval(rows))
+            shares = set(beside["observed"][rows].tolist()) if is_share else ()
+            if len(shares) == 1:  # where all y agree, others may come
+                share = float(*shares)
+                ends = wilson_interval(share, count.n_effective(rows))
+                expected = share - back(count.mean(rows))
+                low, high = min(low, ends[0] - expected), max(high, ends[1] - expected)
+            return low, high
+
         return Segments(
             rules=rules,
             found=tuple(
-                replace(segment, rule=rule, rest=rest)
+                replace(
+                    segment,
+                    rule=rule,
+                    mean=back(segment.mean),
+                    interval=interval(count.covers(segment.conditions)),
+                    rest=rest,
+                    explained=back(segment.explained) - back(0.0),
+                )
                 for segment, rule in zip(found, rules.rules, strict=True)
             ),
             loss_name=loss_name,
@@ -267,7 +285,7 @@ class SegmentSearch:
             beside_unit=beside_unit,
             mean=back(count.mean(every)),
             rest=rest,
-            rest_interval=tuple(map(back, count.interval(others))),
+            rest_interval=interval(others),
             n_rows=int(there.sum()),
             n_searched=int(here.sum()),
             n_tested=len(candidates),
@@ -373,7 +391,6 @@ class _Counter:
     family: str
     is_high: bool
     is_signed: bool
-    back: Callable[[float], float]  # to the unit of the user's losses
 
     def covers(self, conditions):
         """Which rows match."""
@@ -472,11 +489,11 @@ class _Counter:
             Rule(conditions, 0.0),
             int(inside.sum()),
             share,
-            self.back(self.mean(inside)),
-            tuple(map(self.back, self.interval(inside))),
+            self.mean(inside),
+            self.interval(inside),
             math.nan,
             p_value,
-            self.back(explained / float(self.weight.sum())) - self.back(0.0),
+            explained / float(self.weight.sum()),
             {
                 name: float(np.average(of[inside], weights=self.weight[inside]))
                 for name, of in beside.items()

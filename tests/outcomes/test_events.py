@@ -1,0 +1,153 @@
+"""A kind of y with two columns is one module and one entry of `OUTCOMES`.
+
+All that depends on it stands in `events.py`; everything else works as it does for
+classes and numbers.
+"""
+
+import dataclasses
+import json
+import sqlite3
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.ensemble import RandomForestRegressor
+from sklearn.metrics import mean_poisson_deviance
+
+import defragtrees
+from defragtrees import (
+    Condition,
+    Rule,
+    RuleList,
+    metrics,
+    read_forest,
+)
+from defragtrees.export import to_frame
+from defragtrees.outcomes import OUTCOMES, make_outcome
+from tests.outcomes.events import DefragCounter, Events
+
+
+@pytest.fixture(autouse=True)
+def registered(monkeypatch):
+    monkeypatch.setitem(OUTCOMES, "events", Events)
+
+
+@pytest.fixture(scope="module")
+def claims():
+    """Claims in years of exposure, by distance and age; the distance decides."""
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.uniform(0, 10, 900), rng.uniform(20, 80, 900)])
+    years = rng.uniform(0.1, 2.0, 900)
+    claims = rng.poisson(np.where(X[:, 0] < 3, 3.0, 0.5) * years)
+    return X, np.column_stack([claims, years])
+
+
+@pytest.fixture
+def rules():
+    near = Rule((Condition(0, upper=3.0),), 3.0, n_rows=300.0, totals=(900.0, 300.0))
+    far = Rule((), 0.5, n_rows=600.0, totals=(290.0, 600.0))
+    return RuleList((near,), far, ("distance", "age"), "events")
+
+
+@pytest.fixture
+def fitted(claims):
+    X, y = claims
+    model = RandomForestRegressor(20, min_samples_leaf=10, random_state=0)
+    model.fit(X, y[:, 0] / y[:, 1], sample_weight=y[:, 1])
+    forest = dataclasses.replace(read_forest(model), task="events")
+    return DefragCounter(forest, max_rules=2, random_state=0).fit(X, y)
+
+
+def test_rules_predict_and_are_printed(rules):
+    assert rules.predict([[1.0, 30.0], [5.0, 30.0]]).tolist() == [3.0, 0.5]
+    assert "3 per year" in str(rules)
+    assert "900 events in 300 years" in rules.export("text")
+    assert "2.81 - 3.2" in rules.export("markdown")
+    assert "3 per year" in rules.explain([[1.0, 30.0]])[0]
+
+
+def test_y_is_read_in_two_columns():
+    outcome = make_outcome("events")
+    frame = pd.DataFrame({"events": [2, 0], "exposure": [1.0, 0.5]})
+    assert outcome.read(frame).tolist() == [[2.0, 1.0], [0.0, 0.5]]
+    assert outcome.read(frame.to_records(index=False)).tolist() == [[2, 1], [0, 0.5]]
+    with pytest.raises(ValueError, match="events, exposure"):
+        outcome.read([1.0, 2.0])
+    with pytest.raises(ValueError, match="above 0"):
+        outcome.read([[1.0, 0.0]])
+    with pytest.raises(ValueError, match="equally many rows"):
+        outcome.read(frame, 3)
+
+
+def test_rules_are_saved_and_loaded(rules, tmp_path):
+    rules.save(tmp_path / "rules.json")
+    again = defragtrees.load(tmp_path / "rules.json")
+    assert again == rules
+    assert isinstance(again.outcome, Events)
+    assert again.rules[0].totals == (900.0, 300.0)
+    assert json.loads((tmp_path / "rules.json").read_text())["task"] == "events"
+
+
+def test_rules_are_measured_by_their_own_loss(rules, claims):
+    X, y = claims
+    expected = mean_poisson_deviance(y[:, 0], rules.predict(X) * y[:, 1])
+    scores = rules.evaluate(X, y)
+    assert scores["error"] == pytest.approx(expected)
+    assert scores["deviance"] == pytest.approx(expected)
+    near, _ = metrics.calibration(rules, X, y)
+    observed = y[X[:, 0] <= 3].sum(axis=0)
+    assert near["estimated"] == pytest.approx(3.0)
+    assert near["observed"] == pytest.approx(observed[0] / observed[1])
+    assert near["low"] < near["observed"] < near["high"]
+
+
+def test_rules_are_exported(rules, claims):
+    X, _ = claims
+    base = sqlite3.connect(":memory:")
+    base.execute("CREATE TABLE claims (distance REAL, age REAL)")
+    base.executemany("INSERT INTO claims VALUES (?, ?)", X.tolist())
+    answers = [row[-1] for row in base.execute(rules.export("sql", table="claims"))]
+    assert answers == rules.predict(X).tolist()
+    space: dict = {}
+    exec(rules.export("python"), space)
+    assert space["predict"]({"distance": 1.0, "age": 30.0}) == 3.0
+    assert json.loads(rules.export("json"))["task"] == "events"
+    assert to_frame(rules)["then"].tolist() == [3.0, 0.5]
+
+
+def test_the_search_fits_them_and_counts_events_and_exposure(fitted, claims):
+    X, y = claims
+    first, default = fitted.rules_
+    [condition] = first.conditions
+    assert condition.feature == 0
+    assert condition.bounds[-1] == pytest.approx(3.0, abs=0.2)
+    events, years = y[first.covers(X)].sum(axis=0)
+    assert first.totals == pytest.approx((events, years))
+    assert first.prediction == pytest.approx(events / years, rel=0.05)
+    assert default.prediction == pytest.approx(0.5, rel=0.2)
+    assert sum(rule.totals[0] for rule in fitted.rules_) == y[:, 0].sum()
+    scores = fitted.evaluate(X, y)
+    by_rule = sum(rule.share * rule.error for rule in fitted.rules_)
+    assert scores["deviance"] == pytest.approx(by_rule)
+    assert "Poisson deviance" in fitted.summary()
+
+
+def test_rules_are_fitted_to_events_and_to_more_rows(claims):
+    X, y = claims
+    forest = read_forest(RandomForestRegressor(5, random_state=0).fit(X, y[:, 0]))
+    forest = dataclasses.replace(forest, task="events")
+    simple = DefragCounter(forest, target="labels", max_rules=2, random_state=0)
+    rules = simple.fit(X, y).rules_
+    assert rules.rules[0].conditions[0].feature == 0
+    again = rules.refit(X, y)
+    assert sum(rule.totals[1] for rule in again) == pytest.approx(y[:, 1].sum())
+
+
+def test_new_rows_are_checked(fitted, claims):
+    X, y = claims
+    assert not fitted.rules_.check(X, y).has_moved
+    more = np.column_stack([y[:, 0] + (y[:, 1] > 0.5), y[:, 1]])
+    moved = {finding.kind for finding in fitted.rules_.check(X, more).moved}
+    assert {"mean", "target", "error"} <= moved
+    longer = np.column_stack([2 * y[:, 0], 2 * y[:, 1]])
+    assert "target" not in {one.kind for one in fitted.rules_.check(X, longer).moved}

@@ -18,6 +18,7 @@ for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(variable, "1")
 
 import argparse
+import dataclasses
 import warnings
 
 import numpy as np
@@ -68,8 +69,8 @@ def measured(rules, X, y, counted):
     yield "width", len(y), np.mean(high - low) / y.std(), 0
     for part, rows in zip(PARTS, np.array_split(order, len(PARTS)), strict=True):
         yield part, len(rows), is_covered[rows].mean(), 0
-    members = rules._members(rules.covers(X)).T
-    n_counted = rules._members(rules.covers(counted)).sum(axis=0)
+    members = rules._form.members(rules.covers(X)).T
+    n_counted = rules._form.members(rules.covers(counted)).sum(axis=0)
     # The base of points matches all rows, so it is no rule of its own.
     n_judged = len(members) - (rules.form == "points")
     for rows, n in zip(members[:n_judged], n_counted[:n_judged], strict=True):
@@ -88,7 +89,9 @@ def run_one(folder, name, kind, n_fit, seed):
     for form in FORMS:
         settings = {"form": form, "random_state": seed}
         rules = simplify(rows.model, X.iloc[fit], y[fit], **settings).rules_
-        other = rules._calibrated(X.iloc[more], y[more])
+        combined = rules._form
+        known = combined.rows_to_calibrate(rules.covers(X.iloc[more]), y[more])
+        other = dataclasses.replace(rules, residuals=combined.calibrated(known))
         for way, way_rules, counted, new in (
             ("fitted", rules, fit, rows.test),
             ("calibrated", other, more, test),

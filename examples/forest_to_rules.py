@@ -127,7 +127,7 @@ def draw_rules(ax, simple, look, left, top):
     """The rules, one card below the other, under a line about them."""
     words = {"ha": "center", "color": look["ink"], "fontsize": 12.5}
     ax.text(left + CARD[0] / 2, top, "five rules", **words)
-    for number, row in enumerate(simple.rules_._rows()):
+    for number, row in enumerate(simple.rules_._view.rows()):
         draw_rule(ax, row, left, top - 0.25 - 0.79 * number, look)
 
 

@@ -23,6 +23,7 @@ if __name__ == "__main__":  # before numpy is imported
 
 import argparse
 import csv
+import dataclasses
 import datetime
 import hashlib
 import inspect
@@ -287,7 +288,9 @@ def write_settings(folder):
             folder, f"number-{form}", rows, numbers, X, spent, form=form, max_rules=5
         ).rules_
         fresh, _, spent_there = visits(500, seed=4)
-        calibrated = rules._calibrated(fresh, spent_there)
+        form = rules._form
+        known = form.rows_to_calibrate(rules.covers(fresh), spent_there)
+        calibrated = dataclasses.replace(rules, residuals=form.calibrated(known))
         calibrated.save(folder / f"number-{form}-calibrated.json")
         intervals = calibrated.predict_interval(fresh[:20]).tolist()
         write(folder / f"number-{form}-intervals.txt", f"{intervals}\n")

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from defragtrees.report.page import write_report
     from defragtrees.rules.conditions import Condition, Rule
     from defragtrees.rules.diff import diff
-    from defragtrees.rules.forms import RuleEnsemble, RuleList, RuleSet, Scorecard
     from defragtrees.rules.model import RuleModel
+    from defragtrees.rules.models import RuleEnsemble, RuleList, RuleSet, Scorecard
     from defragtrees.segments.found import Segments
     from defragtrees.segments.models import compare_models, explain_errors
     from defragtrees.segments.search import find_segments
@@ -69,7 +69,7 @@ NAMES = {
     "ensembles.readers": ("read_forest",),
     "report": ("write_report",),
     "rules.conditions": ("Condition", "Rule"),
-    "rules.forms": ("RuleEnsemble", "RuleList", "RuleSet", "Scorecard"),
+    "rules.models": ("RuleEnsemble", "RuleList", "RuleSet", "Scorecard"),
     "rules.model": ("RuleModel",),
     "segments.found": ("Segments",),
     "segments.models": ("compare_models", "explain_errors"),

@@ -985,7 +985,7 @@ def _chosen(points, choose_by):
 def _scorer(rules, matrix, y):
     """A function from weights to the scores of the rules on these rows."""
     outcome = rules.outcome
-    predicted = outcome.encode_any(rules._predict(rules._covers(matrix)))
+    predicted = outcome.encode_any(rules._form.predict(rules._covers(matrix)))
     held, labels = rules._covers(matrix), outcome.encode_any(y)
 
     def scores(weight):

@@ -10,15 +10,18 @@ The classes `Pandas` and `Polars` below have what differs between the libraries.
 
 import contextlib
 import datetime as dt
+import os
 import sys
 from dataclasses import dataclass
 from functools import partial
 from numbers import Integral
+from typing import Any
 
 import numpy as np
 
 from defragtrees._utils.formatting import listed, near_name, number
 from defragtrees._utils.optional import require
+from defragtrees._utils.types import Floats, Values
 
 NUMBER_KINDS = "biuf"
 POLARS_KINDS = {
@@ -110,7 +113,7 @@ def check_finite(matrix, names):
     infinite = np.flatnonzero(np.isinf(matrix).any(axis=0))
     if len(infinite):
         raise ValueError(
-            "Input X contains infinity or a value too large for dtype('float64'); "
+            f"Input X contains infinity or a value too large for {matrix.dtype!r}; "
             f"{listed([names[j] for j in infinite])} must hold finite numbers or NaN. "
             "Replace or drop these values."
         )
@@ -175,7 +178,7 @@ def n_rows_of(X):
     is_sized = hasattr(X, "shape") or hasattr(X, "__len__")
     if not is_sized and hasattr(X, "__array__"):
         X, is_sized = np.asarray(X), True
-    if hasattr(X, "fit") or not is_sized:
+    if hasattr(X, "fit") or isinstance(X, dict) or not is_sized:
         raise TypeError(f"Expected sequence or array-like, got {type(X)}")
     shape = getattr(X, "shape", None)
     if shape == ():
@@ -183,7 +186,7 @@ def n_rows_of(X):
     return len(X) if shape is None else int(shape[0])
 
 
-def check_length(n_rows, n_values, role):
+def check_length(n_rows: int, n_values: int, role: str) -> None:
     """Raise if the number of labels or weights is not the number of rows."""
     if n_rows != n_values:
         raise ValueError(
@@ -191,7 +194,7 @@ def check_length(n_rows, n_values, role):
         )
 
 
-def check_weight(sample_weight, n_rows, is_relative=True):
+def check_weight(sample_weight: Any, n_rows: int, is_relative: bool = True) -> Floats:
     """Check weights, one finite number >= 0 per row, as float64; ones by default.
 
     They are returned in a unit of their own, or as they are if not `is_relative`.
@@ -261,7 +264,7 @@ def _rounded_bits(values, n_bits):
     return np.ldexp(np.round(fraction * 2.0**n_bits), power - n_bits)
 
 
-def one_column(y, warn=False):
+def one_column(y: Any, warn: bool = False) -> Values:
     """Labels or numbers as one array; whole numbers and truth values stay such.
 
     Examples
@@ -270,7 +273,14 @@ def one_column(y, warn=False):
     [1, 2]
     """
     reject_mask(y, "y")
-    dtype = getattr(y, "dtype", None)
+    dtype: Any = getattr(y, "dtype", None)
+    shape = getattr(y, "shape", ())
+    if getattr(dtype, "names", None) or (len(shape) == 2 and shape[1] > 1):
+        raise ValueError(
+            f"y should be a 1d array, got an array of shape {shape} with "
+            f"{len(getattr(dtype, 'names', None) or range(shape[1]))} columns instead. "
+            "Pass one of them, such as the time of an event, or a model's risk score."
+        )
     is_nullable = _library(y) is Pandas and not isinstance(dtype, np.dtype)
     if is_nullable and dtype.kind in "biu" and not y.isna().any():
         y = y.to_numpy(dtype.numpy_dtype)  # scikit-learn would make floats of it
@@ -614,7 +624,7 @@ def as_numbers(column):
         )
         if numbers.ndim > 1:
             raise TypeError("cells are lists")
-    except (TypeError, ValueError) as error:
+    except (OverflowError, TypeError, ValueError) as error:
         # scikit-learn's checks look for the text of numpy's error.
         raise TypeError(
             f"Column {column.name!r} must hold numbers: {error}. Convert it to numbers "
@@ -1029,6 +1039,11 @@ def _find_columns(X, frame_names, names, what, needed):
 
 
 def _plain_array(X):
+    if isinstance(X, (str, os.PathLike)):
+        raise TypeError(
+            f"X must be a table; got the path {str(X)!r}. Read it first, or give it to "
+            "an estimator."
+        )
     try:
         array = np.asarray(X)
         if array.dtype.kind in "US" and not isinstance(X, np.ndarray):

@@ -176,14 +176,16 @@ def test_leaves_are_the_original_ones(original):
     leaves = [node for node in nodes if node["left"] < 0]
     assert rules.n_rules == len(leaves)
     for leaf in leaves:
-        (place,) = set(rules._apply(rules._covers(original.X[leaf["rows"]])).tolist())
+        (place,) = set(
+            rules._form.apply(rules._covers(original.X[leaf["rows"]])).tolist()
+        )
         rule = list(rules)[place]
         if original.classes:
             assert rule.distribution == pytest.approx(leaf["value"], abs=1e-12)
         else:
             # An answer is rounded to a thousandth of the spread, which is about 4.
             assert rule.prediction == pytest.approx(leaf["value"], abs=0.001)
-    found = rules._predict(rules._covers(np.array(original.data["X_test"])))
+    found = rules._form.predict(rules._covers(np.array(original.data["X_test"])))
     assert found == pytest.approx(original.data["pred_test"], abs=0.001)
 
 
@@ -490,7 +492,7 @@ def test_only_missing_values_may_go_right():
     model = DecisionTreeRegressor(max_depth=1, random_state=0).fit(X, y)
     simple = BornAgainTreeRegressor(model, max_depth=3, random_state=0).fit(X, y)
     # Of two rules with one condition each, the last is the "otherwise".
-    assert [row["if"] for row in simple.rules_._rows()] == [
+    assert [row["if"] for row in simple.rules_._view.rows()] == [
         "x1 is not missing",
         "otherwise",
     ]
@@ -516,7 +518,7 @@ def test_category_may_be_split_by_whether_it_is_missing():
     model = HistGradientBoostingClassifier(random_state=0, max_iter=5).fit(frame, y)
     simple = BornAgainTreeClassifier(model, max_depth=1, random_state=0)
     simple.fit(frame, y)
-    assert [row["if"] for row in simple.rules_._rows()] == [
+    assert [row["if"] for row in simple.rules_._view.rows()] == [
         "city is not missing",
         "otherwise",
     ]

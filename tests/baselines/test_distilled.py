@@ -231,7 +231,7 @@ def test_two_categories_are_told_apart_by_name(seed):
     model = HistGradientBoostingClassifier(random_state=0, max_iter=3)
     model.fit(frame, sex == "male")
     simple = DistilledTreeClassifier(model, random_state=seed).fit(frame)
-    assert [row["if"] for row in simple.rules_._rows()] == [
+    assert [row["if"] for row in simple.rules_._view.rows()] == [
         "sex is male",
         "otherwise",
     ]
@@ -245,7 +245,7 @@ def test_only_missing_values_may_go_right():
     model = DecisionTreeRegressor(max_depth=1, random_state=0).fit(X, y)
     simple = DistilledTreeRegressor(model, random_state=0).fit(X, y)
     # Of two rules with one condition each, the last is the "otherwise".
-    assert [row["if"] for row in simple.rules_._rows()] == [
+    assert [row["if"] for row in simple.rules_._view.rows()] == [
         "x1 is not missing",
         "otherwise",
     ]

@@ -360,7 +360,7 @@ def test_max_rules_cuts_the_list(spam, max_rules):
     cut = InTreesClassifier(forest, max_rules=max_rules).fit(X, y).rules_
     assert cut.n_rules == max_rules
     assert cut.rules == whole.rules[: max_rules - 1]
-    rest = y[cut._apply(cut._covers(X)) == max_rules - 1]
+    rest = y[cut._form.apply(cut._covers(X)) == max_rules - 1]
     assert cut.default.prediction == np.bincount(rest).argmax()
     assert cut.default.share == pytest.approx(len(rest) / len(y))
 

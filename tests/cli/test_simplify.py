@@ -38,7 +38,7 @@ def as_shown(rules):
     """The rows as JSON has them, with null where nothing was measured."""
     return [
         {name: None if value != value else value for name, value in row.items()}
-        for row in rules._rows()
+        for row in rules._view.rows()
     ]
 
 

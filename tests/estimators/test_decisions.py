@@ -157,7 +157,7 @@ def test_costs_of_three_classes_are_a_matrix_by_class():
     assert simple.rules_.costs == ((0, 1, 1), (1, 0, 1), (20, 1, 0))
     costs = simple.predict_proba(X) @ np.array(simple.rules_.costs)
     assert (simple.classes_[costs.argmin(axis=1)] == simple.predict(X)).all()
-    assert "good" not in simple.rules_._unpredicted_classes
+    assert "good" not in simple.rules_._form.unpredicted_classes
 
 
 @pytest.mark.parametrize(

@@ -42,7 +42,7 @@ def test_rates_are_those_of_all_rows_given_and_each_counts_by_its_worth(rows, fo
     forest, X, y = rows
     rules = simplify(forest, X, y, form=form, max_rules=5, random_state=0).rules_
     assert rules.evidence == Evidence("training", len(y))
-    members = rules._members(rules.covers(X))
+    members = rules._form.members(rules.covers(X))
     classes = forest.classes_.tolist()
     for k, rule in enumerate(rules):
         own = y[members[:, k]]

@@ -221,7 +221,7 @@ def test_lists_are_judged_by_rows_that_were_not_searched(
     assert len(searched.codes) == sources.MANY_ROWS * SEARCHED_SHARE
     assert len(names[0] & names[1]) < 0.2 * len(names[0])
     assert seen["store"].n_rows == simple.rules_.training.n_rows == len(frame)
-    losses = {n: seen["rows"].mean_loss(own) for n, own in simple.path_.items()}
+    losses = {n: seen["rows"].mean_loss(own._form) for n, own in simple.path_.items()}
     assert losses[simple.rules_.n_rules] == min(losses.values())
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from defragtrees import Condition, Rule, RuleEnsemble
-from defragtrees.rules.forms import FORMS
+from defragtrees.rules.models import MODELS
 
 # Names and values that need escaping in one language or another.
 NAMES = ("age", 'the "size"', "city's `name`", "level", "is_open")
@@ -80,7 +80,7 @@ def make_rules(rng, form, labels, n_features=N_FEATURES, n_rules=8):
             dataclasses.replace(rule, points=tuple(rng.normal(size=n_points).round(3)))
             for rule in rules
         ]
-    return FORMS[form](
+    return MODELS[form](
         tuple(rules[:-1]),
         rules[-1],
         NAMES[:n_features],
@@ -209,7 +209,7 @@ def rule_sets(draw, n_features=N_FEATURES):
     for _ in range(draw(st.integers(0, 5))):
         used = draw(st.sets(st.integers(0, n_features - 1), max_size=3))
         rules.append(rule([draw(conditions(feature)) for feature in sorted(used)]))
-    return FORMS[draw(st.sampled_from(["list", "tree", "average"]))](
+    return MODELS[draw(st.sampled_from(["list", "tree", "average"]))](
         tuple(rules),
         rule(()),
         NAMES[:n_features],

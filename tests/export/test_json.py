@@ -12,7 +12,7 @@ from defragtrees import Condition, Rule, RuleList, RuleModel, Scorecard
 from defragtrees.export import export
 from defragtrees.export.tables import schema
 from defragtrees.outcomes.intervals import RateBands, Residuals
-from defragtrees.rules.forms import FORMS
+from defragtrees.rules.models import MODELS
 from tests.export import cases
 
 jsonschema = pytest.importorskip("jsonschema", reason="the schema is checked by it")
@@ -24,7 +24,7 @@ def validator():
     return kind(schema())
 
 
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("form", MODELS)
 @pytest.mark.parametrize(("task", "kind"), cases.TASKS)
 def test_json_is_valid_and_comes_back(form, task, kind):
     rng = np.random.default_rng(0)

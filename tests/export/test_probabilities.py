@@ -80,7 +80,7 @@ def test_what_is_told_is_what_y_says(fitted):
 
 def test_scores_say_the_answers(fitted):
     rules, X, _ = fitted
-    scores = rules._decision_function(rules.covers(X))
+    scores = rules._form.decision_scores(rules.covers(X))
     if len(rules.classes) == 2:
         places = (scores > 0).astype(int)
     else:

@@ -13,7 +13,7 @@ import pytest
 from defragtrees import DefragClassifier, Rule
 from defragtrees.export import export
 from defragtrees.export.sql import DIALECTS
-from defragtrees.rules.forms import FORMS
+from defragtrees.rules.models import MODELS
 from defragtrees.tables import object_as_days
 from tests.export import test_onnx
 from tests.export.test_pmml import jpmml as jpmml
@@ -176,7 +176,9 @@ def make_forms(fitted):
         task = "classification" if classes else "regression"
         rules = [write(k, one, **more(k)) for k, one in enumerate(conditions)]
         default = write(3, (), **more(3))
-        return FORMS[form](tuple(rules), default, task=task, classes=classes, **columns)
+        return MODELS[form](
+            tuple(rules), default, task=task, classes=classes, **columns
+        )
 
     def weight(k):
         return {"weight": (0.3, 0.5, 0.4, 0.0)[k]}

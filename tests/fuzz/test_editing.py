@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from defragtrees import Condition, Rule, RuleModel, diff
-from defragtrees.rules.forms import FORMS
+from defragtrees.rules.models import MODELS
 
 CITIES = ("Bonn", "Oslo", "Rome")
 NAMES = ("income", "age", "city")
@@ -42,7 +42,7 @@ def starting_rules(form):
         return Rule(conditions, answer, shares, weight=weight, **points)
 
     default = made((), "bad", 0.0 if form == "standalone" else 1.0)
-    return FORMS[form](
+    return MODELS[form](
         (
             made((Condition(0, lower=30.0),), "good"),
             made((Condition(1, upper=40.0, is_integer=True),), "bad"),

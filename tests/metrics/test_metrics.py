@@ -11,14 +11,14 @@ from defragtrees.baselines.distilled import DistilledTreeClassifier
 from defragtrees.outcomes.intervals import wilson_interval
 from defragtrees.rules import RuleList
 from defragtrees.rules.conditions import Condition, Rule
-from defragtrees.rules.forms import FORMS, Scorecard
+from defragtrees.rules.models import MODELS, Scorecard
 
 X = np.array([[1.0], [2.0], [3.0], [4.0]])
 
 
 def listed(*ends, form="list"):
     rules = tuple(Rule((Condition(0, upper=end),), 0.0) for end in ends)
-    return FORMS[form](rules, Rule((), 1.0), ("size",), "regression")
+    return MODELS[form](rules, Rule((), 1.0), ("size",), "regression")
 
 
 def test_coverage_and_overlap_leave_out_the_otherwise():
@@ -79,7 +79,7 @@ def telling(low, high, form="list"):
     answers = [Rule((), "yes" if p >= 0.5 else "no", (1 - p, p)) for p in (low, high)]
     rules = (replace(answers[0], conditions=LOW),)
     names, labels = ("size",), ("no", "yes")
-    return FORMS[form](rules, answers[1], names, "classification", labels, None)
+    return MODELS[form](rules, answers[1], names, "classification", labels, None)
 
 
 def test_calibration_has_told_and_observed_by_rule():

@@ -124,7 +124,7 @@ def test_each_rule_is_compared_with_training():
     rules, _ = fitted()
     X, y = rows(1000, np.random.default_rng(3))
     found = rules.check(X, y)
-    members = rules._members(rules.covers(X))
+    members = rules._form.members(rules.covers(X))
     for k, rule in enumerate(rules):
         cover = by_kind(found, "coverage")[f"rule {k + 1}"]
         assert cover.then == pytest.approx(rule.n_rows / 1500)

@@ -18,7 +18,6 @@ from defragtrees.export import export
 from defragtrees.outcomes.points import whole_points
 from defragtrees.rules import RuleList, RuleSet, Scorecard
 from defragtrees.rules.conditions import Condition, Rule
-from defragtrees.rules.text import contradictions
 from tests.estimators.test_forms import make_table
 from tests.export import cases
 
@@ -359,7 +358,7 @@ def test_points_that_contradict_the_rate_of_their_rows_are_explained(
     pos_label, text, tmp_path
 ):
     card = contradicting(pos_label)
-    assert contradictions(card) == [text]
+    assert card._view.contradictions() == [text]
     assert text in " ".join(str(card).split())
     X, y = [[70.0, 1.0], [20.0, 6.0], [30.0, 0.0]], ["no", "yes", "no"]
     write_report(tmp_path / "card.html", card, X, y)
@@ -373,10 +372,10 @@ def test_of_a_rare_class_small_differences_contradict_too():
                 n_rows=1000.0, share=0.2, coverage=0.2)  # fmt: skip
     base = Rule((), "no", rest, points=(-4.0,), rates=rest, n_rows=5000.0)
     card = Scorecard((rule,), base, ("age",), "classification", ("no", "yes"))
-    [text] = contradictions(card)
+    [text] = card._view.contradictions()
     assert "in its rows (1.6 %) than in all (3.0 %)" in text
     scaled = card.scaled(20, points=600, odds=50, of="no")
-    [text] = contradictions(scaled)
+    [text] = scaled._view.contradictions()
     assert text.startswith("Rule 1 subtracts points although yes is less frequent")
 
 
@@ -408,7 +407,7 @@ def test_points_may_be_made_to_follow_the_rates(n_classes):
     assert contradict(free).any()
     assert not contradict(held).any()
     assert all(any(rule.points) for rule in held.rules)
-    assert contradictions(held) == []
+    assert held._view.contradictions() == []
 
 
 def test_only_one_total_can_follow_rates():

@@ -8,7 +8,6 @@ from matplotlib import pyplot
 from defragtrees import plots
 from defragtrees.rules import RuleList
 from defragtrees.rules.conditions import Condition, Rule
-from defragtrees.rules.text import rule_cells
 
 from .conftest import make_averaged, make_classes, make_many, make_numbers
 
@@ -35,7 +34,7 @@ def read_table(ax):
 def test_table_shows_the_rules(make):
     rules = make()
     found = read_table(plots.rule_table(rules))
-    header, rows = rule_cells(rules)
+    header, rows = rules._view.cells()
     assert list(found) == header
     # A long name is broken where it must be, so spaces do not count.
     for j, name in enumerate(header):

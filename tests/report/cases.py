@@ -19,7 +19,7 @@ from defragtrees.report.sections import SECTIONS
 from defragtrees.report.verdict import make_verdict
 from defragtrees.rules import RuleList
 from defragtrees.rules.conditions import Condition, Rule
-from defragtrees.rules.forms import FORMS
+from defragtrees.rules.models import MODELS
 
 SCREENSHOTS = Path(
     os.environ.get("DEFRAGTREES_SCREENSHOTS", Path(__file__).parent / "screenshots")
@@ -122,7 +122,7 @@ def numbers(form):
     large = Rule((Condition(0, lower=1.0),), 4.0, weight=2.0)
     old = Rule((Condition(1, lower=1.0),), 1.0, weight=1.0)
     rest = Rule((), 0.0, weight=1.0)
-    rules = FORMS[form]((large, old), rest, names, "regression")
+    rules = MODELS[form]((large, old), rest, names, "regression")
     forest = Forest((stump(0, 1.0, 0.0, 4.0),), names, "regression")
     X = np.array([[2.0, 2.0], [2.0, 0.0], [0.0, 2.0], [0.0, 0.0]])
     return GivenRegressor(forest, rules=rules).fit(X), X, np.array([3.0, 4.0, 0.0, 0.0])
@@ -142,7 +142,7 @@ def loans(form="list", n_rows=600):
         extra = [{"points": (value,)} for value in (1.25, 0.5, -0.75, -0.625)]
     if form == "standalone":
         extra = [{"weight": weight} for weight in (60.0, 120.0, 90.0, 0.0)]
-    rules = FORMS[form](
+    rules = MODELS[form](
         (
             Rule((late, high), "unpaid", (0.25, 0.75), **extra[0]),
             Rule((rome,), "unpaid", (0.45, 0.55), **extra[1]),

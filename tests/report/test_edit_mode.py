@@ -28,7 +28,8 @@ from defragtrees.report.text import (
 )
 from defragtrees.rules import RuleList, Scorecard
 from defragtrees.rules.conditions import Condition, Rule
-from defragtrees.rules.forms import FORMS as RULE_FORMS
+from defragtrees.rules.edits import column_words
+from defragtrees.rules.models import MODELS as RULE_MODELS
 from defragtrees.rules.parsing import read_condition
 from tests.export import cases as export_cases
 from tests.report.cases import (
@@ -136,7 +137,7 @@ RANDOM = [
     pytest.param(
         form, n, marks=pytest.mark.slow if n != 2 and form not in OFTEN else ()
     )
-    for form in RULE_FORMS
+    for form in RULE_MODELS
     for n in (0, 2, 3)
 ]
 
@@ -175,7 +176,7 @@ def credit(opened):
 def expected_figures(rules, sample):
     """Measures of rules on the rows of a page, computed in Python, as texts."""
     outcome = rules.outcome
-    predicted = rules._predict(rules._covers(sample.matrix))
+    predicted = rules._form.predict(rules._covers(sample.matrix))
     error = outcome.error(sample.expected, predicted, sample.weight)
     model = sample.model_predictions
     held = rules._covers(sample.matrix)
@@ -207,8 +208,8 @@ def expected_figures(rules, sample):
 
 def expected_proofs(rules, sample):
     """Of each rule of a list for two classes, its evidence on the rows of a page."""
-    predicted, texts = rules._predict(rules._covers(sample.matrix)), []
-    for members in rules._members(rules._covers(sample.matrix)).T:
+    predicted, texts = rules._form.predict(rules._covers(sample.matrix)), []
+    for members in rules._form.members(rules._covers(sample.matrix)).T:
         n = int(members.sum())
         if not n:
             texts.append("none of these rows")
@@ -261,8 +262,8 @@ def test_three_edits_by_keyboard_are_those_of_python(credit, tmp_path):
     saved = defragtrees.load(editor.save(tmp_path))
     assert saved == rules
     assert [edit.text for edit in saved.edits] == [edit.text for edit in rules.edits]
-    predicted = saved._predict(saved._covers(sample.matrix))
-    assert (predicted == rules._predict(rules._covers(sample.matrix))).all()
+    predicted = saved._form.predict(saved._covers(sample.matrix))
+    assert (predicted == rules._form.predict(rules._covers(sample.matrix))).all()
     assert "Edited after the fit:" in str(saved)
     assert len(editor.changes()) == 3
     assert editor.complaints == []
@@ -486,7 +487,7 @@ def decided(page):
 
 def expected_decision(rules, sample, costs=((0.0, 1.0), (1.0, 0.0))):
     positive = rules.outcome.positive_class
-    predicted = rules._predict(rules._covers(sample.matrix))
+    predicted = rules._form.predict(rules._covers(sample.matrix))
     both = sample.expected, predicted
     options = {"pos_label": positive, "zero_division": math.nan}
     precision = precision_score(*both, **options)
@@ -605,7 +606,7 @@ def test_a_threshold_replaces_the_costs_of_the_rules(browser, tmp_path):
         assert figures == expected_decision(rules, sample, costs)
         sentence = page.inner_text(".decided")
         both = [(sample.expected == "unpaid").sum(), int(figures[0].replace(",", ""))]
-        flagged = rules._predict(rules._covers(sample.matrix)) == "unpaid"
+        flagged = rules._form.predict(rules._covers(sample.matrix)) == "unpaid"
         right = (flagged & (sample.expected == "unpaid")).sum()
         assert sentence == (
             f"Of {both[1]} flagged rows, {right} are unpaid and {both[1] - right} are "
@@ -646,21 +647,16 @@ def test_there_is_no_threshold_without_two_classes(tmp_path):
 
 def expected_answer(rules, row):
     """Head and cells of `rules.explain`, with the signs of the page."""
-    [found] = rules._explanations(row[None])
-    head = f"Prediction: {predicted_text(rules, found.answer)}"
-    head = "; ".join(filter(None, [head, rules._basis(found)]))
-    header, lines = rules._explanation_cells(row, found)
+    [found] = rules._view.explanations(row[None])
+    head = f"Prediction: {predicted_text(rules, found.prediction)}"
+    head = "; ".join(filter(None, [head, rules._view.basis(found)]))
+    header, lines = rules._view.explanation_cells(row, found)
     return [with_signs(head), header, *([*map(with_signs, line)] for line in lines)]
 
 
 def predicted_text(rules, prediction):
-    outcome = rules.outcome
-    write = (
-        outcome.view.prediction_of_points
-        if rules._n_points
-        else outcome.view.prediction
-    )
-    return write(prediction)
+    digits = 9 if rules._form.n_points else None
+    return rules.outcome.view.prediction(prediction, digits)
 
 
 def answered(page):
@@ -672,12 +668,12 @@ def answered(page):
 def assert_smallest_changes(page, rules, row, sample):
     """Every change listed is true, and no value of the sample needs a smaller one."""
     texts = page.locator(".why-changes li").all_inner_texts()
-    [now] = rules._predict(rules._covers(row[None])).tolist()
+    [now] = rules._form.predict(rules._covers(row[None])).tolist()
     listed = {}
     for text in texts:
         words, rest = plain(text).split(" instead of ")
-        condition = read_condition(words, rules._words)
-        assert rules._words.text(condition) == words
+        condition = read_condition(words, column_words(rules))
+        assert column_words(rules).text(condition) == words
         values = [value for _, value in condition.sides]
         assert not condition.is_integer or all(map(float.is_integer, values))
         listed[condition.feature] = condition, rest.split(": ")[1]
@@ -687,7 +683,7 @@ def assert_smallest_changes(page, rules, row, sample):
         values = np.unique(sample.matrix[:, j])
         changed = np.tile(row, (len(values), 1))
         changed[:, j] = values
-        predicted = np.array(rules._predict(rules._covers(changed)).tolist())
+        predicted = np.array(rules._form.predict(rules._covers(changed)).tolist())
         column = sample.matrix[:, j]
 
         def size(value, j=j, column=column):
@@ -715,7 +711,7 @@ def assert_smallest_changes(page, rules, row, sample):
     assert [*listed] == order
     if not texts:
         held = rules._covers(sample.matrix)
-        is_same = (rules._predict(held) == now).all()
+        is_same = (rules._form.predict(held) == now).all()
         same = "These rules have the same prediction for every row here."
         words = same if is_same else "Changing one value is not enough."
         assert words in page.inner_text("#explainer")
@@ -755,7 +751,9 @@ def test_a_row_is_explained_as_in_python(browser, tmp_path, form):
             assert_smallest_changes(page, rules, row, sample)
         page.click('[data-key="wrong"]')
         i = int(page.input_value('[data-key="row"]')) - 1
-        assert rules._predict(rules._covers(sample.matrix[[i]])) != sample.expected[i]
+        assert (
+            rules._form.predict(rules._covers(sample.matrix[[i]])) != sample.expected[i]
+        )
         assert editor.complaints == []
 
 
@@ -801,7 +799,7 @@ def test_random_rules_predict_and_explain_as_in_python(
             shown, expected = answered(editor.page), expected_answer(rules, row)
             assert shown == expected
         held = rules._covers(sample.matrix)
-        predicted = rules._predict(held)
+        predicted = rules._form.predict(held)
         error = rules.outcome.error(sample.expected, predicted, sample.weight)
         error = shown_error_text(rules.outcome.shown_error(error), rules.outcome)
         assert editor.figure("error") == error

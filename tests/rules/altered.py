@@ -190,16 +190,16 @@ def use(rules, rows):
         if rules.residuals is not None and len(rules.residuals.pooled) >= 3:
             ends = rules.predict_interval(X, 0.5)
             assert (ends[:, 0] <= ends[:, 1]).all()
-    elif rules._has_probabilities:
+    elif rules._form.has_probabilities:
         chances = rules.predict_proba(X)
         assert np.allclose(chances.sum(axis=1), 1, atol=0.011), chances
         assert ((chances >= 0) & (chances <= 1 + 1e-9)).all()
         ends = rules.rate_interval(X)
         assert (np.isnan(ends) | ((ends >= 0) & (ends <= 1 + 1e-9))).all()
-        rules._decision_function(rules.covers(X))
+        rules._form.decision_scores(rules.covers(X))
         metrics.calibration(rules, X, predicted)
     str(rules), repr(rules), rules._repr_html_(), rules.export("text")
-    rules.table(details=True), rules._rows(), rules.to_frame()
+    rules.table(details=True), rules._view.rows(), rules.to_frame()
     rules.explain(X[:3])
     _tried(rules.check, X, predicted)  # nothing may have been counted
     rules.refit(X, predicted)

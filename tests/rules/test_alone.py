@@ -14,7 +14,6 @@ from defragtrees.data.sources import TableSource
 from defragtrees.data.store import read_store
 from defragtrees.rules import RuleList, RuleModel
 from defragtrees.rules.conditions import Condition, Rule
-from defragtrees.rules.text import rule_cells
 
 
 @pytest.fixture(scope="module")
@@ -67,7 +66,7 @@ def test_details_have_the_rate_alone_where_it_differs(titanic):
     assert "alone" not in rules._repr_html_()
     assert "alone" not in export.export(rules, "markdown")
     share = f"{100 * rules.rules[1].alone[1]:.0f} %"
-    [first, second, last] = rule_cells(rules, details=True)[1]
+    [first, second, last] = rules._view.cells(details=True)[1]
     assert [row[-1] for row in (first, second, last)] == ["", share, ""]
     assert rules.table(details=True, width=120).splitlines()[0].endswith("  alone")
     assert f"| {share} |" in export.export(rules, "markdown", details=True)
@@ -78,7 +77,7 @@ def test_details_have_the_rate_alone_where_it_differs(titanic):
     again = RuleModel.from_dict(json.loads(json.dumps(rules.to_dict())))
     assert str(again) == str(rules)
     assert again == rules
-    assert rules._rows()[1]["alone"] == rules.rules[1].alone[1]
+    assert rules._view.rows()[1]["alone"] == rules.rules[1].alone[1]
 
 
 def test_no_rate_alone_where_it_is_the_same(titanic):
@@ -100,7 +99,7 @@ def test_details_of_numbers_have_the_mean_alone():
     marked = [rules.outcome.view.differs_alone(rule) for rule in rules.rules]
     assert sum(marked) == 1
     [place] = np.flatnonzero(marked)
-    header, rows = rule_cells(rules, details=True)
+    header, rows = rules._view.cells(details=True)
     assert header[-1] == "alone"
     assert rows[place][-1] == render.rounded(rules.rules[place].alone)
 

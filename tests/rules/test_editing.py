@@ -324,7 +324,7 @@ def test_counted_anew_on_other_rows_rules_tell_of_them(form, task):
     half = slice(None, 150)
     rules = estimator.rules_.refit(X[half], y[half])
     held = rules.covers(X[half])
-    members = rules._members(held)
+    members = rules._form.members(held)
     assert [rule.n_rows for rule in rules] == members.sum(axis=0).tolist()
     if task == "classes":
         for k, rule in enumerate(rules):

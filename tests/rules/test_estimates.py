@@ -178,7 +178,7 @@ def test_where_y_was_imitated_there_is_no_agreement_to_report():
 
 
 def test_rows_have_the_numbers_behind_the_text():
-    first, last = two_classes()._rows()
+    first, last = two_classes()._view.rows()
     assert first["class"] == last["class"] == "wait"
     assert first["rate"] == 212 / 2640
     assert first["probability"] == first["estimate"] == 0.25
@@ -188,7 +188,7 @@ def test_rows_have_the_numbers_behind_the_text():
     assert last["estimate_text"] == (
         "P(wait) = 75 % (60 of 80 rows, 95 % interval 65 - 83 %)"
     )
-    unmeasured = three_classes()._rows()[0]
+    unmeasured = three_classes()._view.rows()[0]
     assert math.isnan(unmeasured["rate"])
     assert unmeasured["interval"] is None
     assert unmeasured["estimate_text"] == ""
@@ -201,7 +201,7 @@ def test_rows_have_the_numbers_behind_the_text():
 def test_weights_that_are_no_counts_have_a_digit_while_they_are_few(n_rows, counts):
     rules = two_classes()
     default = dataclasses.replace(rules.default, n_rows=n_rows, rates=(0.5, 0.5))
-    text = dataclasses.replace(rules, default=default)._rows()[-1]["estimate_text"]
+    text = dataclasses.replace(rules, default=default)._view.rows()[-1]["estimate_text"]
     assert text.startswith(f"P(wait) = 75 % ({counts} rows, ")
 
 
@@ -260,49 +260,49 @@ def test_explain_gives_the_mean_probability_of_averaged_rules():
         "   1  degrees > 20  21     100 %       1",
         "   2  always                50 %       1",
     ]
-    assert rules._decision_function(
+    assert rules._form.decision_scores(
         rules.covers([[21.0], [0.0]])
     ).tolist() == pytest.approx([math.log(3), 0.0])
 
 
 def test_scores_of_two_classes_are_log_odds_above_those_that_decide():
     X = [[31.0], [0.0]]
-    plain = two_classes()._decision_function(two_classes().covers(X))
+    plain = two_classes()._form.decision_scores(two_classes().covers(X))
     assert plain == pytest.approx([-math.log(3), math.log(3)])
     hot = dataclasses.replace(two_classes().rules[0], prediction="wait")
     strict = two_classes(rules=(hot,), threshold=0.2)
-    assert strict._decision_function(strict.covers(X)) == pytest.approx(
+    assert strict._form.decision_scores(strict.covers(X)) == pytest.approx(
         [math.log(1 / 3) - math.log(1 / 4), math.log(3) - math.log(1 / 4)]
     )
     # Mistakes in "wait" cost four times as much: it is answered above 1 in 5.
     costly = two_classes(rules=(hot,), costs=((0, 1), (4, 0)))
-    assert costly._decision_function(costly.covers(X)) == pytest.approx(
-        strict._decision_function(strict.covers(X))
+    assert costly._form.decision_scores(costly.covers(X)) == pytest.approx(
+        strict._form.decision_scores(strict.covers(X))
     )
 
 
 def test_a_score_says_the_answer_even_in_a_tie():
     tied = Rule((), "wait", (0.7, 0.3))
     rules = RuleList((), tied, NAMES, "classification", ("sell", "wait"), threshold=0.3)
-    assert rules._decision_function(rules.covers([[0.0]]))[0] > 0
+    assert rules._form.decision_scores(rules.covers([[0.0]]))[0] > 0
     tied = dataclasses.replace(tied, prediction="sell", distribution=(0.5, 0.5))
     rules = RuleList((), tied, NAMES, "classification", ("sell", "wait"))
-    assert rules._decision_function(rules.covers([[0.0]])).tolist() == [0.0]
+    assert rules._form.decision_scores(rules.covers([[0.0]])).tolist() == [0.0]
 
 
 def test_scores_are_finite_where_a_probability_is_none():
     sure = Rule((), "wait", (0.0, 1.0))
     rules = RuleList((), sure, NAMES, "classification", ("sell", "wait"))
-    assert 20 < rules._decision_function(rules.covers([[0.0]]))[0] < 30
+    assert 20 < rules._form.decision_scores(rules.covers([[0.0]]))[0] < 30
 
 
 def test_scores_of_more_classes_are_largest_for_the_answer():
     X = [[31.0], [21.0], [0.0]]
     rules = three_classes()
-    assert rules._decision_function(rules.covers(X))[0] == pytest.approx(
+    assert rules._form.decision_scores(rules.covers(X))[0] == pytest.approx(
         [-0.8, -0.8, -0.4]
     )
-    places = rules._decision_function(rules.covers(X)).argmax(axis=1)
+    places = rules._form.decision_scores(rules.covers(X)).argmax(axis=1)
     assert np.array(rules.classes)[places].tolist() == rules.predict(X).tolist()
     # To answer a or c costs 4 where b is true: 0.8, 1.2 and 1.2; to answer b 0.8, ...
     costs = ((0, 1, 1), (4, 0, 4), (1, 1, 0))
@@ -312,7 +312,7 @@ def test_scores_of_more_classes_are_largest_for_the_answer():
         for rule, answer in zip(rules, answers, strict=True)
     ]
     rules = three_classes(rules=tuple(changed[:2]), default=changed[2], costs=costs)
-    scores = rules._decision_function(rules.covers(X))
+    scores = rules._form.decision_scores(rules.covers(X))
     assert scores[1] == pytest.approx([-(4 * 0.3 + 0.2), -0.7, -(0.5 + 4 * 0.3)])
     assert scores.argmax(axis=1).tolist() == [1, 1, 1]
 
@@ -320,8 +320,8 @@ def test_scores_of_more_classes_are_largest_for_the_answer():
 def test_numbers_have_neither_probabilities_nor_scores():
     rules = RuleList((), Rule((), 2.0), NAMES, "regression")
     with pytest.raises(AttributeError, match="no class probabilities"):
-        rules._decision_function(rules.covers([[0.0]]))
-    assert rules._unpredicted_classes == ()
+        rules._form.decision_scores(rules.covers([[0.0]]))
+    assert rules._form.unpredicted_classes == ()
 
 
 def test_probabilities_of_rules_without_any_are_refused():
@@ -331,14 +331,14 @@ def test_probabilities_of_rules_without_any_are_refused():
 
 
 def test_classes_that_no_rule_answers_are_known():
-    assert three_classes()._unpredicted_classes == ("b",)
-    assert two_classes()._unpredicted_classes == ()
+    assert three_classes()._form.unpredicted_classes == ("b",)
+    assert two_classes()._form.unpredicted_classes == ()
     default = Rule((), "a", (0.5, 0.5, 0.0), weight=1.0)
     averaged = RuleEnsemble((), default, NAMES, "classification", ("a", "b", "c"))
-    assert averaged._unpredicted_classes == ("c",)
+    assert averaged._form.unpredicted_classes == ("c",)
     rest = Rule((), 1.0)
     numbers = RuleEnsemble((), rest, ("x",), "regression")
-    assert numbers._unpredicted_classes == ()
+    assert numbers._form.unpredicted_classes == ()
 
 
 @pytest.mark.parametrize("stored", [{"threshold": 0.6}, {"costs": ((0, 2), (1, 0))}])

@@ -26,6 +26,13 @@ def two_rules(**evidence):
     return RuleList((warm,), rest, ("degrees",), "regression")
 
 
+def calibrated(rules, X, y):
+    """The rules with intervals from rows that they were not fitted to."""
+    form = rules._form
+    found = form.calibrated(form.rows_to_calibrate(rules.covers(X), y))
+    return dataclasses.replace(rules, residuals=found)
+
+
 def friedman(seed):
     X, y = make_friedman1(900, noise=1.0, random_state=seed)
     return with_forest(X, y, seed)
@@ -50,7 +57,7 @@ def coverage_of(rules, X, y, coverage=0.9):
 
 
 def test_the_ends_by_hand():
-    rules = two_rules()._calibrated([[21.0]] * 19, 9.0 + np.arange(-9.0, 10.0))
+    rules = calibrated(two_rules(), [[21.0]] * 19, 9.0 + np.arange(-9.0, 10.0))
     assert rules.residuals.bands == (tuple(np.arange(-9.0, 10.0)), ())
     # Of 19, from the first to the 19th are 18 of 20 gaps, from the second to the 17th
     # 15 of them.
@@ -62,7 +69,7 @@ def test_the_ends_by_hand():
 
 def test_a_rule_with_few_rows_takes_those_of_all_in_its_spread():
     y = np.concatenate([9.0 + np.arange(-9.0, 10.0), [1.0, 1.5]])
-    rules = two_rules()._calibrated([[21.0]] * 19 + [[3.0]] * 2, y)
+    rules = calibrated(two_rules(), [[21.0]] * 19 + [[3.0]] * 2, y)
     found = rules.residuals
     every = (2 * np.sum(np.arange(10.0) ** 2) + 0.25) / 21
     assert found.spreads[1] == pytest.approx(np.sqrt((0.25 + 3.84 * every) / 5.84))
@@ -71,7 +78,7 @@ def test_a_rule_with_few_rows_takes_those_of_all_in_its_spread():
     wanted = 9.0 / found.spreads[0] * found.spreads[1]
     assert high - 1.0 == pytest.approx(wanted, rel=1e-5)
     assert low == 0.0
-    far = two_rules()._calibrated([[21.0]] * 19 + [[3.0]] * 2, [*y[:-1], 400.0])
+    far = calibrated(two_rules(), [[21.0]] * 19 + [[3.0]] * 2, [*y[:-1], 400.0])
     assert far.predict_interval([[3.0]], 0.9)[0, 1] >= 400.0
 
 
@@ -89,7 +96,7 @@ def test_whole_numbers_at_the_ends_are_inside():
     y = rng.integers(0, 10, 5000).astype(float)
     for prediction in rng.uniform(3, 6, 20).round(3):
         rules = RuleList((), Rule((), prediction), ("degrees",), "regression")
-        rules = rules._calibrated(np.zeros((5000, 1)), y)
+        rules = calibrated(rules, np.zeros((5000, 1)), y)
         assert rules.predict_interval([[1.0]], 0.75).tolist() == [[1.0, 8.0]]
 
 
@@ -97,12 +104,12 @@ def test_intervals_stay_where_y_can_be():
     X, rng = [[21.0]] * 99, np.random.default_rng(0)
     y = rng.exponential(size=99)
     # Of what was 8 below a prediction of 9, nothing is left below one of 1.
-    positive = two_rules()._calibrated(X, y).predict_interval([[25.0], [3.0]])
+    positive = calibrated(two_rules(), X, y).predict_interval([[25.0], [3.0]])
     assert 0 < positive[0, 0] < positive[0, 1] < 6
     assert positive[1].tolist() == [0.0, 0.0]
-    negative = two_rules()._calibrated([[3.0]] * 99, -y).predict_interval([[25.0]])
+    negative = calibrated(two_rules(), [[3.0]] * 99, -y).predict_interval([[25.0]])
     assert negative[0, 1] == 0.0
-    both = two_rules()._calibrated(X, y - 0.5).residuals
+    both = calibrated(two_rules(), X, y - 0.5).residuals
     assert (both.low, both.high) == (None, None)
 
 
@@ -209,7 +216,7 @@ def test_residuals_of_several_rules_are_those_of_predictions_without_the_row(for
         without = rules.refit(X[others], y[others])
         left.append(y[i] - without.predict(X[[i]])[0])
     held, weight = rules.covers(X), np.ones(third)
-    found = (y - rules.predict(X)) / (1 - rules._leverage(held, weight))
+    found = (y - rules.predict(X)) / (1 - rules._form.leverage(held, weight))
     assert found[rows] == pytest.approx(left, abs=2e-2)
     assert len(rules.residuals.bands) == len(rules.residuals.edges) + 1 > 2
 
@@ -244,8 +251,8 @@ def test_calibrating_reaches_the_lists_of_the_path_and_the_saved_rules(tmp_path)
     rules = defragtrees.load(tmp_path / "rules.json")
     assert rules == simple.rules_
     assert np.array_equal(rules.predict_interval(X), simple.predict_interval(X))
-    calibrated = rules._calibrated(X[200:320], y[200:320])
-    assert calibrated.residuals == rules.residuals
+    other = calibrated(rules, X[200:320], y[200:320])
+    assert other.residuals == rules.residuals
 
 
 @pytest.mark.parametrize("kind", [NodeHarvestRegressor, BornAgainTreeRegressor])
@@ -261,7 +268,7 @@ def test_other_methods_have_intervals_once_they_are_calibrated(kind):
 
 @pytest.mark.parametrize("coverage", [0, 1, -0.5, 1.5, float("nan"), None, "0.9", True])
 def test_a_coverage_that_is_no_share_is_refused(coverage):
-    rules = two_rules()._calibrated([[1.0]] * 20, np.arange(20.0))
+    rules = calibrated(two_rules(), [[1.0]] * 20, np.arange(20.0))
     with pytest.raises(ValueError, match="coverage must be a number between 0 and 1"):
         rules.predict_interval([[1.0]], coverage)
 
@@ -269,14 +276,14 @@ def test_a_coverage_that_is_no_share_is_refused(coverage):
 def test_what_cannot_be_calibrated_says_why():
     rules = two_rules()
     with pytest.raises(ValueError, match="y is needed to calibrate intervals"):
-        rules._calibrated([[1.0]], None)
+        calibrated(rules, [[1.0]], None)
     with pytest.raises(ValueError, match="equally many rows; got 1 and 2"):
-        rules._calibrated([[1.0]], [1.0, 2.0])
+        calibrated(rules, [[1.0]], [1.0, 2.0])
     with pytest.raises(ValueError, match="NaN or infinity"):
-        rules._calibrated([[1.0]], [np.nan])
+        calibrated(rules, [[1.0]], [np.nan])
     with pytest.raises(ValueError, match="At least one row is needed to calibrate"):
-        rules._calibrated(np.zeros((0, 1)), [])
-    many = rules._calibrated([[1.0]] * 3000, np.arange(3000.0))
+        calibrated(rules, np.zeros((0, 1)), [])
+    many = calibrated(rules, [[1.0]] * 3000, np.arange(3000.0))
     with pytest.raises(ValueError, match=r"must be 0.998 at most, .* got 0.9999"):
         many.predict_interval([[1.0]], 0.9999)
 
@@ -300,7 +307,7 @@ def test_classes_have_no_intervals():
     with pytest.raises(AttributeError, match="classes have no intervals"):
         simple.rules_.predict_interval(X)
     with pytest.raises(AttributeError, match="classes have no intervals"):
-        simple.rules_._calibrated(X, y)
+        calibrated(simple.rules_, X, y)
 
 
 def test_each_object_names_its_own_method_to_calibrate():

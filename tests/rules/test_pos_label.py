@@ -44,7 +44,7 @@ def simple(forest, loans):
 def test_every_rule_tells_the_rate_of_that_class(simple, loans):
     X, y, _, _ = loans
     place = simple.apply(X)
-    for k, row in enumerate(simple.rules_._rows()):
+    for k, row in enumerate(simple.rules_._view.rows()):
         assert row["class"] == "bad"
         assert row["rate"] == pytest.approx((y[place == k] == "bad").mean())
     assert "P(bad)" in str(simple.rules_).splitlines()[0]
@@ -128,7 +128,7 @@ def test_it_is_kept_in_the_file_and_by_edits(simple, loans, tmp_path):
     assert loaded == simple.rules_
     assert loaded.pos_label == "bad"
     edited = loaded.drop(1).refit(X, y)
-    assert {row["class"] for row in edited._rows()} == {"bad"}
+    assert {row["class"] for row in edited._view.rows()} == {"bad"}
     # Files of rules that say nothing of it are as they always were.
     plain = DistilledTreeClassifier(random_state=0).fit(X, y).rules_
     assert "pos_label" not in plain.to_dict()
@@ -212,7 +212,7 @@ def test_the_command_line_has_it(simple, tmp_path, capsys):
 def test_each_row_has_the_interval_of_its_rule(simple, loans):
     _, _, X, _ = loans
     place = simple.apply(X)
-    told = np.array([row["interval"] for row in simple.rules_._rows()])
+    told = np.array([row["interval"] for row in simple.rules_._view.rows()])
     assert np.array_equal(simple.rate_interval(X), told[place])
     assert np.array_equal(simple.rules_.rate_interval(X), told[place])
     low, high = simple.rate_interval(X).T

@@ -9,7 +9,6 @@ from defragtrees import Condition, Rule, RuleList, Scorecard
 from defragtrees._utils import formatting as render
 from defragtrees.rules import RuleTree
 from defragtrees.rules.parsing import ColumnWords, parse_conditions
-from defragtrees.rules.text import condition_text
 
 INF = float("inf")
 NAMES = ("grade", "city")
@@ -34,8 +33,8 @@ def city(*places, missing=False):
 def shown(rules):
     """The conditions of each rule as the table shows them."""
     return [
-        [condition_text(rules, condition) for condition in conditions]
-        for conditions in rules._shown_conditions
+        [rules._view.condition_text(condition) for condition in conditions]
+        for conditions in rules._view.conditions
     ]
 
 
@@ -105,9 +104,9 @@ def test_effective_ranges_predict_the_same(conditions):
     )
     held = rules._covers(rows)
     read = np.ones_like(held)
-    for k, parts in enumerate(rules._shown_conditions):
+    for k, parts in enumerate(rules._view.conditions):
         read[:, k] = [all(c.covers(row[[c.feature]])[0] for c in parts) for row in rows]
-    assert np.array_equal(rules._apply(held), rules._apply(read))
+    assert np.array_equal(rules._form.apply(held), rules._form.apply(read))
 
 
 def test_large_thresholds_have_separators_that_are_read_back():

@@ -31,6 +31,10 @@ class Judged:
     losses: np.ndarray
     n_rules: int = 2
 
+    @property
+    def _form(self):
+        return self
+
 
 class Rows(CountingRows):
     """Rows that know the losses of rules."""

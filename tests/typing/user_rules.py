@@ -27,7 +27,7 @@ def main(folder: Path) -> None:
     reveal_type(list(rules))
     reveal_type(len(rules))
     reveal_type(rules.features)
-    reveal_type(rules._rows())
+    reveal_type(rules._view.rows())
     reveal_type(rules.predict([[21.0]]))
     reveal_type(rules.predict_proba([[21.0]]))
     reveal_type(rules.apply([[21.0]]))

@@ -31,7 +31,7 @@ def command(before, after, data, target, as_json):
     else:
         rows = [read_rule_rows(rules, data, target) for rules in rule_sets]
         answers = [
-            rules._predict(rules._covers(matrix))
+            rules._form.predict(rules._covers(matrix))
             for rules, (matrix, *_) in zip(rule_sets, rows, strict=True)
         ]
         y = rows[0][1]

@@ -5,7 +5,7 @@ import click
 from defragtrees.cli import options, output
 from defragtrees.cli.data import read_rules
 from defragtrees.cli.group import Command
-from defragtrees.rules.parsing import read_condition
+from defragtrees.rules.edits import with_condition
 
 EXAMPLE = """\
 defragtrees edit rules.json --drop 4 --condition 2 "age <= 40" --out new.json
@@ -132,7 +132,7 @@ def _edited(edited, changes):
     for number, text in changes["replace"]:
         edited = edited.replace(number, text)
     for number, text in changes["condition"]:
-        edited = _with_condition(edited, number, text)
+        edited = with_condition(edited, number, text)
     for number, column in changes["remove"]:
         edited = edited.drop(number, column)
     for number, text in changes["prediction"]:
@@ -178,7 +178,7 @@ def _decided(rules, changes):
         weights = options.by_class(changes["class_weight"], rules.classes or ())
         rules = rules.with_class_weight(weights)
     if changes["scale"]:
-        if rules.form != "points":
+        if not rules._form.is_sum:
             raise click.UsageError("--scale needs a scorecard; fit with --form points.")
         rules = rules.scaled(*changes["scale"], of=_class(rules, changes["odds_of"]))
     return rules
@@ -188,19 +188,10 @@ def _class(rules, text):
     return None if text is None else options.as_class(text, rules.classes or ())
 
 
-def _with_condition(rules, number, text):
-    """Replace one condition of a rule, or add it."""
-    changed = read_condition(text, rules._words)
-    k = rules._place(number)
-    conditions = {c.feature: c for c in rules.rules[k].conditions}
-    conditions[changed.feature] = changed
-    return rules._with_conditions(k, [*conditions.values()], "replace")
-
-
 def _prediction(rules, text):
     """A class, a number, or points with commas between them."""
     try:
-        return rules._read_answer(text)
+        return rules._form.read_prediction(text)
     except ValueError:
         raise click.UsageError(
             f"--prediction needs a number here; got {text!r}."

@@ -63,7 +63,7 @@ def command(rules, data, ranges, form, out):
     reasons = _reasons(rule_set, parts, ranges, data.name, form == "text")
     with output.open_output(out) as file:
         if form == "csv":
-            header = ["row", "prediction", *rule_set._explanation_names, "basis"]
+            header = ["row", "prediction", *rule_set._view.explanation_names, "basis"]
             rows = (_csv_cells(reason, rule_set) for reason in reasons)
             rows = ([row[name] for name in header] for row in rows)
             output.write_csv(file, header, rows)
@@ -91,28 +91,28 @@ def _reasons(rules, parts, ranges, name, is_text):
         X = part.X[wanted]
         matrix = encode(rules, X)
         values = {column: cells(rules, column, X, matrix) for column in rules.features}
-        for i, explanation in enumerate(rules._explanations(matrix)):
+        for i, explanation in enumerate(rules._view.explanations(matrix)):
             number = int(numbers[wanted][i])
             if is_text:
-                text = rules._explanation_text(matrix[i], explanation)
+                text = rules._view.explanation_text(matrix[i], explanation)
                 yield f"{click.style(f'Row {number}', bold=True)}\n{text}"
             else:
                 row = {column: texts[i] for column, texts in values.items()}
-                yield {"row": number, **_reason(rules, row, matrix[i], explanation)}
+                yield {"row": number, **_reason(rules, row, explanation)}
         if last is not None and n_rows >= last:
             return
     if last is not None:
         raise ValueError(f"{name!r} has {n_rows} rows; --rows asks for {last}.")
 
 
-def _reason(rules, row, numbers, explanation):
+def _reason(rules, row, explanation):
     """The prediction, its rule, and why, with the values of the file."""
     every = list(rules)
     names, vocabulary = rules.feature_names, rules._vocabulary
-    holding = [every[k] for k in explanation.averaged or (explanation.rule,)]
+    holding = [every[k] for k in explanation.combined or (explanation.rule,)]
     features = [c.feature for rule in holding for c in rule.conditions]
-    reason = {"prediction": explanation.answer}
-    if "rule" in rules._explanation_names:
+    reason = {"prediction": explanation.prediction}
+    if "rule" in rules._view.explanation_names:
         reason["rule"] = explanation.rule + 1
         reason["if"] = every[explanation.rule].text(*vocabulary)
     reason |= {
@@ -130,10 +130,10 @@ def _reason(rules, row, numbers, explanation):
     if explanation.probabilities is not None:
         pairs = zip(rules.classes, explanation.probabilities, strict=True)
         reason["probabilities"] = {str(label): value for label, value in pairs}
-    basis = rules._basis(explanation)
+    basis = rules._view.basis(explanation)
     if basis:
         reason["basis"] = basis
-    return reason | rules._explanation_data(explanation, numbers)
+    return reason | rules._view.explanation_data(explanation)
 
 
 def _pair(rules, name, value):
@@ -165,7 +165,7 @@ def _csv_cells(reason, rules):
     ]
     return reason | {
         "prediction": answer,
-        **dict(zip(rules._reported()[0], reason.get("total", ()), strict=True)),
+        **dict(zip(rules._form.score_names, reason.get("total", ()), strict=True)),
         "points": "; ".join(points),
         "values": "; ".join(
             _pair(rules, name, value) for name, value in reason["values"].items()

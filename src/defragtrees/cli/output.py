@@ -106,7 +106,7 @@ def rules_text(rules, details=False):
             return click.style(text, fg="magenta", bold=True)
         return text
 
-    return rules._text(details, paint)
+    return rules._view.text(details, paint)
 
 
 # JSON

@@ -63,7 +63,7 @@ def command(inputs, choices, choose_by, validation, test_size, out, plot, as_jso
                     "chosen_by": path.chosen_by,
                     "model_error": path.model_error,
                     "model_measures": path.model_measures,
-                    "rules": path.rules._rows(),
+                    "rules": path.rules._view.rows(),
                 }
             )
         )

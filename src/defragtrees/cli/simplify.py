@@ -14,7 +14,7 @@ from defragtrees.cli.group import Command
 from defragtrees.cli.inputs import hold_out, load
 from defragtrees.cli.settings import fit, setting_options
 from defragtrees.cli.terminal import table, wrapped
-from defragtrees.rules.text import MAYBE_TRAINED, score_cells, score_notes
+from defragtrees.rules.text import MAYBE_TRAINED
 
 EXAMPLE = """\
 defragtrees simplify model.json data.csv --target y --out rules.json
@@ -116,9 +116,9 @@ def command(
 
 def _scores_text(rules, scores, where, details, is_new):
     """Scores of rules and model side by side; with details all of them."""
-    header, lines = score_cells(rules, scores, is_short=not details)
+    header, lines = rules._view.score_cells(scores, is_short=not details)
     header[0] = f"on {where}"
-    notes = score_notes(rules, scores, is_short=not details)
+    notes = rules._view.score_notes(scores, is_short=not details)
     if "model_error" in scores and not is_new:
         notes.append(f"The model {MAYBE_TRAINED}; pass others with --validation.")
     return "\n".join([table(header, lines), *filter(None, [wrapped(" ".join(notes))])])
@@ -130,7 +130,7 @@ def _facts(simple, choices, scores, where, seconds):
         "method": choices.method,
         "task": simple.rules_.task,
         "form": simple.rules_.form,
-        "rules": simple.rules_._rows(),
+        "rules": simple.rules_._view.rows(),
         "rules_document": simple.rules_.to_dict(),
         "scores": scores,
         "scored_on": where,

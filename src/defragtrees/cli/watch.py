@@ -107,7 +107,10 @@ def command(
     if is_order and (classes or match.is_by_position):
         expected, what = y, f"column {target!r}"
         if y is None:
-            expected, what = rule_set._predict(rule_set._covers(matrix)), "the rules"
+            expected, what = (
+                rule_set._form.predict(rule_set._covers(matrix)),
+                "the rules",
+            )
         warn_if_swapped(match.labels, predicted, expected, what)
     notes = missing_columns(rule_set, source.columns)
     found = check_encoded(rule_set, matrix, y, predicted, match, level, notes)

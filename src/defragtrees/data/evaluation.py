@@ -130,7 +130,7 @@ def evaluate_encoded(rules, matrix, answers, y=None, weight=None, probabilities=
     outcome = rules.outcome
     held = rules._covers(matrix)
     weight = np.ones(len(matrix)) if weight is None else weight
-    by_whom = {"": (outcome.encode_any(rules._predict(held)), None)}
+    by_whom = {"": (outcome.encode_any(rules._form.predict(held)), None)}
     if answers is not None:
         answers = outcome.encode_any(answers)
         decided = decided_alike(rules, answers, probabilities)
@@ -150,7 +150,7 @@ def evaluate_shard(shard, rules, values, packed=None):
     held = shard.covered(rules, values)
     answers, probabilities = targets["answers"], targets.get("probabilities")
     by_whom = {
-        "": (rules._predict_codes(held), None),
+        "": (rules._form.predict_codes(held), None),
         "model_": (decided_alike(rules, answers, probabilities), probabilities),
     }
     labels, weight = targets.get("labels"), shard.sample_weight
@@ -196,7 +196,7 @@ def decided_alike(rules, answers, probabilities):
 
     Its own predictions if the rules have none, or it has no probabilities.
     """
-    if not rules._has_costs or probabilities is None:
+    if not rules._form.has_costs or probabilities is None:
         return answers
     return rules.outcome.decision(rules.threshold, rules.costs).choose(probabilities)
 
@@ -214,13 +214,13 @@ def _with_scores(evaluation, rules, held, by_whom, labels, weight):
 def rule_scores(rules, held, predicted, labels, weight):
     """The scores of the predictions of rules on some rows."""
     outcome, probabilities = rules.outcome, None
-    if outcome.n_classes and not rules._is_exclusive:
-        probabilities = rules._predict_proba(held)
+    if outcome.n_classes and not rules._form.is_exclusive:
+        probabilities = rules._form.predict_proba(held)
     rows = labels, weight, predicted, probabilities
     shares = [rule.distribution for rule in rules]
-    if rules._is_exclusive and None not in shares:
+    if rules._form.is_exclusive and None not in shares:
         answers = outcome.encode(np.array([rule.prediction for rule in rules]))
-        group = rules._apply(held)
+        group = rules._form.apply(held)
         labels = np.asarray(labels).astype(np.intp)
         rows = grouped(labels, weight, group, answers, np.array(shares))
     return outcome.scores.of(outcome, *rows, cost_matrix(rules))

@@ -60,7 +60,9 @@ def refit_encoded(rules, matrix, y, sample_weight=None, *, predictions="recount"
 def _predicts_alike(rules, made):
     """Whether counting again has changed no prediction of rules that predict alone."""
     pairs = zip(rules, made, strict=True)
-    return rules._is_exclusive and all(a.prediction == b.prediction for a, b in pairs)
+    return rules._form.is_exclusive and all(
+        a.prediction == b.prediction for a, b in pairs
+    )
 
 
 def checked_rows(rules, matrix, y, sample_weight=None):
@@ -86,11 +88,11 @@ def recount_rows(rules, matrix, target, weight, predictions="recount", source="r
     outcome = rules.outcome
     codes = np.empty((len(matrix), 0), np.uint8)
     shard = Shard(codes, {"answers": target, "labels": target}, weight, matrix)
-    sums = RuleSums.of(rules, shard, None, "labels", None)
+    sums = RuleSums.of(rules._form, shard, None, "labels", None)
     decision = outcome.decision(rules.threshold, rules.costs)
     rules = dataclasses.replace(rules, residuals=None, rate_bands=None)
     how = predictions
-    if predictions == "recount" and rules._shows_weights:
+    if predictions == "recount" and rules._form.has_weights:
         how = "target"  # a mean by weight has no counts to shrink predictions by
     made = recounted(
         rules,
@@ -100,7 +102,7 @@ def recount_rows(rules, matrix, target, weight, predictions="recount", source="r
         evidence=Evidence(source, round_significant(weight.sum())),
     )
     if predictions == "recount":
-        made = made._on_scale_of(rules)
+        made = made._with_form(made._form.on_scale_of(rules._form))
     # There are no predictions of a model for these rows.
     alone = [dataclasses.replace(rule, model_mean=None) for rule in made]
     made = dataclasses.replace(made, rules=tuple(alone[:-1]), default=alone[-1])
@@ -112,7 +114,7 @@ def _profile(rules, matrix, target, weight):
     outcome = rules.outcome
     features = {c.feature for rule in rules.rules for c in rule.conditions}
     columns = count_rows(features, rules.categories, matrix, weight)
-    answers = outcome.encode(rules._predict(rules._covers(matrix)))
+    answers = outcome.encode(rules._form.predict(rules._covers(matrix)))
     error = outcome.error(target, answers, weight)
     moments = all_rounded(outcome.moments(target, weight))
     total = round_significant(weight.sum())

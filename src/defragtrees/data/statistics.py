@@ -1,7 +1,6 @@
 """Evidence of rules (coverage, rates, predictions, errors) from sums over rows."""
 
 import math
-from copy import copy
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
@@ -100,10 +99,10 @@ class PatternSums:
     def residuals(self, rules, worth, extremes):
         """The leave-one-out Residuals of the rows."""
         held, place = self.held > 0, self.values.group
-        leverage = rules._leverage(held, worth * self.weight)
-        return rules._residuals(
-            rules._predict(held)[place],
-            rules._apply(held)[place],
+        leverage = rules.leverage(held, worth * self.weight)
+        return rules.residuals_of(
+            rules.predict(held)[place],
+            rules.apply(held)[place],
             self.values.target,
             self.values.weight,
             np.minimum(leverage, LARGEST_LEVERAGE)[place],
@@ -115,9 +114,9 @@ class PatternSums:
         held = self.held > 0
         chosen = np.ones(len(held), dtype=np.intp)
         if not rules.outcome.is_binary:
-            chosen = rules._predict_codes(held)
+            chosen = rules.predict_codes(held)
         rows = np.arange(len(held))
-        chance = rules._probabilities(held)[rows, chosen]
+        chance = rules.probabilities(held)[rows, chosen]
         events = self.outputs[rows, chosen]
         return RateBands.of(chance, events, self.weight, self.squares, worth)
 
@@ -160,7 +159,7 @@ class RuleSums:
         outcome, weight = rules.outcome, shard.sample_weight
         held = shard.covered(rules, values)
         answers = [rule.prediction for rule in rules]
-        rows, group = rules._groups(held)
+        rows, group = rules.groups(held)
         counted = weight[rows]
 
         def sums(name):
@@ -177,7 +176,7 @@ class RuleSums:
         numbers = shard.targets["labels" if has_labels else "answers"]
         in_means = outcome.mean_weight(shard.targets.get("labels"), weight)
         patterns = None
-        if not rules._is_exclusive:
+        if not rules.is_exclusive:
             patterns = PatternSums.of(
                 rules, held, shard, in_means, outputs, numbers, scale
             )
@@ -268,20 +267,9 @@ class RowStatistics:
 
 def packed_list(rules, values):
     """A rule list of classes as boxes, for `RuleSums.of_classes`; None for others."""
-    if not rules._is_exclusive or not rules.outcome.n_classes:
+    if not rules.is_exclusive or not rules.outcome.n_classes:
         return None
     return pack_rules(rules, values)
-
-
-def draft(model, /, **changes):
-    """Copy a rule model with other fields, without validation.
-
-    Rules change several times while they are counted; the final model is validated
-    once, by `dataclasses.replace(draft)`.
-    """
-    made = copy(model)
-    made.__dict__.update(changes)
-    return made
 
 
 def counted(
@@ -293,7 +281,7 @@ def counted(
     order=None,
     evidence=None,
 ):
-    """A draft of the rules with predictions and evidence from all rows.
+    """Rules of a Form with predictions and evidence from all rows.
 
     `evidence` is the source of the rows; without it each row counts in full.
     """
@@ -321,7 +309,12 @@ def counted(
         entry["coverage"] = round_significant(sums.covered[k] / sums.total)
         entry["share"] = round_significant(weight[k] / sums.total)
         made.append(replace(rule, **entry))
-    changed = {"evidence": None if sums.labels is None else evidence}
+    rules = replace(
+        rules,
+        rules=tuple(made[:-1]),
+        default=made[-1],
+        evidence=None if sums.labels is None else evidence,
+    )
     if predictions == "recount":
 
         def fit_points():
@@ -330,24 +323,23 @@ def counted(
             digits = outcome.points_digits(sums.target.spread)
             return sums.patterns.scorecard(outcome, scoring, digits, signs)
 
-        made, also = rules._with_weights(made, fit_points)
-        changed |= also
-    if predictions == "recount" and decision is not None:
-        changed |= {"threshold": decision.threshold, "costs": decision.stated_costs}
-    rules = draft(rules, rules=tuple(made[:-1]), default=made[-1], **changed)
-    if predictions == "recount" and sums.labels is not None:
-        return draft(rules, **_intervals(rules, sums, worth))
+        rules = rules.weighted(fit_points)
+        if decision is not None:
+            decided = {"threshold": decision.threshold, "costs": decision.stated_costs}
+            rules = replace(rules, **decided)
+        if sums.labels is not None:
+            rules = replace(rules, **_intervals(rules, sums, worth))
     return rules
 
 
 def recounted(rules, sums, *how, **also):
-    """The result of `counted` as a validated rule model."""
-    return replace(counted(rules, sums, *how, **also))
+    """A rule model with the result of `counted`."""
+    return rules._with_form(counted(rules._form, sums, *how, **also))
 
 
 def _put_in_order(rules, entries, weight, order, decision):
     """Change predictions to satisfy the monotone constraints, if there are any."""
-    if order is None or not rules._is_exclusive:
+    if order is None or not rules.is_exclusive:
         return
     outcome = rules.outcome
     values = [
@@ -379,7 +371,7 @@ def _evidence(rules, sums, k, worth):
             name: value if value is None else all_rounded(value)
             for name, value in sums.labels.evidence(k).items()
         }
-    if rules._is_ordered and k < len(rules.rules) and sums.covered[k]:
+    if rules.is_ordered and k < len(rules.rules) and sums.covered[k]:
         # The rate that a rule of a list would report without the rules before it.
         alone = all_rounded(sums.alone[k] / sums.mean_covered[k])
         evidence["alone"] = outcome.reported_means(alone)
@@ -413,7 +405,7 @@ def _residuals(rules, sums, worth):
     rule = np.repeat(filled, list(map(len, numbers)))
     predictions = np.array([rule.prediction for rule in rules])
     leverage = np.array([sums.labels.leverage(k, worth) for k in range(rules.n_rules)])
-    return rules._residuals(
+    return rules.residuals_of(
         predictions[rule],
         rule,
         np.concatenate(numbers),

@@ -187,38 +187,41 @@ class RowStore:
         return len(ends) == 1
 
     def count(
-        self, drafts, predictions="keep", decision=None, scoring=EXACT, order=None
+        self, forms, predictions="keep", decision=None, scoring=EXACT, order=None
     ):
-        """Count rule models on all rows, as drafts; see `counted`."""
+        """Count the rules of some Forms on all rows; see `counted`."""
         name = self.target.name
         scale = None if self.table is not None else self.target.scale
-        packed = [self._packed(rules) for rules in drafts]
+        packed = [self._packed(rules) for rules in forms]
         statistics = self.shards.total(
-            RowStatistics.of, drafts, self.values, name, scale, packed
+            RowStatistics.of, forms, self.values, name, scale, packed
         )
         return [
             counted(rules, sums, predictions, decision, scoring, order, self.evidence)
-            for rules, sums in zip(drafts, statistics.sums, strict=True)
+            for rules, sums in zip(forms, statistics.sums, strict=True)
         ]
 
     def recount(self, models, predictions="keep", decision=None):
         """Count rule models on all rows."""
-        drafts = self.count(models, predictions, decision)
-        return [dataclasses.replace(own) for own in drafts]
+        forms = self.count([own._form for own in models], predictions, decision)
+        pairs = zip(models, forms, strict=True)
+        return [own._with_form(form) for own, form in pairs]
 
-    def with_training_rows(self, drafts):
-        """Finish drafts: validated models with a profile of the counted rows."""
+    def finished(self, blank, forms):
+        """Rule models of counted Forms, by key, with a profile of the counted rows.
+
+        `blank` has all else, such as names.
+        """
         used = {
             key: {c.feature for rule in rules.rules for c in rule.conditions}
-            for key, rules in drafts.items()
+            for key, rules in forms.items()
         }
-        if not drafts:
+        if not forms:
             return {}
-        outcome = next(iter(drafts.values())).outcome
-        training = self.training_rows(set().union(*used.values()), outcome)
+        training = self.training_rows(set().union(*used.values()), blank.outcome)
         return {
-            key: dataclasses.replace(rules, training=training.for_features(used[key]))
-            for key, rules in drafts.items()
+            key: blank._with_form(rules, training=training.for_features(used[key]))
+            for key, rules in forms.items()
         }
 
     def class_rates(self):
@@ -261,7 +264,7 @@ class RowStore:
     def evaluation(self, rules):
         """The Evaluation of rules on these rows."""
         return self.shards.total(
-            evaluate_shard, rules, self.values, self._packed(rules)
+            evaluate_shard, rules, self.values, self._packed(rules._form)
         )
 
     def _packed(self, rules):

@@ -27,7 +27,7 @@ def advise(problem, settings, searched, counting, rules, rows):
     if measure is not None:
         scores = counting.evaluate(rules)
         own = scores[measure.name]
-        if rules.form != "points" and rules.n_rules > 1:
+        if not rules._form.is_sum and rules.n_rules > 1:
             card = _quick_card(problem, settings, searched, counting, rules)
             points = math.nan if card is None else counting.evaluate(card)[measure.name]
             texts.append(_points_text(measure, own, points))
@@ -71,7 +71,7 @@ def _equal_text(rules, rows, is_new, has_more):
     by_model = problem.probabilities if problem.n_classes else problem.target
     by_model = np.asarray(by_model, dtype=np.float64)
     by_model = by_model.reshape(rows.outputs.shape)
-    losses = replace(rows, decision=None).losses(rules)
+    losses = replace(rows, decision=None).losses(rules._form)
     apart = (losses - ((rows.outputs - by_model) ** 2).sum(axis=1))[is_new]
     mean = np.average(apart, weights=weight)
     error = math.sqrt(np.average((apart - mean) ** 2, weights=weight) / weight.sum())
@@ -92,7 +92,7 @@ def _new_lead(rules, searched):
     """
     outcome = rules.outcome
     new, true = searched.new[:JUDGED_ROWS], searched.new_outputs[:JUDGED_ROWS]
-    predicted = rules._predict_proba(rules._covers(new))
+    predicted = rules._form.predict_proba(rules._covers(new))
     return outcome.expected_auc(true, true) - outcome.expected_auc(true, predicted)
 
 

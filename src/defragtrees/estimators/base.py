@@ -49,7 +49,7 @@ from defragtrees.outcomes import make_outcome
 from defragtrees.rules.labels import KINDS, checked_labels, checked_pos_label
 from defragtrees.rules.model import RuleModel
 from defragtrees.rules.profile import WORTH, Agreement
-from defragtrees.rules.text import scores_text, wrap_notes
+from defragtrees.rules.text import wrap_notes
 from defragtrees.tables import (
     as_dense,
     select_columns,
@@ -279,7 +279,7 @@ class Simplifier(BaseEstimator, ABC):
         """
         check_is_fitted(self, "rules_")
         rules = self.rules_
-        return self._predictions(X, rules._predict, rules.outcome.dtype)
+        return self._predictions(X, rules._form.predict, rules.outcome.dtype)
 
     def apply(self, X: Rows) -> Places:
         """Index of the rule that predicts each row; the last is the default.
@@ -295,7 +295,7 @@ class Simplifier(BaseEstimator, ABC):
         int array of shape (n_samples,)
         """
         check_is_fitted(self, "rules_")
-        return self._predictions(X, self.rules_._apply, np.intp)
+        return self._predictions(X, self.rules_._form.apply, np.intp)
 
     def explain(self, X: Rows | Mapping[str, Any]) -> str | list[str]:
         """Explain predictions: the rules that match, and the values of the row.
@@ -391,7 +391,7 @@ class Simplifier(BaseEstimator, ABC):
         texts = self._notes(scores, is_fit), [*filter(None, [self.forest_.origin])]
         notes = [wrap_notes(own, width) for own in texts if own]
         if is_fit:
-            measured = scores_text(rules, scores, where, is_new=is_new)
+            measured = rules._view.scores_text(scores, where, is_new=is_new)
             text = "\n\n".join([str(rules), measured, *notes])
         else:
             text = summary_of(rules, evaluation, notes)
@@ -594,7 +594,11 @@ class Simplifier(BaseEstimator, ABC):
         """Check the rows of `validation`, and select the columns that are needed."""
         source.expect(self.forest_)
         source = self._loaded(source)
-        check_columns(self, source.first().X, reset=False, ensure_min_samples=1)
+        try:
+            check_columns(self, source.first().X, reset=False, ensure_min_samples=1)
+        except ValueError as error:
+            why = " ".join(str(error).split())
+            raise ValueError(f"validation must have the columns of X. {why}") from None
         if source.is_in_memory:
             source.y = self._validate_target(source.y, source.n_rows())
         return source
@@ -691,7 +695,7 @@ class RuleClassifier(ClassifierMixin, _Fitted):
         check_is_fitted(self, "rules_")
         rules = self.rules_
         n_classes = rules.outcome.n_classes
-        return self._predictions(X, rules._predict_proba, np.float64, n_classes)
+        return self._predictions(X, rules._form.predict_proba, np.float64, n_classes)
 
     def rate_interval(self, X: Rows) -> Floats:
         """95 % interval, for each row, of the rate of a class in rows like it.
@@ -708,7 +712,7 @@ class RuleClassifier(ClassifierMixin, _Fitted):
             Lower and upper ends.
         """
         check_is_fitted(self, "rules_")
-        return self._predictions(X, self.rules_._rate_interval, np.float64, 2)
+        return self._predictions(X, self.rules_._form.rate_interval, np.float64, 2)
 
     def decision_function(self, X: Rows) -> Floats:
         """Scores of classes, by which rows can be ranked.
@@ -741,7 +745,7 @@ class RuleClassifier(ClassifierMixin, _Fitted):
         check_is_fitted(self, "rules_")
         rules, n_classes = self.rules_, self.rules_.outcome.n_classes
         n_outputs = n_classes if n_classes != 2 else None
-        return self._predictions(X, rules._decision_function, np.float64, n_outputs)
+        return self._predictions(X, rules._form.decision_scores, np.float64, n_outputs)
 
 
 class RuleRegressor(RegressorMixin, _Fitted):
@@ -802,7 +806,7 @@ class RuleRegressor(RegressorMixin, _Fitted):
         lists = [self.rules_, *(rules for path in paths for rules in path.values())]
         parts = source.total(partial(_known_rows, lists))
         calibrated = iter(
-            rules._with_intervals(np.concatenate(rows))
+            replace(rules, residuals=rules._form.calibrated(np.concatenate(rows)))
             for rules, rows in zip(lists, zip(*parts, strict=True), strict=True)
         )
         self.rules_ = next(calibrated)
@@ -827,8 +831,8 @@ class RuleRegressor(RegressorMixin, _Fitted):
         """
         check_is_fitted(self, "rules_")
         rules = self.rules_
-        rules._check_coverage(coverage, "calibrate")
-        predict = partial(rules._predict_interval, coverage=coverage)
+        rules._form.check_coverage(coverage, "calibrate")
+        predict = partial(rules._form.predict_interval, coverage=coverage)
         return self._predictions(X, predict, np.float64, 2)
 
 
@@ -910,10 +914,10 @@ def warn_of_one_value(problem, rules):
 
 def warn_of_unpredicted(rules, store):
     """Warn of classes that occur in the rows and that no rule predicts."""
-    if rules.n_rules == 1 or not rules._unpredicted_classes:
+    if rules.n_rules == 1 or not rules._form.unpredicted_classes:
         return
     rates = dict(zip(rules.classes, store.class_shares(), strict=True))
-    missing = [label for label in rules._unpredicted_classes if rates[label] > 0]
+    missing = [label for label in rules._form.unpredicted_classes if rates[label] > 0]
     if missing:
         shown = [
             rules.outcome.view.prediction(c) if rules.class_labels else c
@@ -938,4 +942,9 @@ def _of_matches(rules, predict, matrix):
 def _known_rows(lists, part):
     """Prediction, rule and y of the rows of one part, for each rule model."""
     matrix = lists[0]._encode(part.X)
-    return [[rules._known_rows(rules._covers(matrix), part.y) for rules in lists]]
+    return [
+        [
+            rules._form.rows_to_calibrate(rules._covers(matrix), part.y)
+            for rules in lists
+        ]
+    ]

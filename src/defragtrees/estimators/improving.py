@@ -50,7 +50,7 @@ def improve(
 
     if n_new == 0:
         found = kept
-    elif form == "list":
+    elif rules._form.is_exclusive:
         found = kept + _for_the_rest(rules, kept, n_new, rows, parts, fitted)
     else:
         others = _candidates(rules, kept, fitted(parts, max(max_rules, 2)))
@@ -144,7 +144,7 @@ def _nats(rules, conditions, rows):
     """The description length of y, in nats, given rules with these conditions."""
     matrix, target, weight = rows
     made = recount_rows(_with_conditions(rules, conditions), *rows)
-    reported = made.outcome.reported(made, made._covers(matrix))
+    reported = made.outcome.reported(made._form, made._covers(matrix))
     return made.outcome.nats(target, weight, reported)
 
 
@@ -160,8 +160,8 @@ def _with_conditions(rules, found):
         )
         for conditions in found
     )
-    n_points = rules.outcome.n_points
-    default = rules._uncounted(dataclasses.replace(blank, weight=1.0), n_points)
+    blank = dataclasses.replace(blank, weight=1.0)
+    default = rules._form.uncounted(blank, rules.outcome)
     return dataclasses.replace(
         rules, rules=made, default=default, residuals=None, rate_bands=None
     )

@@ -4,7 +4,6 @@ from defragtrees._utils import formatting as render
 from defragtrees.data.evaluation import PartEvaluator
 from defragtrees.data.sources import Part, open_source
 from defragtrees.ensembles.predictions import read_model
-from defragtrees.rules.text import calibration_text, scores_text
 
 
 def evaluate(rules, X, y=None, sample_weight=None, *, model=None):
@@ -24,10 +23,10 @@ def summary_of(rules, evaluation, notes=()):
     """The rules with their measures on rows given by the user, and notes, as text."""
     where, calibration = "these rows", evaluation.calibration
     # Such rows are taken to be new.
-    scores = scores_text(rules, evaluation.scores(rules), where, is_new=True)
+    scores = rules._view.scores_text(evaluation.scores(rules), where, is_new=True)
     parts = [str(rules), scores, *notes]
     if calibration is not None:
-        parts.append(calibration_text(rules, calibration.rows(rules), where))
+        parts.append(rules._view.calibration_text(calibration.rows(rules), where))
     return render.Lines("\n\n".join(parts))
 
 

@@ -15,6 +15,7 @@ from defragtrees.outcomes import make_outcome
 from defragtrees.rules.conditions import Rule
 from defragtrees.rules.forms import FORMS
 from defragtrees.rules.labels import ORDERED
+from defragtrees.rules.models import MODELS
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,7 +182,7 @@ class Problem:
     def rule_set(self, rules, form="list"):
         """Make a rule model for this problem; the last of the rules is the default."""
         *rules, default = rules
-        return FORMS[form](
+        return MODELS[form](
             rules=tuple(rules),
             default=default,
             feature_names=self.feature_names,
@@ -195,7 +196,7 @@ class Problem:
         """A rule model with only a default rule."""
         sums = self.target_sums(np.ones(len(self.target), dtype=bool))
         answer = sums.answer(self.outcome, sums.basis(0), self.spread)
-        default = FORMS[form]._uncounted(Rule((), **answer), self.outcome.n_points)
+        default = FORMS[form].uncounted(Rule((), **answer), self.outcome)
         return self.rule_set([default], form)
 
     def in_canonical_order(self):

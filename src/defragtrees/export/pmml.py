@@ -82,7 +82,7 @@ def to_pmml(
         )
     elif reasons:
         rules._scorecard("reasons=")  # raises
-    text = rules._combination_text() or "The first rule that matches predicts."
+    text = rules._view.combination() or "The first rule that matches predicts."
     document = Element("PMML", version="4.4", xmlns=NAMESPACE)
     header = SubElement(document, "Header", description=text)
     SubElement(header, "Application", name="defragtrees")
@@ -106,11 +106,11 @@ def to_pmml(
 def _model_of(rules):
     """The function that writes rules of this form; other forms are rejected."""
     has_classes = rules.outcome.has_probabilities
-    if rules._is_exclusive and has_classes:
+    if rules._form.is_exclusive and has_classes:
         return _add_rule_set
     of_what = f"{rules.outcome.n_classes} classes" if has_classes else "numbers"
     found = f"a {type(rules).__name__} for {of_what}"
-    if rules.form == "points" and rules.outcome.n_points == 1:
+    if rules._form.is_sum and rules.outcome.n_points == 1:
         odd = [one for [one] in portable.points(rules) if not one.is_integer()]
         if not odd:
             return _add_scorecard

@@ -4,9 +4,7 @@ import re
 
 from defragtrees._utils import formatting as render
 from defragtrees.export.tables import escape_markdown
-from defragtrees.rules.edits import edit_lines
 from defragtrees.rules.model import RuleModel
-from defragtrees.rules.text import decision_text, total_text
 
 __all__ = ["to_prompt"]
 
@@ -62,7 +60,7 @@ interval 65 - 90 %).
         "\n".join(map(_text, _rule_lines(rules))),
     ]
     if rules.edits:
-        head, *lines = edit_lines(rules.edits)
+        head, *lines = rules._view.edit_lines()
         lines = [f"- {_text(line.removeprefix('- '))}" for line in lines]
         parts += [f"## {head.rstrip(':')}", "\n".join(lines)]
     return "\n\n".join(filter(None, parts)) + "\n"
@@ -74,13 +72,13 @@ def _text(text):
 
 
 def _reading_lines(rules):
-    yield rules._usage_text
-    if total_text(rules):
-        yield f"The total is {total_text(rules)}."
-    if decision_text(rules):
-        yield decision_text(rules)
+    yield rules._view.usage
+    if rules._view.total_text():
+        yield f"The total is {rules._view.total_text()}."
+    if rules._view.decision_text():
+        yield rules._view.decision_text()
     yield 'A missing value fails a condition unless the condition says "or missing".'
-    if any(row["estimate_text"] for row in rules._rows()):
+    if any(row["estimate_text"] for row in rules._view.rows()):
         yield rules.outcome.view.legend
 
 
@@ -101,15 +99,15 @@ def _column_lines(rules):
 
 
 def _rule_lines(rules):
-    for rule, row in zip(rules, rules._rows(), strict=True):
-        then = rules._then_text(rule)
-        if rules.form == "points":
+    for rule, row in zip(rules, rules._view.rows(), strict=True):
+        then = rules._view.then_text(rule)
+        if rules._form.is_sum:
             then = f"{then} points"
         if rule.conditions:
             text = f"If {rule.text()}, then {then}."
         else:
-            text = f"{rules._default_text.capitalize()} {then}."
+            text = f"{rules._view.default_text.capitalize()} {then}."
         found = f" {row['estimate_text']}." if row["estimate_text"] else ""
-        if rules._shows_weights:
+        if rules._form.has_weights:
             found += f" Weight {render.number(rule.weight)}."
         yield f"{row['rule']}. {text}{found}"

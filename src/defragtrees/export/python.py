@@ -7,7 +7,6 @@ from typing import Any
 from defragtrees._utils import formatting as render
 from defragtrees.export import portable
 from defragtrees.rules.model import RuleModel
-from defragtrees.rules.text import decision_text
 
 __all__ = ["to_python"]
 
@@ -234,8 +233,8 @@ def to_python(rules: RuleModel, *, best: str = "high") -> str:
 def _ordered(rules):
     """Constants and functions of rules in order."""
     constants = [f"PREDICTIONS = {_tuple(portable.predictions(rules))}"]
-    if decision_text(rules):
-        constants.insert(0, f"# {decision_text(rules)}")
+    if rules._view.decision_text():
+        constants.insert(0, f"# {rules._view.decision_text()}")
     functions = [_chain(rules), PREDICT]
     if portable.has_shares(rules):
         constants.append(f"CLASSES = {_tuple(portable.class_labels(rules))}")
@@ -274,7 +273,7 @@ def _how_chosen(rules, constants):
 
 def _adding(rules, best):
     """Constants and functions of a scorecard."""
-    notes = filter(None, [rules._combination_text(), decision_text(rules)])
+    notes = filter(None, [rules._view.combination(), rules._view.decision_text()])
     constants = [
         *(f"# {note}" for note in notes),
         f"POINTS = {_lines(map(_tuple, portable.points(rules)))}",
@@ -374,8 +373,8 @@ def _columns(rules):
 
 def _comments(rules):
     """Each rule as text."""
-    *others, last = rules._rows()
-    last = {**last, "if": rules._default_text}
+    *others, last = rules._view.rows()
+    last = {**last, "if": rules._view.default_text}
     texts = []
     for row in (*others, last):
         then = ", ".join(filter(None, [row["then"], row["estimate_text"]]))

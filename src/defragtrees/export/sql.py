@@ -12,7 +12,6 @@ from typing import Any
 
 from defragtrees.export import portable
 from defragtrees.rules.model import RuleModel
-from defragtrees.rules.text import rule_lines
 
 __all__ = ["DIALECTS", "Dialect", "to_sql"]
 
@@ -91,7 +90,7 @@ def to_sql(
     words = ""
     if comments or (comments is None and has_words):
         # The lines have no line breaks, which would end the comment.
-        words = "".join(f"-- {line}\n" for line in rule_lines(rules))
+        words = "".join(f"-- {line}\n" for line in rules._view.lines())
     if table is None:
         return f"{words}{text}\n"
     if column.lower() in map(str.lower, beside):
@@ -171,7 +170,8 @@ class _Writer:
     def beside(self, probabilities):
         """Totals and probabilities, by the names of their columns."""
         rules = self.rules
-        names, labels = rules._reported()
+        names = rules._form.score_names
+        labels = rules._form.reported_classes(None)
         columns = {name: self.score(k) for k, name in enumerate(names)}
         for label in _classes(rules) if probabilities else labels:
             columns[f"probability {label}"] = self.probability(label)
@@ -485,7 +485,9 @@ class Dialect:
     def name(self, name):
         """A quoted name."""
         if not name or "\0" in name:
-            raise ValueError(f"A name in SQL must not be empty; got {name!r}.")
+            raise ValueError(
+                f"A name in SQL must have letters and no NUL; got {name!r}."
+            )
         inside = name.replace(self.closing, 2 * self.closing)
         if self.escapes_quotes:
             inside = _escaped(name, self.closing)

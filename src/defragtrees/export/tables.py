@@ -13,17 +13,9 @@ from defragtrees._utils import formatting as render
 from defragtrees._utils.files import to_json as json_text
 from defragtrees._utils.formatting import lines_of
 from defragtrees._utils.optional import require
-from defragtrees.rules.edits import edit_lines
 from defragtrees.rules.model import RuleModel
 from defragtrees.rules.schema import rules_schema
-from defragtrees.rules.text import (
-    Cells,
-    decision_text,
-    left_columns,
-    rule_cells,
-    rule_lines,
-    total_cells,
-)
+from defragtrees.rules.text import Cells, left_columns
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -64,7 +56,7 @@ def table_of(rules):
             else value
             for name, value in _values(rules, rule, shown).items()
         }
-        for rule, shown in zip(rules, rules._rows(), strict=True)
+        for rule, shown in zip(rules, rules._view.rows(), strict=True)
     ]
     names = [
         name
@@ -76,7 +68,7 @@ def table_of(rules):
 
 def _values(rules, rule, shown):
     """The values of one rule by the names of their columns."""
-    last = rules._default_text
+    last = rules._view.default_text
     then, of_form = _form_values(rules, rule)
     return {
         "rule": shown["rule"],
@@ -94,13 +86,13 @@ def _values(rules, rule, shown):
 
 def _form_values(rules, rule):
     """What a rule predicts, and the columns that only some forms of rules have."""
-    if rules.form == "points":
+    if rules._form.is_sum:
         names = ["points"]
         if rules.outcome.n_points > 1:
             names = [f"points {label}" for label in rules.outcome.labels]
         points = dict(zip(names, map(float, rule.points), strict=True))
         return None, {**points, "weight": None}
-    weight = float(rule.weight) if rules._shows_weights else None
+    weight = float(rule.weight) if rules._form.has_weights else None
     return rules.outcome.view.cell(rule.prediction), {"weight": weight}
 
 
@@ -232,9 +224,9 @@ def to_excel(rules: RuleModel):
     sheet.freeze_panes = "A2"
     notes = book.create_sheet("how to read")
     lines = [
-        rules._usage_text,
-        rules._combination_text(),
-        decision_text(rules),
+        rules._view.usage,
+        rules._view.combination(),
+        rules._view.decision_text(),
     ]
     for i, line in enumerate(filter(None, lines), start=1):
         _write_cell(notes.cell(i, 1), line)
@@ -306,7 +298,7 @@ def to_latex(rules: RuleModel, *, longtable: bool = False) -> str:
     longtable : bool, default=False
         Break the table over pages.
     """
-    titles, cells = rule_cells(rules)
+    titles, cells = rules._view.cells()
     rows: list[Any] = [titles, *cells]
     header, *lines = [
         " & ".join(r" \newline ".join(map(_latex, lines_of(cell))) for cell in row)
@@ -361,8 +353,8 @@ def to_markdown(rules: RuleModel, *, details: bool = False) -> str:
 
 def _tables(rules: RuleModel, details: bool) -> list[Cells]:
     """The table of the rules and, of a scorecard, that of totals."""
-    total = total_cells(rules)
-    return [rule_cells(rules, details=details), *([total] if total else [])]
+    total = rules._view.total_cells()
+    return [rules._view.cells(details=details), *([total] if total else [])]
 
 
 def to_text(rules: RuleModel, *, header: str = "") -> str:
@@ -374,8 +366,12 @@ def to_text(rules: RuleModel, *, header: str = "") -> str:
     header : str
         Lines to put before the rules.
     """
-    notes = [rules._combination_text(), decision_text(rules), rules._evidence_text()]
-    lines = [header, *rule_lines(rules), *notes, *edit_lines(rules.edits)]
+    notes = [
+        rules._view.combination(),
+        rules._view.decision_text(),
+        rules._view.evidence(),
+    ]
+    lines = [header, *rules._view.lines(), *notes, *rules._view.edit_lines()]
     return "\n".join(filter(None, lines)) + "\n"
 
 

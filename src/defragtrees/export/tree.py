@@ -53,7 +53,7 @@ def to_tree(
                 f"categories of {test.name!r}. Encode them before the model is "
                 "fitted, or choose another format."
             )
-    if rules._is_exclusive:
+    if rules._form.is_exclusive:
         values, others = _list_values(rules, leaves)
         nodes = _grow(tests, lambda possible: values[possible[0]], max_leaves, values)
         differs = f"rule {listed(others)} predicts another one" if others else None
@@ -61,7 +61,9 @@ def to_tree(
         nodes = _grow(
             tests, lambda found: _leaf_value(rules, found, leaves), max_leaves
         )
-        differs = "the rules decide by threshold or costs" if rules._has_costs else None
+        differs = (
+            "the rules decide by threshold or costs" if rules._form.has_costs else None
+        )
     if differs and leaves == "probabilities":
         warn(
             "The tree has the probabilities of the rules and predicts the most "
@@ -211,10 +213,10 @@ def _leaf_value(rules, possible, leaves):
     """The combined prediction of matching rules."""
     matches = np.zeros((1, rules.n_rules), dtype=bool)
     matches[0, list(possible)] = True
-    [prediction] = rules._predict(matches).tolist()
+    [prediction] = rules._form.predict(matches).tolist()
     if not rules.outcome.has_probabilities:
         return (float(prediction),)
-    shares = rules._probabilities(matches)[0]
+    shares = rules._form.probabilities(matches)[0]
     position = np.asarray(rules.outcome.labels).tolist().index(prediction)
     if leaves == "predictions" and int(shares.argmax()) != position:
         shares = np.eye(len(shares))[position]

@@ -220,7 +220,7 @@ def gains(
     if not weight @ is_positive:
         raise ValueError(f"gains needs rows of the positive class; none is {label}.")
     _, step = np.unique(-np.round(likely, DIGITS), return_inverse=True)
-    numbers = rules._apply(held) + 1 if rules._is_exclusive else None
+    numbers = rules._form.apply(held) + 1 if rules._form.is_exclusive else None
 
     def running(amounts):
         return np.cumsum(np.bincount(step, amounts))
@@ -289,11 +289,11 @@ def best_threshold(
     """
     rules = getattr(rules, "rules_", rules)
     outcome = rules.outcome
-    if not (outcome.is_binary and rules._has_probabilities):
+    if not (outcome.is_binary and rules._form.has_probabilities):
         raise ValueError(
             "best_threshold needs rules for two classes, with probabilities; got "
             f"{outcome.n_classes} classes, "
-            f"{'with' if rules._has_probabilities else 'without'} probabilities."
+            f"{'with' if rules._form.has_probabilities else 'without'} probabilities."
         )
     matrix, k = outcome.decision(costs=costs).costs, outcome.positive_index
     missed, flagged = float(matrix[k, 1 - k]), float(matrix[1 - k, k])
@@ -323,7 +323,7 @@ def best_threshold(
 def _positive_place(rules, pos_label):
     """The number of the class that `gains` looks for."""
     outcome, labels = rules.outcome, list(rules.outcome.labels or ())
-    if not (labels and rules._has_probabilities):
+    if not (labels and rules._form.has_probabilities):
         raise ValueError(
             "gains needs rules for classes, with probabilities; got rules for a "
             f"{rules.task}{' without them' * bool(labels)}."
@@ -348,7 +348,7 @@ def _ranked_rows(rules, X, y, sample_weight, k):
     true = outcome.encode_any(y)
     kept = outcome.is_known(true) & (weight > 0)
     held = rules._covers(matrix[kept])
-    return held, rules._predict_proba(held)[:, k], true[kept] == k, weight[kept]
+    return held, rules._form.predict_proba(held)[:, k], true[kept] == k, weight[kept]
 
 
 def _short_between(low, high, wanted, least_digits=1):

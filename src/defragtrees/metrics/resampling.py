@@ -169,7 +169,10 @@ def _refit(estimator, X, y, sample_weight, rng):
 
 
 def _same_predictions(one, two, matrix):
-    first, second = one._predict(one._covers(matrix)), two._predict(two._covers(matrix))
+    first, second = (
+        one._form.predict(one._covers(matrix)),
+        two._form.predict(two._covers(matrix)),
+    )
     return one.outcome.agreement(first, second)
 
 

@@ -12,8 +12,8 @@ from defragtrees.outcomes import make_outcome
 from defragtrees.outcomes.decision import make_decision
 from defragtrees.outcomes.measures import bands_of, calibrate
 from defragtrees.outcomes.points import reachable_totals
-from defragtrees.rules.forms import Scorecard
 from defragtrees.rules.model import RuleModel
+from defragtrees.rules.models import Scorecard
 from defragtrees.tables import check_weight, one_column
 
 __all__ = [
@@ -213,7 +213,7 @@ def calibration(
     2 yes 0.1 0.0 1.0
     """
     outcome, matrix = rules.outcome, rules._encode(X)
-    if outcome.has_probabilities and not rules._has_probabilities:
+    if outcome.has_probabilities and not rules._form.has_probabilities:
         raise ValueError(
             "calibration needs rules with probabilities; one has none. Fit them, or "
             "give each Rule its distribution."
@@ -230,12 +230,12 @@ def calibration_rows(rules, matrix, y, weight=None):
 
 def covered_share(rules, held, sample_weight=None):
     """`coverage` from the matrix that `RuleModel.covers` returns."""
-    return float(np.average(rules._n_matching(held) > 0, weights=sample_weight))
+    return float(np.average(rules._form.n_matching(held) > 0, weights=sample_weight))
 
 
 def covering_count(rules, held, sample_weight=None):
     """`overlap` from the matrix that `RuleModel.covers` returns."""
-    return float(np.average(rules._n_matching(held), weights=sample_weight))
+    return float(np.average(rules._form.n_matching(held), weights=sample_weight))
 
 
 def trade_off_scores(rules, matrix, expected, reference, sample_weight=None):
@@ -244,7 +244,7 @@ def trade_off_scores(rules, matrix, expected, reference, sample_weight=None):
     Errors are measured against `expected`, fidelity against `reference`, the
     predictions of the model.
     """
-    predicted = rules._predict(rules._covers(matrix))
+    predicted = rules._form.predict(rules._covers(matrix))
     losses = rules.outcome.losses(expected, predicted)
     mean = float(np.average(losses, weights=sample_weight))
     variance = float(np.average((losses - mean) ** 2, weights=sample_weight))
@@ -298,7 +298,7 @@ def similarity(first: RuleModel, second: RuleModel, X: Rows) -> float:
 
 def members(rules, X):
     """Membership of rows in rules as 0 and 1; see `similarity`."""
-    return rules._members(rules.covers(X)).astype(np.float64)
+    return rules._form.members(rules.covers(X)).astype(np.float64)
 
 
 def score_table(

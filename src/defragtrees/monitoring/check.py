@@ -449,7 +449,10 @@ class _Comparison:
         self.rules, self.matrix, self.y = rules, matrix, y
         self.model_predictions = predicted
         held = rules._covers(matrix)
-        self.members, self.predicted = rules._members(held), rules._predict(held)
+        self.members, self.predicted = (
+            rules._form.members(held),
+            rules._form.predict(held),
+        )
         self.n_then = _n_rows(rules)
 
     def notes(self):
@@ -532,7 +535,7 @@ class _Comparison:
         now = columns(self.predicted)
         total = sum(rule.n_rows for rule in rules)
         # NaN where a rule was not counted.
-        has_then, then = rules._is_exclusive and total > 0, None
+        has_then, then = rules._form.is_exclusive and total > 0, None
         for k, name in enumerate(outcome.output_names):
             if has_then:
                 pairs = zip(rules, of_rules[k].tolist(), strict=True)
@@ -547,7 +550,7 @@ class _Comparison:
             members = self.members[:, k]
             about = f"rule {k + 1}"
             is_default = k == len(self.rules.rules)
-            if not (is_default and self.rules._default_matches_all):
+            if not (is_default and self.rules._form.default_matches_all):
                 n_then, n_now = self.n_then, len(members)
                 then, now = min(rule.n_rows, n_then), int(members.sum())
                 p = same_shares_p([then, n_then - then], [now, n_now - now])

@@ -31,7 +31,7 @@ class Measure:
     is_of_class: bool = False  # of the positive one of two classes, a mean over more
     head: str = ""  # of a column in narrow tables, which else leave it out
 
-    def of(self, scores):
+    def of(self, scores: Any) -> float:
         """The measure of some rows; NaN without rows."""
         return float(self.formula(scores)) if scores.weight else math.nan
 
@@ -152,7 +152,7 @@ class Moments:
 class CalibrationSums:
     """Reported and observed rates or means, by rule or total; sums can be added."""
 
-    keys: np.ndarray  # sorted; see `_calibrated_by` of a form
+    keys: np.ndarray  # sorted; see `Form.calibration_keys`
     n_rows: np.ndarray  # (n_keys,): their weight
     weight: np.ndarray  # (n_keys,): that in means of y
     squared_weight: np.ndarray  # (n_keys,)
@@ -187,16 +187,14 @@ class CalibrationSums:
     def rows(self, rules):
         """One dict per rule, or per total of a scorecard; see `metrics.calibration`."""
         outcome = rules.outcome
-        if rules.form != "points":
-            return [
-                {
-                    "rule": k + 1,
-                    **outcome.reported_label(rule),
-                    **self._values(outcome, self.keys == k, outcome.rate_index(rule)),
-                }
-                for k, rule in enumerate(rules)
-            ]
         lines = []
+        if not rules._form.is_sum:
+            for k, rule in enumerate(rules):
+                place = outcome.rate_index(rule)
+                label = {"class": outcome.labels[place]} if outcome.labels else {}
+                values = self._values(outcome, self.keys == k, place)
+                lines.append({"rule": k + 1, **label, **values})
+            return lines
         for place in np.unique(np.floor(self.keys)) if outcome.n_points > 1 else [None]:
             ours = np.arange(len(self.keys))
             if place is None:
@@ -253,9 +251,9 @@ def calibrate(rules, matrix, y, weight=None):
     true, held = outcome.encode_any(y), rules._covers(matrix)
     kept = outcome.is_known(true) & (weight > 0)
     weight = weight[kept]
-    reported = outcome.reported(rules, held)[kept]
+    reported = outcome.reported(rules._form, held)[kept]
     apart = outcome.indicators(true[kept]) - reported
     in_means = outcome.mean_weight(true[kept], weight)
     columns = (in_means[:, None] * values for values in (reported, apart, apart**2))
-    keys = rules._calibrated_by(held)[kept]
+    keys = rules._form.calibration_keys(held)[kept]
     return CalibrationSums.of(keys, weight, in_means, in_means**2, *columns)

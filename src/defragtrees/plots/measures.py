@@ -14,7 +14,7 @@ from defragtrees.plots import style
 from defragtrees.plots.picture import Axis, Curve, Level, Picture, draw_picture
 from defragtrees.plots.rules import rule_look, rule_rows, then_text
 from defragtrees.rules.model import RuleModel
-from defragtrees.rules.text import calibrated_words
+from defragtrees.rules.text import calibrated_unit
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -100,7 +100,7 @@ def calibration_picture(rows, rules, write=render.rounded):
     titles = "estimated mean", "observed mean"
     numbers = style.class_numbers(rules)
     own = numbers[outcome.positive_class] if outcome.is_binary else 0
-    groups = {"totals" if rules.form == "points" else "rules": (own, "o", rows)}
+    groups = {"totals" if rules._form.is_sum else "rules": (own, "o", rows)}
     if outcome.has_probabilities:
         low, high = max(low, -MARGIN / 2), min(high, 1 + MARGIN / 2)
         whose = ""
@@ -130,7 +130,7 @@ def calibration_picture(rows, rules, write=render.rounded):
             line="",
             reach=[(row["low"], row["high"]) for row in some],
             texts=[
-                f"{' '.join(calibrated_words(row))}\n".lstrip()
+                f"{' '.join(calibrated_unit(row))}\n".lstrip()
                 + f"estimated {write(row['estimated'])}\n"
                 f"observed {write(row['observed'])} "
                 f"({write(row['low'])} to {write(row['high'])})"
@@ -301,8 +301,8 @@ def _risk(rules, rule):
     interval, count = known.get("interval"), render.count(rule.n_rows)
     if outcome.statistic == "mean":
         rows = "" if math.isnan(rule.n_rows) else f" ({count} rows)"
-        points = f": {then_text(rules, rule)}" if rules.form == "points" else ""
-        text = f"{outcome.view.short_prediction(rule.prediction)}{rows}{points}"
+        points = f": {then_text(rules, rule)}" if rules._form.is_sum else ""
+        text = f"{outcome.view.prediction(rule.prediction, 3)}{rows}{points}"
         return rule.prediction, interval, text
     value, basis = known["estimate"], ""
     if interval is not None:
@@ -327,7 +327,7 @@ def _scale_rates(ax, rules, ends):
     rates = None
     if outcome.is_binary:
         whose = outcome.view.prediction(outcome.positive_class)
-        rates = rules._training_rates
+        rates = rules._form.training_rates
     if rates is not None:
         rate = rates[outcome.positive_index]
         ax.axvline(rate, color=style.GREY, lw=1.0, ls="--")

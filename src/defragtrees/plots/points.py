@@ -9,8 +9,8 @@ from defragtrees._utils.types import Column, Rows
 from defragtrees.metrics.rulesets import score_table
 from defragtrees.plots import style
 from defragtrees.plots.rules import rule_look, rule_rows
-from defragtrees.rules.forms import Scorecard
 from defragtrees.rules.model import RuleModel
+from defragtrees.rules.models import Scorecard
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -13,10 +13,9 @@ from defragtrees.metrics.rulesets import covering_count
 from defragtrees.plots import style
 from defragtrees.plots.picture import encoded
 from defragtrees.plots.two_features import thresholds_of
-from defragtrees.rules import text as sentences
 from defragtrees.rules.conditions import Rule
-from defragtrees.rules.forms import Scorecard
 from defragtrees.rules.model import RuleModel
+from defragtrees.rules.models import Scorecard
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -41,10 +40,10 @@ APART = 10.0  # between text and scale, in points
 
 def then_text(rules: RuleModel, rule: Rule) -> str:
     """What a rule predicts, or its points; empty if it has points for many classes."""
-    if rules.form != "points":
-        return rules._then_text(rule, is_short=True)
+    if not rules._form.is_sum:
+        return rules._view.then_text(rule, is_short=True)
     is_one = rules.outcome.n_points == 1
-    return f"{rules._then_text(rule, is_short=True)} points" if is_one else ""
+    return f"{rules._view.then_text(rule, is_short=True)} points" if is_one else ""
 
 
 def rule_look(rules: RuleModel, rule: Rule) -> dict[str, Any]:
@@ -73,7 +72,7 @@ def rule_rows(
     middles of the rows, from 0 downwards, in inches.
     """
     lefts = []
-    for number, conditions, *_ in sentences.rule_cells(rules)[1]:
+    for number, conditions, *_ in rules._view.cells()[1]:
         first, *others = render.lines_of(conditions)
         texts = [f"{number}. {first}", *others]
         lefts.append([line for text in texts for line in style.wrap(text, LEFT, SIZE)])
@@ -123,7 +122,7 @@ def rule_table(rules: RuleModel, ax: "Axes | None" = None) -> "Axes":
     >>> [text.get_text() for text in ax.texts][2:5]
     ['prediction', '1', 'degrees > 20']
     """
-    header, rows = sentences.rule_cells(rules)
+    header, rows = rules._view.cells()
     cells = [[(c,) if isinstance(c, str) else c for c in row] for row in rows]
     if ax is None:
         points = _table_layout(header, cells, TABLE_WIDTH, SIZES[0])[-1]
@@ -220,7 +219,7 @@ def feature_heat_map(
     ax.set(xlim=(0, n_columns), ylim=(n_rules, 0))
     labels = []
     for k, rule in enumerate(rules, start=1):
-        last = f"{rules._default_text}: " if k == n_rules else ""
+        last = f"{rules._view.default_text}: " if k == n_rules else ""
         lines = style.wrap(f"{k}. {last}{then_text(rules, rule)}", 160, 8, most=3)
         labels.append("\n".join(lines))
     ax.set_yticks(np.arange(n_rules) + 0.5, labels=labels, fontsize=8)
@@ -238,7 +237,7 @@ def feature_heat_map(
             for low, high in _accepted(condition, _column(rules, condition, matrix)):
                 corner = place + 0.06 + 0.88 * low, k + 0.8
                 ax.add_patch(rectangle(corner, 0.88 * (high - low), 0.09, fc=colour))
-            text = sentences.condition_text(rules, condition, "x")
+            text = rules._view.condition_text(condition, "x")
             text = "\n".join(style.wrap(text, points, letters, most=3))
             looks: dict[str, Any] = {"ha": "center", "va": "center"}
             looks |= {"linespacing": 1.0, "fontsize": letters}
@@ -319,7 +318,7 @@ def coverage(
         text = render.share((matched if predicted is None else predicted)[k])
         if errors is not None and not math.isnan(errors[k]):
             text += f", {rules.outcome.view.error(errors[k])}"
-        elif rules._shows_weights:
+        elif rules._form.has_weights:
             text += f", weight {render.rounded(rule.weight)}"
         texts.append(": ".join(filter(None, (then_text(rules, rule), text))))
     ax, places = rule_rows(rules, ax, texts)
@@ -357,17 +356,17 @@ def _measured(rules, X, y):
             )
     else:
         matched = rules._covers(matrix).mean(axis=0)
-    if not rules._is_exclusive:
+    if not rules._form.is_exclusive:
         return matched, None, None
     if matrix is None:
         predicted = np.array([rule.share for rule in rules])
         errors = np.array([rule.error for rule in rules])
         errors = None if np.isnan(errors).all() else errors
     else:
-        deciding = rules._apply(rules._covers(matrix))
+        deciding = rules._form.apply(rules._covers(matrix))
         predicted = np.bincount(deciding, minlength=rules.n_rules) / len(matrix)
         if y is not None:
-            y, classes = np.asarray(y), rules._predict(rules._covers(matrix))
+            y, classes = np.asarray(y), rules._form.predict(rules._covers(matrix))
             error = rules.outcome.error
             masks = [deciding == k for k in range(rules.n_rules)]
             errors = np.array(
@@ -405,7 +404,7 @@ def overlap(rules: RuleModel, X: Rows, ax: "Axes | None" = None) -> "Axes":
     """
     matrix = encoded(rules, X)
     held = rules._covers(matrix)
-    counts, mean = rules._n_matching(held), covering_count(rules, held)
+    counts, mean = rules._form.n_matching(held), covering_count(rules, held)
     labels, differs = rules.outcome.labels, np.zeros(len(held), bool)
     if labels and len(rules.rules):
         given = np.array([rule.prediction for rule in rules.rules])

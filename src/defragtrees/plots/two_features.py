@@ -96,7 +96,7 @@ def regions(
     fixed = fixed_values(rules, at, matrix, features, used)
     plane = _rule_plane(rules, features, matrix, limits, fixed)
     cells = plane.matrix()
-    predictions = rules._predict(rules._covers(cells)).reshape(plane.shape)
+    predictions = rules._form.predict(rules._covers(cells)).reshape(plane.shape)
     ax = style.axes_or_new(ax)
     colours = make_colours(rules, predictions[plane.shown], y)
     colours.mesh(ax, plane, predictions)
@@ -131,7 +131,7 @@ def add_title(ax, text):
 
 def _draw_boxes(ax, plane, rules, cells):
     matches = rules._covers(cells)
-    deciding = rules._apply(matches)
+    deciding = rules._form.apply(matches)
     dots = []
     for k in range(rules.n_rules):
         blocks = merged(matches[:, k].reshape(plane.shape) & plane.shown)
@@ -139,7 +139,7 @@ def _draw_boxes(ax, plane, rules, cells):
         if k < len(rules.rules):
             for block in blocks:
                 outline(ax, plane, block)
-        if not rules._is_exclusive and blocks:
+        if not rules._form.is_exclusive and blocks:
             (x, y), _, up = plane.rectangle(blocks[-1])
             dots.append((x, y + up, k + 1))
         elif predicted:
@@ -148,7 +148,7 @@ def _draw_boxes(ax, plane, rules, cells):
             dots.append((x + across / 2, y + up / 2, k + 1))
     look = {"fontsize": 9, "weight": "bold", "color": "black", "zorder": 4}
     look["bbox"] = {"boxstyle": "round,pad=0.2", "fc": "white", "ec": "none"}
-    around = MIDDLE if rules._is_exclusive else CORNER
+    around = MIDDLE if rules._form.is_exclusive else CORNER
     style.number_points(ax, dots, around=around, **look)
 
 
@@ -297,8 +297,8 @@ def _draw_panel(ax, plane, rule, colours, strength):
 
 def _panel_title(rules, k, features):
     rule = [*rules][k]
-    text = f"{k + 1}: {rules._then_text(rule, is_short=True)}"
-    if rules._shows_weights:
+    text = f"{k + 1}: {rules._view.then_text(rule, is_short=True)}"
+    if rules._form.has_weights:
         text += f", weight {render.rounded(rule.weight)}"
     lines = style.wrap(text, PANEL, 8, most=3)
     others = sum(c.n_sides for c in rule.conditions if c.feature not in features)

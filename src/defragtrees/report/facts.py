@@ -111,7 +111,7 @@ def measure_facts(summary):
         found["half_within"] = float(np.median(np.abs(rows.predicted - rows.y)))
     elif costs is not None:
         measure = "cost"
-    elif outcome.is_binary and (summary.rules._has_costs or is_rare):
+    elif outcome.is_binary and (summary.rules._form.has_costs or is_rare):
         measure = "found"
     found["shorter"] = None if measure == "found" else _shorter(summary, costs)
     found["outside"] = tuple(filter(_is_outside, parts))
@@ -203,12 +203,12 @@ def _all_losses(summary, rules, costs):
     """Losses and, if known, Brier scores of each row."""
     rows, outcome = summary.rows, summary.outcome
     matches = rules._covers(rows.matrix)
-    found = [_losses(summary, rules._predict(matches), costs)]
-    if not outcome.has_probabilities or not rules._has_probabilities:
+    found = [_losses(summary, rules._form.predict(matches), costs)]
+    if not outcome.has_probabilities or not rules._form.has_probabilities:
         return found
     codes = outcome.encode_any(rows.y)
     true = outcome.indicators(codes) * outcome.is_known(codes)[:, None]
-    return [*found, ((rules._predict_proba(matches) - true) ** 2).sum(axis=1)]
+    return [*found, ((rules._form.predict_proba(matches) - true) ** 2).sum(axis=1)]
 
 
 def _parts(summary):
@@ -222,16 +222,18 @@ def _parts(summary):
             seen = figure(rows, rows.y if label is None else rows.y == label, mask)
         return Part(number, totals, label, estimate, interval, int(mask.sum()), seen)
 
-    if rules.form == "points":
+    if rules._form.is_sum:
         total = (
-            np.round(rules._totals(rows.matches)[:, 0], 9) if summary.totals else None
+            np.round(rules._form.totals(rows.matches)[:, 0], 9)
+            if summary.totals
+            else None
         )
         k = outcome.positive_index if outcome.is_binary else 0
         for line in summary.totals:
             low, high = line["low"], line["high"]
             mask = (total >= low) & (total <= high)
             yield part(None, (low, high), k, line["estimated"], None, mask)
-    elif rules._is_exclusive or rules.form == "standalone":
+    elif rules._form.is_exclusive or rules._form.is_standalone:
         for number, rule in enumerate(rules):
             k, mask = outcome.rate_index(rule), rows.members[:, number]
             found = outcome.estimate(rule)

@@ -162,33 +162,36 @@ class Summary:
     def calibration(self):
         """Lines of `metrics.calibration`, by rule or by total; empty without y."""
         rows, rules = self.rows, self.rules
-        is_unknown = self.outcome.has_probabilities and not rules._has_probabilities
+        is_unknown = (
+            self.outcome.has_probabilities and not rules._form.has_probabilities
+        )
         if rows.y is None or is_unknown:
             return []
-        if rules.form == "standalone":
+        if rules._form.is_standalone:
             return [self._matched(k, rule) for k, rule in enumerate(rules)]
         return calibration_rows(rules, rows.matrix, rows.y, rows.weight)
 
     def _matched(self, k, rule):
         """The line of calibration of a rule that is read on its own."""
         rows, outcome, mask = self.rows, self.outcome, self.rows.members[:, k]
+        line = {"rule": k + 1}
         if outcome.labels:
             place = outcome.rate_index(rule)
-            estimated = rule.distribution[place]
+            line["class"], estimated = outcome.labels[place], rule.distribution[place]
             observed = rows.rate(rows.y == outcome.labels[place], mask)
         else:
             estimated, observed = rule.prediction, rows.mean_interval(rows.y, mask)
         measured = dict(zip(("observed", "low", "high"), observed, strict=True))
-        line = {"rule": k + 1, **outcome.reported_label(rule), "estimated": estimated}
-        return line | measured | {"n_rows": float(rows.weight[mask].sum())}
+        line |= {"estimated": estimated, **measured}
+        return line | {"n_rows": float(rows.weight[mask].sum())}
 
     @cached_property
     def totals(self):
         """Rows of `metrics.score_table`; empty unless the rules are a scorecard."""
         rules, rows = self.rules, self.rows
-        if rules.form != "points" or rules.outcome.n_points != 1:
+        if not rules._form.is_sum or rules.outcome.n_points != 1:
             return []
-        return table_of_totals(rules, rules._totals(rows.matches)[:, 0], rows.y)
+        return table_of_totals(rules, rules._form.totals(rows.matches)[:, 0], rows.y)
 
     @cached_property
     def costs(self):
@@ -206,7 +209,7 @@ class Summary:
                 probabilities[:, k], is_positive, rows.weight, (alarm, miss)
             )
             for probabilities in (
-                rules._predict_proba(rows.matches),
+                rules._form.predict_proba(rows.matches),
                 rows.probabilities,
             )
         )
@@ -432,7 +435,7 @@ class PredictedRows:
     @cached_property
     def predicted(self):
         """Predictions of the rules."""
-        return self.rules._predict(self.matches)
+        return self.rules._form.predict(self.matches)
 
     @cached_property
     def matches(self):
@@ -442,17 +445,17 @@ class PredictedRows:
     @cached_property
     def deciding(self):
         """Index of the rule that predicts each row; None where points add up."""
-        return None if self.is_sum else self.rules._apply(self.matches)
+        return None if self.is_sum else self.rules._form.apply(self.matches)
 
     @property
     def is_sum(self):
         """Whether the rules are a scorecard, of which no rule predicts alone."""
-        return self.rules.form == "points"
+        return self.rules._form.is_sum
 
     @cached_property
     def members(self):
         """Rows that each rule predicts or, if averaged, matches."""
-        return self.rules._members(self.matches)
+        return self.rules._form.members(self.matches)
 
     @property
     def sureness(self):
@@ -523,7 +526,7 @@ def _read_rows(rules, simplifier, X, y, sample_weight, model):
 def _card(rows, k, colours, flags):
     rules, members, outcome = rows.rules, rows.members[:, k], rows.rules.outcome
     rule = list(rules)[k]
-    then = rules._then_text(rule)
+    then = rules._view.then_text(rule)
     alone = outcome.view.alone(rule) if outcome.view.differs_alone(rule) else ""
     return Card(
         number=k + 1,
@@ -694,7 +697,7 @@ def rule_flags(rows, k, baseline, stability=None):
         reasons = flags(rows, k, baseline)
     is_base = rows.is_sum and k == len(rules.rules)
     if rows.share(members) < RARE and not is_base:
-        verb = "predicts" if rules._is_exclusive else "matches"
+        verb = "predicts" if rules._form.is_exclusive else "matches"
         reasons["few rows here"] = (
             f"It {verb} less than 1 % of the rows here: {count(members.sum())} of "
             f"{count(len(rows))}."
@@ -717,7 +720,7 @@ def _rate_flags(rows, k, baseline):
     rules, members, reasons = rows.rules, rows.members[:, k], {}
     # With costs, it may be best to be wrong more often than right.
     n_here = int(members.sum())
-    if rows.y is not None and n_here >= FEWEST and not rules._has_costs:
+    if rows.y is not None and n_here >= FEWEST and not rules._form.has_costs:
         is_right = rows.predicted == rows.y
         if rows.mean(is_right, members) < 0.5:
             reasons["wrong more often than right here"] = (
@@ -726,14 +729,17 @@ def _rate_flags(rows, k, baseline):
             )
     rule = list(rules)[k]
     place = rules.outcome.rate_index(rule)
-    base = rules._training_rates or (baseline.rates if baseline.is_of_y else None)
-    is_all = not rule.conditions and (not rules.rules or rules._default_matches_all)
+    base = rules._form.training_rates or (baseline.rates if baseline.is_of_y else None)
+    is_all = not rule.conditions and (
+        not rules.rules or rules._form.default_matches_all
+    )
     if base is None or is_all:
         return reasons
     found = rules.outcome.estimate(rule)
     estimate, interval, what = found["estimate"], found["interval"], "its estimate"
     weight = float(rows.weight[members].sum())
-    if interval is None and rows.y is not None and weight and not rules._shows_weights:
+    is_alone = weight > 0 and not rules._form.has_weights
+    if interval is None and rows.y is not None and is_alone:
         estimate = rows.mean(rows.y == rules.outcome.labels[place], members)
         interval, what = wilson_interval(estimate, weight), "its rate here"
     if interval and interval[0] <= base[place] <= interval[1]:
@@ -749,7 +755,7 @@ def _rate_flags(rows, k, baseline):
 def _mean_flags(rows, k, baseline):
     """Flags for few or widely spread rows, and for a prediction near the mean."""
     rule, reasons = list(rows.rules)[k], {}
-    if rows.rules._default_matches_all or not rows.rules.rules:
+    if rows.rules._form.default_matches_all or not rows.rules.rules:
         return reasons
     if 0 < rule.n_rows < FEW:
         reasons["estimated from few rows"] = (

@@ -229,7 +229,7 @@ def size_text(rules):
     >>> size_text(rules)
     '3 rules'
     """
-    if rules.form == "points":
+    if rules._form.is_sum:
         return render.plural(len(rules.rules), "question")
     return render.plural(rules.n_rules, "rule")
 
@@ -255,7 +255,7 @@ def make_title(rules, target_name=None, data_name=None):
     if outcome.is_binary and words.lower() in {"", *GENERAL_NAMES}:
         label = labels[outcome.positive_index]
         what = what if label.lower() in EMPTY_LABELS else f"Predicting “{label}”"
-    if rules.form == "points":
+    if rules._form.is_sum:
         return f"{what}: {size_text(rules)} with points"
     return f"{what} in {size_text(rules)}"
 

@@ -20,7 +20,6 @@ from defragtrees.report.text import (
     size_text,
     unbroken,
 )
-from defragtrees.rules.text import decision_text
 
 MOST_CAVEATS = 4
 MOST_LISTED = 4  # maximum number of classes listed
@@ -108,7 +107,7 @@ def _subject(summary):
             listed = f"{', '.join(labels[:-1])} or {labels[-1]}"
         what = f"{what} ({listed})"
     size, n_parts = size_text(rules), rules.n_rules
-    if rules.form == "points":
+    if rules._form.is_sum:
         size, n_parts = f"{size} with points", len(rules.rules)
     verb = "predicts" if n_parts == 1 else "predict"
     return f"{size} {verb} {what} from {n_used} of {plural(n_all, 'feature')}."
@@ -215,8 +214,8 @@ def _where(rules, k):
     """The conditions of a rule in words, and its number."""
     if k == len(rules.rules):
         return f"where no other rule matches (rule {k + 1})"
-    order = ", if no earlier rule matches" if rules._is_ordered and k else ""
-    return f"where {_words(rules, rules._shown_conditions[k])} (rule {k + 1}{order})"
+    order = ", if no earlier rule matches" if rules._form.is_ordered and k else ""
+    return f"where {_words(rules, rules._view.conditions[k])} (rule {k + 1}{order})"
 
 
 def _words(rules, conditions):
@@ -268,7 +267,7 @@ def _rare(summary):
 
 
 def _costs(summary):
-    text = decision_text(summary.rules, "The rules predict", "≥")
+    text = summary.rules._view.decision_text("The rules predict", "≥")
     if not text or summary.rows.y is None:
         return text
     wrong = percent(summary.scores["error"])

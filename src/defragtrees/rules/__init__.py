@@ -1,10 +1,18 @@
 """Conditions, rules and rule models: what every method returns."""
 
 from defragtrees.rules.conditions import Condition, Rule
-from defragtrees.rules.forms import RuleEnsemble, RuleList, RuleSet, RuleTree, Scorecard
 from defragtrees.rules.model import RuleModel
+from defragtrees.rules.models import (
+    MODELS,
+    RuleEnsemble,
+    RuleList,
+    RuleSet,
+    RuleTree,
+    Scorecard,
+)
 
 __all__ = [
+    "MODELS",
     "Condition",
     "Rule",
     "RuleEnsemble",

@@ -236,18 +236,18 @@ def _rule_changes(before: RuleModel, after: RuleModel) -> Iterator[Change]:
     pairs = _pairs(before, after)
     for i, rule in enumerate(before.rules):
         if i not in pairs:
-            text = f"rule {i + 1} is gone: {before._rule_text(rule)}"
+            text = f"rule {i + 1} is gone: {before._view.rule_text(rule)}"
             yield Change("gone", text, i + 1)
     for j, rule in enumerate(after.rules):
         if j not in pairs.values():
-            text = f"rule {j + 1} is new: {after._rule_text(rule)}"
+            text = f"rule {j + 1} is new: {after._view.rule_text(rule)}"
             yield Change("new", text, None, j + 1)
     kept_before = sorted(pairs)
     kept_after = sorted(pairs.values())
     for i, j in sorted(pairs.items(), key=lambda pair: pair[1]):
         yield from _changes_of(before, after, i, j)
-        if kept_before.index(i) != kept_after.index(j) and after._is_exclusive:
-            moved = after._rule_text(after.rules[j])
+        if kept_before.index(i) != kept_after.index(j) and after._form.is_exclusive:
+            moved = after._view.rule_text(after.rules[j])
             text = f"rule {j + 1} was rule {i + 1}: {moved}"
             yield Change("moved", text, i + 1, j + 1)
     yield from _changes_of(before, after, len(before.rules), len(after.rules))
@@ -263,7 +263,7 @@ def _changes_of(
     if _asked(before, old) != _asked(after, new):
         text = f"{head}: {old.text()} became {new.text()}"
         yield Change("conditions", text, **place)
-    then = before._then_text(old), after._then_text(new)
+    then = before._view.then_text(old), after._view.then_text(new)
     if then[0] != then[1]:
         about = f": {'if ' if new.conditions else ''}{new.text()}"
         text = f"{head} predicts {then[1]}, was {then[0]}{about}"
@@ -325,8 +325,8 @@ def _in_rows(
         measures["error_before"] = outcome.error(y, first)
         measures["error_after"] = outcome.error(y, second)
         # Both are judged by the costs of `after`, or of `before` if it has none.
-        rules = after if after._has_costs else before
-        if rules._has_costs:
+        rules = after if after._form.has_costs else before
+        if rules._form.has_costs:
             true, costs = outcome.encode_any(y), cost_matrix(rules)
             known = outcome.is_known(true)
             pairs = (("before", first), ("after", second)) if known.any() else ()

@@ -1,18 +1,15 @@
 """RuleModel: the base class of all rule models; every method returns one.
 
 A rule model predicts with the conditions that it prints and with nothing else. How the
-predictions of rules combine is defined by its subclasses in `rules/forms.py`.
+predictions of rules combine is defined by its form (`rules/forms.py`), what it prints
+by its view (`rules/text.py`).
 """
 
 import dataclasses
-import math
-import operator
 import os
-from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from html import escape
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -25,17 +22,17 @@ from defragtrees._utils.values import ByValue, is_finite, shown
 from defragtrees.errors import ModelFileError
 from defragtrees.outcomes import OUTCOMES, make_outcome
 from defragtrees.outcomes.base import Outcome
-from defragtrees.outcomes.decision import threshold_of_second
 from defragtrees.outcomes.intervals import (
     MOST_IN_BAND,
     MOST_POOLED,
     RateBands,
     Residuals,
-    band_edges,
 )
+from defragtrees.rules import edits as editing
 from defragtrees.rules import schema
-from defragtrees.rules.conditions import UNMEASURED, Condition, Rule
-from defragtrees.rules.edits import EDITED, Edit, edit_lines
+from defragtrees.rules.conditions import Rule
+from defragtrees.rules.edits import Edit
+from defragtrees.rules.forms import FORMS, Form
 from defragtrees.rules.labels import (
     BOOLEAN,
     KINDS,
@@ -46,30 +43,15 @@ from defragtrees.rules.labels import (
     checked_pos_label,
     make_vocabulary,
 )
-from defragtrees.rules.parsing import ColumnWords, parse_conditions, read_condition
 from defragtrees.rules.profile import Evidence, TrainingRows
-from defragtrees.rules.text import (
-    Cells,
-    Explanation,
-    Paint,
-    condition_text,
-    decision_phrase,
-    detail_notes,
-    left_columns,
-    note_lines,
-    rule_tables,
-    table_text,
-    wrap_notes,
-)
+from defragtrees.rules.text import VIEWS, View
 from defragtrees.tables import check_finite, read_matrix
 
 __all__ = ["RuleModel"]
 
-UNORDERED = "These rules have no order, so they cannot be moved."
-
 
 @dataclass(frozen=True, eq=False, repr=False)
-class RuleModel(ByValue, ABC):
+class RuleModel(ByValue):
     """Base class of all rule models: rules that predict every row.
 
     `RuleList`, `RuleSet`, `Scorecard` and `RuleEnsemble` define how the predictions
@@ -154,21 +136,7 @@ class RuleModel(ByValue, ABC):
     training: TrainingRows | None = None
     evidence: Evidence | None = None
 
-    # Properties of a form
     form: ClassVar[str]  # its name, in settings and in rule files
-    _is_exclusive: ClassVar[bool] = False  # one rule alone predicts each row
-    _is_ordered: ClassVar[bool] = False  # rules before it take rows from a rule
-    _default_text: ClassVar[str] = "otherwise"  # what the default rule is called
-    _default_matches_all: ClassVar[bool] = False  # also rows that other rules match
-    _shows_estimates: ClassVar[bool] = True  # of single rules, without details
-    _shows_weights: ClassVar[bool] = False  # people need them to follow a prediction
-    # Texts: how to predict with the rules, for those who only have their text and for
-    # readers of a report; what follows the number of conditions in `size_text`.
-    _usage_text: ClassVar[str]
-    _reading_text: ClassVar[str]
-    _size: ClassVar[str]
-    _short_size: ClassVar[str] = "."
-    _fixed_text: ClassVar[str]  # why predictions of rules cannot be changed
 
     def __post_init__(self) -> None:
         names, classes = tuple(self.feature_names), self.classes or ()
@@ -197,7 +165,7 @@ class RuleModel(ByValue, ABC):
 
     def _check(self) -> None:
         """Raise ValueError if fields contradict each other."""
-        outcome = self.outcome
+        outcome, form = self.outcome, self._form
         if outcome.labels == ():
             raise ValueError(f"Rules for a {self.task} need their classes.")
         if self.classes is not None and not outcome.n_classes:
@@ -210,11 +178,11 @@ class RuleModel(ByValue, ABC):
         for k, rule in enumerate(self):
             try:
                 self._check_conditions(rule)
-                outcome.check_rule(rule, not self._is_exclusive)
+                outcome.check_rule(rule, not form.is_exclusive)
                 if not (is_finite(rule.weight) and rule.weight >= 0):
                     raise ValueError(f"A weight must be from 0; got {rule.weight!r}.")
                 points = rule.points or ()
-                if len(points) != self._n_points or not all(map(is_finite, points)):
+                if len(points) != form.n_points or not all(map(is_finite, points)):
                     raise ValueError(
                         "Each rule must have points where they add up, and none "
                         f"elsewhere, each a finite number; got points={rule.points!r} "
@@ -226,8 +194,7 @@ class RuleModel(ByValue, ABC):
         if self.training is not None:
             has_classes = outcome.n_classes > 0
             self.training.check(self.categories or (), outcome.n_moments, has_classes)
-        if self._has_costs:
-            self._check_decision()
+        form.check()
 
     def _check_intervals(self) -> None:
         """Raise ValueError for intervals that these rules cannot have."""
@@ -235,7 +202,7 @@ class RuleModel(ByValue, ABC):
         self.outcome.check_intervals(residuals, self.rate_bands)
         if residuals is None or residuals.edges is not None:
             return
-        if not self._is_exclusive or len(residuals.bands) != self.n_rules:
+        if not self._form.is_exclusive or len(residuals.bands) != self.n_rules:
             raise ValueError(
                 "residuals without edges must have a band per rule, and one rule must "
                 f"predict each row; got {len(residuals.bands)} for {self.n_rules} "
@@ -259,37 +226,30 @@ class RuleModel(ByValue, ABC):
                     f"that the feature does not have: {places!r}."
                 )
 
-    @property
-    def _n_points(self) -> int:
-        """Number of points of each rule."""
-        return 0
-
-    def _check_decision(self) -> None:
-        """Raise ValueError for a threshold or costs that predictions do not follow."""
-        if not self.outcome.n_classes:
-            raise ValueError(
-                "threshold and costs need rules for classes of which one predicts; got "
-                f"rules for a {self.task} with form={self.form!r}."
-            )
-        if not self._has_probabilities:
-            raise ValueError("threshold and costs need the distribution of each rule.")
-        decision = self.outcome.decision(self.threshold, self.costs)
-        shares = np.array([rule.distribution for rule in self], dtype=np.float64)
-        for rule, place in zip(self, decision.choose(shares).tolist(), strict=True):
-            label = (self.classes or ())[place]
-            if rule.prediction != label:
-                raise ValueError(
-                    "Each rule must predict the class that follows from its "
-                    f"distribution, which is {label!r}; got {rule.prediction!r}. "
-                    "Replace its prediction too."
-                )
-
     # Size and words
 
     @cached_property
     def outcome(self) -> Outcome:
         """What is predicted: its measures, texts and checks."""
         return make_outcome(self.task, self.classes, self.class_labels, self.pos_label)
+
+    @cached_property
+    def _form(self) -> Form:
+        """The rules and how they predict together."""
+        form = FORMS[self.form]
+        names = [field.name for field in dataclasses.fields(form)]
+        return form(**{name: getattr(self, name) for name in names})
+
+    def _with_form(self, form: Form, **changes: Any) -> Self:
+        """The rules of a form that was counted, as a validated rule model."""
+        given = {f.name: getattr(form, f.name) for f in dataclasses.fields(form)}
+        del given["outcome"]
+        return dataclasses.replace(self, **given | changes)
+
+    @property
+    def _view(self) -> View:
+        """What the rules print."""
+        return VIEWS[self.form](self)
 
     @property
     def n_rules(self) -> int:
@@ -314,33 +274,9 @@ class RuleModel(ByValue, ABC):
         return tuple(self.feature_names[j] for j in sorted(used))
 
     @property
-    def _unpredicted_classes(self) -> tuple[Any, ...]:
-        """The classes that are never predicted: no rule gives them any share."""
-        if not self.outcome.has_probabilities:
-            return ()
-        shares = np.array([rule.distribution for rule in self]).max(axis=0)
-        pairs = zip(self.classes or (), shares, strict=True)
-        return tuple(label for label, share in pairs if share <= 0)
-
-    @property
-    def _has_probabilities(self) -> bool:
-        """Whether each rule has the distribution that `predict_proba` needs."""
-        return all(rule.distribution is not None for rule in self)
-
-    @property
-    def _has_costs(self) -> bool:
-        """Whether costs or a threshold decide between classes."""
-        return self.costs is not None or self.threshold is not None
-
-    @property
-    def _training_rates(self) -> tuple[float, ...] | None:
-        """Rates of the classes in all training rows, if the rules have counted them."""
-        return None
-
-    @property
     def _class_rates(self) -> Floats | None:
         """Shares of the classes in all counted rows; None if unknown."""
-        rates = self._training_rates
+        rates = self._form.training_rates
         if self.classes and self.training is not None and self.training.target:
             rates = self.training.target
         return None if rates is None else np.array(rates) / sum(rates)
@@ -389,8 +325,7 @@ class RuleModel(ByValue, ABC):
         given = {name: words for name, words in given.items() if words is not None}
         return dataclasses.replace(self, **given)
 
-    # Predictions: each method for a table X calls one, with an underscore, for the
-    # matches of rules in it, a bool array of shape (n_samples, n_rules).
+    # Predictions
 
     def _encode(self, X: Rows) -> Floats:
         """X as numbers; checks the names and the number of its columns.
@@ -442,7 +377,7 @@ class RuleModel(ByValue, ABC):
         >>> rules.apply([[21.0, 3.0], [19.0, 3.0]]).tolist()
         [1, 2]
         """
-        return self._apply(self.covers(X))
+        return self._form.apply(self.covers(X))
 
     def predict(self, X: Rows) -> Values:
         """The prediction for each row: class labels, or numbers.
@@ -460,7 +395,7 @@ class RuleModel(ByValue, ABC):
         >>> rules.predict([[21.0, 3.0], [19.0, 3.0]]).tolist()
         ['yes', 'no']
         """
-        return self._predict(self.covers(X))
+        return self._form.predict(self.covers(X))
 
     def predict_proba(self, X: Rows) -> Floats:
         """Class probabilities of the rule that predicts, or of all that match together.
@@ -478,7 +413,7 @@ class RuleModel(ByValue, ABC):
         >>> rules.predict_proba([[21.0, 3.0], [19.0, 3.0]]).tolist()
         [[0.2, 0.8], [0.9, 0.1]]
         """
-        return self._predict_proba(self.covers(X))
+        return self._form.predict_proba(self.covers(X))
 
     def predict_frame(
         self,
@@ -532,13 +467,11 @@ class RuleModel(ByValue, ABC):
         """The columns of `predict_frame`, by name."""
         if best not in ("high", "low"):
             raise ValueError(f"best must be 'high' or 'low'; got {best!r}.")
-        columns = {
-            "prediction": self._predict(matches),
-            **self._further_columns(matches),
-        }
-        _, labels = self._reported(probabilities)
+        form = self._form
+        columns = {"prediction": form.predict(matches), **form.scores(matches)}
+        labels = form.reported_classes(probabilities)
         if labels or probabilities:
-            likely = self._predict_proba(matches)
+            likely = form.predict_proba(matches)
             for label in labels:
                 place = self.outcome.labels.index(label)
                 columns[f"probability {label}"] = likely[:, place]
@@ -547,15 +480,9 @@ class RuleModel(ByValue, ABC):
             columns |= {f"reason {k + 1}": texts[:, k] for k in range(reasons)}
         return columns
 
-    def _further_columns(self, matches: Flags) -> dict[str, Any]:
-        """The columns of `predict_frame` beside the prediction, by name."""
-        return {"rule": self._apply(matches) + 1}
-
-    def _reported(
-        self, probabilities: bool | None = None
-    ) -> tuple[list[str], tuple[Any, ...]]:
-        """Names of totals, and the classes whose probability is a column."""
-        return [], tuple(self.classes or ()) if probabilities else ()
+    def _as_edited(self) -> Any:
+        """The rules after an edit, which may have another form."""
+        return self
 
     def _scorecard(self, what: str) -> Any:
         """These rules, if they are a scorecard, for what only that can do."""
@@ -571,74 +498,6 @@ class RuleModel(ByValue, ABC):
             matches[:, k] = rule.covers(matrix)
         return matches
 
-    @abstractmethod
-    def _apply(self, matches: Flags) -> Places:
-        """The rule that predicts, or that has the most weight."""
-
-    @abstractmethod
-    def _predict(self, matches: Flags) -> Values:
-        """Predictions by which rules match."""
-
-    @abstractmethod
-    def _probabilities(self, matches: Flags) -> Floats:
-        """Class probabilities by which rules match."""
-
-    def _predict_codes(self, matches: Flags) -> Values:
-        """Predictions as class numbers, or numbers."""
-        return self.outcome.encode(self._predict(matches))
-
-    def _predict_proba(self, matches: Flags) -> Floats:
-        if not self.outcome.n_classes:
-            raise AttributeError("Rules for a number have no class probabilities.")
-        if not self._has_probabilities:
-            raise AttributeError(
-                "Class probabilities need a distribution in each rule; one has none. "
-                "Give each Rule its distribution."
-            )
-        return self._probabilities(matches)
-
-    def _decision_function(self, matches: Flags) -> Floats:
-        probabilities = self._predict_proba(matches)
-        decision = self.outcome.decision(self.threshold, self.costs)
-        return decision.scores(probabilities)
-
-    # Counts
-
-    def _members(self, matches: Flags) -> Flags:
-        """Which rows count for which rules, by which of them match."""
-        return matches.copy()
-
-    def _calibrated_by(self, matches: Flags) -> Values:
-        """A key of rows whose estimates and y are compared: the index of the rule."""
-        return self._apply(matches)
-
-    def _groups(self, matches: Flags) -> tuple[Any, Any]:
-        """Rows, and the rule that each counts for; a row may come more than once."""
-        rows, group = np.nonzero(self._members(matches))
-        return rows, group
-
-    def _n_matching(self, matches: Flags) -> Places:
-        """How many rules match each row, the default left out."""
-        return matches[:, :-1].sum(axis=1)
-
-    @classmethod
-    def _uncounted(cls, rule: Rule, n_points: int) -> Rule:
-        """A rule as this form takes it before rows are counted."""
-        return rule
-
-    def _with_weights(
-        self, counted: list[Rule], fit_points: Any
-    ) -> tuple[list[Rule], dict[str, Any]]:
-        """Counted rules with their weights or points, and other fields that change.
-
-        `fit_points` makes `FittedPoints` of the rules.
-        """
-        return counted, {}
-
-    def _on_scale_of(self, before: Any) -> Self:
-        """The rules with their points, if they have any, on the scale of others."""
-        return self
-
     # Text
 
     def __iter__(self) -> Iterator[Rule]:
@@ -647,55 +506,6 @@ class RuleModel(ByValue, ABC):
     def __len__(self) -> int:
         return self.n_rules
 
-    def _rows(self) -> list[dict[str, Any]]:
-        """One dict per rule, ready to show; every view of the rules starts here."""
-        return [
-            {
-                "rule": k,
-                "if": rule.text(),
-                "then": self._then_text(rule),
-                "n_conditions": rule.n_conditions,
-                "coverage": rule.coverage,
-                "share": rule.share,
-                "error": rule.error,
-                "weight": rule.weight,
-                "points": rule.points,
-                "n_rows": rule.n_rows,
-                **self.outcome.estimate(rule),
-                "estimate_text": ""
-                if self._shows_weights
-                else self.outcome.view.estimate(rule),
-            }
-            for k, rule in enumerate(self, start=1)
-        ]
-
-    def _then_text(self, rule: Rule, is_short: bool = False) -> str:
-        """What a rule predicts, or contributes to the prediction.
-
-        The short text has fewer digits.
-        """
-        write = (
-            self.outcome.view.short_prediction
-            if is_short
-            else self.outcome.view.prediction
-        )
-        return write(rule.prediction)
-
-    def _then_columns(self) -> dict[str, list[str]]:
-        """What rules predict or contribute, as columns of a table."""
-        return {
-            self.outcome.view.prediction_title: [self._then_text(rule) for rule in self]
-        }
-
-    @cached_property
-    def _shown_conditions(self) -> tuple[tuple[Condition, ...], ...]:
-        """The conditions of each rule as tables show them."""
-        return tuple(rule.conditions for rule in self.rules)
-
-    def _combination_text(self) -> str:
-        """How a prediction follows from several rules; empty where one predicts."""
-        return ""
-
     def __repr__(self) -> str:
         return (
             f"<{type(self).__name__}: {self.n_rules} rules, {len(self.features)} "
@@ -703,13 +513,7 @@ class RuleModel(ByValue, ABC):
         )
 
     def __str__(self) -> str:
-        return self._text()
-
-    def _text(self, details: bool = False, paint: Paint | None = None) -> str:
-        width = render.page_width()
-        edits = [render.plain(line) for line in edit_lines(self.edits)]
-        notes = wrap_notes([*note_lines(self), *edits], width)
-        return "\n\n".join(filter(None, [self._table(details, width, paint), notes]))
+        return self._view.text()
 
     def table(self, details: bool = False, width: int | None = None) -> str:
         """The rules as a text table, with one condition per line.
@@ -739,39 +543,11 @@ class RuleModel(ByValue, ABC):
         2  degrees > 20   yes     80 %
         3  otherwise      no      10 %
         """
-        return self._table(details, render.page_width() if width is None else width)
-
-    def _table(self, details: bool, width: int, paint: Paint | None = None) -> str:
-        tables = rule_tables(self, details, width)
-        text = "\n\n".join(table_text(cells, width, paint) for cells in tables)
-        legend = wrap_notes(detail_notes(self), width) if details else ""
-        return f"{text}\n\n{legend}" if legend else text
-
-    def _evidence_text(self) -> str:
-        """Where the estimates come from; empty where nobody counted."""
-        is_counted = any(rule.n_rows == rule.n_rows for rule in self)
-        text = self.evidence.text if self.evidence and is_counted else ""
-        is_of_model = any(rule.model_mean is not None for rule in self)
-        if self.classes and is_of_model and all(rule.rates is None for rule in self):
-            title = self.outcome.view.estimate_title()
-            by_model = f"{title} is estimated by the model, not from y."
-            text = " ".join(filter(None, [text, by_model]))
-        return text
+        width = render.page_width() if width is None else width
+        return self._view.table(details, width)
 
     def _repr_html_(self) -> str:
-        edits = "; ".join(render.plain(edit.text) for edit in self.edits)
-        edits = f"{EDITED} {edits}" if edits else ""
-        notes = " ".join(filter(None, [*note_lines(self), edits]))
-        tables = rule_tables(self, False, render.WIDTH)
-        last = len(tables) - 1
-        return "".join(
-            render.html_table(
-                header, rows, notes if k == last else "", left_columns(header)
-            )
-            for k, (header, rows) in enumerate(tables)
-        )
-
-    # Explanations
+        return self._view.html()
 
     def explain(self, X: Rows | Mapping[str, Any]) -> str | list[str]:
         """Explain predictions: the rules that match, and the values of the row.
@@ -805,101 +581,10 @@ class RuleModel(ByValue, ABC):
             rows = [rows.get(name) for name in self.feature_names]
         is_one = not hasattr(rows, "columns") and np.ndim(np.asarray(rows, object)) == 1
         matrix = self._encode(np.asarray([rows], dtype=object) if is_one else rows)
-        pairs = zip(matrix, self._explanations(matrix), strict=True)
-        texts: list[str] = [self._explanation_text(row, found) for row, found in pairs]
+        view = self._view
+        pairs = zip(matrix, view.explanations(matrix), strict=True)
+        texts: list[str] = [view.explanation_text(row, found) for row, found in pairs]
         return texts[0] if is_one else texts
-
-    def _explanations(self, matrix: Floats) -> Iterator[Explanation]:
-        """An Explanation for each row of a matrix that `_encode` made."""
-        matches = self._covers(matrix)
-        predictions, places = (
-            self._predict(matches).tolist(),
-            self._apply(matches).tolist(),
-        )
-        likely: list[Any] = [None] * len(places)
-        ends: list[Any] = [None] * len(places)
-        if self._has_probabilities:
-            likely = [tuple(row) for row in self._predict_proba(matches).tolist()]
-            ends = [
-                None if math.isnan(low) else (low, high)
-                for low, high in self._rate_interval(matches).tolist()
-            ]
-        parts = self._explained(matrix, matches, places)
-        for i, (averaged, failed) in enumerate(parts):
-            yield Explanation(
-                predictions[i], places[i], averaged, failed, likely[i], ends[i]
-            )
-
-    def _explained(
-        self, matrix: Floats, matches: Flags, places: list[int]
-    ) -> Iterator[tuple[Any, Any]]:
-        """For each row the rules that combine, and conditions that failed before."""
-        for members in self._members(matches):
-            yield tuple(np.flatnonzero(members).tolist()), ()
-
-    def _explanation_text(self, row: Floats, explanation: Explanation) -> render.Lines:
-        view, basis = self.outcome.view, self._basis(explanation)
-        write = view.prediction_of_points if self._n_points else view.prediction
-        parts = [f"Prediction: {write(explanation.answer)}", basis]
-        head = render.plain("; ".join(filter(None, parts)))
-        header, rows = self._explanation_cells(row, explanation)
-        width = render.page_width()
-        text = f"{wrap_notes([head], width)}\n\n{table_text((header, rows), width)}"
-        html = render.html_table(header, rows, "", left_columns(header))
-        return render.Lines(text, f"<p>{escape(head)}</p>{html}")
-
-    def _explanation_cells(self, row: Floats, explanation: Explanation) -> Cells:
-        """The rules that match, with what each contributes, as a table."""
-        header, rows = ["rule", "condition", "value"], []
-        for k in explanation.averaged or (explanation.rule,):
-            parts = self._contribution([*self][k])
-            header[3:] = parts
-            conditions = self._shown_conditions[k] if k < len(self.rules) else ()
-            values = [
-                (condition_text(self, c), self._value_text(row, c.feature))
-                for c in conditions
-            ]
-            for i, pair in enumerate(values or [(self._default_text, "")]):
-                added = parts.values() if i == 0 else [""] * len(parts)
-                rows.append(["" if i else str(k + 1), *pair, *added])
-        return header, [[render.plain(cell) for cell in line] for line in rows]
-
-    def _contribution(self, rule: Rule) -> dict[str, str]:
-        """What a rule contributes to a prediction of several, by its title."""
-        return {}
-
-    def _basis(self, explanation: Explanation) -> str:
-        """Probability, interval and rows of a prediction; empty if not counted."""
-        rule = [*self][explanation.rule]
-        if explanation.averaged:  # what was counted of one rule is not true of all
-            rule = Rule((), explanation.answer)
-        return self.outcome.view.basis(
-            rule, explanation.probabilities, explanation.interval
-        )
-
-    def _explanation_data(
-        self, explanation: Explanation, row: Floats
-    ) -> dict[str, Any]:
-        """The rules that combine in a row, as plain data for JSON."""
-        pairs = [(k + 1, [*self][k].weight) for k in explanation.averaged]
-        averaged = [{"rule": number, "weight": weight} for number, weight in pairs]
-        return {"averaged": averaged} if averaged else {}
-
-    @property
-    def _explanation_names(self) -> list[str]:
-        """What explains a prediction, as columns of a table with one line per row."""
-        return ["rule", "if", "values", "failed"]
-
-    def _value_text(self, row: Floats, feature: int) -> str:
-        value = float(row[feature])
-        if math.isnan(value):
-            return "missing"
-        labels = (self.categories or ())[feature]
-        if labels is None:
-            scale = self._vocabulary.scales[feature]
-            return dataclasses.replace(scale, is_grouped=True).text(value)
-        place = int(value)
-        return str(labels[place]) if place < len(labels) else "another category"
 
     # Intervals
 
@@ -928,8 +613,8 @@ class RuleModel(ByValue, ABC):
         >>> known.predict_interval([[25.0]], coverage=0.5).tolist()
         [[8.0, 9.5]]
         """
-        self._check_coverage(coverage)
-        return self._predict_interval(self.covers(X), coverage)
+        self._form.check_coverage(coverage)
+        return self._form.predict_interval(self.covers(X), coverage)
 
     def rate_interval(self, X: Rows) -> Floats:
         """95 % interval, for each row, of the rate of a class in rows like it.
@@ -956,112 +641,7 @@ class RuleModel(ByValue, ABC):
         >>> one.rate_interval([[21.0]]).round(3).tolist()
         [[0.043, 0.214]]
         """
-        return self._rate_interval(self.covers(X))
-
-    def _calibrated(self, X: Rows, y: Column) -> Self:
-        """The rules with intervals calibrated on other rows (split conformal)."""
-        return self._with_intervals(self._known_rows(self.covers(X), y))
-
-    def _known_rows(self, matches: Flags, y: Any) -> Floats:
-        """Prediction, rule and y of each row, by which rules match."""
-        self._check_numbers()
-        if y is None:
-            raise ValueError(
-                "y is needed to calibrate intervals; got None. Pass the numbers that "
-                "are true for these rows."
-            )
-        y = self.outcome.read(y, len(matches))
-        return np.column_stack([self._predict(matches), self._apply(matches), y])
-
-    def _with_intervals(self, rows: Floats) -> Self:
-        """The rules with the intervals of `_known_rows` that were not fitted on."""
-        if not len(rows):
-            raise ValueError(
-                "At least one row is needed to calibrate intervals; got none. Pass "
-                "rows that were not fitted on."
-            )
-        predictions, rule, y = rows.T
-        extremes = float(y.min()), float(y.max())
-        found = self._residuals(
-            predictions, rule.astype(np.intp), y, np.ones(len(y)), 0.0, extremes
-        )
-        return dataclasses.replace(self, residuals=found)
-
-    def _residuals(
-        self,
-        predictions: Floats,
-        rule: Places,
-        y: Floats,
-        weight: Floats,
-        leverage: Any,
-        extremes: tuple[float, float],
-    ) -> Residuals:
-        """Residuals of rows whose y has a share, the leverage, in its prediction."""
-        residuals = (y - predictions) / (1 - leverage)
-        if self._is_exclusive:
-            return Residuals.of(
-                residuals, rule, self.n_rules, weight, extremes=extremes
-            )
-        edges = band_edges(predictions, weight)
-        band = np.searchsorted(edges, predictions)
-        return Residuals.of(residuals, band, len(edges) + 1, weight, edges, extremes)
-
-    def _leverage(self, matches: Flags, weight: Floats) -> Floats:
-        """The share of a row in its own prediction, for patterns of rules that match.
-
-        `weight` is that of the rows of each pattern.
-        """
-        return np.zeros(len(matches))
-
-    def _check_coverage(self, coverage: Any, method: str = "refit") -> None:
-        """Raise ValueError for intervals that cannot be given.
-
-        `method` is the one that calibrates, for the message.
-        """
-        if not isinstance(coverage, (float, np.floating)) or not 0 < coverage < 1:
-            raise ValueError(
-                f"coverage must be a number between 0 and 1; got {coverage!r}. 0.9 is "
-                "for intervals that include y in nine rows of ten."
-            )
-        self._check_numbers()
-        if self.residuals is None:
-            raise ValueError(
-                "predict_interval needs rows with y; none were given. Call "
-                f"{method}(X, y) with rows that were not fitted on, or fit with y."
-            )
-        self.residuals.check_coverage(float(coverage))
-
-    def _predict_interval(self, matches: Flags, coverage: float) -> Floats:
-        rule, predictions = self._apply(matches), self._predict(matches)
-        assert self.residuals is not None  # by `_check_coverage`
-        return self.residuals.interval(predictions, rule, coverage)
-
-    def _rate_interval(self, matches: Flags) -> Floats:
-        if not self.outcome.n_classes:
-            raise ValueError(
-                "rate_interval is for classes; these rules predict numbers. Use "
-                "predict_interval."
-            )
-        if self.rate_bands is None:
-            return np.full((len(matches), 2), math.nan)
-        likely = self._predict_proba(matches)
-        if not self.outcome.is_binary:
-            chosen = self._predict_codes(matches)
-            return self.rate_bands.interval(likely[np.arange(len(matches)), chosen])
-        return self._band_ends(likely[:, 1])
-
-    def _band_ends(self, likely: Floats) -> Floats:
-        """Of two classes, intervals by the probability of the second."""
-        assert self.rate_bands is not None
-        ends = self.rate_bands.interval(likely)
-        return ends if self.outcome.positive_index else 1 - ends[:, ::-1]
-
-    def _check_numbers(self) -> None:
-        if self.outcome.n_classes:
-            raise AttributeError(
-                "Rules for classes have no intervals of predictions; use rate_interval "
-                "or predict_proba."
-            )
+        return self._form.rate_interval(self.covers(X))
 
     # Editing; rules count from 1, as printed
 
@@ -1091,19 +671,7 @@ class RuleModel(ByValue, ABC):
         >>> rules.drop(1, "wind").rules[0].text()
         'degrees > 30'
         """
-        k = self._place(rule)
-        if condition is not None:
-            conditions = list(self.rules[k].conditions)
-            del conditions[self._condition_place(self.rules[k], condition)]
-            if not conditions:
-                raise ValueError(
-                    f"A rule needs a condition; rule {k + 1} has no other. Drop the "
-                    "rule, or replace its condition."
-                )
-            return self._with_conditions(k, conditions, "remove")
-        kept = self.rules[:k] + self.rules[k + 1 :]
-        text = f"dropped rule {k + 1}: {self._rule_text(self.rules[k])}"
-        return self._edited(kept, Edit("drop", text, k + 1))
+        return editing.drop(self, rule, condition)
 
     def insert(self, rule: int, text: str, *, probability: float | None = None) -> Self:
         """Return a copy with one more rule, given as text.
@@ -1140,41 +708,7 @@ class RuleModel(ByValue, ABC):
         Edited after the fit:
         - inserted rule 1: if wind > 20 then no
         """
-        k = self._place(rule, with_default=True)
-        asked, then, predicted = str(text).rpartition(" then ")
-        if not then:
-            raise ValueError(
-                "A rule is written as conditions, then what it predicts: if age <= 40 "
-                f"then yes; got {shown(text)}."
-            )
-        conditions = parse_conditions(asked.strip().removeprefix("if "), self._words)
-        made = self._inserted(tuple(conditions), predicted.strip(), probability)
-        made = made.named(self._vocabulary)
-        rules = (*self.rules[:k], made, *self.rules[k:])
-        edit = Edit("insert", f"inserted rule {k + 1}: {self._rule_text(made)}", k + 1)
-        return self._edited(rules, edit)
-
-    def _inserted(
-        self, conditions: tuple[Condition, ...], text: str, probability: float | None
-    ) -> Rule:
-        """A rule with these conditions that predicts what a text says."""
-        shares, rates = self.default.distribution, self._class_rates
-        if shares is not None and rates is not None:
-            shares = tuple(rates.tolist())
-        made = Rule(conditions, self.default.prediction, shares)
-        made = self.outcome.with_prediction(made, self._read_answer(text))
-        if probability is not None:
-            made = self.outcome.with_probability(made, probability)
-        if self._has_costs:
-            decision = self.outcome.decision(self.threshold, self.costs)
-            [follows] = self.outcome.decode(decision.choose([made.distribution]))
-            if made.prediction != follows:
-                raise ValueError(
-                    f"Costs or a threshold decide here, and predict {follows} from the "
-                    f"probabilities of this rule. Give a probability from which "
-                    f"{made.prediction} follows, such as probability=0.9."
-                )
-        return made
+        return editing.insert(self, rule, text, probability)
 
     def replace(self, rule: int, text: str, condition: int | str | None = None) -> Self:
         """Return a copy in which one rule has other conditions, given as text.
@@ -1197,23 +731,7 @@ class RuleModel(ByValue, ABC):
         >>> rules.replace(2, "18 < degrees <= 30").edits[0].text
         'rule 2: degrees > 20 became 18 < degrees <= 30'
         """
-        k = self._place(rule)
-        before = self.rules[k]
-        if condition is None:
-            conditions = [*parse_conditions(text, self._words)]
-        else:
-            place = self._condition_place(before, condition)
-            conditions = list(before.conditions)
-            conditions[place] = read_condition(text, self._words)
-            features = [c.feature for c in conditions]
-            repeated = [j for j in features if features.count(j) > 1]
-            if repeated:
-                raise ValueError(
-                    "A rule must have one condition for each column; it would have two "
-                    f"on {self._vocabulary.names[repeated[0]]!r}. Replace all "
-                    "conditions of the rule, or that one."
-                )
-        return self._with_conditions(k, conditions, "replace")
+        return editing.replace(self, rule, text, condition)
 
     def set_prediction(self, rule: int, prediction: Any) -> Self:
         """Return a copy in which one rule predicts something else; probabilities stay.
@@ -1230,17 +748,7 @@ class RuleModel(ByValue, ABC):
         >>> rules.set_prediction(2, "no").edits[0].text
         'rule 2 predicts no, not yes: if degrees > 20'
         """
-        k = self._place(rule, with_default=True)
-        made = [*self]
-        before, changed = made[k], self._with_answer(made[k], prediction)
-        made[k] = changed.named(self._vocabulary)
-        text = (
-            f"rule {k + 1} predicts {self._then_text(changed)}, not "
-            f"{self._then_text(before)}: "
-            f"{'if ' if changed.conditions else ''}{made[k].text()}"
-        )
-        edit = Edit("prediction", text, k + 1)
-        return self._edited(made[:-1], edit, default=made[-1])
+        return editing.set_prediction(self, rule, prediction)
 
     def with_threshold(self, threshold: float | None) -> Self:
         """Return a copy that predicts a class from a certain probability on.
@@ -1261,12 +769,7 @@ class RuleModel(ByValue, ABC):
         >>> rules.with_threshold(0.25).edits[0].text
         'predicts yes if P(yes) >= 0.25'
         """
-        self._check_probabilities("with_threshold")
-        if threshold is not None:
-            self.outcome.decision(threshold)  # checks it as it is given
-            if self.outcome.positive_index == 0:
-                threshold = threshold_of_second(float(threshold))
-        return self._decided("threshold", self.outcome.decision(threshold))
+        return editing.with_threshold(self, threshold)
 
     def with_costs(self, costs: Any) -> Self:
         """Return a copy that predicts the class with the lowest expected cost.
@@ -1287,8 +790,7 @@ class RuleModel(ByValue, ABC):
         >>> costly.edits[0].text
         'costs: yes predicted for no 1, no predicted for yes 5'
         """
-        self._check_probabilities("with_costs")
-        return self._decided("costs", self.outcome.decision(costs=costs))
+        return editing.with_costs(self, costs)
 
     def with_class_weight(self, class_weight: Any) -> Self:
         """Return a copy in which an error costs the weight of its true class.
@@ -1306,36 +808,7 @@ class RuleModel(ByValue, ABC):
         >>> [rule.prediction for rule in rules.with_class_weight({"yes": 3})]
         ['yes', 'yes', 'no']
         """
-        self._check_probabilities("with_class_weight")
-        rates = self._class_rates
-        if rates is None and str(class_weight) == "balanced":
-            raise ValueError(
-                "class_weight='balanced' needs the shares of the classes; these rules "
-                "have none. Pass a dict from class to weight, or refit the rules."
-            )
-        decision = self.outcome.decision(rates=rates, class_weight=class_weight)
-        return self._decided("costs", decision)
-
-    def _check_probabilities(self, what: str) -> None:
-        if not (self.outcome.n_classes and self._has_probabilities):
-            raise ValueError(
-                f"{what} needs rules for classes, each with its distribution; got "
-                f"rules for a {self.task}. Set other predictions instead."
-            )
-
-    def _decided(self, action: str, decision: Any) -> Self:
-        """The rules with predictions that a decision makes from their probabilities."""
-        chosen = decision.choose([rule.distribution for rule in self])
-        labels = self.outcome.decode(chosen).tolist()
-        made = [
-            rule
-            if rule.prediction == label
-            else dataclasses.replace(rule, prediction=label, error=math.nan)
-            for rule, label in zip(self, labels, strict=True)
-        ]
-        given = {"threshold": decision.threshold, "costs": decision.stated_costs}
-        text = decision_phrase(self.outcome, **given)
-        return self._with_rules(made, Edit(action, text), **given)
+        return editing.with_class_weight(self, class_weight)
 
     def move(self, rule: int, to: int) -> Self:
         """Return a copy with one rule moved to another position.
@@ -1350,142 +823,7 @@ class RuleModel(ByValue, ABC):
         >>> rules.move(2, 1).rules[0].text()
         'degrees > 20'
         """
-        k, place = self._place(rule), self._place(to)
-        order = [i for i in range(len(self.rules)) if i != k]
-        order.insert(place, k)
-        text = f"moved rule {k + 1} to {place + 1}: {self._rule_text(self.rules[k])}"
-        return self._edited([self.rules[i] for i in order], Edit("move", text, k + 1))
-
-    @property
-    def _editable(self) -> dict[str, bool]:
-        """Which of "prediction", "points" and "move" change something in this form."""
-        follows = self._has_costs if self._is_exclusive else True
-        follows = follows and self.outcome.has_probabilities
-        return {
-            "prediction": not (follows or self._n_points),
-            "points": self._n_points > 0,
-            "move": self._is_exclusive,
-        }
-
-    def _not_editable_text(self) -> str:
-        """Why some of `_editable` are False; may be empty."""
-        if self._editable["prediction"]:
-            return "" if self._is_exclusive else UNORDERED
-        return self._fixed_text
-
-    def _read_answer(self, text: str) -> Any:
-        """What `set_prediction` takes, from a text: a class as it is, or a number."""
-        return self.outcome.view.parse(text)
-
-    def _with_answer(self, rule: Rule, answer: Any) -> Rule:
-        """A rule with another prediction, if that does not follow from others."""
-        if not self._editable["prediction"]:
-            raise ValueError(
-                "The prediction follows from probabilities and cannot be set. Drop or "
-                "replace the rule, or refit it on other rows."
-            )
-        return self.outcome.with_prediction(rule, answer)
-
-    def _edited(
-        self, rules: Iterable[Rule], edit: Edit, default: Rule | None = None
-    ) -> Self:
-        """The model with changed rules, without counts that are no longer true."""
-        changed = [*rules, self.default if default is None else default]
-
-        def counted(every: list[Rule]) -> Iterator[tuple[Any, Any]]:
-            """Conditions of each rule, and of the rules that take rows from it."""
-            asked = [rule.conditions for rule in every]
-            for k, conditions in enumerate(asked):
-                is_rest = k == len(asked) - 1 and not self._default_matches_all
-                is_after = self._is_exclusive or is_rest
-                yield conditions, frozenset(asked[:k]) if is_after else None
-
-        before = dict(counted([*self]))
-        made = [
-            rule
-            if before.get(conditions, "changed") == others
-            else dataclasses.replace(rule, **UNMEASURED)
-            for rule, (conditions, others) in zip(
-                changed, counted(changed), strict=True
-            )
-        ]
-        return self._with_rules(made, edit, residuals=None, rate_bands=None)
-
-    def _with_rules(self, made: list[Rule], edit: Edit, **changes: Any) -> Self:
-        """The model with other rules, without the scores of the rules before."""
-        if self.training is not None:
-            changes["training"] = dataclasses.replace(
-                self.training, error=None, agreement=None
-            )
-        edits = (*self.edits, edit)
-        return dataclasses.replace(
-            self, rules=tuple(made[:-1]), default=made[-1], edits=edits, **changes
-        )
-
-    def _with_conditions(
-        self, k: int, conditions: list[Condition], action: str
-    ) -> Self:
-        before = self.rules[k]
-        changed = dataclasses.replace(
-            before,
-            conditions=tuple(conditions),
-            coverage=math.nan,
-            alone=None,
-            **UNMEASURED,
-        ).named(self._vocabulary)
-        made = (*self.rules[:k], changed, *self.rules[k + 1 :])
-        text = f"rule {k + 1}: {before.text()} became {changed.text()}"
-        return self._edited(made, Edit(action, text, k + 1))
-
-    @property
-    def _words(self) -> ColumnWords:
-        """The words of conditions: names, categories, scales, whole numbers."""
-        conditions = [c for rule in self.rules for c in rule.conditions]
-        integers = {c.feature for c in conditions if c.is_integer}
-        if self.training is not None:
-            # Conditions on a column are better evidence than its rows of today.
-            asked = {c.feature for c in conditions}
-            columns = [c for c in self.training.columns if c.feature not in asked]
-            integers |= {column.feature for column in columns if column.is_integer}
-        return ColumnWords(
-            *self._vocabulary, frozenset(integers), columns=self.feature_names
-        )
-
-    def _rule_text(self, rule: Rule) -> str:
-        """A rule as it stands in the list of changes: if ... then ..."""
-        head = f"if {rule.text()} then" if rule.conditions else rule.text()
-        return f"{head} {self._then_text(rule)}"
-
-    def _place(self, number: Any, with_default: bool = False) -> int:
-        """From the number of a rule to its place in `rules`."""
-        most = len(self.rules) + with_default
-        try:
-            place = operator.index(number)
-        except TypeError:
-            place = 0
-        if isinstance(number, bool) or not 1 <= place <= most:
-            last = "" if with_default else "; the last rule, without conditions, stays"
-            raise ValueError(
-                f"A rule is given by its number from 1 to {most}; got {number!r}. Take "
-                f"one that is printed{last}."
-            )
-        return place - 1
-
-    def _condition_place(self, rule: Rule, condition: int | str) -> int:
-        """The place of a condition in a rule, by its number or its column."""
-        features = [c.feature for c in rule.conditions]
-        shown_names = [self._vocabulary.names[j] for j in features]
-        for names in ([self.feature_names[j] for j in features], shown_names):
-            if condition in names:
-                return names.index(str(condition))
-        is_number = isinstance(condition, int) and not isinstance(condition, bool)
-        if not is_number or not 1 <= int(condition) <= len(features):
-            raise ValueError(
-                f"A condition is given by its number from 1 to {len(features)} or its "
-                f"column, one of {shown_names}; got {condition!r}. Take one that it "
-                "has."
-            )
-        return int(condition) - 1
+        return editing.move(self, rule, to)
 
     # Methods that need packages above this one, which are imported when called
 
@@ -1800,7 +1138,7 @@ class RuleModel(ByValue, ABC):
         >>> RuleModel.from_dict(rules.to_dict()) == rules
         True
         """
-        from defragtrees.rules.forms import FORMS
+        from defragtrees.rules import MODELS
 
         _check_format(data)
         try:
@@ -1831,7 +1169,7 @@ class RuleModel(ByValue, ABC):
                 fields["training"] = TrainingRows.from_dict(fields["training"])
             if fields.get("evidence") is not None:
                 fields["evidence"] = Evidence.from_dict(fields["evidence"])
-            return FORMS[form](**fields)
+            return MODELS[form](**fields)
         except (LookupError, TypeError, AttributeError, ValueError) as error:
             why = " ".join(str(error).split()).rstrip(".")
             raise ModelFileError(

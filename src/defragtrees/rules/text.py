@@ -1,127 +1,38 @@
-"""Text of rule models: tables and lines of rules, scores, calibration."""
+"""What rule models print: tables, notes, explanations, scores and calibration.
 
+A `View` has the text of one form; all views of rules (print, HTML, Markdown, reports)
+are made of its cells and notes.
+"""
+
+import dataclasses
 import math
 import textwrap
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from functools import cached_property
+from html import escape
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 
 from defragtrees._utils import formatting as render
-from defragtrees._utils.types import Floats
+from defragtrees._utils.types import Flags, Floats
 from defragtrees.outcomes.base import Outcome
 from defragtrees.outcomes.decision import positive_threshold
 from defragtrees.outcomes.points import reachable_totals
 from defragtrees.outcomes.text import LEAST_APART
-from defragtrees.rules.conditions import Condition
+from defragtrees.rules.conditions import Condition, Rule
 
 if TYPE_CHECKING:
+    from defragtrees.rules.forms import PointsForm
     from defragtrees.rules.model import RuleModel
-
 
 MOST_TOTALS = 9  # totals of points that are printed with their probability
 LEAST_RATIO = 0.1  # part of a small rate by which another must differ from it
 LEAST_CONDITION = 32  # columns for conditions beside details; else these come below
 TEXT_COLUMNS = ("if", "then", "condition", "value", "match")  # aligned to the left
-
-
-@dataclass(frozen=True)
-class Explanation:
-    """Why rules predict one row as they do; rules are given by their index."""
-
-    answer: Any
-    rule: int  # that predicts or, where several combine, has the most weight
-    averaged: tuple[int, ...]  # the rules that combine; empty where one predicts
-    # Each rule before the one that predicts, and its first condition that fails; empty
-    # where rules are not in order.
-    failed: tuple[tuple[int, Condition], ...]
-    probabilities: tuple[float, ...] | None = None
-    interval: tuple[float, float] | None = None  # of the rate of a class
-
-
-# Rules as a table: one function makes the cells of all views.
-
-Cell = str | tuple[str, ...]  # a tuple has one entry per line
-Cells = tuple[list[str], list[list[Cell]]]  # header and rows
-Paint = Callable[[str, str], str]  # from a column and a line of a cell to it in colour
-
-
-def rule_cells(rules: "RuleModel", *, details: bool = False) -> Cells:
-    """Header and cells of the table that print, HTML, Markdown and LaTeX show.
-
-    The cell of the column "if" is a tuple with one condition per entry. A column in
-    which nothing was measured is left out.
-
-    Examples
-    --------
-    >>> from defragtrees import Condition, Rule, RuleList
-    >>> conditions = Condition(0, lower=30.0), Condition(1, upper=9.0)
-    >>> rules = RuleList((Rule(conditions, 5.0),), Rule((), 2.0), ("degrees", "wind"),
-    ...                  "regression")
-    >>> header, [first, last] = rule_cells(rules)
-    >>> header, first
-    (['#', 'if', 'prediction'], ['1', ('degrees > 30', 'and wind <= 9'), '5'])
-    """
-    columns: dict[str, Any] = {
-        "#": [str(k + 1) for k in range(rules.n_rules)],
-        "if": [_condition_lines(rules, k) for k in range(rules.n_rules)],
-        **rules._then_columns(),
-    }
-    if rules._shows_estimates or details:
-        columns |= _measured(_estimate_columns(rules))
-    if details:
-        columns |= _measured(_detail_columns(rules))
-    return _cells(columns)
-
-
-def _condition_lines(rules: "RuleModel", k: int) -> tuple[str, ...]:
-    if k == len(rules.rules):
-        return (rules._default_text,)
-    if not rules.rules[k].conditions:  # written by hand: it matches every row
-        return (rules.rules[k].text(),)
-    first, *others = (
-        condition_text(rules, condition) for condition in rules._shown_conditions[k]
-    )
-    return first, *(f"and {text}" for text in others)
-
-
-def condition_text(
-    rules: "RuleModel", condition: Condition, name: str | None = None
-) -> str:
-    """A condition for people: large numbers have separators.
-
-    `name` replaces that of the feature.
-    """
-    before, shown, after = condition.parts(*rules._vocabulary.styled(is_grouped=True))
-    return render.plain(f"{before}{shown if name is None else name}{after}")
-
-
-def _estimate_columns(rules: "RuleModel") -> dict[str, list[str]]:
-    n_rows = [
-        "" if math.isnan(rule.n_rows) else render.count(rule.n_rows) for rule in rules
-    ]
-    return {**rules.outcome.view.estimate_columns(rules), "rows": n_rows}
-
-
-def _detail_columns(rules: "RuleModel") -> dict[str, list[str]]:
-    outcome = rules.outcome
-    columns = {
-        **outcome.view.detail_columns(rules),
-        "share": [_share_text(rule.share) for rule in rules],
-        "coverage": [_share_text(rule.coverage) for rule in rules],
-    }
-    if columns["coverage"][:-1] == columns["share"][:-1]:
-        del columns["coverage"]
-    if _shows_errors(rules):
-        columns[outcome.view.agreement_title] = [
-            "" if math.isnan(rule.error) else outcome.view.agreement(rule.error)
-            for rule in rules
-        ]
-    columns["alone"] = [outcome.view.alone(rule) for rule in rules]
-    return columns
-
-
+EDITED = "Edited after the fit:"  # above or before the texts of edits
+UNORDERED = "These rules have no order, so they cannot be moved."
 DETAILS = {
     "observed": "rows of the class whose probability is shown",
     "share": "share of all rows that the rule {predicts}",
@@ -130,19 +41,827 @@ DETAILS = {
     "RMSE": "root mean squared distance to what the rules imitate",
     "alone": "rate or mean of all rows that the rule matches, whatever the order",
 }
+SOURCES = (("rules", ""), ("model", "model_"))
+MAYBE_TRAINED = "may be trained on these rows"  # a model, and then looks too good
+
+Cell = str | tuple[str, ...]  # a tuple has one entry per line
+Cells = tuple[list[str], list[list[Cell]]]  # header and rows
+Paint = Callable[[str, str], str]  # from a column and a line of a cell to it in colour
 
 
-def _shows_errors(rules: "RuleModel") -> bool:
-    """Whether errors of single rules are shown, as their estimates do not say them."""
-    return rules._shows_estimates and rules.outcome.view.shows_errors(rules)
+@dataclass(frozen=True)
+class Explanation:
+    """Why rules predict one row as they do; rules are given by their index."""
+
+    prediction: Any
+    rule: int  # that predicts or, where several combine, has the most weight
+    combined: tuple[int, ...]  # the rules that combine; empty where one predicts
+    # Each rule before the one that predicts, and its first condition that fails; empty
+    # where rules are not in order.
+    failed: tuple[tuple[int, Condition], ...]
+    probabilities: tuple[float, ...] | None = None
+    interval: tuple[float, float] | None = None  # of the rate of a class
+    totals: tuple[float, ...] = ()  # of points
 
 
-def _share_text(value: float) -> str:
-    return "" if math.isnan(value) else render.percent(value)
+@dataclass(frozen=True)
+class View:
+    """What the rule models of one form print; the base class has what all forms share.
+
+    A form replaces the texts and, where its rules do not simply predict, `then_text`,
+    `then_columns`, `contribution` and `matching`.
+
+    Examples
+    --------
+    >>> from defragtrees import Condition, Rule, RuleList
+    >>> conditions = Condition(0, lower=30.0), Condition(1, upper=9.0)
+    >>> rules = RuleList((Rule(conditions, 5.0),), Rule((), 2.0), ("degrees", "wind"),
+    ...                  "regression")
+    >>> header, [first, last] = rules._view.cells()
+    >>> header, first
+    (['#', 'if', 'prediction'], ['1', ('degrees > 30', 'and wind <= 9'), '5'])
+    """
+
+    rules: "RuleModel"
+
+    default_text: ClassVar[str] = "otherwise"  # what the default rule is called
+    shows_estimates: ClassVar[bool] = True  # of single rules, without details
+    # How to predict with the rules, for those who only have their text and for readers
+    # of a report; what follows the number of conditions in `size_text`.
+    usage: ClassVar[str]
+    reading: ClassVar[str]
+    size: ClassVar[str]
+    short_size: ClassVar[str] = "."
+    fixed: ClassVar[str]  # why predictions of rules cannot be changed
+
+    @property
+    def outcome(self) -> Outcome:
+        """What is predicted."""
+        return self.rules.outcome
+
+    @property
+    def y_view(self) -> Any:
+        """Texts about predictions, rates and measures."""
+        return self.rules.outcome.view
+
+    # What a form says
+
+    def combination(self) -> str:
+        """How a prediction follows from several rules; empty where one predicts."""
+        return ""
+
+    def then_text(self, rule: Rule, is_short: bool = False) -> str:
+        """What a rule predicts, or contributes to the prediction.
+
+        The short text has fewer digits.
+        """
+        digits = 3 if is_short else None
+        text: str = self.y_view.prediction(rule.prediction, digits)
+        return text
+
+    def then_columns(self) -> dict[str, list[str]]:
+        """What rules predict or contribute, as columns of a table."""
+        return {
+            self.y_view.prediction_title: [self.then_text(rule) for rule in self.rules]
+        }
+
+    def contribution(self, rule: Rule) -> dict[str, str]:
+        """What a rule contributes to a prediction of several, by its title."""
+        return {}
+
+    @cached_property
+    def conditions(self) -> tuple[tuple[Condition, ...], ...]:
+        """The conditions of each rule as tables show them."""
+        return tuple(rule.conditions for rule in self.rules.rules)
+
+    def total_text(self) -> str:
+        """What the total of points stands for; empty where none add up."""
+        return ""
+
+    def total_cells(self) -> Cells | None:
+        """Totals of points of two classes, and the probability of each; else None."""
+        return None
+
+    def contradictions(self) -> list[str]:
+        """Which rules have points that contradict their own rates."""
+        return []
+
+    def matching(
+        self, matrix: Floats, matches: Flags, places: list[int]
+    ) -> Iterator[tuple[tuple[int, ...], tuple[tuple[int, Condition], ...]]]:
+        """For each row the rules that combine, and conditions that failed before."""
+        for members in self.rules._form.members(matches):
+            yield tuple(np.flatnonzero(members).tolist()), ()
+
+    # Tables and notes
+
+    def text(self, details: bool = False, paint: Paint | None = None) -> str:
+        """The rules as they are printed."""
+        width = render.page_width()
+        table = self.table(details, width, paint)
+        notes = wrap_notes([*self.notes(), *self.edit_lines()], width)
+        return "\n\n".join(filter(None, [table, notes]))
+
+    def html(self) -> str:
+        """The rules as a notebook shows them."""
+        edits = "; ".join(render.plain(edit.text) for edit in self.rules.edits)
+        notes = " ".join([*self.notes(), *([f"{EDITED} {edits}"] if edits else [])])
+        *tables, last = self.tables(False, render.WIDTH)
+        return "".join(
+            [html_table(cells) for cells in tables] + [html_table(last, notes)]
+        )
+
+    def table(self, details: bool, width: int, paint: Paint | None = None) -> str:
+        """The rules as tables that are at most so many columns wide."""
+        tables = self.tables(details, width)
+        text = "\n\n".join(table_text(cells, width, paint) for cells in tables)
+        legend = wrap_notes(self.legend(), width) if details else ""
+        return f"{text}\n\n{legend}" if legend else text
+
+    def tables(self, details: bool, width: int) -> list[Cells]:
+        """The tables of a print: rules, details where they need their own, totals."""
+        tables = [self.cells(details=details)]
+        if details:
+            header, rows = tables[0]
+            others = [j for j, title in enumerate(header) if title != "if"]
+            lines: list[Sequence[Cell]] = [header, *rows]
+            taken = sum(2 + max(len(str(line[j])) for line in lines) for j in others)
+            if width - taken < LEAST_CONDITION:
+                further = {} if self.shows_estimates else self._estimate_columns()
+                further |= self._detail_columns()
+                tables = [self.cells(), _cells(self._numbers() | _measured(further))]
+        total = self.total_cells()
+        return [*tables, total] if total else tables
+
+    def cells(self, *, details: bool = False) -> Cells:
+        """Header and cells of the table that print, HTML, Markdown and LaTeX show.
+
+        The cell of the column "if" is a tuple with one condition per entry. A column in
+        which nothing was measured is left out.
+        """
+        columns: dict[str, Any] = self._numbers()
+        columns["if"] = [self._condition_lines(k) for k in range(self.rules.n_rules)]
+        columns |= self.then_columns()
+        if self.shows_estimates or details:
+            columns |= _measured(self._estimate_columns())
+        if details:
+            columns |= _measured(self._detail_columns())
+        return _cells(columns)
+
+    def _numbers(self) -> dict[str, list[str]]:
+        return {"#": [str(k + 1) for k in range(self.rules.n_rules)]}
+
+    def _condition_lines(self, k: int) -> tuple[str, ...]:
+        if k == len(self.rules.rules):
+            return (self.default_text,)
+        if not self.conditions[k]:  # written by hand: it matches every row
+            return (self.rules.rules[k].text(),)
+        first, *others = map(self.condition_text, self.conditions[k])
+        return first, *(f"and {text}" for text in others)
+
+    def condition_text(self, condition: Condition, name: str | None = None) -> str:
+        """A condition for people: large numbers have separators.
+
+        `name` replaces that of the feature.
+        """
+        words = self.rules._vocabulary.styled(is_grouped=True)
+        before, shown, after = condition.parts(*words)
+        return render.plain(f"{before}{shown if name is None else name}{after}")
+
+    def _estimate_columns(self) -> dict[str, list[str]]:
+        n_rows = [
+            "" if math.isnan(rule.n_rows) else render.count(rule.n_rows)
+            for rule in self.rules
+        ]
+        return {**self.y_view.estimate_columns(self.rules), "rows": n_rows}
+
+    def _detail_columns(self) -> dict[str, list[str]]:
+        rules, outcome = self.rules, self.outcome
+        columns = {
+            **outcome.view.detail_columns(rules),
+            "share": [_share_text(rule.share) for rule in rules],
+            "coverage": [_share_text(rule.coverage) for rule in rules],
+        }
+        if columns["coverage"][:-1] == columns["share"][:-1]:
+            del columns["coverage"]
+        if self._shows_errors:
+            columns[outcome.view.agreement_title] = [
+                "" if math.isnan(rule.error) else outcome.view.agreement(rule.error)
+                for rule in rules
+            ]
+        columns["alone"] = [outcome.view.alone(rule) for rule in rules]
+        return columns
+
+    @property
+    def _shows_errors(self) -> bool:
+        """Whether errors are shown: estimates of single rules do not imply them."""
+        return self.shows_estimates and self.y_view.shows_errors(self.rules)
+
+    def legend(self) -> list[str]:
+        """What the columns of details mean."""
+        header, _ = self.cells(details=True)
+        predicts = "predicts" if self.rules._form.is_exclusive else "matches"
+        return [
+            f"{name}: {DETAILS[name].format(predicts=predicts)}"
+            for name in header
+            if name in DETAILS
+        ]
+
+    def notes(self) -> list[str]:
+        """Notes below a table: how rules combine, and where estimates come from."""
+        decision = self.decision_text()
+        notes = [self.combination(), *self.contradictions(), decision, self.evidence()]
+        return [render.plain(note) for note in notes if note]
+
+    def edit_lines(self) -> list[str]:
+        """The changes after the fit, as lines under a title."""
+        lines = [f"- {render.plain(edit.text)}" for edit in self.rules.edits]
+        return [EDITED, *lines] if lines else []
+
+    def evidence(self) -> str:
+        """Where the estimates come from; empty where nobody counted."""
+        rules = self.rules
+        is_counted = any(rule.n_rows == rule.n_rows for rule in rules)
+        texts = [rules.evidence.text] if rules.evidence and is_counted else []
+        is_of_model = any(rule.model_mean is not None for rule in rules)
+        if rules.classes and is_of_model and all(rule.rates is None for rule in rules):
+            rate = self.y_view.estimate_title()
+            texts.append(f"{rate} is estimated by the model, not from y.")
+        return " ".join(texts)
+
+    def decision_text(self, head: str = "Predicts", at_least: str = ">=") -> str:
+        """How a class is chosen from probabilities; empty if it is the most probable.
+
+        Examples
+        --------
+        >>> from defragtrees import Rule, RuleList
+        >>> rule = Rule((), "bad", (0.8, 0.2))
+        >>> rules = RuleList((), rule, ("a",), "classification", ("good", "bad"),
+        ...                  threshold=0.15)
+        >>> print(rules._view.decision_text())
+        Predicts bad if P(bad) >= 0.15.
+        """
+        rules = self.rules
+        if rules.threshold is not None:
+            return f"{head} {_threshold_text(self.outcome, rules.threshold, at_least)}."
+        if rules.costs is None:
+            return ""
+        return (
+            f"{head} the class with the lowest expected cost. "
+            f"Costs: {_costs_text(self.outcome, rules.costs)}."
+        )
+
+    # One line or record per rule
+
+    def rows(self) -> list[dict[str, Any]]:
+        """One dict per rule with its texts and what was measured."""
+        return [
+            {
+                "rule": k,
+                "if": rule.text(),
+                "then": self.then_text(rule),
+                "n_conditions": rule.n_conditions,
+                "coverage": rule.coverage,
+                "share": rule.share,
+                "error": rule.error,
+                "weight": rule.weight,
+                "points": rule.points,
+                "n_rows": rule.n_rows,
+                **self.outcome.estimate(rule),
+                "estimate_text": ""
+                if self.rules._form.has_weights
+                else self.y_view.estimate(rule),
+            }
+            for k, rule in enumerate(self.rules, start=1)
+        ]
+
+    def rule_text(self, rule: Rule) -> str:
+        """A rule in a list of changes: if ... then ..."""
+        head = f"if {rule.text()} then" if rule.conditions else rule.text()
+        return f"{head} {self.then_text(rule)}"
+
+    def lines(self) -> list[str]:
+        """One line per rule, with exact numbers; conditions can be read back."""
+        rules, lines = self.rules, []
+        for rule, row in zip(rules, self.rows(), strict=True):
+            # Without separators, so that a program reads numbers too.
+            then = row["then"] if rules.classes else row["then"].replace(",", "")
+            head = f"if {row['if']} then" if rule.conditions else self.default_text
+            text = f"{row['rule']}. {head} {then}"
+            if row["estimate_text"]:
+                text += f": {row['estimate_text']}"
+            if rules._form.has_weights:
+                text += f", weight {render.number(rule.weight)}"
+            if not math.isnan(row["share"]):
+                evidence = f"{render.percent(row['share'])} of rows"
+                if self._shows_errors and not math.isnan(row["error"]):
+                    evidence += f", {self.y_view.agreement_phrase(row['error'])}"
+                text += f"  [{evidence}]"
+            lines.append(render.plain(text))
+        return lines
+
+    def not_editable(self) -> str:
+        """Why predictions cannot be changed, or rules not be moved; may be empty."""
+        form = self.rules._form
+        if form.editable["prediction"]:
+            return "" if form.is_exclusive else UNORDERED
+        return self.fixed
+
+    # Explanations of predictions
+
+    def explanations(self, matrix: Floats) -> Iterator[Explanation]:
+        """An Explanation for each row of an encoded matrix."""
+        form, matches = self.rules._form, self.rules._covers(matrix)
+        predictions, places = form.predict(matches).tolist(), form.apply(matches)
+        likely: list[Any] = [None] * len(places)
+        ends: list[Any] = [None] * len(places)
+        if form.has_probabilities:
+            likely = [tuple(row) for row in form.predict_proba(matches).tolist()]
+            ends = [
+                None if math.isnan(low) else (low, high)
+                for low, high in form.rate_interval(matches).tolist()
+            ]
+        totals = [
+            tuple(render.round_to(value, 9) for value in row)
+            for row in form.totals(matches).tolist()
+        ]
+        parts = self.matching(matrix, matches, places.tolist())
+        for i, (combined, failed) in enumerate(parts):
+            yield Explanation(
+                predictions[i],
+                int(places[i]),
+                combined,
+                failed,
+                likely[i],
+                ends[i],
+                totals[i],
+            )
+
+    def explanation_text(self, row: Floats, explanation: Explanation) -> render.Lines:
+        """The prediction of a row and its reasons, as text and HTML."""
+        basis = self.basis(explanation)
+        # A sum of exact points has digits that nobody wrote down.
+        digits = 9 if self.rules._form.is_sum else None
+        answer = self.y_view.prediction(explanation.prediction, digits)
+        parts = [f"Prediction: {answer}", basis]
+        head = render.plain("; ".join(filter(None, parts)))
+        cells, width = self.explanation_cells(row, explanation), render.page_width()
+        text = f"{wrap_notes([head], width)}\n\n{table_text(cells, width)}"
+        return render.Lines(text, f"<p>{escape(head)}</p>{html_table(cells)}")
+
+    def explanation_cells(self, row: Floats, explanation: Explanation) -> Cells:
+        """The rules that match, with what each contributes, as a table."""
+        header: list[str] = ["rule", "condition", "value"]
+        rows: list[list[Cell]] = []
+        for k in explanation.combined or (explanation.rule,):
+            parts = self.contribution([*self.rules][k])
+            header[3:] = parts
+            conditions = self.conditions[k] if k < len(self.rules.rules) else ()
+            values = [
+                (self.condition_text(c), self._value_text(row, c.feature))
+                for c in conditions
+            ]
+            for i, pair in enumerate(values or [(self.default_text, "")]):
+                added = parts.values() if i == 0 else [""] * len(parts)
+                cells = ["" if i else str(k + 1), *pair, *added]
+                rows.append([render.plain(cell) for cell in cells])
+        return header, rows
+
+    def basis(self, explanation: Explanation) -> str:
+        """Probability, interval and rows of a prediction; empty if not counted."""
+        rule = [*self.rules][explanation.rule]
+        if explanation.combined:  # what was counted of one rule is not true of all
+            rule = Rule((), explanation.prediction)
+        text: str = self.y_view.basis(
+            rule, explanation.probabilities, explanation.interval
+        )
+        return text
+
+    def explanation_data(self, explanation: Explanation) -> dict[str, Any]:
+        """The rules that combine in a row, as plain data for JSON."""
+        pairs = [(k + 1, [*self.rules][k].weight) for k in explanation.combined]
+        averaged = [{"rule": number, "weight": weight} for number, weight in pairs]
+        return {"averaged": averaged} if averaged else {}
+
+    @property
+    def explanation_names(self) -> list[str]:
+        """What explains a prediction, as columns of a table with one line per row."""
+        return ["rule", "if", "values", "failed"]
+
+    def _value_text(self, row: Floats, feature: int) -> str:
+        value = float(row[feature])
+        if math.isnan(value):
+            return "missing"
+        labels = (self.rules.categories or ())[feature]
+        if labels is None:
+            scale = self.rules._vocabulary.scales[feature]
+            return dataclasses.replace(scale, is_grouped=True).text(value)
+        place = int(value)
+        return str(labels[place]) if place < len(labels) else "another category"
+
+    # Scores and calibration; `scores` are what `evaluate` gives
+
+    def size_text(self, scores: Mapping[str, Any], is_short: bool = False) -> str:
+        """Number of rules and conditions and, unless short, how many match per row."""
+        if scores["n_rules"] == 1:
+            return "1 rule without conditions."
+        coverage, overlap = render.share(scores["coverage"]), scores["overlap"]
+        ending = self.short_size if is_short else self.size
+        mean = f"{scores['mean_conditions']:.1f} conditions each"
+        ending = ending.format(coverage=coverage, overlap=f"{overlap:.2f}")
+        return f"{scores['n_rules']} rules with {mean}{ending}"
+
+    def scores_text(
+        self,
+        scores: Mapping[str, Any],
+        where: str,
+        is_short: bool = False,
+        is_new: bool = False,
+    ) -> str:
+        """The size of the rules, and their scores beside those of the model, if any.
+
+        `where` names the rows; `is_new`: the model was not trained on them. The short
+        text leaves out how many rules match per row.
+        """
+        header, lines = self.score_cells(scores)
+        header[0] = f"on {where}"
+        if "model_error" in scores and not is_new:
+            header[-1] += f" ({MAYBE_TRAINED})"
+        width = render.page_width()
+        parts = [wrap_notes([self.size_text(scores, is_short)], width)]
+        parts += [render.text_table(header, lines)] if lines else []
+        parts.append(wrap_notes([" ".join(self.score_notes(scores))], width))
+        return "\n\n".join(filter(None, parts))
+
+    def score_cells(
+        self, scores: Mapping[str, Any], is_short: bool = False
+    ) -> tuple[list[str], list[list[str]]]:
+        """Scores of the rules beside those of the model, as header and cells.
+
+        The short table has only those measures that fit into a narrow table.
+        """
+        outcome, has_costs = self.outcome, self.rules._form.has_costs
+        sources = [
+            (label, prefix)
+            for label, prefix in SOURCES
+            if f"{prefix}fidelity" in scores or f"{prefix}error" in scores
+        ]
+        measures = outcome.view.measure_titles(
+            narrow=is_short,
+            also="expected_cost" if has_costs else None,
+            has_costs=has_costs,
+        )
+        measures["fidelity"] = "agreement with the model"
+        lines = []
+        for name, label in measures.items():
+            cells = []
+            for _, prefix in sources:
+                value = scores.get(f"{prefix}{name}")
+                text = "" if value is None else outcome.view.measure(value)
+                cells.append("–" if value is not None and math.isnan(value) else text)
+            if any(cells):
+                lines.append([label, *cells])
+        return ["", *(label for label, _ in sources)], lines
+
+    def score_notes(
+        self, scores: Mapping[str, Any], is_short: bool = False
+    ) -> list[str]:
+        """What one has to know to read a table of scores, in sentences.
+
+        Of a short table, without those on measures that it leaves out.
+        """
+        outcome, form, notes = self.outcome, self.rules._form, []
+        names = [m.label for m in outcome.measures() if m.is_of_class]
+        if names and "precision" in scores and not is_short:
+            whose = "means over the classes, as is AUC"
+            if outcome.is_binary:
+                whose = f"those of {self._class_name(outcome.positive_class)}"
+            of_class = f"{', '.join(names[:-1])} and {names[-1]} are ".capitalize()
+            notes.append(f"{of_class}{whose}.")
+        if form.has_costs and "model_error" in scores:
+            notes.append("The model is measured with the same decision.")
+        missing = form.unpredicted_classes
+        if missing:
+            labels = ", ".join(map(self._class_name, missing[:5]))
+            notes.append(f"No rule predicts {labels}{', ...' if missing[5:] else ''}.")
+        return notes
+
+    def _class_name(self, label: Any) -> str:
+        return render.plain(self.y_view.prediction(label))
+
+    def calibration_text(self, rows: Sequence[Mapping[str, Any]], where: str) -> str:
+        """Estimates of each rule or total and what is observed in other rows.
+
+        `rows` are what `metrics.calibration` gave, and `where` names the other rows.
+        """
+        outcome = self.outcome
+        text = outcome.view.rate
+        is_many = outcome.link == "softmax"
+        lines, head = [], ""
+        for row in rows:
+            head, cell = calibrated_unit(row)
+            line = [cell] if head else []
+            if is_many:
+                line.append(self._class_name(row["class"]))
+            if row["n_rows"]:
+                line += [text(row[name]) for name in ("estimated", "observed")]
+                line.append(f"{text(row['low'])} to {text(row['high'])}")
+            else:
+                line += [""] * 3
+            lines.append([*line, f"{row['n_rows']:,.6g}"])
+        header = [*([head] if head else []), *(["class"] if is_many else [])]
+        header += ["estimated", "observed", "95 % interval", "rows"]
+        title = f"Estimated and observed on {where}"
+        if outcome.is_binary:
+            title += f", for {self._class_name(outcome.positive_class)}"
+        mean = f"Mean difference over rows: {outcome.view.gap(mean_gap(rows))}."
+        return f"{title}:\n{render.text_table(header, lines)}\n{mean}"
 
 
-def _measured(columns: dict[str, list[str]]) -> dict[str, list[str]]:
-    return {name: texts for name, texts in columns.items() if any(texts)}
+class ListView(View):
+    """What a rule list prints."""
+
+    usage: ClassVar[str] = (
+        "Apply the rules in order. The first rule whose conditions all match "
+        "predicts; skip the rules after it."
+    )
+    reading: ClassVar[str] = (
+        "The rules apply in order: the first one that matches a row predicts it."
+    )
+    short_size: ClassVar[str] = (
+        "; all but the default rule match {coverage} of the rows."
+    )
+    size: ClassVar[str] = f"{short_size[:-1]}, {{overlap}} per row."
+    fixed: ClassVar[str] = (
+        "The prediction of a rule follows from its probabilities and the costs, so it "
+        "cannot be changed here."
+    )
+
+    def combination(self) -> str:
+        is_one = len(self.rules.rules) < 2
+        return "" if is_one else "Rules apply in order; the first match predicts."
+
+    @cached_property
+    def conditions(self) -> tuple[tuple[Condition, ...], ...]:
+        """The values of each condition that can still reach its rule.
+
+        A rule before it with one condition takes all rows that this condition accepts.
+        """
+        shown, taken = [], list[Condition]()
+        for rule in self.rules.rules:
+            conditions = []
+            for condition in rule.conditions:
+                before = [c for c in taken if c.feature == condition.feature]
+                # As often as there are conditions: each may make another one adjoin.
+                for other in before * len(before):
+                    condition = condition.without(other)
+                conditions.append(condition)
+            shown.append(tuple(conditions))
+            if len(rule.conditions) == 1 and self.rules._form.is_ordered:
+                taken += rule.conditions
+        return tuple(shown)
+
+    def matching(
+        self, matrix: Floats, matches: Flags, places: list[int]
+    ) -> Iterator[tuple[tuple[int, ...], tuple[tuple[int, Condition], ...]]]:
+        # Of each rule the first condition that fails, in rows where one does.
+        failing = [
+            np.argmin([c.covers(matrix[:, c.feature]) for c in rule.conditions], axis=0)
+            if rule.conditions
+            else np.zeros(len(matrix), int)
+            for rule in self.rules.rules
+        ]
+        for i, place in enumerate(places):
+            first = [self.conditions[k][failing[k][i]] for k in range(place)]
+            yield (), tuple(enumerate(first))
+
+    def explanation_cells(self, row: Floats, explanation: Explanation) -> Cells:
+        header, rows = super().explanation_cells(row, explanation)
+        rows = [[*line, "yes"] for line in rows]
+        for k, condition in explanation.failed if self.rules._form.is_ordered else ():
+            value = self._value_text(row, condition.feature)
+            line = [str(k + 1), self.condition_text(condition), value, "no"]
+            rows.append([render.plain(cell) for cell in line])
+        return [*header, "match"], rows
+
+
+class TreeView(ListView):
+    """What the leaves of a tree print."""
+
+    usage: ClassVar[str] = "Exactly one rule matches each row and predicts it."
+    reading: ClassVar[str] = (
+        "The rules are the leaves of one tree: exactly one of them matches each row, "
+        "and it predicts."
+    )
+    short_size: ClassVar[str] = "."
+    size: ClassVar[str] = "; exactly one of them matches each row."
+
+    def combination(self) -> str:
+        return ""
+
+
+class StandaloneView(View):
+    """What standalone rules print."""
+
+    usage: ClassVar[str] = (
+        "Each rule stands alone: its rate is that of all rows that it matches. "
+        "Where several rules match, the prediction is their mean, weighted by rows."
+    )
+    reading: ClassVar[str] = usage
+    size: ClassVar[str] = (
+        ", each with the rate of all rows that it matches; they match {coverage} of "
+        "the rows, {overlap} per row."
+    )
+    fixed: ClassVar[str] = (
+        "Standalone rules have no order, and where several match their probabilities "
+        "decide. A rule can be dropped and its conditions changed."
+    )
+
+    def combination(self) -> str:
+        if not self.rules.rules:
+            return ""
+        return (
+            "Each rule stands alone. Where several match, the prediction is their "
+            "mean, weighted by rows."
+        )
+
+    def contribution(self, rule: Rule) -> dict[str, str]:
+        rows = {"rows": render.count(rule.n_rows)}
+        return {**self.y_view.contribution(rule), **rows}
+
+    def matching(
+        self, matrix: Floats, matches: Flags, places: list[int]
+    ) -> Iterator[tuple[tuple[int, ...], tuple[tuple[int, Condition], ...]]]:
+        for members, failed in super().matching(matrix, matches, places):
+            yield members if len(members) > 1 else (), failed
+
+
+class AverageView(View):
+    """What averaged rules print."""
+
+    default_text: ClassVar[str] = "always"
+    usage: ClassVar[str] = (
+        "The prediction is the mean of the predictions of all rules that match, "
+        "weighted by their weights."
+    )
+    reading: ClassVar[str] = usage
+    size: ClassVar[str] = (
+        "; on average {overlap} of them match per row, and the last one matches all. "
+        "The prediction is their mean by weight."
+    )
+    fixed: ClassVar[str] = (
+        "Averaged rules have no order and predict together. A rule can be dropped and "
+        "its conditions changed."
+    )
+
+    def combination(self) -> str:
+        return "The prediction is the mean of all rules that match, by weight."
+
+    def then_text(self, rule: Rule, is_short: bool = False) -> str:
+        if is_short:
+            return super().then_text(rule, True)
+        text: str = self.y_view.outputs(rule)
+        return text
+
+    def then_columns(self) -> dict[str, list[str]]:
+        # The table has a column for the probability.
+        predictions = [self.y_view.prediction(rule.prediction) for rule in self.rules]
+        weights = [render.rounded(rule.weight) for rule in self.rules]
+        return {self.y_view.prediction_title: predictions, "weight": weights}
+
+    def contribution(self, rule: Rule) -> dict[str, str]:
+        weight = {"weight": render.rounded(rule.weight)}
+        return {**self.y_view.contribution(rule), **weight}
+
+
+class PointsView(View):
+    """What a scorecard prints."""
+
+    default_text: ClassVar[str] = "base"
+    shows_estimates: ClassVar[bool] = False  # rates of single conditions do not add up
+    usage: ClassVar[str] = (
+        "Add up the points of the base and of every rule that matches."
+    )
+    reading: ClassVar[str] = (
+        "The points of the base and of every rule that matches add up."
+    )
+    size: ClassVar[str] = (
+        "; on average {overlap} of them match per row. Their points and those of the "
+        "base add up."
+    )
+    fixed: ClassVar[str] = (
+        "Points add up in any order, so rules cannot be moved; the points of each can "
+        "be changed."
+    )
+
+    @property
+    def _form(self) -> "PointsForm":
+        return cast("PointsForm", self.rules._form)
+
+    def combination(self) -> str:
+        return render.plain(
+            "Add up the points of the base and of all rules that match: the total is "
+            f"{self.total_text()}."
+        )
+
+    def total_text(self) -> str:
+        text: str = self.y_view.total(self._form.unit, self._form.origin)
+        return text
+
+    def then_text(self, rule: Rule, is_short: bool = False) -> str:
+        points = rule.points or ()
+        text: str = self.y_view.points(
+            [render.round_to(value) for value in points] if is_short else points
+        )
+        return text
+
+    def then_columns(self) -> dict[str, list[str]]:
+        lines = [self.contribution(rule) for rule in self.rules]
+        return {title: [line[title] for line in lines] for title in lines[0]}
+
+    def contribution(self, rule: Rule) -> dict[str, str]:
+        # One column of points, or one per class.
+        labels = self.outcome.labels
+        titles = ["points"]
+        if self.outcome.n_points > 1:
+            titles = [self.y_view.label(label) for label in labels]
+        return dict(zip(titles, map(render.signed, rule.points or ()), strict=True))
+
+    def total_cells(self) -> Cells | None:
+        rules, outcome, form = self.rules, self.outcome, self._form
+        if not outcome.is_binary or not rules.rules:
+            return None
+        totals = _shown_totals([rule.points[0] for rule in rules if rule.points])
+        values = form.values_of(totals[:, None])
+        likely = outcome.linked(values)
+        chosen = outcome.decide_points(values, rules.threshold, rules.costs)
+        ends: Any = [None] * len(totals)
+        if rules.rate_bands is not None:
+            ends = form.band_ends(likely[:, 1])
+        rows: list[list[Cell]] = []
+        for total, shares, end, label in zip(totals, likely, ends, chosen, strict=True):
+            digits = 0 if end is None else render.percent_digits(*end)
+            rate = render.percent(shares[outcome.positive_index], digits)
+            interval = [] if end is None else [render.percent_range(*end)]
+            rows.append(
+                [render.grouped(total), rate, *interval, self._class_name(label)]
+            )
+        interval = [outcome.view.interval_title] if rules.rate_bands else []
+        return ["total", outcome.view.estimate_title(), *interval, "then"], rows
+
+    def contradictions(self) -> list[str]:
+        outcome, rates = self.outcome, self.rules.default.rates
+        if not outcome.is_binary or rates is None:
+            return []
+        place = int(outcome.positive_index or 0)
+        every, label = rates[place], outcome.view.label(outcome.positive_class)
+        near = min(LEAST_APART, LEAST_RATIO * min(rates))
+        is_for_it = self._form.scored_class == outcome.positive_class
+        notes = []
+        for k, rule in enumerate(self.rules.rules, start=1):
+            points = (rule.points or (0.0,))[0]
+            rate = every if rule.rates is None else rule.rates[place]
+            is_more = rate > every
+            is_alike = not points or abs(rate - every) <= near
+            if is_alike or (points > 0) == (is_more == is_for_it):
+                continue
+            digits = render.percent_digits(*sorted((rate, every)))
+            notes.append(
+                render.plain(
+                    f"Rule {k} {'adds' if points > 0 else 'subtracts'} points although "
+                    f"{label} is {'more' if is_more else 'less'} frequent in its rows "
+                    f"({render.percent(rate, digits)}) than in all "
+                    f"({render.percent(every, digits)}): points count given the other "
+                    "rules."
+                )
+            )
+        return notes
+
+    def explanation_cells(self, row: Floats, explanation: Explanation) -> Cells:
+        header, rows = super().explanation_cells(row, explanation)
+        totals = map(render.grouped, explanation.totals)
+        return header, [*rows, ["", "total", "", *totals]]
+
+    def explanation_data(self, explanation: Explanation) -> dict[str, Any]:
+        pairs = [(k + 1, [*self.rules][k].points or ()) for k in explanation.combined]
+        added = [{"rule": number, "points": list(points)} for number, points in pairs]
+        return {"added": added, "total": list(explanation.totals)}
+
+    @property
+    def explanation_names(self) -> list[str]:
+        return [*self.rules._form.score_names, "points", "values"]
+
+
+VIEWS: dict[str, type[View]] = {
+    "list": ListView,
+    "tree": TreeView,
+    "standalone": StandaloneView,
+    "points": PointsView,
+    "average": AverageView,
+}
+
+
+# Parts of tables
 
 
 def _cells(columns: Mapping[str, Sequence[Cell]]) -> Cells:
@@ -152,9 +871,16 @@ def _cells(columns: Mapping[str, Sequence[Cell]]) -> Cells:
         return render.plain(cell)
 
     rows = zip(*columns.values(), strict=True)
-    return [*map(render.plain, columns)], [
-        [plain(cell) for cell in row] for row in rows
-    ]
+    header = [*map(render.plain, columns)]
+    return header, [[plain(cell) for cell in row] for row in rows]
+
+
+def _measured(columns: dict[str, list[str]]) -> dict[str, list[str]]:
+    return {name: texts for name, texts in columns.items() if any(texts)}
+
+
+def _share_text(value: float) -> str:
+    return "" if math.isnan(value) else render.percent(value)
 
 
 def left_columns(header: Sequence[str]) -> list[int]:
@@ -169,145 +895,10 @@ def table_text(cells: Cells, width: int, paint: Paint | None = None) -> str:
     return render.text_table(header, rows, left=left, width=width, paint=paint)
 
 
-def rule_tables(rules: "RuleModel", details: bool, width: int) -> list[Cells]:
-    """The tables of a print: rules, details where they need their own, totals."""
-    tables = [rule_cells(rules, details=details)]
-    if details:
-        header, rows = tables[0]
-        others = [j for j, title in enumerate(header) if title != "if"]
-        taken = sum(
-            2 + max(len(str(cell)) for cell in (header[j], *(row[j] for row in rows)))
-            for j in others
-        )
-        if width - taken < LEAST_CONDITION:
-            columns = {"#": [str(k + 1) for k in range(rules.n_rules)]}
-            tables = [rule_cells(rules), _cells(columns | _measured(_further(rules)))]
-    total = total_cells(rules)
-    return [*tables, total] if total else tables
-
-
-def _further(rules: "RuleModel") -> dict[str, list[str]]:
-    """The columns that only details have."""
-    if rules._shows_estimates:
-        return _detail_columns(rules)
-    return _estimate_columns(rules) | _detail_columns(rules)
-
-
-def note_lines(rules: "RuleModel") -> list[str]:
-    """What stands below a table: how rules combine, and where estimates come from."""
-    notes = [
-        rules._combination_text(),
-        *contradictions(rules),
-        decision_text(rules),
-        rules._evidence_text(),
-    ]
-    return [render.plain(note) for note in notes if note]
-
-
-def total_text(rules: Any) -> str:
-    """What the total of points stands for; empty where none add up."""
-    if rules.form != "points":
-        return ""
-    return rules.outcome.view.total(rules.unit, rules.origin)
-
-
-def total_cells(rules: Any) -> Cells | None:
-    """Totals of points of two classes, and the probability of each; else None."""
-    outcome = rules.outcome
-    if rules.form != "points" or not outcome.is_binary or not rules.rules:
-        return None
-    totals = _shown_totals([rule.points[0] for rule in rules if rule.points])
-    values = rules.values_of(totals[:, None])
-    likely = outcome.linked(values)
-    chosen = outcome.decide_points(values, rules.threshold, rules.costs)
-    ends: Any = [None] * len(totals)
-    if rules.rate_bands is not None:
-        ends = rules._band_ends(likely[:, 1])
-    rows: list[list[Cell]] = []
-    for total, shares, end, label in zip(totals, likely, ends, chosen, strict=True):
-        digits = 0 if end is None else render.percent_digits(*end)
-        line = [
-            render.grouped(total),
-            render.percent(shares[outcome.positive_index], digits),
-            "" if end is None else render.percent_range(*end),
-            render.plain(outcome.view.prediction(label)),
-        ]
-        rows.append(line if rules.rate_bands else [*line[:2], line[3]])
-    interval = [outcome.view.interval_title] if rules.rate_bands else []
-    return ["total", outcome.view.estimate_title(), *interval, "then"], rows
-
-
-def _shown_totals(points: list[float]) -> Floats:
-    """Totals for a table: all that can be reached, or a few in even steps."""
-    totals = reachable_totals(points)
-    if len(totals) <= MOST_TOTALS:
-        return totals
-    span = totals[-1] - totals[0]
-    power = 10.0 ** math.floor(math.log10(span / MOST_TOTALS))
-    factors = (1, 2, 5, 10) if power == 1 else (1, 2, 2.5, 5, 10)
-    step = next(f * power for f in factors if span <= f * power * MOST_TOTALS)
-    first, last = math.ceil(totals[0] / step), math.floor(totals[-1] / step)
-    # Rounded, as 3 * 0.1 has digits that nobody wants to read.
-    return np.array([float(f"{k * step:.9g}") for k in range(first, last + 1)])
-
-
-def contradictions(rules: Any) -> list[str]:
-    """Which rules of a scorecard have points that contradict their own rates."""
-    outcome, rates = rules.outcome, rules.default.rates
-    if rules.form != "points" or not outcome.is_binary or rates is None:
-        return []
-    place = int(outcome.positive_index or 0)
-    every, label = rates[place], outcome.view.label(outcome.positive_class)
-    near = min(LEAST_APART, LEAST_RATIO * min(rates))
-    is_for_it = rules.scored_class == outcome.positive_class
-    notes = []
-    for k, rule in enumerate(rules.rules, start=1):
-        points = (rule.points or (0.0,))[0]
-        rate = every if rule.rates is None else rule.rates[place]
-        is_more = rate > every
-        is_alike = not points or abs(rate - every) <= near
-        if is_alike or (points > 0) == (is_more == is_for_it):
-            continue
-        digits = render.percent_digits(*sorted((rate, every)))
-        notes.append(
-            render.plain(
-                f"Rule {k} {'adds' if points > 0 else 'subtracts'} points although "
-                f"{label} is {'more' if is_more else 'less'} frequent in its rows "
-                f"({render.percent(rate, digits)}) than in all "
-                f"({render.percent(every, digits)}): points count given the other "
-                "rules."
-            )
-        )
-    return notes
-
-
-def size_text(
-    rules: "RuleModel", scores: Mapping[str, Any], is_short: bool = False
-) -> str:
-    """Number of rules and conditions and, unless short, how many match per row.
-
-    `scores` are what `evaluate` gives.
-    """
-    if scores["n_rules"] == 1:
-        return "1 rule without conditions."
-    ending = (rules._short_size if is_short else rules._size).format(
-        coverage=render.share(scores["coverage"]), overlap=f"{scores['overlap']:.2f}"
-    )
-    return (
-        f"{scores['n_rules']} rules with {scores['mean_conditions']:.1f} conditions "
-        f"each{ending}"
-    )
-
-
-def detail_notes(rules: "RuleModel") -> list[str]:
-    """What the columns of details mean."""
-    header, _ = rule_cells(rules, details=True)
-    predicts = "predicts" if rules._is_exclusive else "matches"
-    return [
-        f"{name}: {DETAILS[name].format(predicts=predicts)}"
-        for name in header
-        if name in DETAILS
-    ]
+def html_table(cells: Cells, notes: str = "") -> str:
+    """Cells and what stands below them, as HTML."""
+    header, rows = cells
+    return render.html_table(header, rows, notes, left_columns(header))
 
 
 def wrap_notes(notes: Sequence[str], width: int) -> str:
@@ -323,53 +914,18 @@ def wrap_notes(notes: Sequence[str], width: int) -> str:
     )
 
 
-def rule_lines(rules: "RuleModel") -> list[str]:
-    """One line per rule, with exact numbers; conditions can be read back."""
-    lines = []
-    shows_errors = _shows_errors(rules)
-    for rule, row in zip(rules, rules._rows(), strict=True):
-        # Without separators, so that a program reads numbers too.
-        then = row["then"] if rules.classes else row["then"].replace(",", "")
-        if not rule.conditions:
-            text = f"{row['rule']}. {rules._default_text} {then}"
-        else:
-            text = f"{row['rule']}. if {row['if']} then {then}"
-        if row["estimate_text"]:
-            text += f": {row['estimate_text']}"
-        if rules._shows_weights:
-            text += f", weight {render.number(rule.weight)}"
-        if not math.isnan(row["share"]):
-            evidence = f"{render.percent(row['share'])} of rows"
-            if shows_errors and not math.isnan(row["error"]):
-                evidence += f", {rules.outcome.view.agreement_phrase(row['error'])}"
-            text += f"  [{evidence}]"
-        lines.append(render.plain(text))
-    return lines
-
-
-def decision_text(
-    rules: "RuleModel", head: str = "Predicts", at_least: str = ">="
-) -> str:
-    """How a class is chosen from probabilities; empty if it is the most probable.
-
-    Examples
-    --------
-    >>> from defragtrees import Rule, RuleList
-    >>> rule = Rule((), "bad", (0.8, 0.2))
-    >>> rules = RuleList((), rule, ("a",), "classification", ("good", "bad"),
-    ...                  threshold=0.15)
-    >>> print(decision_text(rules))
-    Predicts bad if P(bad) >= 0.15.
-    """
-    outcome = rules.outcome
-    if rules.threshold is not None:
-        return f"{head} {_threshold_text(outcome, rules.threshold, at_least)}."
-    if rules.costs is None:
-        return ""
-    return (
-        f"{head} the class with the lowest expected cost. "
-        f"Costs: {_costs_text(outcome, rules.costs)}."
-    )
+def _shown_totals(points: list[float]) -> Floats:
+    """Totals for a table: all that can be reached, or a few in even steps."""
+    totals = reachable_totals(points)
+    if len(totals) <= MOST_TOTALS:
+        return totals
+    span = totals[-1] - totals[0]
+    power = 10.0 ** math.floor(math.log10(span / MOST_TOTALS))
+    factors = (1, 2, 5, 10) if power == 1 else (1, 2, 2.5, 5, 10)
+    step = next(f * power for f in factors if span <= f * power * MOST_TOTALS)
+    first, last = math.ceil(totals[0] / step), math.floor(totals[-1] / step)
+    # Rounded, as 3 * 0.1 has digits that nobody wants to read.
+    return np.array([render.round_to(k * step, 9) for k in range(first, last + 1)])
 
 
 def decision_phrase(outcome: Outcome, threshold: Any, costs: Any) -> str:
@@ -407,130 +963,6 @@ def _costs_text(outcome: Outcome, costs: Sequence[Sequence[float]]) -> str:
     return render.plain(", ".join(pairs))
 
 
-SOURCES = (("rules", ""), ("model", "model_"))
-MAYBE_TRAINED = "may be trained on these rows"  # a model, and then looks too good
-
-
-def scores_text(
-    rules: "RuleModel",
-    scores: Mapping[str, Any],
-    where: str,
-    is_short: bool = False,
-    is_new: bool = False,
-) -> str:
-    """The size of the rules, and their scores beside those of the model, if any.
-
-    `scores` are what `evaluate` gives, and `where` names the rows;
-    `is_new`: the model was not trained on them. The short text leaves out
-    how many rules match per row.
-    """
-    header, lines = score_cells(rules, scores)
-    header[0] = f"on {where}"
-    if "model_error" in scores and not is_new:
-        header[-1] += f" ({MAYBE_TRAINED})"
-    width = render.page_width()
-    parts = [wrap_notes([size_text(rules, scores, is_short)], width)]
-    parts += [render.text_table(header, lines)] if lines else []
-    parts.append(wrap_notes([" ".join(score_notes(rules, scores))], width))
-    return "\n\n".join(filter(None, parts))
-
-
-def score_cells(
-    rules: "RuleModel", scores: Mapping[str, Any], is_short: bool = False
-) -> tuple[list[str], list[list[str]]]:
-    """Scores of the rules beside those of the model, as header and cells.
-
-    The short table has only those measures that fit into a narrow table.
-    """
-    outcome = rules.outcome
-    sources = [
-        (label, prefix)
-        for label, prefix in SOURCES
-        if f"{prefix}fidelity" in scores or f"{prefix}error" in scores
-    ]
-    also = "expected_cost" if rules._has_costs else None
-    measures = outcome.view.measure_titles(
-        narrow=is_short, also=also, has_costs=rules._has_costs
-    )
-    measures["fidelity"] = "agreement with the model"
-    lines = []
-    for name, label in measures.items():
-        values = [scores.get(f"{prefix}{name}") for _, prefix in sources]
-        cells = [_cell(value, outcome) for value in values]
-        if any(cells):
-            lines.append([label, *cells])
-    return ["", *(label for label, _ in sources)], lines
-
-
-def score_notes(
-    rules: "RuleModel", scores: Mapping[str, Any], is_short: bool = False
-) -> list[str]:
-    """What one has to know to read a table of scores, in sentences.
-
-    Of a short table, without those on measures that it leaves out.
-    """
-    notes = [] if is_short else [_class_note(rules, scores)]
-    if rules._has_costs and "model_error" in scores:
-        notes.append("The model is measured with the same decision.")
-    missing = rules._unpredicted_classes
-    if missing:
-        names = ", ".join(_class_name(rules, label) for label in missing[:5])
-        notes.append(f"No rule predicts {names}{', ...' if missing[5:] else ''}.")
-    return [note for note in notes if note]
-
-
-def _cell(value: float | None, outcome: Outcome) -> str:
-    if value is None:
-        return ""
-    return "–" if math.isnan(value) else outcome.view.measure(value)
-
-
-def _class_note(rules: "RuleModel", scores: Mapping[str, Any]) -> str:
-    """Which class the measures of one class are of."""
-    names = [m.label for m in rules.outcome.measures() if m.is_of_class]
-    if not names or "precision" not in scores:
-        return ""
-    text = f"{', '.join(names[:-1])} and {names[-1]} are ".capitalize()
-    if rules.outcome.is_binary:
-        return f"{text}those of {_class_name(rules, rules.outcome.positive_class)}."
-    return f"{text}means over the classes, as is AUC."
-
-
-def _class_name(rules: "RuleModel", label: Any) -> str:
-    return render.plain(rules.outcome.view.prediction(label))
-
-
-def calibration_text(
-    rules: "RuleModel", rows: Sequence[Mapping[str, Any]], where: str
-) -> str:
-    """Estimates of each rule or total and what is observed in other rows, as a table.
-
-    `rows` are what `metrics.calibration` gave, and `where` names the other rows.
-    """
-    outcome = rules.outcome
-    text = outcome.view.rate
-    is_many = outcome.link == "softmax"
-    lines, head = [], ""
-    for row in rows:
-        head, cell = calibrated_words(row)
-        line = [cell] if head else []
-        if is_many:
-            line.append(_class_name(rules, row["class"]))
-        if row["n_rows"]:
-            line += [text(row[name]) for name in ("estimated", "observed")]
-            line.append(f"{text(row['low'])} to {text(row['high'])}")
-        else:
-            line += [""] * 3
-        lines.append([*line, f"{row['n_rows']:,.6g}"])
-    header = [*([head] if head else []), *(["class"] if is_many else [])]
-    header += ["estimated", "observed", "95 % interval", "rows"]
-    title = f"Estimated and observed on {where}"
-    if outcome.is_binary:
-        title += f", for {_class_name(rules, outcome.positive_class)}"
-    mean = f"Mean difference over rows: {outcome.view.gap(mean_gap(rows))}."
-    return f"{title}:\n{render.text_table(header, lines)}\n{mean}"
-
-
 def mean_gap(rows: Sequence[Mapping[str, Any]]) -> float:
     """Mean difference between estimates and observations, by the rows of each."""
     seen = [row for row in rows if row["n_rows"]]
@@ -538,12 +970,12 @@ def mean_gap(rows: Sequence[Mapping[str, Any]]) -> float:
     return float(sum(gaps) / sum(row["n_rows"] for row in seen))
 
 
-def calibrated_words(row: Mapping[str, Any]) -> tuple[str, str]:
+def calibrated_unit(row: Mapping[str, Any]) -> tuple[str, str]:
     """What a line of `metrics.calibration` is about, and which one of these.
 
     Examples
     --------
-    >>> calibrated_words({"total": (1.0, 2.0)})
+    >>> calibrated_unit({"total": (1.0, 2.0)})
     ('total', '1 to 2')
     """
     if "rule" in row:

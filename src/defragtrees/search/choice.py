@@ -43,7 +43,7 @@ class CountingRows:
         weight, held = self.problem.sample_weight, self._held(rules)
         costs = cost_matrix(rules)
         by_class = self.outputs @ (costs / costs.max())
-        paid = by_class[np.arange(len(held)), rules._predict_codes(held)]
+        paid = by_class[np.arange(len(held)), rules.predict_codes(held)]
         own = weight[:, None] * held[:, :-1]
         best = (own.T @ by_class).min(axis=1)
         apart = np.abs(own.T @ paid - best) / np.maximum(own.sum(axis=0), 1e-300)
@@ -62,7 +62,7 @@ class CountingRows:
     def _growth(self, rules, held):
         """Factor by which the residual of each row grows if the row is left out."""
         weight = self.problem.sample_weight
-        if rules._is_exclusive:
+        if rules.is_exclusive:
             group = held.argmax(axis=1)
             n_rows = np.bincount(group, weight, rules.n_rules)[group]
         else:
@@ -75,7 +75,8 @@ class CountingRows:
 def best_model(models, rows):
     """The rule model with the smallest loss on the rows; the shortest of equals."""
     return min(
-        models, key=lambda own: (rows.mean_loss(own), own.n_conditions, own.n_rules)
+        models,
+        key=lambda own: (rows.mean_loss(own._form), own.n_conditions, own.n_rules),
     )
 
 
@@ -90,9 +91,9 @@ def shortest_model(models, rows):
     best = best_model(models, rows)
     # A model without rules is useless, unless no rules are better.
     least = min(best.n_conditions, 1)
-    losses, good = rows.losses(best), [best]
+    losses, good = rows.losses(best._form), [best]
     for own in models:
-        apart = rows.losses(own) - losses
+        apart = rows.losses(own._form) - losses
         mean = weight @ apart / total
         variance = max(weight @ apart**2 / total - mean**2, 0.0)
         if mean <= math.sqrt(variance / total) and own.n_conditions >= least:

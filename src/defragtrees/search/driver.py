@@ -15,7 +15,6 @@ import numpy as np
 from defragtrees._utils.progress import parts
 from defragtrees._utils.values import round_significant
 from defragtrees.data.sampling import draw_rows
-from defragtrees.data.statistics import draft
 from defragtrees.outcomes.decision import Decision
 from defragtrees.outcomes.text import LEAST_APART
 from defragtrees.rules.conditions import Condition
@@ -356,7 +355,7 @@ def quick_points(problem, settings, rows, n_rules):
 SEARCHES = {"list": find_lists, "standalone": find_standalone, "points": find_points}
 
 
-def count_found(found, draft_model, store, limits, decision, scoring, rows=None):
+def count_found(found, blank, store, limits, decision, scoring, rows=None):
     """Count the rules found on all rows; returns a CountedPath.
 
     Each model is made once, with its evidence and a profile of the training rows. Lists
@@ -371,18 +370,17 @@ def count_found(found, draft_model, store, limits, decision, scoring, rows=None)
         order=MonotoneAnswers(limits.monotone) if limits.monotone else None,
     )
     distinct = {one.conditions: one for one in (*found.by_rules, *found.by_conditions)}
-    drafts = [_with_conjunctions(draft_model, one) for one in distinct.values()]
-    counted = dict(zip(distinct, count(drafts), strict=True))
-    if draft_model._is_exclusive:
+    form = blank._form
+    forms = [_with_conjunctions(form, one) for one in distinct.values()]
+    counted = dict(zip(distinct, count(forms), strict=True))
+    if form.is_exclusive:
         for conditions, rules in counted.items():
             counted[conditions] = _within_limits(rules, limits, count)
-    elif (
-        draft_model.form == "standalone" and rows is not None and rows.problem.n_classes
-    ):
+    elif form.is_standalone and rows is not None and rows.problem.n_classes:
         for conditions, rules in counted.items():
             own = _without_contradicted(rules, rows, count)
             counted[conditions] = own if limits.allows_model(own) else rules
-    elif draft_model.form == "points":
+    elif form.is_sum:
         for conditions, rules in counted.items():
             counted[conditions] = _without_idle(rules, count)
     kept = {one: rules for one, rules in counted.items() if rules is not None}
@@ -402,7 +400,7 @@ def count_found(found, draft_model, store, limits, decision, scoring, rows=None)
         )
     )
     chosen = {one.conditions for one in (*by_rules.values(), *by_conditions.values())}
-    made = store.with_training_rows({one: kept[one] for one in kept if one in chosen})
+    made = store.finished(blank, {one: kept[one] for one in kept if one in chosen})
     if found.rows is not None and found.rows.new is not None:
         made = {one: _with_agreement(own, found.rows) for one, own in made.items()}
     return CountedPath(
@@ -418,7 +416,7 @@ def count_found(found, draft_model, store, limits, decision, scoring, rows=None)
 def _with_agreement(rules, rows):
     """The rules with their agreement with the model on synthetic rows."""
     outcome = rules.outcome
-    predicted = rules._predict_codes(rules._covers(rows.new))
+    predicted = rules._form.predict_codes(rules._covers(rows.new))
     # However many were drawn, they are near this many rows.
     n_rows = WORTH["training"] * min(len(rows.new), rows.n_near)
     loss = round_significant(outcome.losses(rows.new_target, predicted).mean())
@@ -436,16 +434,15 @@ def _best_of_each(items, loss, size):
     return dict(sorted(best.items()))
 
 
-def _with_conjunctions(model, found):
-    """A draft of the model with the conditions found."""
+def _with_conjunctions(form, found):
+    """The rules found, which are not counted yet."""
     *answers, last = found.answers
     rules = [
-        replace(model.default, conditions=own, prediction=answer, weight=1.0)
+        replace(form.default, conditions=own, prediction=answer, weight=1.0)
         for own, answer in zip(found.conditions, answers, strict=True)
     ]
-    return draft(
-        model, rules=tuple(rules), default=replace(model.default, prediction=last)
-    )
+    default = replace(form.default, prediction=last)
+    return replace(form, rules=tuple(rules), default=default)
 
 
 def _within_limits(rules, limits, count):
@@ -454,7 +451,7 @@ def _within_limits(rules, limits, count):
         # If the default rule has too few rows, the rule before it is dropped.
         gone = min(small[0], len(rules.rules) - 1)
         kept = rules.rules[:gone] + rules.rules[gone + 1 :]
-        [rules] = count([draft(rules, rules=kept)])
+        [rules] = count([replace(rules, rules=kept)])
     return rules if limits.allows_model(rules) else None
 
 
@@ -466,7 +463,7 @@ def _without_contradicted(rules, rows, count):
         if apart[worst] <= LEAST_APART:
             break
         kept = rules.rules[:worst] + rules.rules[worst + 1 :]
-        [rules] = count([draft(rules, rules=kept)])
+        [rules] = count([replace(rules, rules=kept)])
     return rules
 
 
@@ -474,7 +471,7 @@ def _without_idle(rules, count):
     """A scorecard without rules that have no points."""
     while not all(any(rule.points) for rule in rules.rules):
         kept = tuple(rule for rule in rules.rules if any(rule.points))
-        [rules] = count([draft(rules, rules=kept)])
+        [rules] = count([replace(rules, rules=kept)])
     return rules
 
 

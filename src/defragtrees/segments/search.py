@@ -19,8 +19,8 @@ from defragtrees.data.sources import open_source
 from defragtrees.outcomes.intervals import QUANTILE, wilson_interval
 from defragtrees.outcomes.tests import holm, same_share_p, welch_p
 from defragtrees.rules.conditions import Rule
-from defragtrees.rules.forms import RuleList
 from defragtrees.rules.labels import BOOLEAN, ORDERED
+from defragtrees.rules.models import RuleList
 from defragtrees.segments.boxes import BoxSearch, family_of, make_column, make_losses
 from defragtrees.segments.found import Segment, Segments
 from defragtrees.tables import (

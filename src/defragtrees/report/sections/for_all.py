@@ -30,13 +30,6 @@ from defragtrees.report.text import (
 )
 from defragtrees.rules.conditions import join_conditions
 from defragtrees.rules.labels import KINDS
-from defragtrees.rules.text import (
-    contradictions,
-    decision_text,
-    rule_cells,
-    total_cells,
-    total_text,
-)
 
 MOST_UNPREDICTED = 5  # maximum number of classes listed
 MOST_CHARTS = 7  # maximum number of rules whose charts are not folded
@@ -52,21 +45,21 @@ LARGEST_WHOLE = 2**53  # limit of exact whole numbers in scripts
 def rules(page):
     """The rules as a table, with the evidence of each on the rows of the report."""
     summary, rules = page.summary, page.summary.rules
-    header, lines = rule_cells(rules)
+    header, lines = rules._view.cells()
     titles = header[2:]
     charts = condition_charts(summary)
     shown = [
         _rule(summary, k, list(zip(titles, line[2:], strict=True)), charts[k])
         for k, line in enumerate(lines)
     ]
-    missing = rules._unpredicted_classes
-    is_sum = rules.form == "points"
+    missing = rules._form.unpredicted_classes
+    is_sum = rules._form.is_sum
     return {
         "titles": [*titles, "matches"] if is_sum else titles,
-        "how_to_read": rules._reading_text,
-        "total": true_minus(total_text(rules)),
-        "contradictions": contradictions(rules),
-        "decision": decision_text(rules),
+        "how_to_read": rules._view.reading,
+        "total": true_minus(rules._view.total_text()),
+        "contradictions": rules._view.contradictions(),
+        "decision": rules._view.decision_text(),
         "is_compact": rules.n_rules > MOST_CHARTS,
         "ranges": [c["range"] for rule in shown for c in rule["cells"] if c["range"]],
         "has_implied": any(rule["full"] for rule in shown),
@@ -85,11 +78,11 @@ def rules(page):
 def _rule(summary, k, cells, charts):
     rules, card = summary.rules, summary.cards[k]
     is_default = k == len(rules.rules)
-    conditions = () if is_default else rules._shown_conditions[k]
+    conditions = () if is_default else rules._view.conditions[k]
     full = () if is_default else rules.rules[k].conditions
-    default = rules._default_text if rules.rules else "always"
+    default = rules._view.default_text if rules.rules else "always"
     cells = [_cell(summary, k, title, text) for title, text in cells]
-    if rules.form == "points":
+    if rules._form.is_sum:
         default = "base score"
         text = f"{count(card.n_rows)} rows ({percent(card.share)})"
         text = "all rows" if is_default else text
@@ -123,7 +116,7 @@ def _cell(summary, k, title, text):
     cell["range"] = (
         _interval(summary, k) if title == outcome.view.interval_title else None
     )
-    if title in rules._then_columns() and title != "weight":
+    if title in rules._view.then_columns() and title != "weight":
         cell["badge"] = badge(text, _colour(summary, k, title))
     return cell
 
@@ -132,7 +125,7 @@ def _colour(summary, k, title):
     """Points have the colour of the class that they speak for."""
     rules, card = summary.rules, summary.cards[k]
     labels, rule = summary.outcome.labels, list(rules)[k]
-    if rules.form != "points":
+    if not rules._form.is_sum:
         return card.colour
     if not labels:
         return ""
@@ -150,7 +143,7 @@ def _interval(summary, k):
     if summary.outcome.statistic != "rates" or rule.interval is None:
         return None
     place = summary.outcome.rate_index(rule)
-    base, estimate = rules._training_rates, summary.outcome.estimate(rule)
+    base, estimate = rules._form.training_rates, summary.outcome.estimate(rule)
     low, high = estimate["interval"]
     mark = None if base is None else base[place]
     [colour] = summary.colours.of([summary.outcome.labels[place]])
@@ -160,7 +153,7 @@ def _interval(summary, k):
 def _observed(summary, k):
     """What is observed on the rows that a rule predicts here; None if unknown."""
     rules, outcome = summary.rules, summary.outcome
-    if not rules._is_exclusive or not summary.calibration:
+    if not rules._form.is_exclusive or not summary.calibration:
         return None
     line, rule = summary.calibration[k], list(rules)[k]
     if not line["n_rows"]:
@@ -245,9 +238,9 @@ def _total_text(low, high):
 def scorecard(page):
     """A card to fill in on paper: questions, points, and what a total stands for."""
     summary, rules = page.summary, page.summary.rules
-    if rules.form != "points" or summary.outcome.n_points != 1 or not rules.rules:
+    if not rules._form.is_sum or summary.outcome.n_points != 1 or not rules.rules:
         return None
-    points = [true_minus(line[2]) for line in rule_cells(rules)[1]]
+    points = [true_minus(line[2]) for line in rules._view.cells()[1]]
     questions = [_conditions_text(rule.conditions, rules) for rule in rules.rules]
     header, lines = _risks(rules) or ((), ())
     return {
@@ -261,7 +254,7 @@ def scorecard(page):
             numeric=range(len(header) - 1),
             kind="",
         ),
-        "meaning": true_minus(total_text(rules)),
+        "meaning": true_minus(rules._view.total_text()),
     }
 
 
@@ -273,7 +266,7 @@ def _risks(rules):
     outcome = rules.outcome
     totals = reachable_totals([rule.points[0] for rule in rules])
     if len(totals) <= MOST_TOTALS or not outcome.is_binary:
-        return total_cells(rules)
+        return rules._view.total_cells()
     values = rules.values_of(totals[:, None])
     risks = outcome.linked(values)[:, outcome.positive_index]
     chosen = outcome.decide_points(values, rules.threshold, rules.costs)
@@ -294,7 +287,8 @@ def decide(page):
     """The threshold of two classes and what it brings."""
     summary, rules = page.summary, page.summary.rules
     outcome = summary.outcome
-    if not outcome.is_binary or not rules._has_probabilities or not _has_data(page):
+    can_decide = outcome.is_binary and rules._form.has_probabilities
+    if not can_decide or not _has_data(page):
         return None
     return {
         "label": outcome.view.prediction(outcome.positive_class),
@@ -338,12 +332,12 @@ def page_data(summary):
         "class_words": [outcome.view.label(label) for label in labels],
         "colours": summary.colours.of(labels) if labels else [],
         "positive": outcome.positive_index if outcome.is_binary else None,
-        "has_shares": bool(labels) and rules._has_probabilities,
+        "has_shares": bool(labels) and rules._form.has_probabilities,
         "target": visible(summary.target),
         "error_name": outcome.error_name,
         "then_title": outcome.view.prediction_title,
-        "default_text": rules._default_text,
-        "offers": rules._editable,
+        "default_text": rules._view.default_text,
+        "offers": rules._form.editable,
     }
 
 
@@ -423,7 +417,7 @@ def edit(page):
         return None
     if not _has_data(page):
         return {"can_edit": False}
-    offered = rules._editable
+    offered = rules._form.editable
     deeds = ["drop a rule", "move a threshold", "remove a condition"]
     deeds += ["change a prediction"] if offered["prediction"] else []
     deeds += ["change points"] if offered["points"] else []
@@ -431,7 +425,7 @@ def edit(page):
     return {
         "can_edit": True,
         "deeds": f"{', '.join(deeds[:-1]).capitalize()} or {deeds[-1]}.",
-        "reason": rules._not_editable_text(),
+        "reason": rules._view.not_editable(),
         **_rows(page),
     }
 

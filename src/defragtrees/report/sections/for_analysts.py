@@ -63,7 +63,7 @@ def data(page):
     context = {
         "n_features": rows.matrix.shape[1],
         "has_missing": np.isnan(rows.matrix).any(),
-        "counted": summary.rules._evidence_text(),
+        "counted": summary.rules._view.evidence(),
         "classes": None,
         "positive": None,
     }
@@ -81,7 +81,7 @@ def data(page):
 def _classes(summary):
     """The classes, their labels and their base rates."""
     baseline, rules = summary.baseline, summary.rules
-    before = rules._training_rates
+    before = rules._form.training_rates
     lines = []
     for k, label in enumerate(rules.outcome.labels):
         rate = baseline.rates[k]
@@ -109,7 +109,7 @@ def measures(page):
     rows, outcome, rules = summary.rows, summary.outcome, summary.rules
     if rows.y is None:
         return None
-    shown = outcome.view.measure_titles(summary.scores, has_costs=rules._has_costs)
+    shown = outcome.view.measure_titles(summary.scores, has_costs=rules._form.has_costs)
     prefixes = ("",) if summary.model is None else ("", "model_")
     training = getattr(summary.simplifier, "training_", None)
     measured = [summary.scores] + ([] if training is None else [training])
@@ -211,7 +211,7 @@ def calibration(page):
         return None
     write = rate_text if outcome.statistic == "rates" else amount
     gap = mean_gap(summary.calibration)
-    by_rule = summary.rules.form != "points"
+    by_rule = not summary.rules._form.is_sum
     # The prediction of a number is its estimate.
     n_known = int(by_rule and not outcome.labels)
     lines = []
@@ -564,7 +564,7 @@ def disagreements(page):
         return None
     differing, rows = summary.disagreements, summary.rows
     # Where rules combine, no single one is to blame.
-    is_one = rules._is_exclusive
+    is_one = rules._form.is_exclusive
     header = ["Row", *(["Rule"] if is_one else []), "Rules", "Model"]
     header += [name(summary.target)] if rows.y is not None else []
     names = [clamped(rules._vocabulary.axis_names[j]) for j in differing.features]

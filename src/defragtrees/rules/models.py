@@ -1,0 +1,404 @@
+"""The rule models that users have, one class for each form."""
+
+import dataclasses
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar, Self, cast
+
+import numpy as np
+
+from defragtrees._utils import formatting as render
+from defragtrees._utils.types import Flags, Floats, Rows, Values
+from defragtrees._utils.values import is_finite
+from defragtrees.rules.forms import PointsForm
+from defragtrees.rules.model import RuleModel
+
+__all__ = ["MODELS", "RuleEnsemble", "RuleList", "RuleSet", "RuleTree", "Scorecard"]
+
+
+MOST_REASONS = 1000
+
+
+@dataclass(frozen=True)
+class ReasonCode:
+    """A rule of a scorecard that can cost a row points."""
+
+    rule: int  # its index
+    points: float  # that it costs
+    if_match: bool  # whether it costs them where it matches, or where it does not
+    text: str
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RuleList(RuleModel):
+    """Rules in order: the first that matches a row predicts it, else the default.
+
+    Parameters
+    ----------
+    rules, default, feature_names, task, classes, ...
+        As for `RuleModel`.
+
+    Examples
+    --------
+    >>> from defragtrees import Condition, Rule
+    >>> warm = Rule((Condition(0, lower=20.0),), "yes")
+    >>> rules = RuleList((warm,), Rule((), "no"), ("degrees",), "classification",
+    ...                  ("no", "yes"))
+    >>> rules
+    <RuleList: 2 rules, 1 features, 1.0 conditions per rule>
+    >>> print(rules)
+    #  if            then
+    1  degrees > 20  yes
+    2  otherwise     no
+    >>> rules.predict([[21.0], [20.0]]).tolist()
+    ['yes', 'no']
+    """
+
+    form: ClassVar[str] = "list"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RuleTree(RuleList):
+    """The leaves of a tree: exactly one rule matches each row and predicts it.
+
+    When it is edited it becomes a `RuleList`.
+
+    Parameters
+    ----------
+    rules, default, feature_names, task, classes, ...
+        As for `RuleModel`; the default rule is one of the leaves.
+    """
+
+    form: ClassVar[str] = "tree"
+
+    def _as_edited(self) -> RuleList:
+        # A tree without one of its leaves is a list.
+        return RuleList(**{f.name: getattr(self, f.name) for f in fields(self)})
+
+
+class _AveragedRules(RuleModel):
+    """Rules whose prediction is the mean, by weight, of all rules that match."""
+
+    def conflicts(self, X: Rows) -> Flags:
+        """Mark rows matched by rules with different classes; none in regression.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        bool array of shape (n_samples,)
+
+        Examples
+        --------
+        >>> from defragtrees import Condition, Rule, RuleSet
+        >>> warm = Rule((Condition(0, lower=20.0),), "yes", (0.2, 0.8))
+        >>> calm = Rule((Condition(1, upper=3.0),), "no", (0.7, 0.3))
+        >>> other = Rule((), "no", (0.9, 0.1), weight=0.0)
+        >>> both = RuleSet((warm, calm), other, ("degrees", "wind"), "classification",
+        ...     classes=("no", "yes"))
+        >>> both.conflicts([[21.0, 1.0], [21.0, 9.0]]).tolist()
+        [True, False]
+        """
+        members = self._form.members(self.covers(X))
+        is_given = [
+            members[:, [rule.prediction == label for rule in self]].any(axis=1)
+            for label in self.classes or ()
+        ]
+        is_several = np.sum(is_given, axis=0) > 1
+        return is_several if is_given else np.zeros(len(members), bool)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RuleSet(_AveragedRules):
+    """Standalone rules: each is true of all rows that it matches, whatever the others.
+
+    Where several match, the prediction is the mean of theirs, weighted by the rows that
+    each matches; the default predicts rows that no rule matches.
+
+    Parameters
+    ----------
+    rules, default, feature_names, task, classes, ...
+        As for `RuleModel`; the weight of the default rule must be 0.
+
+    Examples
+    --------
+    >>> from defragtrees import Condition, Rule
+    >>> warm = Rule((Condition(0, lower=20.0),), 5.0, weight=10.0)
+    >>> calm = Rule((Condition(1, upper=3.0),), 2.0, weight=20.0)
+    >>> rules = RuleSet((warm, calm), Rule((), 1.0, weight=0.0), ("degrees", "wind"),
+    ...                 "regression")
+    >>> rules.predict([[21.0, 9.0], [21.0, 1.0], [3.0, 9.0]]).tolist()
+    [5.0, 3.0, 1.0]
+    """
+
+    form: ClassVar[str] = "standalone"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Scorecard(RuleModel):
+    """Rules with points: those of the default and of all rules that match add up.
+
+    Parameters
+    ----------
+    rules, default, feature_names, task, classes, ...
+        As for `RuleModel`; each rule has `points`, and the default rule is the base.
+    unit, origin : float
+        What a total stands for: `(total - origin) * unit` is the number, or the
+        log-odds of the second of two classes. With a negative unit, points count for
+        the first.
+
+    Examples
+    --------
+    >>> from defragtrees import Condition, Rule
+    >>> warm = Rule((Condition(0, lower=20.0),), 5.0, points=(3.0,))
+    >>> card = Scorecard((warm,), Rule((), 2.0, points=(2.0,)), ("degrees",),
+    ...                  "regression")
+    >>> print(card)
+    #  if            points
+    1  degrees > 20      +3
+    2  base              +2
+    <BLANKLINE>
+    Add up the points of the base and of all rules that match: the total is the
+    prediction.
+    >>> card.totals([[21.0], [19.0]]).tolist()
+    [[5.0], [2.0]]
+    >>> card.values_of(card.totals([[21.0]])).tolist()
+    [[5.0]]
+    """
+
+    unit: float = 1.0
+    origin: float = 0.0
+
+    form: ClassVar[str] = "points"
+
+    @property
+    def _points(self) -> PointsForm:
+        return cast(PointsForm, self._form)
+
+    @property
+    def scored_class(self) -> Any:
+        """Of two classes, the one that is the more probable the higher the total."""
+        return self._points.scored_class
+
+    def totals(self, X: Rows) -> Floats:
+        """The total of points of each row.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples, n_columns)
+            One column; of more than two classes one for each.
+
+        Examples
+        --------
+        >>> from defragtrees import Condition, Rule, Scorecard
+        >>> paid = Rule((Condition(0, lower=1.0),), "good", (0.1, 0.9), points=(40.0,))
+        >>> late = Rule((Condition(1, lower=0.0),), "bad", (0.6, 0.4), points=(-25.0,))
+        >>> base = Rule((), "good", (0.4, 0.6), points=(10.0,))
+        >>> card = Scorecard((paid, late), base, ("years", "late payments"),
+        ...                  "classification", ("bad", "good"), unit=0.035)
+        >>> card.totals([[3.0, 0.0], [0.0, 2.0]]).tolist()
+        [[50.0], [-15.0]]
+        """
+        return self._points.totals(self.covers(X))
+
+    def reasons(self, X: Rows, n: int = 3, best: str = "high") -> Values:
+        """Reason codes: the rules that cost each row the most points.
+
+        A rule with positive points costs them where it does not match, and one with
+        negative points where it matches: that is how far the row is from the best
+        total. With `best="low"` it is the other way round.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+        n : int, default=3
+            Maximum number of reasons per row.
+        best : {"high", "low"}, default="high"
+            Which totals are desired: high ones, as in credit scoring, or low ones, as
+            of a risk.
+
+        Returns
+        -------
+        object array of shape (n_samples, n)
+            Texts, the costliest rule first and of equal ones the first; None where no
+            further rule costs points. "not (...)" is a rule that does not match.
+
+        Examples
+        --------
+        >>> from defragtrees import Condition, Rule, Scorecard
+        >>> paid = Rule((Condition(0, lower=1.0),), "good", (0.1, 0.9), points=(40.0,))
+        >>> late = Rule((Condition(1, lower=0.0),), "bad", (0.6, 0.4), points=(-25.0,))
+        >>> base = Rule((), "good", (0.4, 0.6), points=(10.0,))
+        >>> card = Scorecard((paid, late), base, ("years", "late payments"),
+        ...                  "classification", ("bad", "good"), unit=0.035)
+        >>> card.reasons([[3.0, 0.0], [0.0, 2.0]], n=2).tolist()
+        [[None, None], ['not (years > 1)', 'late payments > 0']]
+        """
+        return self._reasons(self.covers(X), n, best)
+
+    def _scorecard(self, what: str) -> Self:
+        return self
+
+    def _reasons(self, matches: Flags, n: int, best: str) -> Values:
+        """Texts of the first reason codes of each row, by which rules match."""
+        codes = self._reason_codes(n, best)
+        texts = np.full((len(matches), n), None, dtype=object)
+        rank = np.zeros(len(matches), dtype=np.intp)
+        for code in codes:
+            rows = np.flatnonzero((matches[:, code.rule] == code.if_match) & (rank < n))
+            texts[rows, rank[rows]] = code.text
+            rank[rows] += 1
+        return texts
+
+    def _reason_codes(self, n: Any, best: str) -> list[ReasonCode]:
+        """What can be a reason, the most points first; of equal ones the first rule."""
+        if self.outcome.n_points != 1:
+            raise ValueError(
+                "reasons need a scorecard with one total, for a number or two classes; "
+                f"this one has {self.outcome.n_points}, one per class."
+            )
+        if best not in ("high", "low"):
+            raise ValueError(f"best must be 'high' or 'low'; got {best!r}.")
+        is_whole = isinstance(n, (int, np.integer)) and not isinstance(n, bool)
+        if not is_whole or not 1 <= n <= MOST_REASONS:
+            raise ValueError(
+                f"n must be a whole number from 1 to {MOST_REASONS:,}; got {n!r}."
+            )
+        codes = []
+        for k, rule in enumerate(self.rules):
+            points = float((rule.points or ())[0])
+            if_match = (points < 0) == (best == "high")
+            text = rule.text() if if_match else f"not ({rule.text()})"
+            if points:
+                codes.append(ReasonCode(k, abs(points), if_match, render.plain(text)))
+        return sorted(codes, key=lambda code: -code.points)
+
+    def relabel(
+        self,
+        feature_labels: Mapping[str, str] | Sequence[str] | None = None,
+        class_labels: Mapping[Any, str] | Sequence[str] | None = None,
+        pos_label: Any = None,
+    ) -> Self:
+        made = super().relabel(feature_labels, class_labels, pos_label)
+        if not self.outcome.is_binary:
+            return made
+        is_followed = self.scored_class == self.outcome.positive_class
+        # A scale that somebody chose stays.
+        has_scale = self.origin != 0 and any(self.default.points or ())
+        is_same = made.scored_class == made.outcome.positive_class
+        return made if is_same or has_scale or not is_followed else made._turned()
+
+    def _turned(self) -> Self:
+        """The same card with points for the other of two classes."""
+        made = [
+            dataclasses.replace(rule, points=tuple(0.0 - p for p in rule.points or ()))
+            for rule in self
+        ]
+        return dataclasses.replace(
+            self,
+            rules=tuple(made[:-1]),
+            default=made[-1],
+            unit=-self.unit,
+            origin=0.0 - self.origin,
+        )
+
+    def scaled(
+        self,
+        points_to_double: float = 20,
+        points: float = 0,
+        odds: float = 1,
+        of: Any = None,
+    ) -> Self:
+        """Return a scorecard for two classes with whole points on another scale.
+
+        Parameters
+        ----------
+        points_to_double : float, default=20
+            How many points double the odds.
+        points, odds : float
+            A total that stands for these odds, such as 600 points for odds of 50.
+        of : class label, optional
+            The class whose odds these are, and that high totals stand for. In credit
+            scoring it is the good one. By default the class that points count for now.
+
+        Examples
+        --------
+        >>> from defragtrees import Condition, Rule, Scorecard
+        >>> paid = Rule((Condition(0, lower=1.0),), "good", (0.1, 0.9), points=(1.4,))
+        >>> base = Rule((), "good", (0.4, 0.6), points=(0.7,))
+        >>> card = Scorecard((paid,), base, ("years",), "classification",
+        ...                  ("bad", "good"))
+        >>> [rule.points for rule in card.scaled(20, points=600, odds=50)]
+        [(40.0,), (507.0,)]
+        >>> [rule.points for rule in card.scaled(20, of="bad")]
+        [(-40.0,), (-20.0,)]
+        """
+        if not self.outcome.is_binary:
+            raise ValueError(
+                "scaled needs a scorecard for two classes; this one is for "
+                f"{self.outcome.n_classes or 'no'} classes."
+            )
+        for name, value in (("points_to_double", points_to_double), ("odds", odds)):
+            if not (is_finite(value) and value > 0):
+                raise ValueError(f"{name} must be a number above 0; got {value!r}.")
+        if not is_finite(points):
+            raise ValueError(f"points must be a number; got {points!r}.")
+        of = self.scored_class if of is None else of
+        if of not in self.outcome.labels:
+            raise ValueError(
+                f"of must be one of the classes {list(self.outcome.labels)!r}; got "
+                f"{of!r}."
+            )
+        size = math.log(2) / points_to_double
+        unit = size if self.outcome.labels.index(of) else -size
+        origin = points - math.log(odds) / size
+        return self._with_form(self._points.rescaled(unit, origin, is_whole=True))
+
+    def values_of(self, totals: Floats) -> Floats:
+        """What totals of points stand for: numbers, or log-odds."""
+        return self._points.values_of(totals)
+
+    def to_dict(self, profile: bool = True) -> dict[str, Any]:
+        return super().to_dict(profile) | {"unit": self.unit, "origin": self.origin}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RuleEnsemble(_AveragedRules):
+    """Averaged rules: the prediction is the weighted mean of all rules that match.
+
+    The default rule matches every row and has a weight of its own.
+
+    Parameters
+    ----------
+    rules, default, feature_names, task, classes, ...
+        As for `RuleModel`; in classification each rule has a `distribution`.
+
+    Examples
+    --------
+    >>> from defragtrees import Condition, Rule
+    >>> warm = Rule((Condition(0, lower=20.0),), 5.0, weight=3.0)
+    >>> mean = RuleEnsemble((warm,), Rule((), 1.0), ("degrees",), "regression")
+    >>> print(mean)
+    #  if            prediction  weight
+    1  degrees > 20           5       3
+    2  always                 1       1
+    <BLANKLINE>
+    The prediction is the mean of all rules that match, by weight.
+    >>> mean.predict([[21.0], [19.0]]).tolist()
+    [4.0, 1.0]
+    """
+
+    form: ClassVar[str] = "average"
+
+
+MODELS: dict[str, Any] = {
+    model.form: model
+    for model in (RuleList, RuleTree, RuleSet, Scorecard, RuleEnsemble)
+}

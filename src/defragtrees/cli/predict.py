@@ -1,5 +1,7 @@
 """`defragtrees predict`: predict each row of a file with saved rules."""
 
+from dataclasses import dataclass
+
 import click
 import numpy as np
 
@@ -13,6 +15,12 @@ from defragtrees.cli.data import (
     read_rules,
 )
 from defragtrees.cli.group import Command
+from defragtrees.rules.unseen import (
+    check_seen,
+    count_unseen,
+    unseen_texts,
+    warn_of_unseen,
+)
 
 EXAMPLE = "defragtrees predict rules.json data.csv --out predictions.csv"
 
@@ -32,6 +40,13 @@ EXAMPLE = "defragtrees predict rules.json data.csv --out predictions.csv"
     type=click.Choice(["high", "low"]),
     help="With --reasons: which totals are desired. [default: high]",
 )
+@click.option(
+    "--unseen",
+    type=click.Choice(["warning", "column", "error"]),
+    default="warning",
+    show_default=True,
+    help="What to do with missing values and categories that no training row had.",
+)
 @options.flag(
     "--exact",
     "Write CSV cells that begin like a spreadsheet formula unchanged. [default: "
@@ -42,7 +57,7 @@ EXAMPLE = "defragtrees predict rules.json data.csv --out predictions.csv"
     "standard output]"
 )
 @options.as_json
-def command(rules, data, id, probabilities, reasons, best, exact, out, as_json):
+def command(rules, data, id, probabilities, reasons, best, unseen, exact, out, as_json):
     """Predict each row of a file with saved rules.
 
     RULES is a file that simplify --out wrote; DATA is as for simplify. Only the columns
@@ -64,11 +79,16 @@ def command(rules, data, id, probabilities, reasons, best, exact, out, as_json):
     # Zero rows show names and types of the added columns, and raise for bad options.
     no_rows = np.empty((0, rule_set.n_rules), dtype=bool)
     added = rule_set._output_columns(no_rows, *asked)
+    if unseen == "column":
+        added["unseen"] = np.empty(0, dtype=object)
     ids = id or ()
     source = open_for_rules(rule_set, data, ids=ids)
     parts = read_parts(source, "predicting", is_streamed=out is None)
     is_typed = form == "parquet"
-    columns = (_columns(rule_set, part.X, ids, asked, is_typed) for part in parts)
+    found = _Unseen(unseen)
+    columns = (
+        _columns(rule_set, part.X, ids, asked, is_typed, found) for part in parts
+    )
     header = list(ids)
     for name in added:
         while name in header:  # the name of a column that is copied
@@ -81,13 +101,28 @@ def command(rules, data, id, probabilities, reasons, best, exact, out, as_json):
         output.write_parquet(out, header, types, columns)
     else:
         output.write_table(out, form, header, columns, exact)
+    warn_of_unseen(found.n_unseen, found.n_rows, "--unseen column")
     if out is not None:
         click.echo(f"The predictions are in {out}.")
 
 
-def _columns(rules, X, ids, asked, is_typed):
+@dataclass
+class _Unseen:
+    """What to do about values that training did not have, and how many rows have some.
+
+    They are counted for a warning only.
+    """
+
+    choice: str
+    n_rows: int = 0
+    n_unseen: int = 0
+
+
+def _columns(rules, X, ids, asked, is_typed, found):
     """The columns that are copied, and those that rules add, for some rows."""
     matrix = encode(rules, X)
+    if found.choice == "error":
+        check_seen(rules, matrix, "error", "error", found.n_rows)
     copied = [cells(rules, name, X, matrix) for name in ids]
     if is_typed:
         # Dates and times as such, not as text.
@@ -96,4 +131,9 @@ def _columns(rules, X, ids, asked, is_typed):
             for name, values in zip(ids, copied, strict=True)
         ]
     added = rules._output_columns(rules._covers(matrix), *asked)
+    found.n_rows += len(matrix)
+    if found.choice == "column":
+        added["unseen"] = unseen_texts(rules, matrix)
+    elif found.choice == "warning":
+        found.n_unseen += count_unseen(rules, matrix)
     return [*copied, *(values.tolist() for values in added.values())]

@@ -220,7 +220,7 @@ def _is_same(one, two, matrix):
 def _returns(rules, refits, X):
     """Number of refits in which each rule is found again."""
     own = members(rules, X)
-    is_same = rules.outcome.is_same_answer
+    is_same = rules.outcome.is_same_prediction
     returns = np.zeros(rules.n_rules, dtype=int)
     for other in refits:
         theirs = members(other, X)

@@ -288,7 +288,7 @@ def similarity(first: RuleModel, second: RuleModel, X: Rows) -> float:
     common = one.T @ two
     sizes = one.sum(axis=0)[:, None] + two.sum(axis=0) - common
     alike = common / np.maximum(sizes, 1)
-    is_same = first.outcome.is_same_answer
+    is_same = first.outcome.is_same_prediction
     same = [[is_same(a.prediction, b.prediction) for b in second] for a in first]
     alike = np.where(same, alike, 0.0)
     there = np.average(alike.max(axis=1), weights=one.sum(axis=0))

@@ -34,6 +34,7 @@ from defragtrees.datasets import load_sample
 from defragtrees.ensembles.forest import Forest, Tree
 from defragtrees.ensembles.readers import read_forest
 from defragtrees.estimators.problem import Problem
+from defragtrees.outcomes import make_outcome
 from defragtrees.rules.conditions import Condition
 from tests.checks import methods
 from tests.estimators.test_checks import CHECKS, make_data
@@ -64,12 +65,9 @@ class Original:
             X=self.X,
             target=self.y if is_number else np.searchsorted(self.classes, self.y),
             sample_weight=np.ones(len(self.y)),
-            task=self.data["task"],
-            classes=self.classes,
-            feature_names=names,
-            categories=(None,) * len(names),
             forest=self.forest,
-        )
+            outcome=make_outcome(self.data["task"], self.classes),
+        ).with_forest(self.forest, shorten=True)
         self.table = make_table(self.problem)
         self.nodes = self.data["nodes"]
 
@@ -115,11 +113,9 @@ def original(request):
 def test_forest_is_the_original_one(original):
     expected = original.data["forest_pred_train"]
     if original.classes:
-        assert original.forest.predict_encoded(original.X).tolist() == expected
+        assert original.forest.predict(original.X).tolist() == expected
     else:
-        assert original.forest.predict_encoded(original.X) == pytest.approx(
-            expected, abs=1e-9
-        )
+        assert original.forest.predict(original.X) == pytest.approx(expected, abs=1e-9)
 
 
 def test_candidates_are_the_original_ones(original):
@@ -205,7 +201,7 @@ def test_smearing_has_the_exact_moments(original):
     assert ((drawn >= law["box_low"]) & (drawn <= law["box_high"])).all()
     if original.classes and len(original.classes) == 2:
         # With three classes votes may tie, which the original leaves to chance.
-        said = original.forest.predict_encoded(drawn)
+        said = original.forest.predict(drawn)
         shares = [(said == label).mean() for label in original.classes]
         assert shares == pytest.approx(law["model_class_share"], abs=0.02)
 
@@ -252,7 +248,7 @@ def test_papers_settings_give_trees_of_the_originals_size(
 
 
 def ask_forest(forest):
-    return lambda matrix: forest.predict_proba_encoded(matrix)
+    return lambda matrix: forest.proba_from_raw(forest.predict_raw_encoded(matrix))
 
 
 def leaves_in(tree, X):
@@ -289,12 +285,9 @@ def test_rows_of_the_nodes_are_those_that_the_splits_send_there(thresholds):
         X=X,
         target=y.astype(int),
         sample_weight=np.ones(len(y)),
-        task="classification",
-        classes=forest.classes,
-        feature_names=forest.feature_names,
-        categories=forest.categories,
         forest=forest,
-    )
+        outcome=forest.outcome,
+    ).with_forest(forest, shorten=True)
     table = make_table(problem, thresholds)
     settings = BornAgainTreeClassifier(min_samples_split=1)
     grown = grow(table, ask_forest(forest), settings, 6, [0])
@@ -319,7 +312,7 @@ def test_cut_tree_is_the_best_of_all(most):
     original = Original("friedman")
     grown = grow(
         original.table,
-        lambda matrix: original.forest.predict_encoded(matrix)[:, None],
+        lambda matrix: original.forest.predict(matrix)[:, None],
         BornAgainTreeRegressor(),
         3,
         [0],

@@ -349,7 +349,7 @@ class Encoder:
         raw = self._raw(matrix, codes)
         outcome = self.forest.outcome
         answers = outcome.target_of(self.forest, raw)
-        outcome.check_answers(answers)
+        outcome.check_predictions(answers)
         targets = {"answers": outcome.compact(answers)}
         probabilities = outcome.probabilities_of(self.forest, raw)
         if probabilities is not None:

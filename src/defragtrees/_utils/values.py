@@ -85,6 +85,11 @@ def round_significant(value, n_digits=12):
     return float(f"{value:.{n_digits}g}")
 
 
-def all_rounded(values):
+def all_rounded(values, n_digits=12):
     """`round_significant` of each value, as a tuple."""
-    return tuple(map(round_significant, values))
+    return tuple(round_significant(value, n_digits) for value in values)
+
+
+def as_lists(value):
+    """Tuples as lists, as JSON has them."""
+    return [*map(as_lists, value)] if isinstance(value, tuple) else value

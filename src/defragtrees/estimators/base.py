@@ -25,6 +25,7 @@ from defragtrees.data.store import read_store, read_store_like
 from defragtrees.ensembles.black_box import AskedForest, ask_model, rows_by_content
 from defragtrees.ensembles.forest import Forest
 from defragtrees.ensembles.opening import Unreadable, described_forest, fitted_forest
+from defragtrees.errors import UnsupportedModelError
 from defragtrees.estimators.inputs import (
     check_columns,
     fit_model,

@@ -197,7 +197,7 @@ def simplify(
     if forest is None:
         read_forest(model)  # raises NotFittedError
     if isinstance(forest, Unreadable):
-        outcome = make_outcome(model_task(model, as_dense(X)))
+        outcome = make_outcome(model_task(model, as_dense(X), y))
     else:
         outcome = forest.outcome
     if target is None:

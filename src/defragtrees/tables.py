@@ -10,6 +10,7 @@ The classes `Pandas` and `Polars` below have what differs between the libraries.
 
 import contextlib
 import datetime as dt
+import os
 import sys
 from dataclasses import dataclass
 from functools import partial
@@ -110,7 +111,7 @@ def check_finite(matrix, names):
     infinite = np.flatnonzero(np.isinf(matrix).any(axis=0))
     if len(infinite):
         raise ValueError(
-            "Input X contains infinity or a value too large for dtype('float64'); "
+            f"Input X contains infinity or a value too large for {matrix.dtype!r}; "
             f"{listed([names[j] for j in infinite])} must hold finite numbers or NaN. "
             "Replace or drop these values."
         )
@@ -175,7 +176,7 @@ def n_rows_of(X):
     is_sized = hasattr(X, "shape") or hasattr(X, "__len__")
     if not is_sized and hasattr(X, "__array__"):
         X, is_sized = np.asarray(X), True
-    if hasattr(X, "fit") or not is_sized:
+    if hasattr(X, "fit") or isinstance(X, dict) or not is_sized:
         raise TypeError(f"Expected sequence or array-like, got {type(X)}")
     shape = getattr(X, "shape", None)
     if shape == ():
@@ -267,7 +268,13 @@ def one_column(y, warn=False):
     [1, 2]
     """
     reject_mask(y, "y")
-    dtype = getattr(y, "dtype", None)
+    dtype, shape = getattr(y, "dtype", None), getattr(y, "shape", ())
+    if getattr(dtype, "names", None) or (len(shape) == 2 and shape[1] > 1):
+        raise ValueError(
+            f"y should be a 1d array, got an array of shape {shape} with "
+            f"{len(getattr(dtype, 'names', None) or range(shape[1]))} columns instead. "
+            "Pass one of them, such as the time of an event, or a model's risk score."
+        )
     is_nullable = _library(y) is Pandas and not isinstance(dtype, np.dtype)
     if is_nullable and dtype.kind in "biu" and not y.isna().any():
         y = y.to_numpy(dtype.numpy_dtype)  # scikit-learn would make floats of it
@@ -611,7 +618,7 @@ def as_numbers(column):
         )
         if numbers.ndim > 1:
             raise TypeError("cells are lists")
-    except (TypeError, ValueError) as error:
+    except (OverflowError, TypeError, ValueError) as error:
         # scikit-learn's checks look for the text of numpy's error.
         raise TypeError(
             f"Column {column.name!r} must hold numbers: {error}. Convert it to numbers "
@@ -1022,6 +1029,11 @@ def _find_columns(X, frame_names, names, what, needed):
 
 
 def _plain_array(X):
+    if isinstance(X, (str, os.PathLike)):
+        raise TypeError(
+            f"X must be a table; got the path {str(X)!r}. Read it first, or give it to "
+            "an estimator."
+        )
     try:
         array = np.asarray(X)
         if array.dtype.kind in "US" and not isinstance(X, np.ndarray):

@@ -236,3 +236,51 @@ def test_sparse_table_is_a_table_with_zeros():
     assert simple.rules_ == simplify(forest, table, y, random_state=0).rules_
     assert (simple.predict(sparse_table) == simple.predict(table)).all()
     assert simple.evaluate(sparse_table, y) == simple.evaluate(table, y)
+
+
+ODD_COLUMNS = {
+    "infinite": (np.where(X[:, 0] > 1, np.inf, X[:, 0]), "'b' must hold finite"),
+    "too large": (np.where(X[:, 0] > 1, 1e308, X[:, 0]), "'b' must hold finite"),
+    "no float": ([10**400, *X[1:, 0]], "'b' must hold numbers"),
+    "numbers and text": ([1, "x"] * 40, "'b' must hold numbers or text, not both"),
+    "truth and text": ([True, "x"] * 40, "'b' must hold numbers or text, not both"),
+}
+
+
+@pytest.mark.parametrize("name", ODD_COLUMNS)
+def test_a_column_that_no_model_can_have_is_named(name):
+    pd = pytest.importorskip("pandas")
+    column, message = ODD_COLUMNS[name]
+    frame = pd.DataFrame({"a": X[:, 0], "b": pd.Series(column, dtype=object)})
+    with pytest.raises((TypeError, ValueError), match=message) as caught:
+        DefragClassifier().fit(frame, y)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("rows", "labels", "message"),
+    [
+        (X[:, 0], y, "X must have rows and columns"),
+        ({"a": X[:, 0]}, y, "got <class 'dict'>"),
+        (np.array([["x", 1.0]] * 80, dtype=object), y, "Column 1 must hold numbers"),
+        (X, np.array([1, "x"] * 40, dtype=object), "y must hold texts or numbers"),
+    ],
+)
+def test_tables_and_labels_that_cannot_be_read(rows, labels, message):
+    with pytest.raises((TypeError, ValueError), match=message) as caught:
+        DefragClassifier().fit(rows, labels)
+    assert "\n" not in str(caught.value)
+
+
+def test_validation_has_the_columns_of_x_and_rules_take_no_path():
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame(X, columns=["a", "b", "c"])
+    simple = DefragClassifier(forest, max_rules=2)
+    other = frame.rename(columns={"c": "z"})
+    with pytest.raises(ValueError, match=r"must have the columns of X.*- z") as caught:
+        simple.fit(frame, y, validation=(other, y))
+    assert "\n" not in str(caught.value)
+    with pytest.raises(ValueError, match="must have rows and columns"):
+        simple.fit(frame[[]], y)
+    with pytest.raises(TypeError, match="X must be a table; got the path"):
+        simple.fit(X, y).rules_.predict("rows.csv")

@@ -7,7 +7,12 @@ import numpy as np
 import pytest
 from sklearn.compose import ColumnTransformer
 from sklearn.decomposition import PCA
-from sklearn.ensemble import IsolationForest, RandomForestClassifier, StackingClassifier
+from sklearn.ensemble import (
+    IsolationForest,
+    RandomForestClassifier,
+    RandomForestRegressor,
+    StackingClassifier,
+)
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.model_selection import FixedThresholdClassifier
 from sklearn.multioutput import MultiOutputRegressor
@@ -357,3 +362,33 @@ def test_arrays_come_back_as_they_were():
         back = form.table(form.matrix(X))
         assert back.dtype == X.dtype
         np.testing.assert_array_equal(back, X)
+
+
+def test_whole_numbers_of_a_function_are_classes_only_if_they_are_few():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 2))
+
+    def counts(rows):
+        return np.round(10 * rows[:, 0]).astype(int)
+
+    def levels(rows):
+        return np.clip(np.round(rows[:, 0]), 0, 1).astype(int)
+
+    assert simplify(counts, X, max_rules=2).rules_.task == "regression"
+    assert simplify(levels, X, max_rules=2).rules_.task == "classification"
+    y = X[:, 0] + 0.5
+    assert simplify(levels, X, y, max_rules=2).rules_.task == "regression"
+
+
+@pytest.mark.parametrize("kind", ["two outputs", "two y", "a survival y"])
+def test_of_several_outputs_one_must_be_named(kind):
+    X = np.random.default_rng(0).normal(size=(80, 2))
+    model, y = RandomForestRegressor(3).fit(X, X[:, 0]), None
+    if kind == "two outputs":
+        model = RandomForestRegressor(3).fit(X, X)
+    elif kind == "two y":
+        y = X
+    else:
+        y = np.array([(True, 1.0)] * 80, dtype=[("event", "?"), ("time", "f8")])
+    with pytest.raises(ValueError, match=r"one target at a time|Pass one"):
+        simplify(model, X, y)

@@ -24,6 +24,7 @@ from defragtrees.tables import column_names, find_positions, select_columns, tak
 
 BATCH_ROWS = 10_000
 PROBE_ROWS = 20  # queried to find out what a model predicts
+NUMBERED_ROWS = 200  # where it predicts whole numbers
 COMPARED_ROWS = 1_000  # to compare the most likely class with the prediction
 MOST_NUMBERED_CLASSES = 20
 MUCH_BETTER = 0.2  # of an order of classes: share of rows, and mean share per class
@@ -317,14 +318,19 @@ def declared_task(model):
             return "classification"
         if is_regressor(model):
             return "regression"
+    if getattr(model, "_estimator_type", None) == "regressor":  # CatBoost
+        return "regression"
     # The list of classes of CatBoost's regressors is empty.
     if hasattr(model, "predict_proba") or len(getattr(model, "classes_", ())):
         return "classification"
     return None
 
 
-def model_task(model, X):
-    """What a model predicts, "classification" or "regression"; may query a few rows."""
+def model_task(model, X, y=None):
+    """What a model predicts, "classification" or "regression"; may query a few rows.
+
+    Whole numbers are classes if there are few, unless y has others.
+    """
     task = declared_task(model)
     if task is not None:
         return task
@@ -332,7 +338,12 @@ def model_task(model, X):
     values, shares = Query(model).ask(head)
     is_class = shares is not None or values.dtype.kind in "OUSb"
     if not is_class and values.dtype.kind in "iu":
-        is_class = len(np.unique(values)) <= MOST_NUMBERED_CLASSES
+        y = np.empty(0) if y is None or isinstance(y, str) else np.asarray(y)
+        is_class = y.dtype.kind != "f" or bool((y == np.floor(y)).all())
+        more = take_rows(X, np.arange(len(head), min(len(X), NUMBERED_ROWS)))
+        if is_class and len(more):
+            values = np.append(values, Query(model).ask(more)[0])
+        is_class &= len(np.unique(values)) <= MOST_NUMBERED_CLASSES
     return "classification" if is_class else "regression"
 
 
@@ -410,7 +421,8 @@ class Query:
                 raise ValueError(
                     f"{self.name} must return one prediction for each of the "
                     f"{len(table)} rows; it returns the shape {values.shape}. Simplify "
-                    "a model with several targets one target at a time."
+                    "a model with several targets one target at a time, as a function "
+                    "such as lambda X: model.predict(X)[:, 0]."
                 )
         if self.predict_proba is not None:
             shares = self._call(self.predict_proba, table)

@@ -594,7 +594,11 @@ class Simplifier(BaseEstimator, ABC):
         """Check the rows of `validation`, and select the columns that are needed."""
         source.expect(self.forest_)
         source = self._loaded(source)
-        check_columns(self, source.first().X, reset=False, ensure_min_samples=1)
+        try:
+            check_columns(self, source.first().X, reset=False, ensure_min_samples=1)
+        except ValueError as error:
+            why = " ".join(str(error).split())
+            raise ValueError(f"validation must have the columns of X. {why}") from None
         if source.is_in_memory:
             source.y = self._validate_target(source.y, source.n_rows())
         return source

@@ -24,9 +24,11 @@ from defragtrees.errors import SettingError, UnsupportedModelError
 from defragtrees.outcomes import make_outcome
 from defragtrees.tables import (
     category_lists,
+    check_finite,
     column_kinds,
     column_names,
     dates_as_days,
+    read_matrix,
     text_as_categories,
 )
 
@@ -50,7 +52,15 @@ def warn_of_other_columns(X, forest):
 
 def check_columns(estimator, X, reset=True, ensure_min_samples=0):
     """Validate X, and store (`reset`) or compare its columns."""
-    if column_names(X) is None:
+    names = column_names(X)
+    if getattr(X, "ndim", 2) < 2 or names == ():
+        shape = getattr(X, "shape", ())
+        raise ValueError(
+            f"X must have rows and columns; got the shape {shape}. Reshape your data "
+            "either using array.reshape(-1, 1) if it has a single feature or "
+            "array.reshape(1, -1) if it contains a single sample."
+        )
+    if names is None:
         validate_data(
             estimator,
             X,
@@ -157,15 +167,25 @@ def fit_model(simplifier, source, rng):
 
 def _default_model(simplifier, X, seed):
     plain, for_categories = DEFAULTS[simplifier._task]
-    categories = category_lists(X) or ()
-    for name, known in zip(column_names(X) or (), categories, strict=True):
+    categories, names = category_lists(X) or (), column_names(X) or ()
+    matrix = read_matrix(X, categories=categories or None)
+    is_plain = not any(known is not None for known in categories)
+    with np.errstate(over="ignore"):  # a forest keeps numbers in float32
+        matrix = matrix.astype(np.float32) if is_plain else matrix
+    check_finite(matrix, names or [f"x{j + 1}" for j in range(matrix.shape[1])])
+    for name, known in zip(names, categories, strict=True):
+        if len({isinstance(label, str) for label in known or ()}) > 1:
+            raise ValueError(
+                f"Column {name!r} must hold numbers or text, not both. Turn all of it "
+                "into one of them, such as by astype(str)."
+            )
         if known is not None and len(known) > MOST_CATEGORIES:
             raise ValueError(
                 f"The default model accepts up to {MOST_CATEGORIES} categories per "
                 f"column; column {name!r} has {len(known)}. Drop it if it is an "
                 "identifier, merge rare categories, or pass another model."
             )
-    if any(known is not None for known in categories):
+    if not is_plain:
         return for_categories(categorical_features="from_dtype", random_state=seed)
     return plain(min_samples_leaf=5, random_state=seed, n_jobs=simplifier.n_jobs)
 

@@ -485,7 +485,9 @@ class Dialect:
     def name(self, name):
         """A quoted name."""
         if not name or "\0" in name:
-            raise ValueError(f"A name in SQL must not be empty; got {name!r}.")
+            raise ValueError(
+                f"A name in SQL must have letters and no NUL; got {name!r}."
+            )
         inside = name.replace(self.closing, 2 * self.closing)
         if self.escapes_quotes:
             inside = _escaped(name, self.closing)

@@ -496,6 +496,11 @@ class Classes(Outcome):
                 "Input y contains missing values; class labels are needed. Leave out "
                 "rows without one."
             )
+        if y.dtype.kind == "O" and len({isinstance(label, str) for label in y}) > 1:
+            raise ValueError(
+                "Unknown label type: y must hold texts or numbers, not both. Turn all "
+                "labels into one of them."
+            )
         if y.dtype.kind == "f":
             if not np.isfinite(y).all():
                 raise ValueError(

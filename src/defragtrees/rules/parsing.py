@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from functools import cached_property
 from typing import Any
 
-from defragtrees._utils.formatting import near_name
+from defragtrees._utils.formatting import near_name, plain
 from defragtrees.errors import ConditionTextError
 from defragtrees.rules.conditions import Condition
 from defragtrees.rules.labels import KINDS, MICROSECONDS, PLAIN, START, Scale
@@ -227,6 +227,7 @@ def read_condition(
     trouble = max(troubles, key=lambda one: one.place, default=nothing)
     needed, place = trouble.needed, trouble.place
     hints = [f". {how}" for what, how in ELSEWHERE if what.search(text, start, end)]
+    text = plain(text)
     raise ConditionTextError(
         f"{needed[:1].upper()}{needed[1:]} is needed at [here]: "
         f"{_before(text, place)}[here]{_after(text, place)}{hints[0] if hints else ''}"

@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from defragtrees._utils import formatting as render
+from defragtrees._utils.values import round_significant
 from defragtrees.ensembles.predictions import better_order, read_model
 from defragtrees.monitoring.page import page
 from defragtrees.outcomes.tests import (
@@ -686,7 +687,7 @@ def _of_numbers(kind, about, then, now, p, **place):
 def _value_text(scale, value):
     """A value of a column: a date, or a number that is rounded."""
     if scale.kind is None:
-        return f"{render.grouped(render.round_to(value, 6))}{scale.ending}"
+        return f"{render.grouped(round_significant(value, 6))}{scale.ending}"
     return scale.text(value)
 
 

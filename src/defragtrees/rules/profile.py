@@ -10,6 +10,7 @@ import numpy as np
 
 from defragtrees._utils.formatting import count, plural
 from defragtrees._utils.types import Floats, Places
+from defragtrees._utils.values import all_rounded, round_significant
 from defragtrees.rules import schema
 
 MOST_PARTS = 10  # into which the numbers of a column are counted
@@ -230,9 +231,9 @@ def training_column(
     ...                 (0.0, 9.0), False).counts
     (3.0, 4.0, 5.0)
     """
-    missing = _rounded(weights[-1])
+    missing = round_significant(weights[-1])
     if thresholds is None:
-        return TrainingColumn(feature, tuple(map(_rounded, weights[:-1])), missing)
+        return TrainingColumn(feature, all_rounded(weights[:-1]), missing)
     reached = np.cumsum(weights[:-1])
     # Bins side by side, put together until they have a share of the rows.
     part = np.ceil(reached * MOST_PARTS / max(reached[-1], 1e-300) - 1e-9)
@@ -243,7 +244,7 @@ def training_column(
     cuts = tuple(np.asarray(thresholds)[places].tolist())
     low, high = (None if math.isnan(end) else float(end) for end in ends)
     return TrainingColumn(
-        feature, tuple(map(_rounded, counts)), missing, cuts, low, high, is_integer
+        feature, all_rounded(counts), missing, cuts, low, high, is_integer
     )
 
 
@@ -277,7 +278,3 @@ def count_rows(
         bins = np.append(counts if len(distinct) else [0.0], gone)
         made.append(training_column(j, bins, distinct[:-1], ends, is_integer))
     return tuple(made)
-
-
-def _rounded(weight: float) -> float:
-    return float(f"{weight:.12g}")

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from defragtrees._utils.values import round_significant
 from defragtrees.data.sampling import code_sums, ranks
 from defragtrees.outcomes.decision import cost_matrix
 
@@ -52,7 +53,7 @@ class CountingRows:
     def mean_loss(self, rules):
         """The mean of `losses`, rounded so that the order of rows does not matter."""
         weight = self.problem.sample_weight
-        return float(f"{self.losses(rules) @ weight / weight.sum():.9g}")
+        return round_significant(self.losses(rules) @ weight / weight.sum(), 9)
 
     def _held(self, rules):
         """Which rows each rule matches, (n_samples, n_rules)."""

@@ -15,11 +15,13 @@ import sys
 from dataclasses import dataclass
 from functools import partial
 from numbers import Integral
+from typing import Any
 
 import numpy as np
 
 from defragtrees._utils.formatting import listed, near_name, number
 from defragtrees._utils.optional import require
+from defragtrees._utils.types import Floats, Values
 
 NUMBER_KINDS = "biuf"
 POLARS_KINDS = {
@@ -184,7 +186,7 @@ def n_rows_of(X):
     return len(X) if shape is None else int(shape[0])
 
 
-def check_length(n_rows, n_values, role):
+def check_length(n_rows: int, n_values: int, role: str) -> None:
     """Raise if the number of labels or weights is not the number of rows."""
     if n_rows != n_values:
         raise ValueError(
@@ -192,7 +194,7 @@ def check_length(n_rows, n_values, role):
         )
 
 
-def check_weight(sample_weight, n_rows):
+def check_weight(sample_weight: Any, n_rows: int) -> Floats:
     """Check weights, one finite number >= 0 per row, as float64; ones by default."""
     if sample_weight is None:
         return np.ones(n_rows)
@@ -259,7 +261,7 @@ def _rounded_bits(values, n_bits):
     return np.ldexp(np.round(fraction * 2.0**n_bits), power - n_bits)
 
 
-def one_column(y, warn=False):
+def one_column(y: Any, warn: bool = False) -> Values:
     """Labels or numbers as one array; whole numbers and truth values stay such.
 
     Examples
@@ -268,7 +270,8 @@ def one_column(y, warn=False):
     [1, 2]
     """
     reject_mask(y, "y")
-    dtype, shape = getattr(y, "dtype", None), getattr(y, "shape", ())
+    dtype: Any = getattr(y, "dtype", None)
+    shape = getattr(y, "shape", ())
     if getattr(dtype, "names", None) or (len(shape) == 2 and shape[1] > 1):
         raise ValueError(
             f"y should be a 1d array, got an array of shape {shape} with "

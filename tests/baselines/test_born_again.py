@@ -34,6 +34,7 @@ from defragtrees.datasets import load_sample
 from defragtrees.ensembles.forest import Forest, Tree
 from defragtrees.ensembles.readers import read_forest
 from defragtrees.estimators.problem import Problem
+from defragtrees.outcomes import make_outcome
 from defragtrees.rules.conditions import Condition
 from tests.checks import methods
 from tests.estimators.test_checks import CHECKS, make_data
@@ -64,12 +65,9 @@ class Original:
             X=self.X,
             target=self.y if is_number else np.searchsorted(self.classes, self.y),
             sample_weight=np.ones(len(self.y)),
-            task=self.data["task"],
-            classes=self.classes,
-            feature_names=names,
-            categories=(None,) * len(names),
             forest=self.forest,
-        )
+            outcome=make_outcome(self.data["task"], self.classes),
+        ).with_forest(self.forest, shorten=True)
         self.table = make_table(self.problem)
         self.nodes = self.data["nodes"]
 
@@ -289,12 +287,9 @@ def test_rows_of_the_nodes_are_those_that_the_splits_send_there(thresholds):
         X=X,
         target=y.astype(int),
         sample_weight=np.ones(len(y)),
-        task="classification",
-        classes=forest.classes,
-        feature_names=forest.feature_names,
-        categories=forest.categories,
         forest=forest,
-    )
+        outcome=forest.outcome,
+    ).with_forest(forest, shorten=True)
     table = make_table(problem, thresholds)
     settings = BornAgainTreeClassifier(min_samples_split=1)
     grown = grow(table, ask_forest(forest), settings, 6, [0])

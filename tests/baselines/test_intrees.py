@@ -89,13 +89,9 @@ def stages(name):
         X=X,
         target=np.array(data["y"]),
         sample_weight=np.ones(len(X)),
-        task=forest.task,
-        classes=forest.classes,
-        feature_names=forest.feature_names,
-        categories=forest.categories,
         forest=forest,
-        shorten=False,
-    )
+        outcome=forest.outcome,
+    ).with_forest(forest, shorten=False)
     rules = extract(problem, 6, 100)
     rules = rules.take(drop_repeats(rules.side_numbers))
     labels, classes = problem.target, data.get("classes")

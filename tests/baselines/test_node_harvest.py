@@ -32,6 +32,7 @@ from defragtrees.baselines.node_harvest import (
 from defragtrees.ensembles.forest import Forest, Tree
 from defragtrees.ensembles.readers import read_forest
 from defragtrees.estimators.problem import Problem
+from defragtrees.outcomes import make_outcome
 from tests.checks import methods
 from tests.estimators.test_checks import CHECKS, make_data
 
@@ -74,13 +75,9 @@ def problem_of(data):
         X=X,
         target=y,
         sample_weight=np.ones(len(y)),
-        task="regression",
-        classes=None,
-        feature_names=forest.feature_names,
-        categories=forest.categories,
         forest=forest,
-        shorten=False,
-    )
+        outcome=make_outcome("regression"),
+    ).with_forest(forest, shorten=False)
 
 
 def members_of(data):
@@ -298,12 +295,9 @@ def test_no_other_weights_are_better_among_many_nodes():
         X=X,
         target=y,
         sample_weight=np.ones(len(y)),
-        task="classification",
-        classes=(0, 1),
-        feature_names=forest.feature_names,
-        categories=forest.categories,
         forest=forest,
-    )
+        outcome=make_outcome("classification", (0, 1)),
+    ).with_forest(forest, shorten=True)
     members = find_nodes(problem, 2, 10, 1000).members
     assert len(members) > 200
     check_optimal(
@@ -570,16 +564,14 @@ def test_rules_come_by_weight_and_print_what_predicts(forests):
 
 
 def test_three_shares_of_a_third_sum_to_one():
+    forest = Forest((), ("x",), "regression")
     problem = Problem(
         X=np.zeros((3, 1)),
         target=np.arange(3),
         sample_weight=np.ones(3),
-        task="classification",
-        classes=("a", "b", "c"),
-        feature_names=("x",),
-        categories=(None,),
-        forest=Forest((), ("x",), "regression"),
-    )
+        forest=forest,
+        outcome=make_outcome("classification", ("a", "b", "c")),
+    ).with_forest(forest, shorten=True)
     nodes = find_nodes(problem, 2, 10, 1000)
     rules = average_rules(problem, np.eye(3), nodes, np.ones(1), 2)
     assert rules.default.distribution == (0.34, 0.33, 0.33)

@@ -158,7 +158,7 @@ def test_compiled_loops_look_at_an_array_as_it_is(dtype, monkeypatch):
     forest = read_forest(MODELS["classes"](X, y))
     grid = ThresholdGrid(tuple(forest.splits()))
     X = np.asfortranarray(X.astype(dtype))
-    encode = Encoder.for_rows(forest, grid, False)
+    encode = Encoder(forest, grid, words=LeafWords.of(forest, grid))
     (plain, plain_digest), (shard, digest) = both(lambda: encode(Part(X)), monkeypatch)
     np.testing.assert_array_equal(shard.codes, plain.codes)
     for name, column in plain.targets.items():

@@ -10,7 +10,7 @@ from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from defragtrees import Condition, Rule, RuleList, read_forest, simplify
 from defragtrees.data import shards as visits
 from defragtrees.data import sources
-from defragtrees.data.shards import LocalShards, OneShard, Shard, joined
+from defragtrees.data.shards import LocalShards, Shard, joined
 from defragtrees.data.sources import TableSource
 from defragtrees.data.store import read_store, read_store_like
 from defragtrees.rules.profile import WORTH, Evidence
@@ -70,8 +70,9 @@ def test_a_table_and_many_shards_say_the_same_of_rules(case, target, monkeypatch
         if exact.quantiles is not None:
             near = max(0.0025 * np.ptp([exact.prediction, *exact.quantiles]), 1e-4)
             assert counted.quantiles == pytest.approx(exact.quantiles, abs=near)
-    assert shards.evaluate(rules) == pytest.approx(table.evaluate(rules), rel=1e-12)
-    assert table.evaluate(rules)["error"] > 0
+    scores = [own.evaluation(rules).scores(rules) for own in (shards, table)]
+    assert scores[0] == pytest.approx(scores[1], rel=1e-12)
+    assert scores[1]["error"] > 0
 
 
 def test_recounted_rules_have_the_evidence_of_all_rows():
@@ -132,7 +133,7 @@ def test_any_target_stays_with_its_rows():
 
     [one] = joined([shard(1, 2), shard(3, 4, 5)], math.inf)
     assert one.targets["probabilities"].shape == (5, 2)
-    some = OneShard(one).map(Shard.take, np.array([4, 0])).shards[0]
+    some = LocalShards([one], is_table=True).map(Shard.take, np.array([4, 0])).shards[0]
     assert some.codes.ravel().tolist() == [5, 1]
     assert some.targets["probabilities"][:, 0].tolist() == [0.5, 0.1]
     taken = LocalShards([one]).collect(Shard.take, [np.array([1])])
@@ -154,10 +155,13 @@ def test_compiled_counts_of_a_list_are_those_of_numpy(target, has_labels, monkey
     for weight in (None, WEIGHT):
         labels = y if has_labels else None
         store = store_of(model, labels, False, target, weight)
-        counted = [store.recount([rules, alone]), store.evaluate(rules)]
+        counted = [store.recount([rules, alone]), store.evaluation(rules).scores(rules)]
         with monkeypatch.context() as without:
             without.setattr(visits, "has_numba", lambda: False)
-            plain = [store.recount([rules, alone]), store.evaluate(rules)]
+            plain = [
+                store.recount([rules, alone]),
+                store.evaluation(rules).scores(rules),
+            ]
         assert counted == plain
         assert counted[0][0].rules[0].n_rows < store.total_weight
 

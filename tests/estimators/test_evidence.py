@@ -9,6 +9,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 import defragtrees
 from defragtrees import ModelFileError, RuleModel, simplify
+from defragtrees.estimators import problem
 from defragtrees.outcomes.intervals import wilson_interval
 from defragtrees.rules.profile import WORTH, Evidence
 from defragtrees.search import driver
@@ -32,8 +33,8 @@ def drawn(monkeypatch):
         numbers.append(n_rows)
         return draw(X, n_rows, *others)
 
-    draw = driver.draw_rows
-    monkeypatch.setattr(driver, "draw_rows", draw_rows)
+    draw = problem.draw_rows
+    monkeypatch.setattr(problem, "draw_rows", draw_rows)
     return numbers
 
 

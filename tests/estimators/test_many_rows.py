@@ -23,7 +23,7 @@ from sklearn.metrics import roc_auc_score
 
 from defragtrees.baselines.distilled import DistilledTreeClassifier
 from defragtrees.data import sources
-from defragtrees.data.encoding import Encoder, edge_values, integer_ranges
+from defragtrees.data.encoding import Encoder
 from defragtrees.data.grid import ThresholdGrid
 from defragtrees.ensembles import forest as forests
 from defragtrees.ensembles.readers import read_forest
@@ -208,20 +208,21 @@ def test_lists_are_judged_by_rows_that_were_not_searched(
 ):
     seen = {}
 
-    def count(found, draft, store, limits, decision, scoring, rows):
-        seen.update(found=found, store=store, rows=rows)
-        return count_found(found, draft, store, limits, decision, scoring, rows)
+    def count(path, blank, store, settings, scoring, rows):
+        seen.update(path=path, store=store, rows=rows)
+        seen["counted"] = count_found(path, blank, store, settings, scoring, rows)
+        return seen["counted"]
 
     monkeypatch.setattr("defragtrees.estimators.defrag.count_found", count)
     simple = simplified(boosted_amounts, frame, form=form)
-    searched, judging = seen["found"].rows, seen["rows"].problem
+    searched, judging = seen["path"].rows, seen["rows"]
     # Codes name most rows.
-    names = [set(map(bytes, own)) for own in (searched.codes, judging.binned.codes)]
-    assert len(searched.codes) + len(judging.target) == sources.MANY_ROWS
-    assert len(searched.codes) == sources.MANY_ROWS * SEARCHED_SHARE
+    names = [set(map(bytes, own.binned.codes)) for own in (searched, judging)]
+    assert len(searched.target) + len(judging.target) == sources.MANY_ROWS
+    assert len(searched.target) == sources.MANY_ROWS * SEARCHED_SHARE
     assert len(names[0] & names[1]) < 0.2 * len(names[0])
     assert seen["store"].n_rows == simple.rules_.training.n_rows == len(frame)
-    losses = {n: seen["rows"].mean_loss(own._form) for n, own in simple.path_.items()}
+    losses = {own.n_rules: own.loss for own in seen["counted"].by_rules}
     assert losses[simple.rules_.n_rules] == min(losses.values())
 
 
@@ -403,8 +404,7 @@ def test_shortened_thresholds_are_those_of_the_table_in_memory(frame, boosted):
     for part in parts:
         own = encode(part)[1]
         digest = own if digest is None else digest + own
-    edges = edge_values(digest)
-    by_parts = grid.shorten_between(edges, integer_ranges(digest, edges))
+    by_parts = grid.shorten_between(*digest.edges())
     assert by_parts == grid.shorten(forest.encode(frame))
     assert by_parts != grid
 

@@ -11,7 +11,7 @@ def make_problem(names, n_rows=5):
     stump = Tree([-1], [0.0], [-1], [-1], [False], [1.0])
     forest = Forest((stump,), names, "regression")
     weight = np.ones(n_rows)
-    return Problem(X, X[:, 0], weight, "regression", None, names, (), forest)
+    return Problem(X, X[:, 0], weight, forest, forest.outcome)
 
 
 def test_features_stand_in_the_order_of_names_and_of_numbers_in_them():
@@ -33,11 +33,8 @@ def test_the_order_of_rows_is_that_of_their_contents():
         problem.X[rows],
         problem.target[rows],
         problem.sample_weight,
-        "regression",
-        None,
-        problem.feature_names,
-        (),
         problem.forest,
+        problem.outcome,
     )
     one, two = problem.in_canonical_order(), turned.in_canonical_order()
     assert (one.X == two.X).all()

@@ -121,8 +121,8 @@ class EventView(NumberView):
     interval_title = "95 % interval"
     agreement_title = "Poisson deviance"
 
-    def prediction(self, value):
-        return f"{super().prediction(value)} per year"
+    def prediction(self, value, digits=None):
+        return f"{super().prediction(value, digits)} per year"
 
     def estimate(self, rule):
         if rule.totals is None:

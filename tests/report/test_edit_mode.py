@@ -655,13 +655,8 @@ def expected_answer(rules, row):
 
 
 def predicted_text(rules, prediction):
-    outcome = rules.outcome
-    write = (
-        outcome.view.prediction_of_points
-        if rules._form.n_points
-        else outcome.view.prediction
-    )
-    return write(prediction)
+    digits = 9 if rules._form.n_points else None
+    return rules.outcome.view.prediction(prediction, digits)
 
 
 def answered(page):

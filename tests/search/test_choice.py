@@ -1,7 +1,6 @@
 """How long rules should be, and which rows search and which count."""
 
 from dataclasses import dataclass
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -14,12 +13,11 @@ from defragtrees.estimators.problem import Problem
 from defragtrees.outcomes.decision import make_decision
 from defragtrees.outcomes.points import Scoring
 from defragtrees.search.choice import (
-    CountingRows,
     best_model,
     halves,
     shortest_model,
 )
-from defragtrees.search.driver import Conjunctions, Found, count_found
+from defragtrees.search.driver import Candidate, Path, SearchSettings, count_found
 from defragtrees.search.limits import Limits
 
 
@@ -30,23 +28,15 @@ class Judged:
     n_conditions: int
     losses: np.ndarray
     n_rules: int = 2
-
-    @property
-    def _form(self):
-        return self
-
-
-class Rows(CountingRows):
-    """Rows that know the losses of rules."""
-
-    def losses(self, rules):
-        return rules.losses
+    loss: float = 0.0
 
 
 def chosen(*models, weight=None, choose=shortest_model):
     weight = np.ones(len(models[0].losses)) if weight is None else weight
-    rows = Rows(SimpleNamespace(sample_weight=weight), None, 1.0)
-    return choose(list(models), rows).n_conditions
+    for model in models:
+        model.loss = float(np.round(model.losses @ weight / weight.sum(), 9))
+    others = (weight,) if choose is shortest_model else ()
+    return choose(list(models), *others).n_conditions
 
 
 def test_rules_are_compared_row_by_row():
@@ -111,33 +101,29 @@ def list_of(problem, *features, cost):
     rules = tuple(
         (Condition(j, upper=float(t)),) for j, t in zip(features, upper, strict=True)
     )
-    return Conjunctions(rules, (None,) * (len(rules) + 1), cost)
+    return Candidate(rules, (None,) * (len(rules) + 1), cost)
 
 
 def features_of(path):
-    """Of models by size, the features that their rules ask about."""
-    return {
-        n: [c.feature for rule in rules.rules for c in rule.conditions]
-        for n, rules in path.items()
-    }
+    """Features of the rules of each candidate."""
+    return [
+        [c.feature for rule in one.model.rules for c in rule.conditions] for one in path
+    ]
 
 
-@pytest.mark.parametrize("decides", [False, True])
-def test_of_each_size_the_rows_that_count_choose_what_is_kept(problem, decides):
+def test_of_each_size_the_rows_that_count_choose_what_is_kept(problem):
     """Not what the search found cheaper, and found first."""
     first = [list_of(problem, 1, cost=1.0), list_of(problem, 1, 0, cost=3.0)]
     second = [list_of(problem, 0, cost=2.0), list_of(problem, 0, 1, cost=4.0)]
-    found = Found((*first, *second), 1, (*first, *second))
-    outputs = problem.outcome.indicators(problem.labels)
-    rows = CountingRows(problem, outputs, 0.4) if decides else None
+    found = Path((*first, *second), (*first, *second), 1)
     blank, store = problem.blank("list"), problem.store
     decision = make_decision(problem.classes, store.class_rates())
-    path = count_found(found, blank, store, Limits(), decision, Scoring(), rows)
-    by_rules = features_of(path.by_rules)
-    by_conditions = features_of(path.by_conditions)
-    assert [*by_conditions.values()] == [*by_rules.values()]
-    assert by_rules[2] == [0 if decides else 1]
-    assert path.costs[2] == (2.0 if decides else 1.0)
+    settings = SearchSettings(Limits(), decision=decision)
+    path = count_found(found, blank, store, settings, Scoring(), problem)
+    assert features_of(path.by_conditions) == features_of(path.by_rules)
+    assert [one.n_rules for one in path.by_rules] == [2, 3]
+    assert features_of(path.by_rules)[0] == [0]
+    assert path.by_rules[0].cost == 2.0
 
 
 CODES = np.random.default_rng(0).integers(0, 200, (4000, 3)).astype(np.uint8)

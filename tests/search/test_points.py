@@ -12,11 +12,10 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from defragtrees.data.grid import ThresholdGrid
 from defragtrees.outcomes import points as additive
 from defragtrees.search import moves
+from defragtrees.search.boxes import code_gains, condition_price, make_table, rows_in
 from defragtrees.search.limits import Limits
-from defragtrees.search.lists import condition_price, rows_in
 from defragtrees.search.moves import Slopes, grow_rule, polish, search
 from defragtrees.search.points import LogOddsLoss, NumberLoss, PointBoxes
-from defragtrees.search.table import make_table
 
 
 class Case:
@@ -157,7 +156,9 @@ def test_the_best_change_of_a_box_is_that_of_exhaustive_search(seed, kind):
             # Missing values alone that gain nothing are left to other conditions.
             if mask[:-1].any() or gain[rows_in(table, changed)].sum():
                 options.append(worth(changed))
-    changed = next(moves.box_changes(table, box, gain, Limits(9)), box)
+    changed = next(
+        moves.box_changes(table, box, *code_gains(table, box, gain), Limits(9)), box
+    )
     assert worth(changed) == pytest.approx(max(options), abs=1e-6)
 
 

@@ -13,11 +13,19 @@ from defragtrees import datasets
 from defragtrees._api import simplify
 from defragtrees.data.grid import ThresholdGrid
 from defragtrees.search import moves
+from defragtrees.search.boxes import (
+    Column,
+    RowTable,
+    RuleBoxes,
+    RuleLoss,
+    code_gains,
+    condition_price,
+    make_table,
+    n_sides,
+)
 from defragtrees.search.driver import accepted_bins
 from defragtrees.search.kernels import first_true
 from defragtrees.search.limits import Limits
-from defragtrees.search.lists import RuleBoxes, condition_price, n_sides
-from defragtrees.search.losses import BothLoss, ErrorLoss, SquaredLoss
 from defragtrees.search.moves import (
     boxes_from_tree,
     cut_conditions,
@@ -26,7 +34,6 @@ from defragtrees.search.moves import (
     promising,
     search,
 )
-from defragtrees.search.table import Column, RowTable, make_table
 
 
 class Case:
@@ -47,13 +54,13 @@ class Case:
         weight = rng.uniform(0.5, 2.0, n_rows)
         if kind == "number":
             self.target = signal + 0.1 * rng.normal(size=n_rows)
-            self.loss = SquaredLoss(self.target[:, None], weight)
+            self.loss = RuleLoss(self.target[:, None], weight)
         else:
             self.target = np.digitize(signal, [-0.5, 0.7])
-            self.loss = ErrorLoss(self.target, weight, 3)
-            if kind == "both":
-                squared = SquaredLoss(np.eye(3)[self.target], weight, 0.02)
-                self.loss = BothLoss(squared, self.loss, 2.0)
+            shares = np.eye(3)[self.target]
+            self.loss = RuleLoss(shares, weight, 0.02, self.target, 3)
+            if kind == "error":
+                self.loss = self.loss.without_numbers()
         self.weight = weight
         self.rng = rng
 
@@ -131,7 +138,12 @@ def test_change_is_as_good_as_the_best_interval_by_brute_force(case):
     rules = RuleBoxes(case.table, case.loss, case.boxes(2))
     gain = rules.row_gains(0)
     box = rules.boxes[0]
-    changed = next(moves.box_changes(case.table, box, gain, Limits(6)), None)
+    changed = next(
+        moves.box_changes(
+            case.table, box, *code_gains(case.table, box, gain), Limits(6)
+        ),
+        None,
+    )
 
     def value(candidate):
         held = np.ones(case.table.n_rows, bool)
@@ -166,9 +178,8 @@ def searched(table, loss, starts, limits):
 
 @given(case=cases, most=st.integers(1, 3))
 def test_limits_hold(case, most):
-    case.loss = getattr(case.loss, "squared", case.loss)
-    if isinstance(case.loss, ErrorLoss):
-        case.loss = SquaredLoss(np.eye(3)[case.target], case.weight)
+    if case.loss.n_classes:
+        case.loss = RuleLoss(np.eye(3)[case.target], case.weight, 0.02)
     limits = Limits(4, max_conditions=most, least_answered=2.0)
     best, _ = searched(case.table, case.loss, [case.boxes(3)], limits)
     assert max(best) <= 4
@@ -187,7 +198,7 @@ def test_search_finds_a_chessboard():
     grid = ThresholdGrid((np.linspace(0.05, 0.95, 19),) * 2)
     table = make_table(grid, grid.bin(X).codes)
     starts = boxes_from_tree(table, y, np.ones(600), [6])
-    best, _ = searched(table, SquaredLoss(y, np.ones(600), 0.02), starts, Limits(6))
+    best, _ = searched(table, RuleLoss(y, np.ones(600), 0.02), starts, Limits(6))
     cheapest = min(best.values(), key=lambda rules: rules.cost)
     assert cheapest.n_rules == 3
     means = cheapest.counts[:, 1] / cheapest.counts[:, 0]
@@ -197,7 +208,7 @@ def test_search_finds_a_chessboard():
 @given(case=cases, n_boxes=st.integers(0, 3))
 def test_new_rule_gains_what_its_terms_say(case, n_boxes):
     """Gain of a new rule, by its terms, is that of the losses row by row."""
-    loss = SquaredLoss(np.eye(3)[np.digitize(case.weight, [1.0, 1.5])], case.weight)
+    loss = RuleLoss(np.eye(3)[np.digitize(case.weight, [1.0, 1.5])], case.weight)
     rules = RuleBoxes(case.table, loss, case.boxes(n_boxes))
     mean = np.array([0.3, -0.2, 0.1])
     constant, linear, quadratic = loss.new_rule_terms(rules.counts, rules.answering)
@@ -206,7 +217,7 @@ def test_new_rule_gains_what_its_terms_say(case, n_boxes):
     told = rules.counts[:, 1:] / np.maximum(rules.counts[:, :1], 1e-300)
     residual = loss.target - told[rules.answering]
     # The last rule is only asked what it would say: the spread stays that of the list.
-    scale = case.weight / (2 * rules.loss._spread(rules.counts))
+    scale = case.weight / (2 * rules.loss.gain_terms(rules.counts)[3])
     asked = ((loss.target - mean) ** 2).sum(axis=1) * scale
     assert counts.shape == (n_boxes + 2, 4)
     losses = (residual**2).sum(axis=1) * scale
@@ -215,7 +226,7 @@ def test_new_rule_gains_what_its_terms_say(case, n_boxes):
 
 @given(case=cases)
 def test_inserted_rule_makes_a_longer_list_within_limits(case):
-    loss = SquaredLoss(np.eye(3)[np.digitize(case.weight, [1.0, 1.5])], case.weight)
+    loss = RuleLoss(np.eye(3)[np.digitize(case.weight, [1.0, 1.5])], case.weight)
     rules = RuleBoxes(case.table, loss, case.boxes(1))
     limits = Limits(6, max_conditions=2)
     longer = insert_rule(rules, limits)
@@ -255,7 +266,7 @@ def test_leaves_of_a_tree_answer_as_the_tree_does():
 def test_polish_keeps_the_cheapest_of_each_length():
     case = Case(2, 150, 3, "both", False, False)
     best, _ = searched(case.table, case.loss, [], Limits(5))
-    loss = ErrorLoss(case.target, case.weight, 3)
+    loss = case.loss.without_numbers()
     starts = [RuleBoxes(case.table, loss, own.boxes) for own in best.values()]
     polished = polish(starts, Limits(5), 4, 4)
     assert set(polished) <= set(range(1, 6))
@@ -282,27 +293,34 @@ def test_categories_without_rows_belong_to_one_side_of_a_cut():
 def test_cost_of_numbers_by_hand():
     # Two rows at -1 and 1 are standardised already. One rule leaves all the variance:
     # log(1 + 0.02) and one mean, log(2) / 2; two rules leave none of it.
-    loss = SquaredLoss(np.array([[-1.0], [1.0]]), np.ones(2), 0.02)
+    loss = RuleLoss(np.array([[-1.0], [1.0]]), np.ones(2), 0.02)
     one, two = loss.counts(np.array([0, 0]), 1), loss.counts(np.array([0, 1]), 2)
     assert loss.cost(one) == pytest.approx(np.log(1.02) + np.log(2) / 2)
     assert loss.cost(two) == pytest.approx(np.log(0.02) + np.log(2))
 
 
+def class_loss(classes):
+    """The loss of two classes alone."""
+    weight = np.ones(len(classes))
+    return RuleLoss(np.empty((len(classes), 0)), weight, 0.0, classes, 2)
+
+
 def test_cost_of_errors_by_hand():
     # Four rows, one wrong: share (1 + 0.5) / 5 = 0.3; two classes and one rule.
-    loss = ErrorLoss(np.array([0, 0, 0, 1]), np.ones(4), 2)
+    loss = class_loss(np.array([0, 0, 0, 1]))
     code = -3 * np.log(0.7) - np.log(0.3)
     each = np.log(2) + np.log(4) / 2
     assert loss.cost(np.array([[3.0, 1.0]])) == pytest.approx(code + each)
 
 
 def test_both_losses_add_up():
-    squared = SquaredLoss(np.array([[-1.0], [1.0]]), np.ones(2))
-    wrong = ErrorLoss(np.array([0, 1]), np.ones(2), 2)
-    both = BothLoss(squared, wrong, 3.0)
+    target, classes = np.array([[-1.0], [1.0]]), np.array([0, 1])
+    squared = RuleLoss(target, np.ones(2))
+    wrong = class_loss(classes)
+    both = RuleLoss(target, np.ones(2), squared.least_spread, classes, 2)
     answering = np.array([0, 0])
     counts = [loss.counts(answering, 1) for loss in (both, squared, wrong)]
-    expected = squared.cost(counts[1]) + 3 * wrong.cost(counts[2])
+    expected = squared.cost(counts[1]) + wrong.cost(counts[2])
     assert both.cost(counts[0]) == pytest.approx(expected)
 
 
@@ -313,7 +331,7 @@ def test_gains_are_losses_after_the_rule_less_losses_with_it(case, n_boxes):
         rules.counts
     )
     for k in range(n_boxes):
-        after = rules.answering_after(k)
+        after = first_true(rules.held, k + 1)
         gain = np.zeros(case.table.n_rows)
         for i in range(case.table.n_rows):
             if rules.held[:k, i].any():
@@ -352,7 +370,7 @@ def test_the_condition_that_brings_least_is_cut_first():
     grid = ThresholdGrid((np.array([0.02, 0.5]),) * 2)
     table = make_table(grid, grid.bin(X).codes)
     box = {0: np.array([0, 0, 1, 0], bool), 1: np.array([0, 1, 1, 0], bool)}
-    rules = RuleBoxes(table, SquaredLoss(y, np.ones(400), 0.02), (box,))
+    rules = RuleBoxes(table, RuleLoss(y, np.ones(400), 0.02), (box,))
     first, last = cut_conditions(rules, Limits(6))
     assert list(first.boxes[0]) == [0]
     assert last.n_rules == 1
@@ -377,15 +395,15 @@ def test_the_last_digits_of_a_processor_change_no_rule(monkeypatch):
     X, y = datasets.load_sample("energy").X, datasets.load_sample("energy").y
     forest = RandomForestRegressor(20, min_samples_leaf=5, random_state=0).fit(X, y)
     expected = simplify(forest, X, y, max_rules=5, random_state=0).rules_
-    nats, terms = SquaredLoss._nats, SquaredLoss.new_rule_terms
+    nats, terms = RuleLoss.nats, RuleLoss.new_rule_terms
     rng = np.random.default_rng(0)
 
     def noisy(value):
         return value * (1 + 4e-16 * rng.integers(-2, 3, np.shape(value)))
 
-    monkeypatch.setattr(SquaredLoss, "_nats", lambda *own: float(noisy(nats(*own))))
+    monkeypatch.setattr(RuleLoss, "nats", lambda *own: float(noisy(nats(*own))))
     monkeypatch.setattr(
-        SquaredLoss, "new_rule_terms", lambda *own: tuple(map(noisy, terms(*own)))
+        RuleLoss, "new_rule_terms", lambda *own: tuple(map(noisy, terms(*own)))
     )
     for _ in range(3):
         found = simplify(forest, X, y, max_rules=5, random_state=0).rules_

@@ -7,12 +7,16 @@ from hypothesis import strategies as st
 
 from defragtrees.data.grid import ThresholdGrid
 from defragtrees.search import moves
+from defragtrees.search.boxes import (
+    RuleLoss,
+    code_gains,
+    condition_price,
+    make_table,
+    rows_in,
+)
 from defragtrees.search.limits import Limits
-from defragtrees.search.lists import condition_price, rows_in
-from defragtrees.search.losses import BothLoss, ErrorLoss, SquaredLoss
 from defragtrees.search.moves import polish, search
 from defragtrees.search.standalone import CONFLICT, StandaloneBoxes, add_rule
-from defragtrees.search.table import make_table
 from tests.search.test_points import Case as PointCase
 
 KINDS = ("number", "class", "both")
@@ -24,32 +28,32 @@ class Case(PointCase):
 
     def __init__(self, seed, kind, **sizes):
         super().__init__(seed, "number", **sizes)
-        squared = SquaredLoss(self.loss.target, self.loss.weight)
+        rows = self.loss.target, self.loss.weight
         classes = np.digitize(self.loss.target[:, 0], [-0.4, 0.6])
-        wrong = ErrorLoss(classes, self.loss.weight, 3)
-        both = BothLoss(squared, wrong, 1.5)
-        self.loss = {"number": squared, "class": wrong, "both": both}[kind]
+        both = RuleLoss(*rows, classes=classes, n_classes=3)
+        self.loss = RuleLoss(*rows) if kind == "number" else both
+        if kind == "class":
+            self.loss = both.without_numbers()
 
 
 def charged_by_hand(case, boxes):
     """Of each row the farthest of its rules, and as how many wrong rows it counts."""
     loss, table = case.loss, case.table
-    squared = getattr(loss, "squared", loss)
-    wrong = getattr(loss, "wrong", loss)
     held = [rows_in(table, box) for box in boxes]
     held.append(~np.any(held, axis=0))
     apart, count = np.zeros(table.n_rows), np.zeros(table.n_rows)
     for i in range(table.n_rows):
         mine = [h for h in held if h[i]]
-        if hasattr(squared, "square"):
-            target = squared.target[:, 0]
+        if loss.n_outputs:
+            target = loss.target[:, 0]
             means = [np.average(target[h], weights=loss.weight[h]) for h in mine]
-            apart[i] = max((squared.target[i, 0] - mean) ** 2 for mean in means)
-        if hasattr(wrong, "n_classes"):
+            apart[i] = max((loss.target[i, 0] - mean) ** 2 for mean in means)
+        if loss.n_classes:
+            classes = loss.classes
             labels = {
-                int(np.bincount(wrong.target[h], loss.weight[h]).argmax()) for h in mine
+                int(np.bincount(classes[h], loss.weight[h]).argmax()) for h in mine
             }
-            count[i] = (labels != {int(wrong.target[i])}) + CONFLICT * (len(labels) > 1)
+            count[i] = (labels != {int(classes[i])}) + CONFLICT * (len(labels) > 1)
     return apart, count
 
 
@@ -84,7 +88,9 @@ def test_the_best_change_of_a_box_is_that_of_exhaustive_search(seed, kind):
             # Missing values alone that gain nothing are left to other conditions.
             if mask[:-1].any() or gain[rows_in(table, changed)].sum():
                 options.append(worth(changed))
-    changed = next(moves.box_changes(table, box, gain, Limits(9)), box)
+    changed = next(
+        moves.box_changes(table, box, *code_gains(table, box, gain), Limits(9)), box
+    )
     assert worth(changed) == pytest.approx(max(options), abs=1e-6)
 
 
@@ -138,8 +144,7 @@ def test_rules_of_different_classes_stand_apart():
     grid = ThresholdGrid((np.arange(7) + 0.5,) * 2)
     table = make_table(grid, grid.bin(X).codes)
     weight = np.ones(600)
-    squared = SquaredLoss(np.eye(3)[classes], weight, 0.02)
-    loss = BothLoss(squared, ErrorLoss(classes, weight, 3))
+    loss = RuleLoss(np.eye(3)[classes], weight, 0.02, classes, 3)
     empty = StandaloneBoxes(table, loss, ())
     found, _ = search(empty, [], Limits(4), add_rule, 2)
     rules = found[3]

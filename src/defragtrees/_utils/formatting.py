@@ -64,7 +64,7 @@ STARTS = ("not ", "neither ", "none of ", "'", '"')
 SIGNS = (" <= ", " >= ", " < ", " > ", " is ")
 
 
-def number(value):
+def number(value: float) -> str:
     """Write a number exactly as it is stored, in as few characters as possible.
 
     Examples
@@ -76,7 +76,7 @@ def number(value):
     return "0" if text == "-0" else text
 
 
-def grouped(value):
+def grouped(value: float) -> str:
     """Write a number exactly as it is stored, with separators from 10,000 on.
 
     Numbers below are left alone, as many of them are years.
@@ -94,7 +94,7 @@ def grouped(value):
     return f"{int(whole):,}{point}{rest}"
 
 
-def true_minus(text):
+def true_minus(text: str) -> str:
     """Replace hyphens before numbers by minus signs, also in exponents.
 
     Examples
@@ -105,7 +105,7 @@ def true_minus(text):
     return re.sub(r"(?<![\w.-])-(?=\d|inf)|(?<=\de)-(?=\d)", "\N{MINUS SIGN}", text)
 
 
-def signed(value):
+def signed(value: float) -> str:
     """Write a number as `grouped` does, with its sign.
 
     Examples
@@ -117,7 +117,7 @@ def signed(value):
     return f"+{text}" if value > 0 else text
 
 
-def rounded(value, digits=3):
+def rounded(value: float, digits: int = 3) -> str:
     """Write a measured number for people: few digits, separators, no exponent.
 
     Examples
@@ -134,7 +134,7 @@ def rounded(value, digits=3):
     return f"{int(whole):,}{point}{rest}" if abs(value) >= 1 else number(value)
 
 
-def label(value):
+def label(value: Any) -> str:
     """A category or class as text; quoted where it could be taken for more than one.
 
     Examples
@@ -164,7 +164,7 @@ def category(value):
     return text
 
 
-def plain(text):
+def plain(text: Any) -> str:
     r"""A text on one line, without characters that a terminal would obey.
 
     Examples
@@ -187,7 +187,7 @@ def plural(number, noun):
     return f"{number:,} {noun if number == 1 else many}"
 
 
-def share(value):
+def share(value: float) -> str:
     """A share of one in per cent.
 
     Examples
@@ -211,7 +211,7 @@ def share_range(low, high):
     return f"{share(low).removesuffix(' %')} to {share(high)}"
 
 
-def percent(value, digits=0):
+def percent(value: float, digits: int = 0) -> str:
     """Write a rate in per cent, without decimals unless asked for.
 
     Examples
@@ -228,7 +228,7 @@ def percent(value, digits=0):
     return f"{100 * value:.{digits}f} %"
 
 
-def percent_digits(low, high):
+def percent_digits(low: float, high: float) -> int:
     """Number of decimals of a percentage that its interval supports.
 
     Examples
@@ -239,7 +239,7 @@ def percent_digits(low, high):
     return 0 if high - low >= 0.02 else 1 if high - low >= 0.002 else 2
 
 
-def percent_range(low, high, between=" - "):
+def percent_range(low: float, high: float, between: str = " - ") -> str:
     """Write an interval of a rate in per cent, with the decimals it supports.
 
     Examples
@@ -251,7 +251,7 @@ def percent_range(low, high, between=" - "):
     return f"{100 * low:.{digits}f}{between}{100 * high:.{digits}f} %"
 
 
-def number_range(low, high):
+def number_range(low: float, high: float) -> str:
     """Write an interval of a measured number.
 
     Examples
@@ -263,7 +263,7 @@ def number_range(low, high):
     return f"{rounded(low)}{between}{rounded(high)}"
 
 
-def count(value):
+def count(value: float) -> str:
     """A number of rows, or the sum of their weights.
 
     Examples

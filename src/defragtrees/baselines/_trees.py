@@ -242,9 +242,12 @@ def _error(problem, tree, train, test):
     """The error on test rows of a tree with leaf outputs from training rows."""
     outcome, target, weight = problem.outcome, problem.target, problem.sample_weight
     leaf = leaves_of_rows(tree, problem.X, problem.categories)
-    answers = outcome.best_constants(
-        leaf[train], target[train], weight[train], tree.n_nodes
-    )
+    columns = (weight[train] * one for one in outcome.indicators(target[train]).T)
+    sums = [np.bincount(leaf[train], one, tree.n_nodes) for one in columns]
+    with np.errstate(invalid="ignore"):  # nodes that are no leaves
+        weights = np.bincount(leaf[train], weight[train], tree.n_nodes)
+        means = np.column_stack(sums) / weights[:, None]
+    answers = outcome.encode(outcome.decide(means))
     return outcome.error(target[test], answers[leaf[test]], weight[test])
 
 

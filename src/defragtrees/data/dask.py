@@ -183,6 +183,8 @@ class DaskShards:
     consecutive blocks, and `positions` has the numbers of the runs of each bundle.
     """
 
+    table = None
+
     def __init__(self, client, bundles, positions):
         self.client = client
         self.bundles = bundles

@@ -1,7 +1,7 @@
 """Encode parts of a source as shards: codes, predictions and a digest.
 
 A code is the bin of a value, which is all that the model and rules on its thresholds
-need. `bin_values` has a value of some row for each bin, to test conditions on codes.
+need. `Digest.values` has a value of some row for each bin, to test conditions on codes.
 """
 
 import dataclasses
@@ -269,6 +269,26 @@ class Digest:
             self.is_integer & other.is_integer,
         )
 
+    def values(self):
+        """A value of each bin of each feature, the largest; NaN for missing values."""
+        # No minus zero, whose sign depends on the order of parts.
+        return [np.append(high[:-1] + 0.0, np.nan) for high in self.high]
+
+    def edges(self):
+        """The sorted values of each feature that are next to a threshold, and ranges.
+
+        A range is the smallest and the largest value of an integer feature; it is None
+        for others, and for a feature without values.
+        """
+        edges, ranges = [], []
+        for low, high, is_integer in zip(
+            self.low, self.high, self.is_integer, strict=True
+        ):
+            both = np.concatenate([low[:-1], high[:-1]])
+            edges.append(np.unique(both[np.isfinite(both)]))
+            ranges.append(integer_range(edges[-1]) if is_integer else None)
+        return edges, ranges
+
 
 @dataclass(frozen=True, eq=False)
 class Encoder:
@@ -280,12 +300,6 @@ class Encoder:
     keeps_numbers: bool = False
     # trees as tables over codes; None to evaluate the trees node by node
     words: LeafWords | None = None
-
-    @classmethod
-    def for_rows(cls, forest, grid, keeps_numbers):
-        """Make an encoder; for many rows it uses LeafWords."""
-        words = None if keeps_numbers else LeafWords.of(forest, grid)
-        return cls(forest, grid, keeps_numbers, words)
 
     def __call__(self, part):
         """Return the shard of a part, without rows of weight 0, and its digest."""
@@ -377,46 +391,3 @@ def checked_columns(part, outcome, n_rows):
         if not (np.isfinite(weight).all() and (weight >= 0).all()):
             raise ValueError("sample_weight must hold finite numbers from 0.")
     return y, weight
-
-
-def bin_values(digest):
-    """A value of each bin of each feature: the largest of its rows; NaN in the last."""
-    values = []
-    for high in digest.high:
-        own = high + 0.0  # no minus zero, whose sign depends on the order of parts
-        own[-1] = np.nan
-        values.append(own)
-    return values
-
-
-def edge_values(digest):
-    """The sorted values of each feature that are next to a threshold."""
-    edges = []
-    for low, high in zip(digest.low, digest.high, strict=True):
-        both = np.concatenate([low[:-1], high[:-1]])
-        edges.append(np.unique(both[np.isfinite(both)]))
-    return edges
-
-
-def integer_ranges(digest, edges):
-    """Smallest and largest value of each integer feature; None for other features.
-
-    `edges` is the result of `edge_values`; a feature without values has no range.
-    """
-    return [
-        integer_range(own) if is_integer else None
-        for own, is_integer in zip(edges, digest.is_integer, strict=True)
-    ]
-
-
-def recoding(grid, shorter, values):
-    """The new code of each old code, per feature; None if nothing changes.
-
-    `values` is the result of `bin_values`.
-    """
-    if list(map(len, grid.splits)) == list(map(len, shorter.splits)):
-        return None
-    tables = []
-    for j, own in enumerate(values):
-        tables.append(shorter.bin_column(j, np.where(np.isinf(own), np.nan, own)))
-    return tables

@@ -667,21 +667,22 @@ class _Csv(_TextFile):
         lines = itertools.islice(text, n_lines, None)
         for line in lines:
             first = n_lines = n_lines + 1
-            n_fields = _count_fields(line, delimiter)
-            if n_fields is None:
+            if '"' in line:
                 # It may go on in the next lines; then they are one row together.
-                taken = [line]
+                taken = []
                 rest = itertools.islice(lines, MOST_LINES)
                 rest = (taken.append(more) or more for more in rest)
                 record = csv.reader(itertools.chain([line], rest), delimiter=delimiter)
                 n_fields = len(next(record))
-                if len(taken) > MOST_LINES:
+                if len(taken) >= MOST_LINES:
                     raise csv.Error(
                         f"the row in line {first} has over {MOST_LINES:,} lines; a "
                         "quote may be missing"
                     )
-                n_lines += len(taken) - 1
-                line = "".join(taken)
+                n_lines += len(taken)
+                line = "".join([line, *taken])
+            else:
+                n_fields = line.count(delimiter) + 1
             is_blank = not line.strip(blank)
             # Of a single column an empty line is no row, as for most readers.
             if n_fields == width and not (is_blank and width == 1):
@@ -753,22 +754,6 @@ class _Stream:
             if size <= 0:
                 break
         return "".join(parts)
-
-
-def _count_fields(line, delimiter):
-    """The number of fields, or None where that takes a closer look."""
-    if '"' not in line:
-        return line.count(delimiter) + 1
-    # Every other part stands outside of quotes, if each quote opens or closes a field;
-    # an empty one between two quotes is a quote in the text.
-    outside = line.split('"')
-    is_closed = len(outside) % 2 == 1
-    outside = outside[::2]
-    if not is_closed or not all(
-        not part or part.endswith(delimiter) for part in outside[:-1]
-    ):
-        return None
-    return sum(part.count(delimiter) for part in outside) + 1
 
 
 def _numbers(column, wanted, n_before, decimal="."):

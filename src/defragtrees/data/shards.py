@@ -3,7 +3,8 @@
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import partial
+from functools import reduce
+from operator import add
 
 import numpy as np
 
@@ -162,55 +163,44 @@ class Shard:
 
 
 class LocalShards:
-    """Shards in memory, processed by threads."""
+    """Shards in memory, processed by threads.
 
-    def __init__(self, shards, n_jobs=None):
+    `table` is the only shard of a table in memory, which needs no threads, else None.
+    """
+
+    def __init__(self, shards, n_jobs=None, is_table=False):
         self.shards = list(shards)
         self.n_jobs = n_jobs
+        self.table = self.shards[0] if is_table else None
 
     @property
     def lengths(self):
         """Number of rows of each shard."""
         return [len(shard) for shard in self.shards]
 
+    def _results(self, function, arguments):
+        def visit(shard):
+            return function(shard, *arguments)
+
+        if self.table is not None:
+            return map(visit, self.shards)
+        return in_order(visit, self.shards, self.n_jobs)
+
     def total(self, function, *arguments):
         """Sum `function(shard, *arguments)` in the order of the shards."""
-        total = None
-        visit = partial(_visited, function, arguments)
-        for part in in_order(visit, self.shards, self.n_jobs):
-            total = part if total is None else total + part
-        return total
+        return reduce(add, self._results(function, arguments))
 
     def map(self, function, *arguments):
         """Make new shards by `function(shard, *arguments)`."""
-        visit = partial(_visited, function, arguments)
-        return LocalShards(in_order(visit, self.shards, self.n_jobs), self.n_jobs)
+        made = self._results(function, arguments)
+        return LocalShards(made, self.n_jobs, self.table is not None)
 
     def collect(self, function, *arguments):
         """List the results of `function(shard, *arguments)`.
 
         Each of `arguments` is a list with one entry per shard.
         """
-        return [function(*own) for own in zip(self.shards, *arguments, strict=True)]
-
-
-class OneShard(LocalShards):
-    """A table in memory: one shard, without threads."""
-
-    def __init__(self, shard):
-        super().__init__([shard])
-
-    def total(self, function, *arguments):
-        """Return `function(shard, *arguments)`."""
-        return function(self.shards[0], *arguments)
-
-    def map(self, function, *arguments):
-        """Make a new shard by `function(shard, *arguments)`."""
-        return OneShard(function(self.shards[0], *arguments))
-
-
-def _visited(function, arguments, shard):
-    return function(shard, *arguments)
+        return list(map(function, self.shards, *arguments))
 
 
 def in_order(function, items, n_jobs=None):

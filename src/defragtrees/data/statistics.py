@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from defragtrees._utils.values import all_rounded, round_significant
-from defragtrees.data.shards import class_sums, pack_rules
+from defragtrees.data.shards import class_sums
 from defragtrees.outcomes.classification import ClassSums
 from defragtrees.outcomes.intervals import LARGEST_LEVERAGE, RateBands
 from defragtrees.outcomes.points import FittedPoints, Scoring, find_patterns
@@ -28,7 +28,7 @@ class PatternSums:
     weight: np.ndarray
     # sums of y, as class shares or numbers, or without y of the model's output
     outputs: np.ndarray
-    squares: np.ndarray  # of weights; see `Shard.squared_weight`
+    squares: np.ndarray | None = None  # of weights; see `Shard.squared_weight`
     # a KeptValues: numbers by pattern, in cells if rows are in shards
     values: Any = None
 
@@ -43,7 +43,7 @@ class PatternSums:
             values = KeptValues(numbers, weight, place)
             values = values if scale is None else values.merged()
         squares = np.bincount(place, shard.squared_weight, len(patterns))
-        sums = _sums(place, len(patterns), weight, outputs)
+        sums = sums_by_group(place, len(patterns), weight, outputs)
         return cls(patterns, *sums, squares, values)
 
     def __add__(self, other):
@@ -64,7 +64,7 @@ class PatternSums:
         return PatternSums(
             patterns,
             np.bincount(place, weight, n),
-            _sums(place, n, ones, outputs)[1],
+            sums_by_group(place, n, ones, outputs)[1],
             np.bincount(place, squares, n),
             values,
         )
@@ -121,10 +121,10 @@ class PatternSums:
         return RateBands.of(chance, events, self.weight, self.squares, worth)
 
 
-def _sums(place, n_patterns, weight, columns):
-    """Weight, and weighted sums of columns, of each pattern."""
-    parts = [np.bincount(place, weight * one, n_patterns) for one in columns.T]
-    return np.bincount(place, weight, n_patterns), np.column_stack(parts)
+def sums_by_group(group, n_groups, weight, columns):
+    """Weight, and weighted sums of columns, of each group of rows."""
+    parts = [np.bincount(group, weight * one, n_groups) for one in columns.T]
+    return np.bincount(group, weight, n_groups), np.column_stack(parts)
 
 
 EXACT = Scoring()
@@ -155,7 +155,7 @@ class RuleSums:
 
     @classmethod
     def of(cls, rules, shard, values, target, scale):
-        """The sums of the rows of a shard; see `RowStatistics.of`."""
+        """The sums of the rows of a shard; see `rule_sums`."""
         outcome, weight = rules.outcome, shard.sample_weight
         held = shard.covered(rules, values)
         answers = [rule.prediction for rule in rules]
@@ -240,36 +240,18 @@ class RuleSums:
         return RuleSums(*sums, (min(low), max(high)))
 
 
-@dataclass(frozen=True, eq=False)
-class RowStatistics:
-    """Sums over rows for several rule models; they can be added."""
+def rule_sums(shard, models, values, target, scale, packed):
+    """The RuleSums of a shard for several rule models, as an array that can be added.
 
-    sums: list[RuleSums]  # one per rule model
-
-    @classmethod
-    def of(cls, shard, rule_sets, values, target, scale, packed=None):
-        """The statistics of one shard."""
-        sums = []
-        for rules, own in zip(
-            rule_sets, packed or [None] * len(rule_sets), strict=True
-        ):
-            if own is None:
-                sums.append(RuleSums.of(rules, shard, values, target, scale))
-            else:
-                n_classes = rules.outcome.n_classes
-                sums.append(RuleSums.of_classes(own, shard, target, n_classes))
-        return cls(sums)
-
-    def __add__(self, other):
-        pairs = zip(self.sums, other.sums, strict=True)
-        return RowStatistics([a + b for a, b in pairs])
-
-
-def packed_list(rules, values):
-    """A rule list of classes as boxes, for `RuleSums.of_classes`; None for others."""
-    if not rules.is_exclusive or not rules.outcome.n_classes:
-        return None
-    return pack_rules(rules, values)
+    `packed` has the boxes of a model for compiled loops, or None.
+    """
+    sums = np.empty(len(models), dtype=object)
+    for k, (rules, boxes) in enumerate(zip(models, packed, strict=True)):
+        if boxes is None:
+            sums[k] = RuleSums.of(rules, shard, values, target, scale)
+        else:
+            sums[k] = RuleSums.of_classes(boxes, shard, target, rules.outcome.n_classes)
+    return sums
 
 
 def counted(
@@ -296,7 +278,8 @@ def counted(
                 entry["distribution"] = all_rounded(entry["distribution"])
         elif predictions == "recount":
             entry |= outcome.estimated_prediction(sums, k, decision, worth)
-    _put_in_order(rules, entries, weight, order, decision)
+    if order is not None and rules.is_exclusive:
+        order.put_in_order(rules, entries, weight, decision)
     measured = sums.target.measured(sums.target, sums.labels)
     made = []
     for k, (rule, entry) in enumerate(zip(rules, entries, strict=True)):
@@ -318,7 +301,11 @@ def counted(
     if predictions == "recount":
 
         def fit_points():
-            signs = [] if order is None else [order.point_signs(rules)]
+            signs = (
+                []
+                if order is None
+                else [order.point_signs([rule.conditions for rule in rules.rules])]
+            )
             signs += [_rate_signs(sums)] if scoring.follows_rates else []
             digits = outcome.points_digits(sums.target.spread)
             return sums.patterns.scorecard(outcome, scoring, digits, signs)
@@ -327,29 +314,16 @@ def counted(
         if decision is not None:
             decided = {"threshold": decision.threshold, "costs": decision.stated_costs}
             rules = replace(rules, **decided)
-        if sums.labels is not None:
-            rules = replace(rules, **_intervals(rules, sums, worth))
+    has_bands = sums.patterns is not None and outcome.has_probabilities
+    has_intervals = sums.values is not None or has_bands
+    if predictions == "recount" and sums.labels is not None and has_intervals:
+        rules = replace(rules, **_intervals(rules, sums, worth))
     return rules
 
 
 def recounted(rules, sums, *how, **also):
     """A rule model with the result of `counted`."""
     return rules._with_form(counted(rules._form, sums, *how, **also))
-
-
-def _put_in_order(rules, entries, weight, order, decision):
-    """Change predictions to satisfy the monotone constraints, if there are any."""
-    if order is None or not rules.is_exclusive:
-        return
-    outcome = rules.outcome
-    values = [
-        outcome.ordered_value(entry["prediction"], entry.get("distribution"))
-        for entry in entries
-    ]
-    allowed = order(rules, np.array(values), weight)
-    for entry, before, after in zip(entries, values, allowed, strict=True):
-        if after != before:
-            entry |= outcome.of_ordered_value(round_significant(float(after)), decision)
 
 
 def _evidence(rules, sums, k, worth):
@@ -390,8 +364,6 @@ def _rate_signs(sums):
 def _intervals(rules, sums, worth):
     """The data behind intervals, as fields of a rule model."""
     if sums.values is None:
-        if sums.patterns is None or not rules.outcome.has_probabilities:
-            return {}
         return {"rate_bands": sums.patterns.rate_bands(rules, worth)}
     if sums.patterns is None:
         return {"residuals": _residuals(rules, sums, worth)}

@@ -10,24 +10,12 @@ import numpy as np
 
 from defragtrees._utils.values import all_rounded, round_significant
 from defragtrees._utils.warnings import warn
-from defragtrees.data.encoding import (
-    Encoder,
-    bin_values,
-    edge_values,
-    integer_ranges,
-    recode,
-    recoding,
-)
+from defragtrees.data.encoding import Encoder, LeafWords, recode
 from defragtrees.data.evaluation import evaluate_shard
 from defragtrees.data.grid import Binned, ThresholdGrid
 from defragtrees.data.sampling import copied_rows, draw_shard, hash_rows
-from defragtrees.data.shards import OneShard, Shard, joined
-from defragtrees.data.statistics import (
-    EXACT,
-    RowStatistics,
-    counted,
-    packed_list,
-)
+from defragtrees.data.shards import LocalShards, Shard, joined, pack_rules
+from defragtrees.data.statistics import EXACT, counted, rule_sums
 from defragtrees.rules.profile import (
     WORTH,
     Evidence,
@@ -81,7 +69,7 @@ class RowStore:
         weight = None if (sample_weight == 1).all() else sample_weight
         codes = np.ascontiguousarray(binned.codes)
         return cls(
-            OneShard(Shard(codes, {"answers": target}, weight)),
+            LocalShards([Shard(codes, {"answers": target}, weight)], is_table=True),
             binned.grid,
             Target("answers", center, scale),
             n_classes,
@@ -93,7 +81,7 @@ class RowStore:
     @property
     def table(self):
         """The shard of a table in memory; None if there may be several."""
-        return self.shards.shards[0] if isinstance(self.shards, OneShard) else None
+        return self.shards.table
 
     @cached_property
     def outputs(self):
@@ -112,7 +100,7 @@ class RowStore:
         shard = self.table.take(np.sort(rows))
         return dataclasses.replace(
             self,
-            shards=OneShard(shard),
+            shards=LocalShards([shard], is_table=True),
             counts=Binned(shard.codes, self.grid).counts(),
             total_weight=float(shard.sample_weight.sum()),
             n_rows=len(shard),
@@ -157,7 +145,7 @@ class RowStore:
         ]
         return dataclasses.replace(
             self,
-            shards=OneShard(*joined(shards, math.inf)),
+            shards=LocalShards(joined(shards, math.inf), is_table=True),
             counts=[a + b for a, b in zip(self.counts, training.counts, strict=True)],
             total_weight=self.total_weight + worth * training.total_weight,
             n_rows=self.n_rows + training.n_rows,
@@ -193,12 +181,10 @@ class RowStore:
         name = self.target.name
         scale = None if self.table is not None else self.target.scale
         packed = [self._packed(rules) for rules in forms]
-        statistics = self.shards.total(
-            RowStatistics.of, forms, self.values, name, scale, packed
-        )
+        sums = self.shards.total(rule_sums, forms, self.values, name, scale, packed)
         return [
-            counted(rules, sums, predictions, decision, scoring, order, self.evidence)
-            for rules, sums in zip(forms, statistics.sums, strict=True)
+            counted(rules, own, predictions, decision, scoring, order, self.evidence)
+            for rules, own in zip(forms, sums, strict=True)
         ]
 
     def recount(self, models, predictions="keep", decision=None):
@@ -257,10 +243,6 @@ class RowStore:
             target = all_rounded(moments)
         return TrainingRows(round_significant(self.total_weight), columns, target)
 
-    def evaluate(self, rules):
-        """The result of `Simplifier.evaluate` for these rows."""
-        return self.evaluation(rules).scores(rules)
-
     def evaluation(self, rules):
         """The Evaluation of rules on these rows."""
         return self.shards.total(
@@ -269,7 +251,10 @@ class RowStore:
 
     def _packed(self, rules):
         """A rule list of classes packed for compiled loops; None for others."""
-        return None if self.table is not None else packed_list(rules, self.values)
+        is_list = rules.is_exclusive and rules.outcome.n_classes
+        return (
+            pack_rules(rules, self.values) if is_list and self.table is None else None
+        )
 
 
 def _row_keys(shard, is_table, has_labels):
@@ -327,16 +312,15 @@ def read_store(
 ):
     """Read all rows of a source into a store."""
     grid = ThresholdGrid(tuple(forest.splits()))
-    encoder = Encoder.for_rows(forest, grid, keeps_numbers)
+    # For many rows the trees are evaluated by tables.
+    words = None if keeps_numbers else LeafWords.of(forest, grid)
+    encoder = Encoder(forest, grid, keeps_numbers, words)
     shards, digest = _encoded(source, encoder, n_jobs, watch)
-    counts, values = digest.counts, bin_values(digest)
+    counts, values, (edges, ranges) = digest.counts, digest.values(), digest.edges()
     if shorten:
-        edges = edge_values(digest)
-        shorter = grid.shorten_between(edges, integer_ranges(digest, edges), kinds)
-        tables = recoding(grid, shorter, values)
-        if tables is not None:
-            shards = shards.map(recode, tables, shorter.dtype)
-            counts, values = _moved(counts, values, tables, shorter.n_bins)
+        shorter = grid.shorten_between(edges, ranges, kinds)
+        if list(map(len, grid.splits)) != list(map(len, shorter.splits)):
+            shards, counts, values = _recoded(shards, counts, values, shorter)
         grid = shorter
     n_classes = forest.outcome.n_classes
     column = Target(target)
@@ -351,7 +335,7 @@ def read_store(
         digest.weight,
         digest.n_rows,
         values,
-        _feature_ends(digest),
+        _ends(edges),
     )
 
 
@@ -364,7 +348,7 @@ def read_store_like(store, source, forest, *, keeps_numbers, n_jobs=None):
     # Conditions on integers may name values that occur in the first store only.
     values = [
         np.where(np.isfinite(own), own, other)
-        for own, other in zip(store.values, bin_values(digest), strict=True)
+        for own, other in zip(store.values, digest.values(), strict=True)
     ]
     return dataclasses.replace(
         store,
@@ -373,7 +357,7 @@ def read_store_like(store, source, forest, *, keeps_numbers, n_jobs=None):
         total_weight=digest.weight,
         n_rows=digest.n_rows,
         values=values,
-        ends=_feature_ends(digest),
+        ends=_ends(digest.edges()[0]),
         source="validation",
     )
 
@@ -387,7 +371,7 @@ def _encoded(source, encoder, n_jobs=None, watch=None):
             "sample_weight must have a positive sum."
         )
     if encoder.keeps_numbers:
-        shards = OneShard(*joined(shards.shards, math.inf))
+        shards = LocalShards(joined(shards.shards, math.inf), is_table=True)
     if digest.has_weights:
         if not math.isfinite(digest.weight):
             raise ValueError(
@@ -420,26 +404,29 @@ def _total_weight(shard):
     return shard.sample_weight.sum()
 
 
-def _feature_ends(digest):
+def _ends(edges):
     """Smallest and largest value of each feature; NaN if it has none."""
-    ends = []
-    for low, high in zip(digest.low, digest.high, strict=True):
-        both = np.concatenate([low[:-1], high[:-1]])
-        both = both[np.isfinite(both)] + 0.0
-        ends.append((both.min(), both.max()) if len(both) else (math.nan, math.nan))
-    return ends
+    return [
+        (own[0] + 0.0, own[-1] + 0.0) if len(own) else (math.nan, math.nan)
+        for own in edges
+    ]
 
 
-def _moved(counts, values, tables, n_bins):
-    """Counts and values of bins after recoding."""
-    new_counts, new_values = [], []
-    for count, value, table, n in zip(counts, values, tables, n_bins, strict=True):
+def _recoded(shards, counts, values, grid):
+    """Shards, counts and values of bins on a grid of fewer thresholds."""
+    tables, new_counts, new_values = [], [], []
+    for j, (count, value, n_bins) in enumerate(
+        zip(counts, values, grid.n_bins, strict=True)
+    ):
+        # The new code of each old one.
+        table = grid.bin_column(j, np.where(np.isinf(value), np.nan, value))
         present = np.flatnonzero(count)
-        new_counts.append(np.zeros(n, dtype=np.int64))
+        new_counts.append(np.zeros(n_bins, dtype=np.int64))
         new_counts[-1][table[present]] = count[present]
-        new_values.append(np.full(n, np.nan))
+        new_values.append(np.full(n_bins, np.nan))
         new_values[-1][table[present]] = value[present]
-    return new_counts, new_values
+        tables.append(table)
+    return shards.map(recode, tables, grid.dtype), new_counts, new_values
 
 
 def _standardised(shards, digest, name, outcome):

@@ -352,13 +352,6 @@ class Forest(ByValue):
         """`predict_target` from the result of `predict_raw`."""
         return self.outcome.target_of(self, raw)
 
-    def outputs_from_raw(self, raw: Floats) -> Floats:
-        """What a search imitates: probabilities, or numbers as a column."""
-        probabilities = self.outcome.probabilities_of(self, raw)
-        if probabilities is None:
-            return self.outcome.indicators(self.target_from_raw(raw))
-        return probabilities
-
     def proba_from_raw(self, raw: Floats) -> Floats:
         """`predict_proba` from the result of `predict_raw`."""
         probabilities = self.outcome.probabilities_of(self, raw)

@@ -219,7 +219,6 @@ class Simplifier(BaseEstimator, ABC):
             self.forest_,
             sources.MANY_ROWS,
             rng,
-            self.shorten_thresholds,
             words,
             counting,
         )

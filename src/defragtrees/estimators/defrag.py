@@ -29,13 +29,7 @@ from defragtrees.outcomes.decision import make_decision, threshold_of_second
 from defragtrees.outcomes.points import Scoring
 from defragtrees.rules.conditions import MOST_NAMED
 from defragtrees.rules.model import RuleModel
-from defragtrees.rules.profile import WORTH
-from defragtrees.search.choice import (
-    CountingRows,
-    best_model,
-    halves,
-    shortest_model,
-)
+from defragtrees.search.choice import best_model, halves, shortest_model
 from defragtrees.search.driver import (
     CRITERIA,
     MOST_ROWS,
@@ -44,6 +38,7 @@ from defragtrees.search.driver import (
     SEARCHES,
     SearchSettings,
     count_found,
+    find_rules,
 )
 from defragtrees.search.limits import (
     LEAST_COVERAGE,
@@ -168,14 +163,14 @@ class _Defrag(Simplifier):
         n_rows = max(store.n_rows, round(store.total_weight))
         n_rules = rules_for_rows(most, n_rows)
         warn_of_little_data(self.max_rules, n_rows, n_rules)
-        n_new_rows = self._n_new_rows(problem)
-        problem, counting = self._split(problem, n_new_rows)
+        n_new_rows, problem, counting, rows = self._divided(problem, rng)
         if self.min_rows >= 1:
             share = share_of_rows(self.min_rows, counting.total_weight)
             limits = replace(limits, min_coverage=share)
         limits = replace(limits, max_rules=n_rules)
         # Conditions on integers leave gaps, in which monotonicity could break.
-        problem = problem.without_integers(limits.monotone)
+        if limits.monotone:
+            problem = problem.without_integers(limits.monotone)
         settings = SearchSettings(
             limits,
             brevity=float(self.brevity),
@@ -184,13 +179,11 @@ class _Defrag(Simplifier):
             n_new_rows=n_new_rows,
             criterion=self.criterion,
             decision=self._decision(problem.classes, store),
-            is_labels=self.target == "labels",
         )
         free = limits.relaxed()
-        rows = self._counting_rows(problem, counting, settings, rng)
         with part(0.0, 0.9 if free is limits else 0.5):
             path = self._path(problem, replace(settings, limits=free), counting, rows)
-        rules = self._chosen(path, rows)
+        chosen = self._chosen(path, rows)
         if free is not limits and not path.keeps_to(limits):
             settings = replace(settings, unlimited=path.boxes)
             with part(0.5, 0.9):
@@ -198,12 +191,15 @@ class _Defrag(Simplifier):
             path = path.within(limits, limited)
         if not path.by_rules:
             refuse_without_lists(limits, problem.feature_names, most)
-        if rules is None or not limits.allows_model(rules):
-            rules = self._chosen(path, rows)
+        if chosen is None or not limits.allows_model(chosen.model):
+            chosen = self._chosen(path, rows)
+        rules = chosen.model
         self.n_iter_: int = path.n_rounds
-        self.path_: dict[int, RuleModel] = path.by_rules
-        self.path_costs_: dict[int, float] = path.costs
-        self.path_by_conditions_: dict[int, RuleModel] = path.by_conditions
+        self.path_: dict[int, RuleModel] = {c.n_rules: c.model for c in path.by_rules}
+        self.path_costs_: dict[int, float] = {c.n_rules: c.cost for c in path.by_rules}
+        self.path_by_conditions_: dict[int, RuleModel] = {
+            c.n_conditions: c.model for c in path.by_conditions
+        }
         warn_of_one_value(problem, rules)
         self.advice_: tuple[str, ...] = advise(
             problem, settings, path.rows, counting, rules, rows
@@ -213,74 +209,67 @@ class _Defrag(Simplifier):
     def _path(self, problem, settings, counting, rows):
         """Search once, and count the best rule model of every size."""
         # A fixed seed, so that two fits on the same rows do not differ by chance.
-        found = SEARCHES[self.form](problem, settings, np.random.default_rng(SEED))
-        blank, scoring = problem.blank(self.form), self._scoring()
-        limits, decision = settings.limits, settings.decision
-        return count_found(found, blank, counting, limits, decision, scoring, rows)
+        path = find_rules(self.form, problem, settings, np.random.default_rng(SEED))
+        scoring = Scoring(self.points == "integer", bool(self.points_follow_rates))
+        blank = problem.blank(self.form)
+        return count_found(path, blank, counting, settings, scoring, rows)
 
     def _chosen(self, path, rows):
-        """Choose a rule model of a path by its loss on the rows.
+        """Choose a candidate of a path by its loss on the rows.
 
         None if the search found no model within the limits.
         """
         if not path.by_rules:
             return None
         if self.max_rules == "auto":
-            models = path.by_conditions or path.by_rules
-            return shortest_model([*models.values()], rows)
-        return best_model([*path.by_rules.values()], rows)
+            candidates = path.by_conditions or path.by_rules
+            return shortest_model(candidates, rows.sample_weight)
+        return best_model(path.by_rules)
 
-    def _n_new_rows(self, problem):
-        """Number of synthetic rows to draw; 0 to search the rows of X."""
+    def _divided(self, problem, rng):
+        """Which rows search, which count, and which choose the number of rules.
+
+        Returns the number of synthetic rows to search, the problem with the rows to
+        search, the store of the rows to count, and the Problem of those that choose.
+        """
+        store, fits_y = problem.store, self.target == "labels"
         if self.augment != "auto":
-            return int(self.augment)
-        if problem.is_sample or self.target == "labels":
-            return 0
-        asked = problem.forest.new_rows
-        return NEW_ROWS if asked is None else len(asked)
-
-    def _split(self, problem, n_new_rows):
-        """The problem with the rows to search, and the store of the rows to count."""
-        store = problem.store
+            n_new_rows = int(self.augment)
+        elif problem.is_sample or fits_y:
+            n_new_rows = 0
+        else:
+            queried = problem.forest.new_rows
+            n_new_rows = NEW_ROWS if queried is None else len(queried)
         if problem.is_sample and not n_new_rows:
             # Of a sample some rows are searched, the others judge what is found.
             order = np.random.default_rng(SEED).permutation(len(problem.target))
             searched = order < SEARCHED_SHARE * len(order)
             problem = replace(problem, searched=searched)
+        counting = store
         if problem.counting is not None:
-            return problem, problem.counting
-        if n_new_rows:
-            return problem, replace(store, source="training")
-        if self.target != "labels" or problem.is_sample:
-            return problem, store
-        searched, counts = halves(
-            problem.binned.codes,
-            problem.feature_order,
-            problem.target,
-            problem.sample_weight,
-        )
-        if not counts.any() or not searched.any():
-            return problem, store
-        counting = replace(store.take(problem.places[counts]), source="held out")
-        return replace(problem, searched=searched), counting
-
-    def _counting_rows(self, problem, counting, settings, rng):
-        """The rows by which the number of rules is chosen."""
-        if counting.shards is not problem.store.shards:
-            problem = Problem.of_store(
-                counting, problem.forest, MOST_ROWS, rng, problem.shorten, problem.words
+            counting = problem.counting
+        elif n_new_rows:
+            counting = replace(store, source="training")
+        elif fits_y and not problem.is_sample:
+            searched, counts = halves(
+                problem.binned.codes,
+                problem.feature_order,
+                problem.target,
+                problem.sample_weight,
+            )
+            if counts.any() and searched.any():
+                problem = replace(problem, searched=searched)
+                counted = store.take(problem.places[counts])
+                counting = replace(counted, source="held out")
+        if counting.shards is not store.shards:
+            rows = Problem.of_store(
+                counting, problem.forest, MOST_ROWS, rng, problem.words
             )
         elif problem.searched is not None:  # the other rows of a sample
-            problem = problem.take(~problem.searched)
-        outcome, probabilities = problem.outcome, problem.probabilities
-        if problem.labels is not None:
-            outputs = outcome.indicators(problem.labels)
-        elif probabilities is not None:
-            outputs = probabilities.astype(np.float64)
+            rows = replace(problem.take(~problem.searched), store=counting)
         else:
-            outputs = outcome.indicators(problem.target)
-        decision = settings.decision if settings.criterion == "error" else None
-        return CountingRows(problem, outputs, WORTH[counting.source], decision)
+            rows = replace(problem, store=counting)
+        return n_new_rows, problem, counting, rows
 
     def _check_forest(self, forest):
         super()._check_forest(forest)
@@ -290,6 +279,8 @@ class _Defrag(Simplifier):
                 "points_follow_rates needs regression or two classes; the model has "
                 f"{forest.outcome.n_classes} classes. Leave it out."
             )
+        if self.prefer is None:
+            return limits, ()
         return limits, read_preferred(self.prefer, forest, limits.features)
 
     def _notes(self, scores, is_fit):
@@ -304,10 +295,6 @@ class _Defrag(Simplifier):
     def _decision(self, labels, store=None):
         """How a class is decided from probabilities; None for regression."""
         return None
-
-    def _scoring(self):
-        """How points are scaled and rounded."""
-        return Scoring(self.points == "integer", bool(self.points_follow_rates))
 
 
 @dataclass(repr=False, eq=False)

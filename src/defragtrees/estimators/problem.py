@@ -8,20 +8,33 @@ from typing import Any
 import numpy as np
 
 from defragtrees.data.grid import Binned, ThresholdGrid, rows_covered
-from defragtrees.data.sampling import hash_rows, name_order, ranks
+from defragtrees.data.sampling import draw_rows, hash_rows, name_order, ranks
 from defragtrees.data.store import RowStore
 from defragtrees.ensembles.forest import Forest
-from defragtrees.outcomes import make_outcome
 from defragtrees.rules.conditions import Rule
 from defragtrees.rules.forms import FORMS
 from defragtrees.rules.labels import ORDERED
 from defragtrees.rules.models import MODELS
 
+# Fields of a Problem with an entry for each row.
+BY_ROW = (
+    "X",
+    "target",
+    "sample_weight",
+    "binned",
+    "probabilities",
+    "labels",
+    "places",
+    "worth",
+    "searched",
+)
 
-@dataclass(frozen=True, eq=False)
+
+@dataclass(eq=False)
 class Problem:
-    """Training rows, the target, and the forest whose thresholds rules may use.
+    """Rows with the target of the rules, as codes on the thresholds of a forest.
 
+    Also the rows on which a search runs, and those on which its rules are compared.
     Categories in X are positions, missing values NaN; X is None if only codes are
     kept.
     """
@@ -29,13 +42,9 @@ class Problem:
     X: np.ndarray | None
     target: np.ndarray  # of the rules: class indices, or numbers
     sample_weight: np.ndarray
-    task: str
-    classes: tuple[Any, ...] | None
-    feature_names: tuple[str, ...]
-    categories: tuple[tuple[Any, ...] | None, ...]
-    forest: Forest
-    shorten: bool = True  # whether the grid's thresholds may be shortened
-    given_binned: Binned | None = None  # if the rows are binned already
+    forest: Forest  # whose thresholds rules may use
+    outcome: Any
+    binned: Binned | None = None
     store: Any = None  # all rows; those here may be a sample of them
     probabilities: np.ndarray | None = None  # class probabilities of the model
     labels: np.ndarray | None = None  # y, as class indices or numbers
@@ -43,15 +52,31 @@ class Problem:
     words: dict[str, Any] = field(default_factory=dict)
     # positions of the rows in the table of the store
     places: np.ndarray | None = None
+    # how many rows each counts as, if not 1; see `Shard.worth`
+    worth: np.ndarray | None = None
     # rows on which rules are searched for; None is all
     searched: np.ndarray | None = None
     # rows on which rules are counted, on the grid of `store`; None is `store`
     counting: RowStore | None = None
+    # of synthetic rows, the number of rows near which they were drawn
+    n_near: int | None = None
+
+    def __post_init__(self):
+        self.feature_names = self.forest.feature_names
+        self.categories = self.forest.categories
+        # features sorted by name, so that the order of columns does not matter
+        self.feature_order = name_order(self.feature_names)
+        kinds = self.words.get("feature_kinds") or ()
+        # features whose categories have an order
+        self.ordered_features = {j for j, kind in enumerate(kinds) if kind == ORDERED}
+        self.classes, self.n_classes = self.outcome.labels, self.outcome.n_classes
+        self.grid = None if self.binned is None else self.binned.grid
+        # whether the rows may be a sample, kept as codes only
+        self.is_sample = self.X is None
+        self._covered = {}  # the rows that match some conditions
 
     @classmethod
-    def of_store(
-        cls, store, forest, n_rows, rng, shorten=True, words=None, counting=None
-    ):
+    def of_store(cls, store, forest, n_rows, rng, words=None, counting=None):
         """Make a problem of the rows of a store, or of a sample of its codes."""
         shard = store.table
         if shard is None:
@@ -62,67 +87,71 @@ class Problem:
             X=shard.X,
             target=target.astype(np.intp) if store.n_classes else target,
             sample_weight=shard.sample_weight,
-            task=forest.task,
-            classes=forest.classes,
-            feature_names=forest.feature_names,
-            categories=forest.categories or (),
             forest=forest,
-            shorten=shorten,
-            given_binned=Binned(np.asfortranarray(shard.codes), store.grid),
+            outcome=forest.outcome,
+            binned=Binned(np.asfortranarray(shard.codes), store.grid),
             store=store,
-            counting=counting,
             probabilities=targets.get("probabilities"),
             labels=targets.get("labels"),
             words=words or {},
             places=np.arange(len(shard)),
+            worth=shard.worth,
+            counting=counting,
         ).in_canonical_order()
 
     def with_forest(self, forest, shorten):
-        """The same rows, to be binned by the splits of another forest."""
-        return dataclasses.replace(
-            self, forest=forest, shorten=shorten, given_binned=None
-        )
+        """The same rows, binned by the splits of another forest."""
+        grid = ThresholdGrid(tuple(forest.splits()))
+        if shorten:
+            grid = grid.shorten(self.X, self.words.get("feature_kinds"))
+        return dataclasses.replace(self, forest=forest, binned=grid.bin(self.X))
 
     def without_integers(self, features):
         """The same problem, with integer features treated as real numbers."""
-        if not features:
-            return self
         binned = Binned(self.binned.codes, self.grid.without_integers(features))
-        return dataclasses.replace(self, given_binned=binned)
+        return dataclasses.replace(self, binned=binned)
 
-    @property
-    def is_searched(self):
-        """Mask of the rows on which rules are searched for."""
-        if self.searched is None:
-            return np.ones(len(self.target), dtype=bool)
-        return self.searched
+    def synthetic(self, n_rows, rng):
+        """Rows drawn near these and labelled by the model; see `draw_rows`.
 
-    @property
-    def is_sample(self):
-        """Whether the rows may be a sample, kept as codes only."""
-        return self.X is None
-
-    @cached_property
-    def grid(self):
-        """The forest's thresholds, shortened if `shorten` is true."""
-        if self.given_binned is not None:
-            return self.given_binned.grid
-        grid = ThresholdGrid(tuple(self.forest.splits()))
-        if not self.shorten:
-            return grid
-        return grid.shorten(self.X, self.words.get("feature_kinds"))
-
-    @cached_property
-    def binned(self):
-        """The rows as bin numbers of the grid."""
-        if self.given_binned is not None:
-            return self.given_binned
-        return self.grid.bin(self.X)
+        Of a black box, they are those that it was queried for.
+        """
+        X, outcome = self.forest.new_rows, self.outcome
+        if X is None or len(X) < n_rows:
+            is_set = np.array([c is not None for c in self.categories], dtype=bool)
+            X = np.column_stack([self.column(j) for j in range(len(is_set))])
+            X = draw_rows(
+                X, n_rows, is_set, rng, self.feature_order, self.sample_weight
+            )
+        X = X[:n_rows]
+        raw = self.forest.predict_raw_encoded(X)
+        return Problem(
+            X=X,
+            target=outcome.target_of(self.forest, raw),
+            sample_weight=np.full(len(X), self.sample_weight.sum() / len(X)),
+            forest=self.forest,
+            outcome=outcome,
+            binned=self.grid.bin(X),
+            store=self.store,
+            probabilities=outcome.probabilities_of(self.forest, raw),
+            words=self.words,
+            n_near=len(self.target),
+        )
 
     @cached_property
-    def outcome(self):
-        """The outcome: its losses, checks and texts."""
-        return make_outcome(self.task, self.classes)
+    def outputs(self):
+        """What rules imitate, as columns: class shares, or one number."""
+        imitates = self.store is None or self.store.target.name == "answers"
+        if imitates and self.probabilities is not None:
+            return self.probabilities.astype(np.float64)
+        return self.outcome.indicators(self.target)
+
+    @cached_property
+    def observed(self):
+        """As `outputs`, but of y if it is known."""
+        if self.labels is None:
+            return self.outputs
+        return self.outcome.indicators(self.labels)
 
     def column(self, feature):
         """The values of a feature; without X, one value of each bin."""
@@ -131,11 +160,20 @@ class Problem:
         return self.store.values[feature][self.binned.codes[:, feature]]
 
     def covered(self, conditions):
-        """Mask of the rows that match all conditions."""
-        if self.X is not None:
-            return rows_covered(conditions, self.X)
-        codes, values = self.binned.codes, self.store.values
-        return rows_covered(conditions, codes=codes, values=values)
+        """Mask of the rows that match all conditions, kept for other rules."""
+        if conditions not in self._covered:
+            if self.X is not None:
+                rows = rows_covered(conditions, self.X)
+            else:
+                codes, values = self.binned.codes, self.store.values
+                rows = rows_covered(conditions, codes=codes, values=values)
+            self._covered[conditions] = rows
+        return self._covered[conditions]
+
+    def matches(self, rules):
+        """Which rows match each conjunction of conditions; the last column is True."""
+        columns = [self.covered(conditions) for conditions in rules]
+        return np.column_stack([*columns, np.ones(len(self.target), dtype=bool)])
 
     @cached_property
     def center(self):
@@ -152,32 +190,13 @@ class Problem:
         outcome, weight = self.outcome, self.sample_weight[rows]
         return outcome.sums.of_group(outcome, self.target[rows], weight)
 
-    def number_near(self, rows):
-        """The prediction for the rows of a mask, if the target is numeric, else None.
+    def mean_of(self, rows):
+        """The prediction of a number for the rows of a mask, or for all if it is empty.
 
         Sums of a rule are taken around this number, to avoid rounding errors.
         """
-        if self.n_classes:
-            return None
-        rows = rows if rows.any() else np.ones_like(rows)
-        sums = self.target_sums(rows)
+        sums = self.target_sums(rows if rows.any() else np.ones_like(rows))
         return sums.answer(self.outcome, sums.basis(0), self.spread)["prediction"]
-
-    @property
-    def n_classes(self):
-        """Number of classes; 0 for regression."""
-        return self.outcome.n_classes
-
-    @property
-    def ordered_features(self):
-        """Features whose categories have an order."""
-        kinds = self.words.get("feature_kinds") or ()
-        return frozenset(j for j, kind in enumerate(kinds) if kind == ORDERED)
-
-    @cached_property
-    def feature_order(self):
-        """Features sorted by name, so that the order of columns does not matter."""
-        return name_order(self.feature_names)
 
     def rule_set(self, rules, form="list"):
         """Make a rule model for this problem; the last of the rules is the default."""
@@ -186,7 +205,7 @@ class Problem:
             rules=tuple(rules),
             default=default,
             feature_names=self.feature_names,
-            task=self.task,
+            task=self.outcome.task,
             classes=self.classes,
             categories=self.categories,
             **self.words,
@@ -213,16 +232,13 @@ class Problem:
 
     def take(self, rows):
         """The problem with some of the rows, in this order."""
+        columns = {name: getattr(self, name) for name in BY_ROW}
         return dataclasses.replace(
             self,
-            X=_taken(self.X, rows),
-            target=self.target[rows],
-            sample_weight=self.sample_weight[rows],
-            given_binned=_taken(self.given_binned, rows),
-            probabilities=_taken(self.probabilities, rows),
-            labels=_taken(self.labels, rows),
-            places=_taken(self.places, rows),
-            searched=_taken(self.searched, rows),
+            **{
+                name: None if values is None else values[rows]
+                for name, values in columns.items()
+            },
         )
 
 
@@ -242,7 +258,3 @@ def predicting_rule(problem, conditions, taken, basis=None, held=None):
         **answer,
         **sums.error(0, outcome, answer["prediction"]),
     )
-
-
-def _taken(array, rows):
-    return None if array is None else array[rows]

@@ -309,10 +309,6 @@ class Outcome(ABC):
         """The column of `indicators` whose rate or mean a rule reports."""
         return 0
 
-    def reported_label(self, rule: Any) -> dict[str, Any]:
-        """The label whose rate a rule reports, as an entry of a table row."""
-        return {}
-
     def reported_means(self, means: Any) -> Any:
         """The means of the columns of `indicators`, as a rule reports them."""
         return means[0]
@@ -380,4 +376,4 @@ class Outcome(ABC):
         self, values: Floats, threshold: float | None = None, costs: Any = None
     ) -> Values:
         """Predictions from sums of points, (n_samples, n_points)."""
-        return self.linked(values)[:, 0]
+        return self.decide(self.linked(values), threshold, costs)

@@ -161,32 +161,28 @@ class ClassScores:
         if is_short:
             second = likely[:, 1]
             likely[:, 1] = np.where(second < 0.5, second, 1.0 - likely[:, 0])
+        true = likely[np.arange(len(likely)), expected]
+        # As in scikit-learn: a probability of 0 for the true class costs a finite
+        # amount, and of two classes one is enough for the Brier score.
+        least = np.finfo(np.float64).eps
+        log_loss = float(-weight @ np.log(np.clip(true, least, 1.0 - least)))
+        squares = (likely**2).sum(axis=1) - 2 * true + 1.0
+        brier = float(weight @ squares) * (0.5 if outcome.is_binary else 1.0)
         ranked = [positive] if outcome.is_binary else range(n_classes)
-        return cls(
-            confusion,
-            costs,
-            *_probability_sums(likely, expected, weight),
-            tuple(
-                RankedWeights.of(likely[:, c], expected == c, weight) for c in ranked
-            ),
-            positive,
-        )
+        rankings = [
+            RankedWeights.of(likely[:, c], expected == c, weight) for c in ranked
+        ]
+        return cls(confusion, costs, log_loss, brier, tuple(rankings), positive)
 
     def __add__(self, other):
-        confusion = self.confusion + other.confusion
-        if self.log_loss is None or other.log_loss is None:
-            return ClassScores(
-                confusion, self.costs, positive_index=self.positive_index
-            )
-        pairs = zip(self.rankings, other.rankings, strict=True)
-        return ClassScores(
-            confusion,
-            self.costs,
-            self.log_loss + other.log_loss,
-            self.brier + other.brier,
-            tuple(one + two for one, two in pairs),
-            self.positive_index,
-        )
+        log_loss, brier, rankings = None, None, ()
+        if self.has_probabilities and other.has_probabilities:
+            log_loss = self.log_loss + other.log_loss
+            brier = self.brier + other.brier
+            pairs = zip(self.rankings, other.rankings, strict=True)
+            rankings = tuple(one + two for one, two in pairs)
+        sums = self.confusion + other.confusion, self.costs, log_loss, brier, rankings
+        return ClassScores(*sums, self.positive_index)
 
     @property
     def weight(self):
@@ -224,18 +220,6 @@ class ClassScores:
         if len(values) == 2:
             return values[self.positive_index]
         return _mean_known(values)
-
-
-def _probability_sums(likely, expected, weight):
-    """Log loss and Brier score of some rows, as sums."""
-    rows = np.arange(len(likely))
-    # As in scikit-learn: a probability of 0 for the true class costs a finite amount.
-    least = np.finfo(np.float64).eps
-    logs = np.log(np.clip(likely[rows, expected], least, 1.0 - least))
-    squares = (likely**2).sum(axis=1) - 2 * likely[rows, expected] + 1.0
-    # Of two classes one is enough.
-    scale = 0.5 if likely.shape[1] == 2 else 1.0
-    return float(-weight @ logs), float(weight @ squares) * scale
 
 
 def _ratio(parts, totals):
@@ -590,11 +574,6 @@ class Classes(Outcome):
 
         return loss
 
-    def best_constants(self, group, target, weight, n_groups):
-        counts = np.zeros((n_groups, self.n_classes))
-        np.add.at(counts, (group, target), weight)
-        return counts.argmax(axis=1)
-
     def nats(self, target, weight, reported):
         shares = reported[np.arange(len(target)), target]
         return float(-weight @ np.log(np.maximum(shares, LEAST_SHARE)))
@@ -690,9 +669,6 @@ class Classes(Outcome):
     def reported(self, form, held):
         """Probabilities, (n_samples, n_classes)."""
         return form.predict_proba(held)
-
-    def reported_label(self, rule):
-        return {"class": self.labels[self.rate_index(rule)]}
 
     def observed_interval(self, observed, variance, weight):
         """An observed rate, less the noise of its sum, and the ends of its interval."""

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from defragtrees._utils.values import round_significant, shown
+from defragtrees._utils.values import is_finite, round_significant, shown
 
 EDGE = 1e-12  # log-odds are those of a probability that is so far from 0 and from 1
 ROUNDING = 1e-13  # of a probability, on the way to log-odds and back
@@ -99,18 +99,14 @@ class Decision:
         Where a mistake in a class costs twice as much, its rows count twice; then the
         likeliest class is the one that costs least.
         """
-        shares, total = self.emphasised(probabilities)
-        scale = round_significant(sample_weight.sum() / (sample_weight @ total))
-        return shares, sample_weight * total * scale
-
-    def emphasised(self, probabilities):
-        """What `emphasise` makes of probabilities, and by how much more rows count."""
         weighted = probabilities * self.importance
         total = weighted.sum(axis=1)
         # Where no mistake can cost anything a row counts for nothing.
         free = total <= 0
         shares = np.where(free[:, None], probabilities, weighted)
-        return shares / np.where(free, 1.0, total)[:, None], total
+        shares /= np.where(free, 1.0, total)[:, None]
+        scale = round_significant(sample_weight.sum() / (sample_weight @ total))
+        return shares, sample_weight * total * scale
 
 
 def make_decision(labels, rates, *, class_weight=None, costs=None, threshold=None):
@@ -177,8 +173,7 @@ def _checked_threshold(threshold, n_classes):
         raise ValueError(
             f"threshold needs two classes; there are {n_classes}. Use costs."
         )
-    is_number = isinstance(threshold, (int, float, np.integer, np.floating))
-    if not is_number or isinstance(threshold, bool) or not 0 < threshold < 1:
+    if not is_finite(threshold) or not 0 < threshold < 1:
         raise ValueError(
             f"threshold must be a number above 0 and below 1; got {shown(threshold)}."
         )
@@ -270,7 +265,6 @@ def _place(labels, label, name):
 
 
 def _amount(value: Any, name: str) -> float:
-    is_number = isinstance(value, (int, float, np.integer, np.floating))
-    if not is_number or isinstance(value, bool) or not 0 <= value < np.inf:
+    if not is_finite(value) or isinstance(value, bool) or value < 0:
         raise ValueError(f"{name} must be a finite number from 0; got {value!r}.")
     return float(value)

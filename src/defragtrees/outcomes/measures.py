@@ -31,7 +31,7 @@ class Measure:
     is_of_class: bool = False  # of the positive one of two classes, a mean over more
     head: str = ""  # of a column in narrow tables, which else leave it out
 
-    def of(self, scores):
+    def of(self, scores: Any) -> float:
         """The measure of some rows; NaN without rows."""
         return float(self.formula(scores)) if scores.weight else math.nan
 
@@ -187,16 +187,14 @@ class CalibrationSums:
     def rows(self, rules):
         """One dict per rule, or per total of a scorecard; see `metrics.calibration`."""
         outcome = rules.outcome
-        if not rules._form.is_sum:
-            return [
-                {
-                    "rule": k + 1,
-                    **outcome.reported_label(rule),
-                    **self._values(outcome, self.keys == k, outcome.rate_index(rule)),
-                }
-                for k, rule in enumerate(rules)
-            ]
         lines = []
+        if not rules._form.is_sum:
+            for k, rule in enumerate(rules):
+                place = outcome.rate_index(rule)
+                label = {"class": outcome.labels[place]} if outcome.labels else {}
+                values = self._values(outcome, self.keys == k, place)
+                lines.append({"rule": k + 1, **label, **values})
+            return lines
         for place in np.unique(np.floor(self.keys)) if outcome.n_points > 1 else [None]:
             ours = np.arange(len(self.keys))
             if place is None:

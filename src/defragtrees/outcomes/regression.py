@@ -405,12 +405,6 @@ class Numbers(Outcome):
 
         return loss
 
-    def best_constants(self, group, y, weight, n_groups):
-        """The prediction with the smallest loss in each group of rows."""
-        total = np.bincount(group, weight, n_groups)
-        with np.errstate(invalid="ignore"):
-            return np.bincount(group, weight * y, n_groups) / total
-
     def nats(self, y, weight, reported):
         mean = max(self.error(y, reported[:, 0], weight), 1e-300)
         return 0.5 * weight.sum() * math.log(mean)

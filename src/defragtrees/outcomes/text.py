@@ -27,18 +27,11 @@ class NumberView:
 
     # Values
 
-    def prediction(self, value: Any) -> str:
-        """A prediction, exactly as it is predicted."""
-        return render.grouped(value)
-
-    def short_prediction(self, value: Any) -> str:
-        """A prediction where room is scarce."""
-        return render.rounded(value)
-
-    def prediction_of_points(self, value: Any) -> str:
-        """A prediction that followed from points."""
-        # The sum of exact points has digits that nobody wrote down.
-        return render.rounded(value, 9)
+    def prediction(self, value: Any, digits: int | None = None) -> str:
+        """A prediction, exactly as it is predicted or, of a number, to some digits."""
+        if digits is None:
+            return render.grouped(value)
+        return render.rounded(value, digits)
 
     def label(self, value: Any) -> str:
         """A prediction within a sentence."""
@@ -210,17 +203,11 @@ class ClassView(NumberView):
         "rule have this class, and the 95 % interval."
     )
 
-    def prediction(self, value: Any) -> str:
+    def prediction(self, value: Any, digits: int | None = None) -> str:
         labels, shown = self.outcome.labels, self.outcome.shown
         if shown and value in labels:
             return shown[labels.index(value)] or str(value)
         return str(value)
-
-    def short_prediction(self, value: Any) -> str:
-        return self.prediction(value)
-
-    def prediction_of_points(self, value: Any) -> str:
-        return self.prediction(value)
 
     def label(self, value: Any) -> str:
         """A class within a sentence, in quotes where it needs them."""

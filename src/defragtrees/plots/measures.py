@@ -302,7 +302,7 @@ def _risk(rules, rule):
     if outcome.statistic == "mean":
         rows = "" if math.isnan(rule.n_rows) else f" ({count} rows)"
         points = f": {then_text(rules, rule)}" if rules._form.is_sum else ""
-        text = f"{outcome.view.short_prediction(rule.prediction)}{rows}{points}"
+        text = f"{outcome.view.prediction(rule.prediction, 3)}{rows}{points}"
         return rule.prediction, interval, text
     value, basis = known["estimate"], ""
     if interval is not None:

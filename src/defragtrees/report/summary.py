@@ -180,15 +180,16 @@ class Summary:
     def _matched(self, k, rule):
         """The line of calibration of a rule that is read on its own."""
         rows, outcome, mask = self.rows, self.outcome, self.rows.members[:, k]
+        line = {"rule": k + 1}
         if outcome.labels:
             place = outcome.rate_index(rule)
-            estimated = rule.distribution[place]
+            line["class"], estimated = outcome.labels[place], rule.distribution[place]
             observed = rows.rate(rows.y == outcome.labels[place], mask)
         else:
             estimated, observed = rule.prediction, rows.mean_interval(rows.y, mask)
         measured = dict(zip(("observed", "low", "high"), observed, strict=True))
-        line = {"rule": k + 1, **outcome.reported_label(rule), "estimated": estimated}
-        return line | measured | {"n_rows": float(rows.weight[mask].sum())}
+        line |= {"estimated": estimated, **measured}
+        return line | {"n_rows": float(rows.weight[mask].sum())}
 
     @cached_property
     def totals(self):

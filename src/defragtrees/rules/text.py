@@ -116,8 +116,8 @@ class View:
 
         The short text has fewer digits.
         """
-        write = self.y_view.short_prediction if is_short else self.y_view.prediction
-        text: str = write(rule.prediction)
+        digits = 3 if is_short else None
+        text: str = self.y_view.prediction(rule.prediction, digits)
         return text
 
     def then_columns(self) -> dict[str, list[str]]:
@@ -400,10 +400,11 @@ class View:
 
     def explanation_text(self, row: Floats, explanation: Explanation) -> render.Lines:
         """The prediction of a row and its reasons, as text and HTML."""
-        view, basis = self.outcome.view, self.basis(explanation)
-        is_sum = self.rules._form.is_sum
-        write = view.prediction_of_points if is_sum else view.prediction
-        parts = [f"Prediction: {write(explanation.prediction)}", basis]
+        basis = self.basis(explanation)
+        # A sum of exact points has digits that nobody wrote down.
+        digits = 9 if self.rules._form.is_sum else None
+        answer = self.y_view.prediction(explanation.prediction, digits)
+        parts = [f"Prediction: {answer}", basis]
         head = render.plain("; ".join(filter(None, parts)))
         cells, width = self.explanation_cells(row, explanation), render.page_width()
         text = f"{wrap_notes([head], width)}\n\n{table_text(cells, width)}"

@@ -3,10 +3,9 @@
 `first_true` says which rule matches, `first_true_again` does so after one box changed,
 `row_gains` says what rows gain if a rule takes them, `rejections` which conditions
 stand in their way; `gain_sums` adds up what rows gain, by code of every column, and
-`rule_gains` does these three in one pass; `near_gains` does so for the rows that only
-one condition of a rule rejects. `condition_values` finds what the best condition on
-every column is worth, `best_cuts` the cut that is worth most to a new rule, and
-`answered_sums` adds up what matched rows say.
+`rule_gains` does these three in one pass. `condition_values` finds what the best
+condition on every column is worth, `best_cuts` the cut that is worth most to a new
+rule, and `answered_sums` adds up what matched rows say.
 
 The definitions here have the prefix `plain_`. Without it, the name is the loop compiled
 by numba (`kernels_numba`), or the definition without numba. Both add in the order of
@@ -157,17 +156,8 @@ def plain_row_gains(
     target around the means, `mistake` nats for a wrong class. The gain is 0 if a rule
     before k takes the row.
     """
-    terms = weight, target, means, spread, classes, answers, mistake
     gain = np.zeros(len(weight))
     rows = np.flatnonzero(answering >= k)
-    gain[rows] = _gains_of_rows(held, answering, k, rows, *terms)
-    return gain
-
-
-def _gains_of_rows(
-    held, answering, k, rows, weight, target, means, spread, classes, answers, mistake
-):
-    """The gains of some rows that no rule before k takes."""
     after = answering[rows]
     inside = np.flatnonzero(after == k)
     after[inside] = plain_first_true(held[:, rows[inside]], k + 1)
@@ -184,7 +174,8 @@ def _gains_of_rows(
         lost = mistake * weight
         then += (answers[after] != classes[rows]) * lost
         now += (answers[k] != classes[rows]) * lost
-    return then - now
+    gain[rows] = then - now
+    return gain
 
 
 def plain_rejections(codes, columns, accepted):
@@ -213,11 +204,7 @@ def plain_gain_sums(codes, gain, n_rejecting, rejecting, width):
     inside = np.flatnonzero(has_gain & (n_rejecting == 0))
     near = np.flatnonzero(has_gain & (n_rejecting == 1))
     rejected = codes[near, rejecting[near]] + width * rejecting[near]
-    return _sums_of_rows(codes[inside], gain[inside], rejected, gain[near], width)
-
-
-def _sums_of_rows(codes, gain, rejected, near_gain, width):
-    """Sums over rows inside, by all columns, and near, by the rejecting column."""
+    near_gain, codes, gain = gain[near], codes[inside], gain[inside]
     n_columns = codes.shape[1]
     places = np.empty(codes.size + len(rejected), dtype=np.intp)
     gains = np.empty(len(places))
@@ -233,70 +220,16 @@ def _sums_of_rows(codes, gain, rejected, near_gain, width):
     return sums.astype(np.float64, copy=False).reshape(n_columns, width)
 
 
-def plain_rule_gains(
-    held,
-    answering,
-    k,
-    weight,
-    target,
-    means,
-    spread,
-    classes,
-    answers,
-    mistake,
-    codes,
-    columns,
-    accepted,
-    width,
-):
+def plain_rule_gains(held, answering, k, *terms_and_box):
     """The sums of `gain_sums` for rule k, and the gain of each row in its box.
 
-    The arguments are those of `row_gains`, `rejections` and `gain_sums`.
+    The arguments are those of `row_gains`, `rejections` and `gain_sums`: after `k` the
+    terms of the loss, then codes, columns, accepted codes and the width.
     """
-    terms = weight, target, means, spread, classes, answers, mistake
-    n_rejecting, rejecting = plain_rejections(codes, columns, accepted)
-    rows = np.flatnonzero((answering >= k) & (n_rejecting <= 1))
-    gain = _gains_of_rows(held, answering, k, rows, *terms)
-    is_inside = n_rejecting[rows] == 0
-    inside, near = rows[is_inside], rows[~is_inside]
-    rejected = codes[near, rejecting[near]] + width * rejecting[near]
-    sums = _sums_of_rows(
-        codes[inside], gain[is_inside], rejected, gain[~is_inside], width
-    )
-    gain_inside = np.zeros(len(codes))
-    gain_inside[inside] = gain[is_inside]
-    return sums, gain_inside[held[k]]
-
-
-def plain_near_gains(
-    held,
-    answering,
-    k,
-    weight,
-    target,
-    means,
-    spread,
-    classes,
-    answers,
-    mistake,
-    codes,
-    columns,
-    accepted,
-):
-    """Gain of rule k for each code of its columns, if it were accepted.
-
-    The arguments are those of `rule_gains`; the shape is (n_conditions, width).
-    """
-    terms = weight, target, means, spread, classes, answers, mistake
-    n_rejecting, rejecting = plain_rejections(codes, columns, accepted)
-    rows = np.flatnonzero((answering > k) & (n_rejecting == 1))
-    gain = _gains_of_rows(held, answering, k, rows, *terms)
-    width = accepted.shape[1]
-    sums = np.zeros(accepted.shape)
-    for c, j in enumerate(columns):
-        only = rejecting[rows] == j
-        sums[c] = np.bincount(codes[rows[only], j], gain[only], width)
-    return sums
+    *terms, codes, columns, accepted, width = terms_and_box
+    gain = plain_row_gains(held, answering, k, *terms)
+    rejected = plain_rejections(codes, columns, accepted)
+    return plain_gain_sums(codes, gain, *rejected, width), gain[held[k]]
 
 
 def plain_answered_sums(answering, n_rules, columns, weight, classes, n_classes):

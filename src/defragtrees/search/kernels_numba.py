@@ -133,35 +133,6 @@ def _only_rejecting(codes, i, columns, accepted):
 
 
 @njit(cache=True, nogil=True)
-def near_gains(
-    held,
-    answering,
-    k,
-    weight,
-    target,
-    means,
-    spread,
-    classes,
-    answers,
-    mistake,
-    codes,
-    columns,
-    accepted,
-):
-    """See `kernels.plain_near_gains`."""
-    sums = np.zeros(accepted.shape)
-    for i in range(len(codes)):
-        after = answering[i]
-        c = _only_rejecting(codes, i, columns, accepted) if after > k else -1
-        if c >= 0:
-            gain = _row_gain(
-                i, k, after, weight, target, means, spread, classes, answers, mistake
-            )
-            sums[c, codes[i, columns[c]]] += gain
-    return sums
-
-
-@njit(cache=True, nogil=True)
 def rejections(codes, columns, accepted):
     """See `kernels.plain_rejections`."""
     n_rows = len(codes)

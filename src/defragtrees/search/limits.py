@@ -6,17 +6,17 @@ from dataclasses import KW_ONLY, dataclass, field, fields, replace
 import numpy as np
 
 from defragtrees._utils.formatting import listed
-from defragtrees._utils.values import shown
+from defragtrees._utils.values import round_significant, shown
 from defragtrees._utils.warnings import warn
 from defragtrees.errors import SettingError
 from defragtrees.rules.labels import ORDERED
-from defragtrees.search.lists import (
+from defragtrees.search.boxes import (
     breaks_order,
     n_conditions,
     ordered_pairs,
     rows_in,
 )
-from defragtrees.search.moves import descend, remove_rule
+from defragtrees.search.moves import descend
 from defragtrees.tables import feature_index
 
 MOST_RULES = 10  # if the fit chooses their number
@@ -82,11 +82,6 @@ class Limits:
             return True
         return self._keeps_groups({table.columns[j].feature for j in box})
 
-    def allows_longer(self, table, box):
-        """Whether a box may have one more condition."""
-        most = self.max_conditions
-        return most is None or n_conditions(table, box) < most
-
     def allows(self, rules):
         """Whether boxes are within all limits, except `must_use` before the end."""
         if rules.least_answered < self.least_answered:
@@ -103,12 +98,6 @@ class Limits:
                 return False
         return True
 
-    def repaired(self, rules):
-        """Remove boxes that violate the limits, the cheapest ones first."""
-        while rules.boxes and not self.allows(rules):
-            rules = remove_rule(rules)
-        return rules
-
     def allows_model(self, rules):
         """Whether a counted rule model is within all limits."""
         counts = [rule.n_conditions for rule in rules.rules]
@@ -120,7 +109,7 @@ class Limits:
             and not self.too_small(rules)
             and (self.features is None or every <= self.features)
             and all(wanted & every for wanted in self.must_use)
-            and all(map(self._keeps_groups, used))
+            and (not self.groups or all(map(self._keeps_groups, used)))
             and not any(breaking_pairs(rules, j, s) for j, s in self.monotone.items())
         )
 
@@ -137,8 +126,6 @@ class Limits:
 
     def completed(self, lists):
         """Add required features to rules, by their number; drop those without."""
-        if not self.must_use:
-            return lists
         keeping, best = replace(self, keeps_used=True), {}
         for rules in lists.values():
             for may_grow in (False, True):
@@ -258,8 +245,6 @@ def read_preferred(prefer, forest, allowed=None):
     Conditions have the thresholds of the model, so a feature that it never splits on
     cannot be used.
     """
-    if prefer is None:
-        return ()
     names = forest.feature_names
     given = feature_list(prefer, "prefer")
     numbers = tuple(feature_index(which, names, "prefer") for which in given)
@@ -492,11 +477,11 @@ class MonotoneAnswers:
         """The allowed sign of the points of each rule, the base last; 0 for any.
 
         If sums may only rise, a rule that accepts values above a threshold may only add
-        points.
+        points. `rules` has the conditions of each rule.
         """
-        signs = np.zeros(rules.n_rules, dtype=int)
-        for k, rule in enumerate(rules.rules):
-            for condition in rule.conditions:
+        signs = np.zeros(len(rules) + 1, dtype=int)
+        for k, conditions in enumerate(rules):
+            for condition in conditions:
                 sign = self.signs.get(condition.feature)
                 known = condition.categories
                 if sign is None or known == () or condition.lower >= condition.upper:
@@ -505,7 +490,20 @@ class MonotoneAnswers:
                 signs[k] = -sign if is_low else sign
         return signs
 
-    def __call__(self, rules, answers, weights):
+    def put_in_order(self, rules, entries, weights, decision):
+        """Change predictions, among fields of rules, to satisfy the constraints."""
+        outcome = rules.outcome
+        values = [
+            outcome.ordered_value(entry["prediction"], entry.get("distribution"))
+            for entry in entries
+        ]
+        allowed = self.pooled(rules, np.array(values), weights)
+        for entry, before, after in zip(entries, values, allowed, strict=True):
+            if after != before:
+                value = round_significant(float(after))
+                entry |= outcome.of_ordered_value(value, decision)
+
+    def pooled(self, rules, answers, weights):
         """The predictions that satisfy the constraints."""
         pooled = np.array(answers, dtype=np.float64)
         weights = np.maximum(np.asarray(weights, dtype=np.float64), 1e-9)

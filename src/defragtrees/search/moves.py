@@ -16,11 +16,12 @@ import numpy as np
 from sklearn.tree import DecisionTreeRegressor
 
 from defragtrees.search import kernels
-from defragtrees.search.lists import (
+from defragtrees.search.boxes import (
     DIGITS,
     box_price,
     code_gains,
     condition_price,
+    n_conditions,
     n_sides,
     rows_in,
     settled,
@@ -79,7 +80,7 @@ def polish(starts, limits, max_rounds, gap_rounds=0):
             shorter = tidy(remove_rule(polished[n + 1]), limits)
             keep(polished, shorter, limits)
             keep(polished, descend(shorter, limits, gap_rounds), limits)
-    return limits.completed(polished)
+    return limits.completed(polished) if limits.must_use else polished
 
 
 def keep(best, rules, limits):
@@ -87,17 +88,6 @@ def keep(best, rules, limits):
     n = rules.n_rules
     if n <= limits.max_rules and (n not in best or rules.cost < best[n].cost):
         best[n] = rules
-
-
-def tree_sizes(max_rules):
-    """Numbers of leaves to start from: about five, the largest first.
-
-    Examples
-    --------
-    >>> list(tree_sizes(10)), list(tree_sizes(200))
-    ([10, 8, 6, 4, 2], [200, 160, 120, 80, 40])
-    """
-    return range(max_rules, 1, -max(2, max_rules // 5))
 
 
 def boxes_from_tree(table, target, weight, sizes):
@@ -240,10 +230,9 @@ def improve_rule(rules, k, limits, max_steps):
     """
     for _ in range(max_steps):
         sums, inside = rules.code_gains(k)
-        options = changes_by_sums(
+        for box in box_changes(
             rules.table, rules.boxes[k], sums, inside, limits, rules.prices[k]
-        )
-        for _, box in options:
+        ):
             changed = rules.with_box(k, box)
             if changed.cost < rules.cost - LEAST_GAIN and limits.allows(changed):
                 rules = changed
@@ -253,17 +242,11 @@ def improve_rule(rules, k, limits, max_steps):
     return rules, False
 
 
-def box_changes(table, box, gain, limits):
-    """Boxes that differ in one condition and gain more, best first."""
-    sums, inside = code_gains(table, box, gain)
-    for _, changed in changes_by_sums(table, box, sums, inside, limits):
-        yield changed
+def box_changes(table, box, sums, inside, limits, price=None):
+    """Boxes that differ in one condition and gain more, best first.
 
-
-def changes_by_sums(table, box, sums, inside, limits, price=None):
-    """Boxes that differ in one condition, with their additional gain, best first.
-
-    The gain is in nats, less the price of the conditions.
+    `sums` and `inside` are gains in nats, as of `code_gains`, of which the price of the
+    conditions is deducted.
     """
     value = kernels.condition_values(
         sums,
@@ -275,7 +258,8 @@ def changes_by_sums(table, box, sums, inside, limits, price=None):
     )
     price = box_price(table, box) if price is None else price
     value -= price
-    if not limits.allows_longer(table, box):
+    most = limits.max_conditions
+    if most is not None and n_conditions(table, box) >= most:
         allowed = np.zeros(len(value), dtype=bool)
         allowed[list(box)] = True
         value[~allowed] = -np.inf
@@ -291,7 +275,7 @@ def changes_by_sums(table, box, sums, inside, limits, price=None):
             return
         changed = _with_condition(table, box, int(j), sums[j])
         if changed is not None and limits.allows_box(table, changed):
-            yield float(value[j] - now), changed
+            yield changed
 
 
 def _with_condition(table, box, j, sums):
@@ -356,13 +340,15 @@ def remove_rule(rules):
 
 
 def tidy(rules, limits):
-    """Remove boxes that predict too few rows or have no condition."""
+    """Remove boxes that predict too few rows, have no condition or violate a limit."""
     for k in range(len(rules.boxes) - 1, -1, -1):
         weight = rules.weights[k]
         is_idle = weight <= 0 or weight < limits.least_answered
         if is_idle or not rules.boxes[k]:
             return tidy(rules.without_box(k), limits)
-    return limits.repaired(rules)
+    while rules.boxes and not limits.allows(rules):
+        rules = remove_rule(rules)
+    return rules
 
 
 MOST_GROWN = 6  # conditions of a new rule; descent may add more
@@ -387,11 +373,11 @@ def insert_rule(rules, limits):
     """
     seeds, terms = [], {}
     for k in range(len(rules.boxes) + 1):
-        reaching = rules.reaching(k)
+        reaching = ~rules.held[:k].any(axis=0)  # rows that no box before k accepts
         if not reaching.any():
             continue
         constant, linear, quadratic = rules.loss.new_rule_terms(
-            rules.counts, rules.answering_after(k - 1)
+            rules.counts, kernels.first_true(rules.held, k)
         )
         terms[k] = (
             np.where(reaching, constant, 0.0),
@@ -420,17 +406,14 @@ def grow_seeds(rules, seeds, gain, limits):
         box = {seed.column: seed.accepted}
         for _ in range((limits.max_conditions or MOST_GROWN) - 1):
             gains = gain(seed, rows_in(rules.table, box))
-            changed = next(box_changes(rules.table, box, gains, limits), None)
+            sums, inside = code_gains(rules.table, box, gains)
+            changed = next(box_changes(rules.table, box, sums, inside, limits), None)
             if not changed:
                 break
             box = changed
         longer.append(rules.with_new_box(seed.place, box))
-    return _cheapest(longer, limits)
-
-
-def _cheapest(candidates, limits):
-    """The cheapest of some rules that are allowed; None if none is."""
-    return min(filter(limits.allows, candidates), key=attrgetter("cost"), default=None)
+    allowed = filter(limits.allows, longer)
+    return min(allowed, key=attrgetter("cost"), default=None)
 
 
 def find_seeds(table, place, terms):
@@ -540,7 +523,8 @@ class Slopes:
         places = np.arange(table.width)[None, :]
         is_code = places < table.n_codes[:, None]
         reached = np.cumsum(np.where(is_code, sums, 0.0), axis=2)
-        is_cut = table.is_short & (places < (table.n_codes - 1)[:, None])
+        is_cut = np.isfinite(table.cut_prices)
+        is_cut &= places < (table.n_codes - 1)[:, None]
         missing = sums[:, np.arange(len(table.columns)), table.n_codes][:, :, None]
         best = []
         for side in (-1, 1):
@@ -552,28 +536,18 @@ class Slopes:
                 is_allowed = is_cut & (total[0] * sign >= 0)
                 is_allowed &= total[0] * (side * self.signs)[:, None] >= 0
                 fall = np.where(is_allowed, self.fall(total), -np.inf)
-                best += self._best_cuts(fall, order, side, takes_missing)
+                for j, column in enumerate(table.columns):
+                    at = fall[j].argmax()
+                    is_known = column.has_missing or not takes_missing
+                    if is_known and np.isfinite(fall[j, at]):
+                        codes = order[j, : column.n_codes]
+                        accepted = np.zeros(column.n_codes + 1, dtype=bool)
+                        accepted[codes[: at + 1] if side < 0 else codes[at + 1 :]] = (
+                            True
+                        )
+                        accepted[-1] = takes_missing
+                        best.append(Cut(float(fall[j, at]), j, accepted, side))
         return best
-
-    def sign_of(self, cut, sign=0):
-        """The required sign of points with a cut, given that before it."""
-        return int(cut.side * self.signs[cut.column]) or sign
-
-    def _best_cuts(self, fall, order, side, takes_missing):
-        cuts = fall.argmax(axis=1)
-        found = []
-        for j, column in enumerate(self.table.columns):
-            if not np.isfinite(fall[j, cuts[j]]):
-                continue
-            if takes_missing and not column.has_missing:
-                continue
-            accepted = np.zeros(column.n_codes + 1, dtype=bool)
-            codes = order[j, : column.n_codes]
-            end = cuts[j] + 1
-            accepted[codes[:end] if side < 0 else codes[end:]] = True
-            accepted[-1] = takes_missing
-            found.append(Cut(float(fall[j, cuts[j]]), j, accepted, side))
-        return found
 
 
 def grow_rule(rules, limits, n_seeds=N_GROWN_SEEDS):
@@ -587,13 +561,15 @@ def grow_rule(rules, limits, n_seeds=N_GROWN_SEEDS):
         box = _grown(rules, slopes, cut, limits)
         points = slopes.of_rows(rows_in(rules.table, box))[1]
         longer.append(rules.with_new_box(len(rules.boxes), box, points))
-    return _cheapest(longer, limits)
+    allowed = filter(limits.allows, longer)
+    return min(allowed, key=attrgetter("cost"), default=None)
 
 
 def _grown(rules, slopes, seed, limits):
     """Narrow the seed by the best conditions, one at a time."""
     box, value = {seed.column: seed.accepted}, _value(rules, seed, {})
-    sign = slopes.sign_of(seed)
+    # The required sign of the points of the box.
+    sign = int(seed.side * slopes.signs[seed.column])
     for _ in range((limits.max_conditions or MOST_GROWN_BOXES) - 1):
         cuts = slopes.cuts(rows_in(rules.table, box), sign)
         narrowed = [(_value(rules, cut, box), cut) for cut in cuts]
@@ -603,7 +579,8 @@ def _grown(rules, slopes, seed, limits):
         changed = _narrowed(box, cut)
         if not limits.allows_box(rules.table, changed):
             break
-        box, value, sign = changed, best, slopes.sign_of(cut, sign)
+        box, value = changed, best
+        sign = int(cut.side * slopes.signs[cut.column]) or sign
     return box
 
 
@@ -648,7 +625,8 @@ def _shorter_boxes(rules, places=None):
     table = rules.table
     for k in range(len(rules.boxes)) if places is None else places:
         box = rules.boxes[k]
-        for j, accepted, gains in rules.widenings(k):
+        sums, _ = rules.code_gains(k)
+        for j, accepted in box.items():
             column = table.columns[j]
             for wider in _wider(column, accepted):
                 rest = {i: mask for i, mask in box.items() if i != j}
@@ -656,7 +634,7 @@ def _shorter_boxes(rules, places=None):
                 if not column.accepts_all(wider):
                     rest[j] = wider
                     saved -= condition_price(table, j, wider)
-                gained = gains[wider & ~accepted].sum()
+                gained = sums[j, : len(accepted)][wider & ~accepted].sum()
                 yield settled(gained + saved), k, rest
 
 

@@ -12,11 +12,12 @@ from defragtrees.outcomes.points import (
     fit_log_odds,
     fit_numbers,
 )
-from defragtrees.search.lists import (
+from defragtrees.search.boxes import (
     RULE_PRICE,
     Boxes,
     n_sides,
     settled,
+    standardised,
 )
 
 
@@ -28,10 +29,7 @@ class NumberLoss:
 
     def __init__(self, target, weight, least_spread):
         self.least_spread = least_spread
-        center = np.average(target, axis=0, weights=weight)
-        square = np.average(((target - center) ** 2).sum(axis=1), weights=weight)
-        # Rounded, so that results do not depend on units.
-        self.target = np.round((target - center) / (np.sqrt(square) or 1.0), 9)
+        self.target = standardised(target, weight)
         self.weight = weight
         self.total_weight = float(weight.sum())
         self.base_deviance = float(weight @ (self.target**2).sum(axis=1)) or 1.0

@@ -11,8 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from defragtrees.search.lists import RULE_PRICE, Boxes, settled
-from defragtrees.search.losses import BothLoss, ErrorLoss
+from defragtrees.search.boxes import RULE_PRICE, Boxes, settled
 from defragtrees.search.moves import find_seeds, grow_seeds
 
 CONFLICT = 2.0  # additional wrong rows that a row with conflicting rules counts as
@@ -66,7 +65,10 @@ class StandaloneBoxes(Boxes):
         self.answers = answers.followed_by(_answers(loss, self.is_free[None]))
         self.weights = self.answers.weight
         self.charges = self._charged()
-        self.cost = self._cost()
+        square = float(loss.weight @ self.charges.apart)
+        wrong = min(float(loss.weight @ self.charges.wrong), loss.total_weight)
+        price = sum(self.prices) + RULE_PRICE * len(self.prices)
+        self.cost = settled(price + loss.nats(square, wrong, len(self.boxes) + 1))
 
     def _charged(self, without=None):
         """The cost terms of each row, maybe without one rule."""
@@ -87,27 +89,17 @@ class StandaloneBoxes(Boxes):
             label[accepted] = answers.label[k]
         return Charges(apart, is_wrong, differ, label, ~is_free)
 
-    def _cost(self):
-        squared, wrong, emphasis = _parts(self.loss)
-        n_rules, weight = len(self.boxes) + 1, self.loss.weight
-        cost = sum(self.prices) + RULE_PRICE * len(self.prices)
-        if squared is not None:
-            cost += squared.nats(float(weight @ self.charges.apart), n_rules)
-        if wrong is not None:
-            share = min(float(weight @ self.charges.wrong), self.loss.total_weight)
-            cost += emphasis * wrong.nats(share, n_rules)
-        return settled(cost)
-
     def row_nats(self, apart, wrong):
         """Nats for rows at these squared distances, with these counts of errors."""
-        squared, errors, emphasis = _parts(self.loss)
-        nats, charges = np.zeros(len(apart)), self.charges
-        if squared is not None:
-            nats += squared.nats_each(float(squared.weight @ charges.apart)) * apart
-        if errors is not None:
-            each = errors.nats_each(float(errors.weight @ charges.wrong))
-            nats += emphasis * each * wrong
-        return nats * self.loss.weight
+        loss, charges = self.loss, self.charges
+        nats = np.zeros(len(apart))
+        if loss.n_outputs:
+            square = float(loss.weight @ charges.apart)
+            nats += loss.nats_per_square(square) * apart
+        if loss.n_classes:
+            errors = float(loss.weight @ charges.wrong)
+            nats += loss.nats_per_error(errors) * wrong
+        return nats * loss.weight
 
     def row_gains(self, k):
         """Gain for each row if rule k accepts it, with the present predictions."""
@@ -129,49 +121,40 @@ class StandaloneBoxes(Boxes):
         return {"answers": self.answers.taken(slice(k)).followed_by(new, after)}
 
 
-def _parts(loss):
-    """The squared part and the error part of a loss, and the weight of the latter."""
-    if isinstance(loss, BothLoss):
-        return loss.squared, loss.wrong, loss.emphasis
-    return (None, loss, 1.0) if isinstance(loss, ErrorLoss) else (loss, None, 1.0)
-
-
 def _answers(loss, held):
     """Predictions of rules that match these rows, (n_rules, n_samples)."""
-    squared, wrong, _ = _parts(loss)
     n_rules, n_rows = held.shape
     weighted = held * loss.weight
     weight = np.array([row.sum() for row in weighted])
     mean, apart = np.zeros((n_rules, 1)), np.zeros((n_rules, n_rows))
-    if squared is not None:
+    if loss.n_outputs:
         # Row by row, so that rounding does not depend on matrix multiplication.
-        sums = [[(row * one).sum() for one in squared.target.T] for row in weighted]
-        shape = (n_rules, squared.target.shape[1])
-        mean = np.array(sums).reshape(shape) / np.maximum(weight, 1e-300)[:, None]
+        sums = [[(row * one).sum() for one in loss.target.T] for row in weighted]
+        sums = np.array(sums).reshape(n_rules, loss.n_outputs)
+        mean = sums / np.maximum(weight, 1e-300)[:, None]
         for k in range(n_rules):
-            apart[k] = ((squared.target - mean[k]) ** 2).sum(axis=1)
+            apart[k] = ((loss.target - mean[k]) ** 2).sum(axis=1)
     label, is_wrong = np.zeros(n_rules, np.intp), np.zeros((n_rules, n_rows), bool)
-    if wrong is not None:
+    if loss.n_classes:
         for k in range(n_rules):
-            label[k] = np.bincount(wrong.target, weighted[k], wrong.n_classes).argmax()
-            is_wrong[k] = wrong.target != label[k]
+            label[k] = np.bincount(loss.classes, weighted[k], loss.n_classes).argmax()
+            is_wrong[k] = loss.classes != label[k]
     return Answers(weight, mean, label, apart, is_wrong)
 
 
 def add_rule(rules, limits):
     """Find the cheapest set with one more rule; None if there is none."""
-    squared = _parts(rules.loss)[0]
-    if not rules.is_free.any():
+    loss, free = rules.loss, rules.is_free
+    if not free.any():
         return None
-    free = rules.is_free
-    scale = squared.nats_each(float(squared.weight @ rules.charges.apart))
-    quadratic = np.where(free, squared.weight * scale, 0.0)
+    scale = loss.nats_per_square(float(loss.weight @ rules.charges.apart))
+    quadratic = np.where(free, loss.weight * scale, 0.0)
     rest = rules.answers.mean[-1]
-    constant = ((rest - 2 * squared.target) * rest).sum(axis=1) * quadratic
-    terms = constant, squared.target * quadratic[:, None], quadratic
+    constant = ((rest - 2 * loss.target) * rest).sum(axis=1) * quadratic
+    terms = constant, loss.target * quadratic[:, None], quadratic
     seeds = find_seeds(rules.table, len(rules.boxes), terms)
 
     def gain(seed, inside):
-        return rules.gains(rules.charges, _answers(rules.loss, inside[None]), 0)
+        return rules.gains(rules.charges, _answers(loss, inside[None]), 0)
 
     return grow_seeds(rules, seeds, gain, limits)

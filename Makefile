@@ -67,9 +67,9 @@ wheel: $(VENV)/pip.stamp
 	$(BIN)/python .ci/check_wheel.py dist/*.whl
 
 bench: $(VENV)/test.stamp
-	$(BIN)/python -m benchmarks.default_cost --data $(DATA)
-	$(BIN)/python -m benchmarks.default_cost --data $(DATA) --plain
-	$(BIN)/python -m benchmarks.rivals --data $(DATA)
+	$(BIN)/python -m benchmarks.speed.default_cost --data $(DATA)
+	$(BIN)/python -m benchmarks.speed.default_cost --data $(DATA) --plain
+	$(BIN)/python -m benchmarks.paper.originals --data $(DATA)
 
 # Pages of names that are no longer public would stay there, and nothing lists them; the
 # search forgets the index entries of pages that are not read again.
@@ -86,10 +86,10 @@ fuzz: $(VENV)/test.stamp
 	$(BIN)/python -m tests.fuzz --cases 20000 --seed 0 --keep fuzz-failures
 
 soak: $(VENV)/test.stamp
-	$(BIN)/python -m benchmarks.soak
+	$(BIN)/python -m benchmarks.speed.soak
 
 scale: $(VENV)/test.stamp
-	$(BIN)/python -m benchmarks.scale
+	$(BIN)/python -m benchmarks.speed.scale
 
 quality: $(VENV)/test.stamp
 	$(BIN)/python -m benchmarks.quality --data $(DATA)

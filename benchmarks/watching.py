@@ -35,7 +35,7 @@ import numpy as np
 import pandas as pd
 from joblib import Parallel, delayed
 
-from benchmarks.quality_data import REGRESSION, as_numbers, make_model, read
+from benchmarks.data import REGRESSION, as_numbers, make_model, read
 from defragtrees import read_forest, simplify
 from defragtrees._utils.formatting import text_table
 from defragtrees.estimators import estimator_for

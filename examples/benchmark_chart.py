@@ -1,7 +1,8 @@
 """Draw the chart of the README: `python examples/benchmark_chart.py [folder]`.
 
 The mean AUC of each method against the number of conditions to read, as
-`python -m benchmarks.beside` measured them. The files contain the numbers as text too.
+`python -m benchmarks.quality.ten_rules` measured them. The files contain the numbers as
+text too.
 """
 
 import sys
@@ -12,7 +13,7 @@ import pandas as pd
 from matplotlib import pyplot as plt
 
 ROOT = Path(__file__).parent.parent
-RESULTS = ROOT / "benchmarks" / "results" / "beside.csv"
+RESULTS = ROOT / "benchmarks" / "results" / "ten_rules.csv"
 LOOKS = {
     "light": ("#ffffff", "#1f2933", "#667582", "#d9742b"),
     "dark": ("#14181e", "#e6ebf0", "#93a1ad", "#f0934e"),

@@ -7,15 +7,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from benchmarks import (
-    black_boxes,
-    forms,
-    quality_bars,
-    quality_data,
-    quality_methods,
-    watching,
-)
-from benchmarks.quality import run_one
+from benchmarks import data, watching
+from benchmarks.quality import black_boxes, forms, methods
+from benchmarks.quality.__main__ import run_one
+from benchmarks.quality.bars import cost_bars, probability_bars
 from defragtrees.datasets import load_table
 
 FOLDER = Path(__file__).parent.parent / "src" / "defragtrees" / "datasets"
@@ -44,7 +39,7 @@ def test_miscalibration_is_the_gap_by_rule_weighted_by_rows():
     positive = np.array([True, True, True, False, False, False])
     rule = np.array([0, 0, 0, 0, 3, 3])
     # |0.5 - 0.75| for four rows, |0.1 - 0| for two.
-    found = quality_methods.miscalibration(told, positive, rule)
+    found = methods.miscalibration(told, positive, rule)
     assert found == pytest.approx((4 * 0.25 + 2 * 0.1) / 6)
 
 
@@ -58,7 +53,7 @@ def test_a_pair_counts_where_rules_are_at_or_ahead_of_the_better_tree():
             "tree on probabilities": {"auc": 0.7, "log_loss": 0.45},
         }
     )
-    bars = {bar.text: bar for bar in quality_bars.probability_bars(results)}
+    bars = {bar.text: bar for bar in probability_bars(results)}
     assert bars["ours: AUC >= best tree"].reached == 1.0
     assert bars["ours: AUC >= best tree"].verdict == "pass"
     assert bars["ours: log loss <= best tree"].reached == 0.0
@@ -84,14 +79,14 @@ def test_costs_are_compared_where_the_default_finds_few_of_the_rare_class():
             )
         ]
     )
-    bars = quality_bars.cost_bars(results, "")
+    bars = cost_bars(results, "")
     assert [(bar.reached, bar.n) for bar in bars] == [(1, 1), (1, 1), (1, 1), (0, 1)]
 
 
 def test_a_thinned_set_has_three_percent_of_its_second_class(tmp_path):
     frame = pd.DataFrame({"x": range(2000), "target": [0, 1] * 1000})
     frame.to_csv(tmp_path / "adult.csv.gz", index=False)
-    X, y = quality_data.read(tmp_path, "adult_rare")
+    X, y = data.read(tmp_path, "adult_rare")
     assert len(X) == len(y) == 1031
     assert y.sum() == 31
 

@@ -2,7 +2,7 @@
 
 ``{quality-table}``, ``{quality-means}``, ``{quality-plot}``, ``{quality-ahead}`` and
 ``{quality-losses}`` show `benchmarks/results/quality.csv`; ``{beside-table}`` and
-``{beside-plot}`` show `beside.csv`. Tables can be sorted where scripts run
+``{beside-plot}`` show `ten_rules.csv`. Tables can be sorted where scripts run
 (`_static/tables.js`), and read without.
 """
 
@@ -239,7 +239,7 @@ class QualityPlot(Generated):
 class BesideTable(Generated):
     """Ten rules by every method on data that everybody has."""
 
-    file = "beside.csv"
+    file = "ten_rules.csv"
 
     def write(self):
         """Write a row for each method: means over sets and splits."""
@@ -263,7 +263,7 @@ class BesideTable(Generated):
 class BesidePlot(Generated):
     """Ten rules by every method, one line each, the best AUC on top."""
 
-    file = "beside.csv"
+    file = "ten_rules.csv"
 
     def write(self):
         """Write a drawing that takes the colour of the page's text."""

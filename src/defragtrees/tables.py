@@ -271,7 +271,7 @@ def one_column(y: Any, warn: bool = False) -> Values:
     """
     reject_mask(y, "y")
     dtype: Any = getattr(y, "dtype", None)
-    shape = getattr(y, "shape", ())
+    shape: tuple[int, ...] = getattr(y, "shape", ())
     if getattr(dtype, "names", None) or (len(shape) == 2 and shape[1] > 1):
         raise ValueError(
             f"y should be a 1d array, got an array of shape {shape} with "

@@ -113,11 +113,9 @@ def original(request):
 def test_forest_is_the_original_one(original):
     expected = original.data["forest_pred_train"]
     if original.classes:
-        assert original.forest.predict_encoded(original.X).tolist() == expected
+        assert original.forest.predict(original.X).tolist() == expected
     else:
-        assert original.forest.predict_encoded(original.X) == pytest.approx(
-            expected, abs=1e-9
-        )
+        assert original.forest.predict(original.X) == pytest.approx(expected, abs=1e-9)
 
 
 def test_candidates_are_the_original_ones(original):
@@ -203,7 +201,7 @@ def test_smearing_has_the_exact_moments(original):
     assert ((drawn >= law["box_low"]) & (drawn <= law["box_high"])).all()
     if original.classes and len(original.classes) == 2:
         # With three classes votes may tie, which the original leaves to chance.
-        said = original.forest.predict_encoded(drawn)
+        said = original.forest.predict(drawn)
         shares = [(said == label).mean() for label in original.classes]
         assert shares == pytest.approx(law["model_class_share"], abs=0.02)
 
@@ -250,7 +248,7 @@ def test_papers_settings_give_trees_of_the_originals_size(
 
 
 def ask_forest(forest):
-    return lambda matrix: forest.predict_proba_encoded(matrix)
+    return lambda matrix: forest.proba_from_raw(forest.predict_raw_encoded(matrix))
 
 
 def leaves_in(tree, X):
@@ -314,7 +312,7 @@ def test_cut_tree_is_the_best_of_all(most):
     original = Original("friedman")
     grown = grow(
         original.table,
-        lambda matrix: original.forest.predict_encoded(matrix)[:, None],
+        lambda matrix: original.forest.predict(matrix)[:, None],
         BornAgainTreeRegressor(),
         3,
         [0],

@@ -31,7 +31,7 @@ from defragtrees.baselines.intrees import (
     discretise,
     drop_repeats,
     extract,
-    level_answers,
+    level_values,
     measure,
     prune,
     prune_all,
@@ -93,7 +93,7 @@ def stages(name):
         outcome=forest.outcome,
     ).with_forest(forest, shorten=False)
     rules = extract(problem, 6, 100)
-    rules = rules.take(drop_repeats(rules.side_numbers))
+    rules = rules[drop_repeats(rules.side_numbers)]
     labels, classes = problem.target, data.get("classes")
     if classes is None:
         labels, _ = discretise(problem.target, problem.sample_weight, 3)
@@ -146,15 +146,15 @@ def assert_measures(measured, expected, grid, classes, but=()):
     assert (
         measured.rules.lengths[same].tolist() == np.take(expected["len"], same).tolist()
     )
-    assert [classes[k] for k in measured.answer] == expected["pred"]
+    assert [classes[k] for k in measured.prediction] == expected["pred"]
     for name, found in (("freq", measured.frequency), ("err", measured.error)):
         assert found[same] == pytest.approx(np.take(expected[name], same), abs=1e-12)
 
 
 def assert_list(measured, listed, target, expected, grid, classes):
-    conditions = read(measured.rules.take(listed.rules), grid)
+    conditions = read(measured.rules[listed.rules], grid)
     assert conditions == expected["conditions"][:-1]
-    answers = [measured.answer[k] for k in listed.rules]
+    answers = [measured.prediction[k] for k in listed.rules]
     rest = target.columns[listed.place == len(answers), :-1].sum(axis=0)
     answers.append(rest.argmax())
     assert [classes[k] for k in answers] == expected["pred"]
@@ -172,7 +172,7 @@ def test_paths_are_those_of_the_original(name):
     assert len(extract(problem, 6, 100)) == data["n_rules_raw"]
     assert read(rules, problem.grid) == data["unique_conditions"]
     short = extract(problem, 3)
-    short = short.take(drop_repeats(short.side_numbers))
+    short = short[drop_repeats(short.side_numbers)]
     assert read(short, problem.grid) == data["unique_conditions_maxdepth3"]
 
 
@@ -234,7 +234,7 @@ def test_levels_are_those_of_the_original():
     assert [f"L{k + 1}" for k in levels] == data["target"]
     four, _ = discretise(y, weight, 4)
     assert [f"L{k + 1}" for k in four] == data["discretize_k4"]
-    answers = level_answers(y, weight, 3)
+    answers = level_values(y, weight, 3)
     assert answers == pytest.approx(data["paper_level_values"], rel=1e-12)
 
 
@@ -263,7 +263,7 @@ def test_numbers_are_measured_and_pruned_as_in_the_original():
     ):
         expected = data[key]
         assert read(found.rules, problem.grid) == expected["conditions"]
-        answers = found.answer * target.scale + target.center
+        answers = found.prediction * target.scale + target.center
         assert answers == pytest.approx([float(p) for p in expected["pred"]], rel=1e-6)
         errors = found.error * target.scale**2
         assert errors == pytest.approx(expected["err"], rel=1e-5, abs=1e-5)
@@ -431,7 +431,7 @@ def test_levels_and_their_answers_count_weights():
     assert discretise(y, weight, 2)[1].tolist() == [2.0]
     assert discretise(y, weight * 8, 2)[1].tolist() == [2.0]
     # The 17th, 50th and 83rd percentile of 1 2 2 2 2 5 5 8 8.
-    found = level_answers(y, np.array([2.0, 1.0, 4.0, 2.0]), 3)
+    found = level_values(y, np.array([2.0, 1.0, 4.0, 2.0]), 3)
     assert found == pytest.approx([2.0, 2.0, 6.92])
 
 

@@ -73,7 +73,8 @@ def client(cluster):
 def few_are_many(monkeypatch):
     """Thousands of rows are many."""
     monkeypatch.setattr(sources, "MANY_ROWS", 1600)
-    monkeypatch.setattr(fit, "RUNGS", ((200, 3), (800, 2)))
+    monkeypatch.setattr(fit, "SCREENING_ROWS", 200)
+    monkeypatch.setattr(fit, "N_SCREENED", 3)
 
 
 @pytest.fixture(scope="module")
@@ -310,11 +311,11 @@ def test_a_worker_killed_among_the_steps_on_the_cluster_changes_no_rule(
 
     def kill(step):
         steps.append(step.rung)
-        if steps.count(2) == 3 and not killed:
+        if steps.count(1) == 3 and not killed:
             killed.append(kill_a_worker(client))
 
     found = simplified(boosted, lazily(frame, 12), method="paper", callback=kill)
-    assert steps.count(2) > 8
+    assert steps.count(1) > 8
     assert killed[0] not in client.run(os.getpid).values()
     assert found.rules_ == simplified(boosted, frame, method="paper").rules_
     assert found.rules_.n_rules > 1
@@ -428,7 +429,7 @@ def test_data_larger_than_what_a_worker_holds():
     # A third of the rows is more than their codes, even twice, if one worker has all.
     grown = {address: most[address] - before[address] for address in before}
     assert max(grown.values()) < lazy.nbytes / 3, (before, most)
-    assert {step.rung for step in found.history_} == {0, 1, 2}
+    assert {step.rung for step in found.history_} == {0, 1}
     local = simplified(model, map(wide_block, range(N_BLOCKS)), **settings)
     assert found.rules_ == local.rules_
     assert found.rules_.n_rules > 1

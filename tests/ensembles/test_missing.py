@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from defragtrees.ensembles.forest import Forest, Tree
-from defragtrees.ensembles.readers._missing import count_as_missing
+from defragtrees.ensembles.rewriting import count_as_missing
 
 THRESHOLDS = (-3.0, -1.0, np.nextafter(-1.0, -2), -0.5, 0.0, 1.0, np.nextafter(1, 2), 3)
 

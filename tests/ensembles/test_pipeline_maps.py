@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import special
 
-from defragtrees.ensembles.pipelines.maps import (
+from defragtrees.ensembles.column_maps import (
     LARGEST,
     UNKNOWN,
     Derived,
@@ -18,7 +18,7 @@ from defragtrees.ensembles.pipelines.maps import (
     Region,
     Steps,
 )
-from defragtrees.ensembles.pipelines.transformers import (
+from defragtrees.ensembles.pipelines import (
     DOMAINS,
     FUNCTIONS,
     _call_within,

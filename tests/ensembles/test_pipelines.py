@@ -670,7 +670,7 @@ def test_a_step_that_cannot_be_read_is_named(step, why):
 
 
 def test_a_pipeline_that_is_not_fitted_says_so():
-    with pytest.raises(NotFittedError, match="this one is not fitted"):
+    with pytest.raises(NotFittedError, match="is not fitted"):
         read_forest(make_pipeline(StandardScaler(), classifier()))
 
 

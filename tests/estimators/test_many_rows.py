@@ -46,7 +46,8 @@ def _few_are_many(monkeypatch):
     """Thousands of rows are many, in parts of hundreds."""
     monkeypatch.setattr(sources, "MANY_ROWS", 800)
     monkeypatch.setattr(sources, "PART_ROWS", 700)
-    monkeypatch.setattr(fit, "RUNGS", ((200, 3), (500, 2)))
+    monkeypatch.setattr(fit, "SCREENING_ROWS", 200)
+    monkeypatch.setattr(fit, "N_SCREENED", 3)
 
 
 @pytest.fixture(scope="module")
@@ -459,8 +460,8 @@ def test_every_restart_sees_all_rows_without_screening(frame, labels, boosted):
     assert {step.rung for step in kept.history_} == {0}
     assert {step.restart for step in kept.history_} == set(range(6))
     screened = simplified(boosted, frame, labels, method="paper")
-    last = [step for step in screened.history_ if step.rung == 2]
-    assert len({step.restart for step in last}) == 2
+    last = [step for step in screened.history_ if step.rung == 1]
+    assert len({step.restart for step in last}) == 3
     difference = (
         screened.training_["posterior_fidelity"] - kept.training_["posterior_fidelity"]
     )

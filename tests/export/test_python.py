@@ -156,7 +156,7 @@ def test_the_largest_number_is_a_threshold(bound, side):
     # It was written as `x >= inf`, and Python has no name inf.
     condition = Condition(0, **{side: bound})
     rules = RuleList((Rule((condition,), 2.0),), Rule((), 1.0), ("a",), "regression")
-    values = [-math.inf, -sys.float_info.max, 0.0, 1.0, sys.float_info.max, math.inf]
+    values = [-sys.float_info.max, 0.0, 1.0, sys.float_info.max]
     check(rules, [[value] for value in values])
     assert "inf" not in export(rules, "sql") + export(rules, "text")
     assert rules.replace(1, rules.rules[0].text()).rules[0].conditions == (condition,)

@@ -25,12 +25,10 @@ class Sides:
 
     def rows(self, codes):
         """Mask (n_sides, n_samples) of the rows that each side accepts."""
-        held = np.empty((len(self), len(codes)), dtype=bool)
-        for k, (feature, accepts) in enumerate(
-            zip(self.feature, self.accepts, strict=True)
-        ):
-            held[k] = accepts[codes[:, feature]]
-        return held
+        rows = np.empty((len(self), len(codes)), dtype=bool)
+        for k, accepts in enumerate(self.accepts):
+            rows[k] = accepts[codes[:, self.feature[k]]]
+        return rows
 
     def conditions(self, grid, sides):
         """The conjunction of these sides, as one condition per feature."""
@@ -116,19 +114,14 @@ class _SideNames:
         else:
             left[: split + 1] = True
         right = ~left
-        if self._is_pair(feature):
+        # Each side of two categories accepts one of them, and is printed with its name,
+        # unless there are unknown ones in training.
+        is_pair = self.grid.is_categorical(feature) and self.grid.n_bins[feature] == 4
+        if is_pair and not self.has_unknown[feature]:
             left[-2] = right[-2] = False
         left[-1] = missing_left
         right[-1] = self.has_missing[feature] and not missing_left
         return left, right
-
-    def _is_pair(self, feature):
-        """Whether a feature has two categories, and in training no unknown ones.
-
-        Each side then accepts one of the two, and is printed with its name.
-        """
-        is_pair = self.grid.is_categorical(feature) and self.grid.n_bins[feature] == 4
-        return is_pair and not self.has_unknown[feature]
 
 
 # Small trees, and their leaves as rules.
@@ -247,8 +240,8 @@ def _error(problem, tree, train, test):
     with np.errstate(invalid="ignore"):  # nodes that are no leaves
         weights = np.bincount(leaf[train], weight[train], tree.n_nodes)
         means = np.column_stack(sums) / weights[:, None]
-    answers = outcome.encode(outcome.decide(means))
-    return outcome.error(target[test], answers[leaf[test]], weight[test])
+    outputs = outcome.encode(outcome.decide(means))
+    return outcome.error(target[test], outputs[leaf[test]], weight[test])
 
 
 # X as ranks and single categories, for trees that other libraries grow.

@@ -53,8 +53,16 @@ class _BornAgainTree(Simplifier):
         given = DEPTHS if self.max_depth is None else as_list(self.max_depth)
         depths = sorted({int(depth) for depth in given})
         table = make_table(problem, self.thresholds)
-        ask = self._asker(problem)
-        losses = problem.outcome.constant_loss(problem.target, problem.sample_weight)
+        forest, outcome = problem.forest, problem.outcome
+
+        def ask(matrix):
+            """Predictions of the model: probabilities, one-hot classes or numbers."""
+            raw = forest.predict_raw_encoded(matrix)
+            if self.soft:
+                return forest.proba_from_raw(raw)
+            return outcome.indicators(forest.target_from_raw(raw))
+
+        losses = outcome.constant_loss(problem.target, problem.sample_weight)
         # Separate seeds, so that folds do not affect trees.
         fold_seed, tree_seed = (int(seed) for seed in rng.integers(2**63, size=2))
 
@@ -68,39 +76,22 @@ class _BornAgainTree(Simplifier):
                 for depth in depths
             ]
 
-        with Progress("folds", self.n_folds) as progress:
-            finished = progress.advance if self.verbose else None
-            errors = self._depth_errors(
-                problem, depths, trees_of_fold, fold_seed, finished
-            )
-        self.depth_errors_ = errors
-        self.depth_ = min(errors, key=lambda depth: errors[depth], default=depths[0])
+        self.depth_, self.depth_errors_ = depths[0], {}
+        if len(depths) > 1:
+            rng, n_folds = np.random.default_rng(fold_seed), int(self.n_folds)
+            with Progress("folds", n_folds) as progress:
+                finished = progress.advance if self.verbose else None
+                errors = cross_validate(
+                    problem, trees_of_fold, n_folds, rng, self.n_jobs, finished
+                )
+            # Equal rows share a fold; if all are equal there is one leaf anyway.
+            if errors is not None:
+                self.depth_ = depths[int(errors.argmin())]
+                self.depth_errors_ = dict(zip(depths, errors.tolist(), strict=True))
         grown = grow_to(self.depth_, np.arange(len(problem.X)), 0)
         tree = cut(grown, losses, self.depth_, self.max_rules)
         is_shortened = self.shorten_thresholds and self.thresholds == "data"
         return leaf_rules(problem, tree, shorten=is_shortened)
-
-    def _depth_errors(self, problem, depths, trees_of_fold, seed, finished):
-        """Cross-validated error of each depth; empty if there is only one."""
-        if len(depths) == 1:
-            return {}
-        errors = cross_validate(
-            problem,
-            trees_of_fold,
-            int(self.n_folds),
-            np.random.default_rng(seed),
-            self.n_jobs,
-            finished,
-        )
-        # Equal rows share a fold; if all are equal there is one leaf anyway.
-        return {} if errors is None else dict(zip(depths, errors.tolist(), strict=True))
-
-    def _asker(self, problem):
-        """Predictions of the model: probabilities, one-hot classes or numbers."""
-        forest, outcome = problem.forest, problem.outcome
-        if self.soft:
-            return forest.predict_proba_encoded
-        return lambda matrix: outcome.indicators(forest.predict_target(matrix))
 
 
 @dataclass(repr=False, eq=False)
@@ -492,7 +483,19 @@ def grow(table, ask, settings, max_depth, seed):
         nodes += level
         growing = [node for node in level if node.depth < max_depth]
         for block in _blocks(table, growing, settings, seed):
-            _split_block(table, ask, settings, block)
+            # The model is queried once for all nodes of a block.
+            smeared = [
+                smear(table, node.box, settings.n_smeared, settings.replace_share, rng)
+                for node, _, rng in block
+            ]
+            outputs = ask(table.matrix(np.vstack(smeared)))
+            parts = outputs.reshape(len(block), settings.n_smeared, -1)
+            for (node, candidates, _), rows, responses in zip(
+                block, smeared, parts, strict=True
+            ):
+                choice = best_split(table, candidates, rows, responses)
+                if settings.min_gain is None or choice.gain > settings.min_gain:
+                    _divide(table, node, choice)
         for node in level:
             node.box = {}  # as large as the data; only needed by the children
         level = [child for node in level for child in node.children]
@@ -526,20 +529,6 @@ def _blocks(table, nodes, settings, seed):
             block = []
     if block:
         yield block
-
-
-def _split_block(table, ask, settings, block):
-    """Split some nodes; the model is queried once for all of them."""
-    smeared = [
-        smear(table, node.box, settings.n_smeared, settings.replace_share, rng)
-        for node, _, rng in block
-    ]
-    responses = ask(table.matrix(np.vstack(smeared)))
-    parts = responses.reshape(len(block), settings.n_smeared, -1)
-    for (node, candidates, _), rows, answers in zip(block, smeared, parts, strict=True):
-        choice = best_split(table, candidates, rows, answers)
-        if settings.min_gain is None or choice.gain > settings.min_gain:
-            _divide(table, node, choice)
 
 
 def _divide(table, node, choice):
@@ -726,7 +715,11 @@ def find_candidates(table, rows, rng=None, most=None, min_values=2):
     middle = _middle(table.values[low], table.values[high])
     parts = [(column, _last_code(table, low, high, middle), middle)]
     if table.allowed is not None:
-        parts.append(_allowed_inside(table, ordered, enough))
+        # The model's thresholds with numbers of the node on both sides.
+        column, code, threshold = table.allowed
+        last = np.where(ordered == table.starts[1:] - 1, -1, ordered).max(axis=0)
+        used = (code >= ordered[0][column]) & (code < last[column]) & enough[column]
+        parts.append((column[used], code[used], threshold[used]))
     parts += [_sets_inside(table, ordered, k) for k in table.sets]
     column, code, threshold = (
         np.concatenate(arrays) for arrays in zip(*parts, strict=True)
@@ -734,7 +727,16 @@ def find_candidates(table, rows, rng=None, most=None, min_values=2):
     # First, as at a tie a split on missing values alone is the simplest to read.
     order = np.lexsort((code, ~np.isinf(threshold), column))
     if most is not None:
-        order = _thinned(order, column, most, rng)
+        # A sample of at most so many per column, in the same order.
+        kept = np.ones(len(order), dtype=bool)
+        _, first, count = np.unique(
+            column[order], return_index=True, return_counts=True
+        )
+        for start, n_here in zip(first, count, strict=True):
+            if n_here > most:
+                kept[start : start + n_here] = False
+                kept[start + rng.choice(n_here, most, replace=False)] = True
+        order = order[kept]
     return Candidates(column[order], code[order], threshold[order])
 
 
@@ -761,15 +763,6 @@ def _last_code(table, low, high, threshold):
     return low
 
 
-def _allowed_inside(table, ordered, enough):
-    """The model's thresholds with numbers of the node on both sides."""
-    column, code, threshold = table.allowed
-    missing = table.starts[1:] - 1
-    last = np.where(ordered == missing, -1, ordered).max(axis=0)
-    used = (code >= ordered[0][column]) & (code < last[column]) & enough[column]
-    return column[used], code[used], threshold[used]
-
-
 def _sets_inside(table, ordered, column):
     """The sets of a column that have rows of the node inside and outside."""
     present = np.zeros(table.width(column), dtype=bool)
@@ -783,17 +776,6 @@ def _sets_inside(table, ordered, column):
     code = np.flatnonzero(inside & outside)
     threshold = np.where(code == len(sets) - 1, np.inf, np.nan)
     return np.full(len(code), column), code, threshold
-
-
-def _thinned(order, column, most, rng):
-    """Sample at most `most` candidates per column, in the same order."""
-    kept = np.ones(len(order), dtype=bool)
-    _, first, count = np.unique(column[order], return_index=True, return_counts=True)
-    for k in np.flatnonzero(count > most):
-        kept_here = kept[first[k] : first[k] + count[k]]
-        kept_here[:] = False
-        kept_here[rng.choice(count[k], most, replace=False)] = True
-    return order[kept]
 
 
 def split_losses(table, candidates, smeared, responses):

@@ -47,13 +47,13 @@ class _InTrees(Simplifier):
     target: str = setting("labels", "model", "labels")
 
     def _simplify(self, problem, rng):
-        target, make_rule = self._ways(problem)
+        target, make_rule = self._learned(problem)
         rules = extract(
             problem,
             int(self.max_depth),
             None if self.n_trees is None else int(self.n_trees),
         )
-        rules = rules.take(drop_repeats(rules.side_numbers))
+        rules = rules[drop_repeats(rules.side_numbers)]
         codes = problem.binned.codes
         with Progress("rules", len(rules)) as progress:
             advance = progress.advance if self.verbose else None
@@ -61,12 +61,19 @@ class _InTrees(Simplifier):
                 rules, codes, target, self.max_decay, self.decay, advance
             )
         if self.select and len(measured):
-            measured = measured.take(select_rules(measured, target, rng))
+            measured = measured[select_rules(measured, target, rng)]
         limit = None if self.max_rules is None else int(self.max_rules)
         listed = build_list(measured, target, self.min_freq, limit, self.smoothing)
-        return _rule_set(problem, measured, listed, make_rule)
+        made = []
+        for place, number in enumerate(listed.rules):
+            sides = measured.rules.sides_of(number)
+            conditions = measured.rules.sides.conditions(problem.grid, sides)
+            rows, prediction = listed.place == place, measured.prediction[number]
+            made.append(make_rule(problem, conditions, rows, prediction))
+        rest = listed.place == len(listed.rules)
+        return problem.rule_set([*made, make_rule(problem, (), rest, None)])
 
-    def _ways(self, problem):
+    def _learned(self, problem):
         """The target, and the function that makes a rule of conditions and rows."""
         raise NotImplementedError
 
@@ -168,7 +175,7 @@ class InTreesClassifier(RuleClassifier, _InTrees):
     (4, True)
     """
 
-    def _ways(self, problem):
+    def _learned(self, problem):
         labels, weight = problem.target, problem.sample_weight
         return ClassTarget(labels, problem.n_classes, weight), _class_rule
 
@@ -277,54 +284,37 @@ class InTreesRegressor(RuleRegressor, _InTrees):
     smoothing: float = setting(0.02, Real(0))
     levels: int | None = setting(None, None, Integer(2))
 
-    def _ways(self, problem):
+    def _learned(self, problem):
         numbers, weight = problem.target, problem.sample_weight
         if self.levels is None:
             return NumberTarget(numbers, weight), _mean_rule
         n_levels = int(self.levels)
         levels, _ = discretise(numbers, weight, n_levels)
-        answers = level_answers(numbers, weight, n_levels)
+        values = level_values(numbers, weight, n_levels)
         target = ClassTarget(levels, n_levels, weight)
 
         def level_rule(problem, conditions, taken, level):
             if level is None:
                 sums = target.columns[taken].sum(axis=0, keepdims=True)
-                level = target.answers(sums)[0]
-            return predicting_rule(problem, conditions, taken, answers[level])
+                level = target.predictions(sums)[0]
+            return predicting_rule(problem, conditions, taken, values[level])
 
         return target, level_rule
 
 
-def _rule_set(problem, measured, listed, make_rule):
-    """The rules of the list; conditions on one feature are merged."""
-    rules = [
-        make_rule(
-            problem,
-            measured.rules.sides.conditions(
-                problem.grid, measured.rules.sides_of(number)
-            ),
-            listed.place == place,
-            measured.answer[number],
-        )
-        for place, number in enumerate(listed.rules)
-    ]
-    rest = listed.place == len(listed.rules)
-    return problem.rule_set([*rules, make_rule(problem, (), rest, None)])
-
-
-def _class_rule(problem, conditions, taken, answer):
+def _class_rule(problem, conditions, taken, prediction):
     """A rule that predicts the class it was measured by, or the most frequent one."""
     rule = predicting_rule(problem, conditions, taken)
-    if answer is None or problem.classes[answer] == rule.prediction:
+    if prediction is None or problem.classes[prediction] == rule.prediction:
         return rule
     return dataclasses.replace(
         rule,
-        prediction=problem.classes[answer],
-        error=1 - rule.distribution[answer],
+        prediction=problem.classes[prediction],
+        error=1 - rule.distribution[prediction],
     )
 
 
-def _mean_rule(problem, conditions, taken, answer):
+def _mean_rule(problem, conditions, taken, prediction):
     """A rule that predicts the mean of its rows in the list."""
     return predicting_rule(problem, conditions, taken)
 
@@ -349,8 +339,7 @@ class PathRules:
         """Number of conditions of each rule, before those on one feature are merged."""
         return (self.side_numbers >= 0).sum(axis=1)
 
-    def take(self, chosen):
-        """The rules with these numbers."""
+    def __getitem__(self, chosen):
         return PathRules(self.sides, self.side_numbers[chosen])
 
     def sides_of(self, rule):
@@ -392,10 +381,10 @@ def side_bits(sides, numbers, codes):
     return bits
 
 
-def pack(held):
+def pack(matches):
     """Pack a bool array of shape (n, n_rows) into words of 64 rows."""
-    packed = np.packbits(held, axis=1)
-    words = np.zeros((len(held), -(-held.shape[1] // 64)), dtype=np.uint64)
+    packed = np.packbits(matches, axis=1)
+    words = np.zeros((len(matches), -(-matches.shape[1] // 64)), dtype=np.uint64)
     words.view(np.uint8)[:, : packed.shape[1]] = packed
     return words
 
@@ -415,21 +404,14 @@ class MeasuredRules:
     rules: PathRules
     frequency: np.ndarray
     error: np.ndarray
-    answer: np.ndarray  # prediction: a class index, or a mean
+    prediction: np.ndarray  # a class index, or a mean
     bits: np.ndarray  # the rows that each rule matches, uint64, (n_rules, n_words)
 
     def __len__(self):
         return len(self.rules)
 
-    def take(self, chosen):
-        """The rules with these numbers."""
-        return MeasuredRules(
-            self.rules.take(chosen),
-            self.frequency[chosen],
-            self.error[chosen],
-            self.answer[chosen],
-            self.bits[chosen],
-        )
+    def __getitem__(self, chosen):
+        return MeasuredRules(*(values[chosen] for values in vars(self).values()))
 
 
 def measure(rules, codes, target):
@@ -441,12 +423,12 @@ def measure(rules, codes, target):
     sums = target.sums(bits)
     matches = sums[:, -1] > 0
     sums = sums[matches]
-    answers = target.answers(sums)
+    predictions = target.predictions(sums)
     return MeasuredRules(
-        rules.take(matches),
+        rules[matches],
         _frequency(target, sums),
-        target.measured_errors(sums, answers),
-        answers,
+        target.measured_errors(sums, predictions),
+        predictions,
         bits[matches],
     )
 
@@ -471,7 +453,7 @@ def prune(measured, codes, target, max_decay=0.05, decay="absolute"):
     limit = np.round(error + allowed, DIGITS)
     for k in range(longest - 1, -1, -1):
         sums = target.sums(before[k] & tail)
-        errors = target.measured_errors(sums, measured.answer)
+        errors = target.measured_errors(sums, measured.prediction)
         goes = (
             (side_numbers[:, k] >= 0)
             & (n_left > 1)
@@ -483,14 +465,14 @@ def prune(measured, codes, target, max_decay=0.05, decay="absolute"):
         frequency[goes] = _frequency(target, sums)[goes]
         stays = ~goes
         tail[stays] &= lines[local[stays, k]]
-    answer = measured.answer
-    if target.answers_anew:
-        answer = target.answers(target.sums(tail))
+    prediction = measured.prediction
+    if target.predicts_anew:
+        prediction = target.predictions(target.sums(tail))
     # Close the gaps between the sides of a rule.
     order = np.argsort(side_numbers < 0, axis=1, kind="stable")
     side_numbers = np.take_along_axis(side_numbers, order, axis=1)
     rules = PathRules(measured.rules.sides, side_numbers)
-    return MeasuredRules(rules, frequency, error, answer, tail)
+    return MeasuredRules(rules, frequency, error, prediction, tail)
 
 
 def _frequency(target, sums):
@@ -514,7 +496,7 @@ def prune_all(rules, codes, target, max_decay, decay, advance=None):
     step = max(1, BLOCK_BYTES // bytes_each)
     blocks = []
     for start in range(0, max(len(rules), 1), step):
-        block = rules.take(slice(start, start + step))
+        block = rules[start : start + step]
         measured = measure(block, codes, target)
         blocks.append(prune(measured, codes, target, max_decay, decay))
         if advance is not None:
@@ -525,10 +507,10 @@ def prune_all(rules, codes, target, max_decay, decay, advance=None):
         PathRules(blocks[0].rules.sides, side_numbers),
         *(
             np.concatenate([getattr(block, name) for block in blocks])
-            for name in ("frequency", "error", "answer", "bits")
+            for name in ("frequency", "error", "prediction", "bits")
         ),
     )
-    return joined.take(drop_repeats(np.column_stack([side_numbers, joined.answer])))
+    return joined[drop_repeats(np.column_stack([side_numbers, joined.prediction]))]
 
 
 # Selection of rules by a regularised forest (Deng and Runger 2013).
@@ -639,8 +621,8 @@ def _best(measured, target, sums, sums_left, min_freq, smoothing):
     if not numbers.size:
         return None
     frequency = frequency[numbers]
-    rest = target.errors(sums_left, target.answers(sums_left))[0]
-    errors = target.errors(sums[numbers], measured.answer[numbers])
+    rest = target.errors(sums_left, target.predictions(sums_left))[0]
+    errors = target.errors(sums[numbers], measured.prediction[numbers])
     errors = (errors * frequency + rest * smoothing) / (frequency + smoothing)
     errors = np.round(errors, DIGITS)
     lengths = measured.rules.lengths[numbers]
@@ -655,8 +637,8 @@ def _by_row(bits, n_rows):
     for start in range(0, bits.shape[1], step):
         rows = slice(64 * start, min(64 * (start + step), n_rows))
         words = np.ascontiguousarray(bits[:, start : start + step])
-        held = unpack(words, rows.stop - rows.start)
-        by_row[rows] = np.packbits(held.T, axis=1)
+        matches = unpack(words, rows.stop - rows.start)
+        by_row[rows] = np.packbits(matches.T, axis=1)
     return by_row
 
 
@@ -666,8 +648,8 @@ def _sums_by_row(by_row, columns, n_rules):
     step = max(1, CELLS_AT_ONCE // max(n_rules, 1))
     for start in range(0, len(by_row), step):
         block = slice(start, start + step)
-        held = np.unpackbits(by_row[block], axis=1, count=n_rules)
-        sums += held.T.astype(np.float64) @ columns[block]
+        matches = np.unpackbits(by_row[block], axis=1, count=n_rules)
+        sums += matches.T.astype(np.float64) @ columns[block]
     return sums
 
 
@@ -710,7 +692,7 @@ class _Target:
 class ClassTarget(_Target):
     """Classes: a rule predicts one of them."""
 
-    answers_anew = False  # a rule keeps its class while it is pruned
+    predicts_anew = False  # a rule keeps its class while it is pruned
 
     def __init__(self, labels, n_classes, weight):
         columns = np.zeros((len(labels), n_classes + 1))
@@ -721,24 +703,24 @@ class ClassTarget(_Target):
     def weights(self, sums):
         return sums[:, :-1].sum(axis=1)
 
-    def answers(self, sums):
+    def predictions(self, sums):
         """The class with the most weight, the first of them at a tie."""
         return sums[:, :-1].argmax(axis=1)
 
-    def errors(self, sums, answers):
+    def errors(self, sums, predictions):
         """Share of the rows that are of another class."""
-        return 1 - self._shares(sums, answers)
+        return 1 - self._shares(sums, predictions)
 
-    def measured_errors(self, sums, answers):
-        """The same from shares in thousandths, for measuring and pruning."""
-        return (1000 - thousandths(self._shares(sums, answers))) / 1000
+    def measured_errors(self, sums, predictions):
+        """`errors` from shares in thousandths, for measuring and pruning."""
+        return (1000 - thousandths(self._shares(sums, predictions))) / 1000
 
     def agreement(self, sums):
         """The weight of rows times the share of pairs that agree."""
         return (sums[:, :-1] ** 2).sum(axis=1) / self.weights(sums)
 
-    def _shares(self, sums, answers):
-        return sums[np.arange(len(sums)), answers] / self.weights(sums)
+    def _shares(self, sums, predictions):
+        return sums[np.arange(len(sums)), predictions] / self.weights(sums)
 
 
 class NumberTarget(_Target):
@@ -747,7 +729,7 @@ class NumberTarget(_Target):
     They are standardised, so that their unit does not matter.
     """
 
-    answers_anew = True
+    predicts_anew = True
 
     def __init__(self, numbers, weight):
         total = weight.sum()
@@ -765,13 +747,13 @@ class NumberTarget(_Target):
     def weights(self, sums):
         return sums[:, 0]
 
-    def answers(self, sums):
+    def predictions(self, sums):
         """The mean."""
         return sums[:, 1] / sums[:, 0]
 
-    def errors(self, sums, answers):
-        """Mean squared deviation from the mean; `answers` are not used."""
-        return np.maximum(sums[:, 2] / sums[:, 0] - self.answers(sums) ** 2, 0)
+    def errors(self, sums, predictions):
+        """Mean squared deviation from the mean; `predictions` are not used."""
+        return np.maximum(sums[:, 2] / sums[:, 0] - self.predictions(sums) ** 2, 0)
 
     measured_errors = errors
 
@@ -817,7 +799,7 @@ def discretise(numbers, weight, n_levels):
     return np.searchsorted(cuts, numbers, side="left"), cuts
 
 
-def level_answers(numbers, weight, n_levels):
+def level_values(numbers, weight, n_levels):
     """The prediction of each level: a percentile near its middle.
 
     Three levels predict the 17th, 50th and 83rd percentile, as in the paper.

@@ -72,7 +72,11 @@ class _NodeHarvest(Simplifier):
     )
 
     def _simplify(self, problem, rng):
-        target = self._outputs(problem)
+        # Class shares, or one number.
+        target = problem.outcome.indicators(problem.target)
+        if problem.n_classes and self.target == "model":
+            raw = problem.forest.predict_raw_encoded(problem.X)
+            target = problem.forest.proba_from_raw(raw)
         forest = self._forest(problem, target, rng)
         problem = problem.with_forest(forest, self.shorten_thresholds)
         # Growing trees stops when there are enough nodes.
@@ -85,12 +89,6 @@ class _NodeHarvest(Simplifier):
         if self.max_rules is not None:
             weights = choose_nodes(problem, target, nodes, weights, self.max_rules)
         return average_rules(problem, target, nodes, weights, self.digits)
-
-    def _outputs(self, problem):
-        """The target of each row: class shares, or one number."""
-        if problem.n_classes and self.target == "model":
-            return problem.forest.predict_proba_encoded(problem.X)
-        return problem.outcome.indicators(problem.target)
 
     def _forest(self, problem, target, rng):
         """The trees whose nodes are the candidates."""
@@ -424,16 +422,17 @@ def find_nodes(problem, max_depth, min_samples, n_nodes):
     weight, codes = problem.sample_weight, problem.binned.codes
     most = weight.sum() - min_samples
     n_candidates, by_rows = 0, {}
-    held: dict[int, np.ndarray] = {}
+    accepted: dict[int, np.ndarray] = {}
     for _, of_tree in groupby(paths, key=attrgetter("tree")):
         if n_candidates >= n_nodes:
             break
         for path in of_tree:
             rows = np.ones(len(codes), dtype=bool)
             for side in path.sides:
-                if side not in held:
-                    held[side] = sides.accepts[side][codes[:, sides.feature[side]]]
-                rows = rows & held[side]
+                if side not in accepted:
+                    accepts = sides.accepts[side]
+                    accepted[side] = accepts[codes[:, sides.feature[side]]]
+                rows = rows & accepted[side]
             size = float(weight @ rows)
             if min_samples <= size <= most:
                 # Of nodes with the same rows the last one is kept, as in the original,
@@ -605,17 +604,14 @@ def make_program(
     root = np.zeros(len(members))
     root[-1] = 1.0
     quadratic[np.diag_indices_from(quadratic)] += ridge
-    return _limited(
-        Program(
-            quadratic,
-            linear + ridge * root,
-            gram,
-            root_weight * root,
-            root,
-            len(members),
-        ),
-        max_weight,
-    )
+    linear, lower, start = linear + ridge * root, root_weight * root, root
+    # The upper bound of the sum of the weights: all rows in nodes of the smallest size.
+    # A slack weight is the maximum sum less the sum of the weights.
+    if max_weight is not None and max_weight * size.min() < 1:
+        quadratic, linear = np.pad(quadratic, (0, 1)), np.append(linear, 0.0)
+        gram = np.pad(gram, (0, 1)) + 1.0 / max_weight
+        lower, start = np.append(lower, 0.0), np.append(start, max_weight - 1.0)
+    return Program(quadratic, linear, gram, lower, start, len(members))
 
 
 def _gram(members, share):
@@ -644,21 +640,6 @@ def _left_out(members, centred, share, mean, n_rows):
             quadratic += (others_mean * share[rows]) @ others_mean.T
             linear += others_mean @ (share[rows] * output)
     return quadratic, linear
-
-
-def _limited(program, max_weight):
-    """The program with a slack weight: the maximum sum less the sum of the weights."""
-    # Upper bound of the sum: all rows in nodes of the smallest size.
-    if max_weight is None or max_weight * np.diag(program.gram).min() >= 1:
-        return program
-    return Program(
-        quadratic=np.pad(program.quadratic, (0, 1)),
-        linear=np.append(program.linear, 0.0),
-        gram=np.pad(program.gram, (0, 1)) + 1.0 / max_weight,
-        lower=np.append(program.lower, 0.0),
-        start=np.append(program.start, max_weight - 1.0),
-        n_nodes=program.n_nodes,
-    )
 
 
 def solve_program(program):
@@ -729,13 +710,13 @@ def _descend(hessian, slope, point, free):
         falling = free & (goal <= 0)
         if not falling.any():
             return goal, free
-        held = falling & (point <= 0)
-        if not held.any():
+        fixed = falling & (point <= 0)
+        if not fixed.any():
             parts = np.full(len(point), np.inf)
             parts[falling] = point[falling] / (point[falling] - goal[falling])
-            held = parts == parts.min()
-            point = np.where(held, 0.0, point + parts.min() * (goal - point))
-        free = free & ~held
+            fixed = parts == parts.min()
+            point = np.where(fixed, 0.0, point + parts.min() * (goal - point))
+        free = free & ~fixed
 
 
 # Weighted nodes become a RuleModel, whose printed numbers are those that predict.
@@ -777,9 +758,9 @@ def _rule(problem, target, nodes, node, weight, digits, spread):
             error=float(np.average(expected != best, weights=row_weight)),
             **shared,
         )
-    answer = _to_spread(float(mean[0]), spread, digits)
-    variance = float(np.average((expected - answer) ** 2, weights=row_weight))
-    return Rule(prediction=answer, spread=math.sqrt(variance), error=variance, **shared)
+    number = _to_spread(float(mean[0]), spread, digits)
+    variance = float(np.average((expected - number) ** 2, weights=row_weight))
+    return Rule(prediction=number, spread=math.sqrt(variance), error=variance, **shared)
 
 
 def _significant(value, digits):
@@ -815,23 +796,23 @@ def choose_nodes(problem, target, nodes, weights, max_rules):
     Choosing the heaviest nodes instead would need twice as many rules; fitting the
     weights of the chosen nodes again gains almost nothing.
     """
-    answers = _Answers(target, problem.sample_weight)
+    mean = _WeightedMean(target, problem.sample_weight)
     waiting = np.flatnonzero(weights[:-1] > 0).tolist()
     chosen = np.zeros_like(weights)
     chosen[-1] = weights[-1]
-    answers.weight += weights[-1]
+    mean.weight += weights[-1]
     while waiting and np.count_nonzero(chosen[:-1]) < max_rules - 1:
-        gains = [answers.gain(nodes.members[k], weights[k]) for k in waiting]
+        gains = [mean.gain(nodes.members[k], weights[k]) for k in waiting]
         best = int(np.argmax(gains))
         if gains[best] <= 0:
             break
         node = waiting.pop(best)
         chosen[node] = weights[node]
-        answers.add(nodes.members[node], weights[node])
+        mean.add(nodes.members[node], weights[node])
     return chosen
 
 
-class _Answers:
+class _WeightedMean:
     """Predictions of the chosen nodes for training rows, relative to the root.
 
     The root predicts zero, as do rows without a weighted node.
@@ -859,5 +840,5 @@ class _Answers:
         return self.total[rows] + weight * mean, self.weight[rows] + weight
 
     def _loss(self, rows, total, weight):
-        answer = total / np.where(weight > 0, weight, 1.0)[:, None]
-        return float(self.share[rows] @ ((self.target[rows] - answer) ** 2).sum(axis=1))
+        mean = total / np.where(weight > 0, weight, 1.0)[:, None]
+        return float(self.share[rows] @ ((self.target[rows] - mean) ** 2).sum(axis=1))

@@ -1,5 +1,7 @@
 """`defragtrees predict`: predict each row of a file with saved rules."""
 
+from dataclasses import dataclass
+
 import click
 import numpy as np
 
@@ -29,6 +31,12 @@ from defragtrees.cli.output import (
     write_parquet,
     write_table,
 )
+from defragtrees.rules.unseen import (
+    check_seen,
+    count_unseen,
+    unseen_texts,
+    warn_of_unseen,
+)
 
 EXAMPLE = "defragtrees predict rules.json data.csv --out predictions.csv"
 
@@ -54,6 +62,13 @@ EXAMPLE = "defragtrees predict rules.json data.csv --out predictions.csv"
     help="With --reasons: which totals are desired. [default: high]",
 )
 @click.option(
+    "--unseen",
+    type=click.Choice(["warning", "column", "error"]),
+    default="warning",
+    show_default=True,
+    help="What to do with missing values and categories that no training row had.",
+)
+@click.option(
     "--exact",
     is_flag=True,
     help="Write CSV cells that begin like a spreadsheet formula unchanged. [default: "
@@ -64,7 +79,18 @@ EXAMPLE = "defragtrees predict rules.json data.csv --out predictions.csv"
     "standard output]"
 )
 @json_option
-def command(rules, data, id, probabilities, reasons, best, exact, out, as_json):
+def command(
+    rules,
+    data,
+    id,
+    probabilities,
+    reasons,
+    best,
+    unseen,
+    exact,
+    out,
+    as_json,
+):
     """Predict each row of a file with saved rules.
 
     RULES is a file that simplify --out wrote; DATA is as for simplify. Only the columns
@@ -86,11 +112,16 @@ def command(rules, data, id, probabilities, reasons, best, exact, out, as_json):
     # Zero rows show names and types of the added columns, and raise for bad options.
     no_rows = np.empty((0, rule_set.n_rules), dtype=bool)
     added = rule_set._output_columns(no_rows, *options)
+    if unseen == "column":
+        added["unseen"] = np.empty(0, dtype=object)
     ids = id or ()
     source = open_for_rules(rule_set, data, ids=ids)
     parts = read_parts(source, progress_kind(is_streamed=out is None), "predicting")
     is_typed = form == "parquet"
-    columns = (_columns(rule_set, part.X, ids, options, is_typed) for part in parts)
+    found = _Unseen(unseen)
+    columns = (
+        _columns(rule_set, part.X, ids, options, is_typed, found) for part in parts
+    )
     header = _header(ids, added)
     if is_typed:
         types = [arrow_type(rule_set, source, name) for name in ids]
@@ -98,8 +129,21 @@ def command(rules, data, id, probabilities, reasons, best, exact, out, as_json):
         write_parquet(out, header, types, (_arrays(part, types) for part in columns))
     else:
         write_table(out, form, header, columns, exact)
+    warn_of_unseen(found.n_unseen, found.n_rows, "--unseen column")
     if out is not None:
         say(f"The predictions are in {out}.")
+
+
+@dataclass
+class _Unseen:
+    """What to do about values that training did not have, and how many rows have some.
+
+    They are counted for a warning only.
+    """
+
+    choice: str
+    n_rows: int = 0
+    n_unseen: int = 0
 
 
 def _header(ids, added):
@@ -118,9 +162,11 @@ def _arrow_type(values):
     return kinds.get(values.dtype.kind, arrow.string())
 
 
-def _columns(rules, X, ids, options, is_typed):
+def _columns(rules, X, ids, options, is_typed, found):
     """The columns that are copied, and those that rules add, for some rows."""
     matrix = encode(rules, X)
+    if found.choice == "error":
+        check_seen(rules, matrix, "error", "error", found.n_rows)
     copied = [cells(rules, name, X, matrix) for name in ids]
     if is_typed:
         # Dates and times as such, not as text.
@@ -129,6 +175,11 @@ def _columns(rules, X, ids, options, is_typed):
             for name, values in zip(ids, copied, strict=True)
         ]
     added = rules._output_columns(rules._covers(matrix), *options)
+    found.n_rows += len(matrix)
+    if found.choice == "column":
+        added["unseen"] = unseen_texts(rules, matrix)
+    elif found.choice == "warning":
+        found.n_unseen += count_unseen(rules, matrix)
     return [*copied, *(values.tolist() for values in added.values())]
 
 

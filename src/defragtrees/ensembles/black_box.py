@@ -5,6 +5,7 @@ splits come from the data and from trees grown on the predictions of the model; 
 predictions are those of the model.
 """
 
+import dataclasses
 import warnings
 from dataclasses import dataclass
 from typing import Any
@@ -14,7 +15,7 @@ from sklearn.ensemble import HistGradientBoostingRegressor
 
 from defragtrees._utils import formatting as render
 from defragtrees.data.sampling import draw_rows, hash_rows, name_order, ranks
-from defragtrees.ensembles.forest import Forest, Tree
+from defragtrees.ensembles.forest import Forest
 from defragtrees.ensembles.predictions import Query, model_task, seen_columns
 from defragtrees.ensembles.readers import read_forest
 from defragtrees.tables import TableForm, check_finite, column_names, take_rows
@@ -169,7 +170,7 @@ class AskedForest(Forest):
         return False
 
     def splits(self):
-        """Those of the trees, and those of the data."""
+        """Splits of the trees, and thresholds between values of the data."""
         return [
             np.union1d(grown, more) if labels is None else grown
             for grown, more, labels in zip(
@@ -247,16 +248,7 @@ def _placed(tree, usable, positions, sizes, output, n_outputs):
         sets[node, np.array(known, dtype=int)] = inside[: len(known)]
     value = np.zeros((tree.n_nodes, n_outputs))
     value[:, output] = tree.value[:, 0]
-    return Tree(
-        feature=feature,
-        threshold=tree.threshold,
-        left=tree.left,
-        right=tree.right,
-        missing_left=tree.missing_left,
-        value=value,
-        cover=tree.cover,
-        categories=sets,
-    )
+    return dataclasses.replace(tree, feature=feature, value=value, categories=sets)
 
 
 def _data_splits(matrix, categories):

@@ -322,34 +322,22 @@ class Forest(ByValue):
 
     def predict(self, X: Rows) -> Values:
         """Class labels, or numbers, of shape (n_samples,)."""
-        return self.predict_encoded(self.encode(X))
+        return self.predict_from_raw(self.predict_raw(X))
 
     def predict_proba(self, X: Rows) -> Floats:
         """Class probabilities of shape (n_samples, n_classes)."""
-        return self.predict_proba_encoded(self.encode(X))
+        return self.proba_from_raw(self.predict_raw(X))
 
     def predict_raw(self, X: Rows) -> Floats:
         """The combined outputs of the trees before the link, (n_samples, n_outputs)."""
         return self.predict_raw_encoded(self.encode(X))
-
-    def predict_encoded(self, matrix: Floats) -> Values:
-        """`predict` for a matrix that `encode` made."""
-        return self.predict_from_raw(self.predict_raw_encoded(matrix))
-
-    def predict_proba_encoded(self, matrix: Floats) -> Floats:
-        """`predict_proba` for a matrix that `encode` made."""
-        return self.proba_from_raw(self.predict_raw_encoded(matrix))
-
-    def predict_target(self, matrix: Floats) -> Values:
-        """Class indices, or numbers, for an encoded matrix."""
-        return self.target_from_raw(self.predict_raw_encoded(matrix))
 
     def predict_from_raw(self, raw: Floats) -> Values:
         """`predict` from the result of `predict_raw`."""
         return self.outcome.decode(self.target_from_raw(raw))
 
     def target_from_raw(self, raw: Floats) -> Values:
-        """`predict_target` from the result of `predict_raw`."""
+        """Class indices, or numbers, from the result of `predict_raw`."""
         return self.outcome.target_of(self, raw)
 
     def proba_from_raw(self, raw: Floats) -> Floats:
@@ -388,7 +376,13 @@ class Forest(ByValue):
         leaves = self.stacked.leaves(matrix, walk)
         value = self.stacked.value
         if self.combine == "median":
-            return _weighted_median(value[leaves, 0], self.weights)[:, None] + self.base
+            # The first output that reaches half the weight.
+            outputs = value[leaves, 0]
+            order = np.argsort(outputs, axis=1)
+            reached = np.cumsum(np.asarray(self.weights)[order], axis=1)
+            middle = (reached >= 0.5 * reached[:, -1:]).argmax(axis=1)[:, None]
+            chosen = np.take_along_axis(order, middle, axis=1)
+            return np.take_along_axis(outputs, chosen, axis=1) + self.base
         total = np.empty((len(matrix), len(self.base)))
         for output, begin in enumerate(self.sum_start()):
             terms = value[:, output][leaves.T]
@@ -596,25 +590,12 @@ def _is_usable(values):
     return np.abs(values) <= LARGEST  # NaN is not
 
 
-def _weighted_median(values, weights):
-    """The weighted median of each row: the first value that reaches half the weight."""
-    order = np.argsort(values, axis=1)
-    reached = np.cumsum(weights[order], axis=1)
-    chosen = (reached >= 0.5 * reached[:, -1:]).argmax(axis=1)
-    rows = np.arange(len(values))
-    return values[rows, order[rows, chosen]]
-
-
-def _samme(raw):
-    # The probabilities of AdaBoost's multi-class vote (Zhu et al. 2009, equation 15).
-    return special.softmax(raw / max(1, raw.shape[1] - 1), axis=1)
-
-
 LINKS: dict[str, Any] = {
     "identity": lambda raw: raw,
     "sigmoid": special.expit,
     "softmax": lambda raw: special.softmax(raw, axis=1),
-    "samme": _samme,
+    # The probabilities of AdaBoost's multi-class vote (Zhu et al. 2009, equation 15).
+    "samme": lambda raw: special.softmax(raw / max(1, raw.shape[1] - 1), axis=1),
     "exp": np.exp,
     "signed_square": lambda raw: np.sign(raw) * raw**2,
     "softplus": lambda raw: np.logaddexp(0.0, raw),

@@ -30,26 +30,26 @@ def add_trees(total, stacked, weights, matrix):
 def _step_all(matrix, start, node, feature, threshold, children):
     """Move every row of a tile by one node, without branches."""
     for i in range(len(node)):
-        own = node[i]
-        goes_left = matrix[start + i, feature[own]] <= threshold[own]
-        node[i] = children[2 * own + 1 - goes_left]
+        here = node[i]
+        goes_left = matrix[start + i, feature[here]] <= threshold[here]
+        node[i] = children[2 * here + 1 - goes_left]
 
 
 @njit(nogil=True, cache=True)
 def _step_each(
     matrix, start, node, feature, threshold, children, missing_left, is_set, sets
 ):
-    """The same for rows with missing values or categories."""
+    """Move every row of a tile, with missing values or categories, by one node."""
     for i in range(len(node)):
-        own = node[i]
-        x = matrix[start + i, feature[own]]
+        here = node[i]
+        x = matrix[start + i, feature[here]]
         if np.isnan(x):
-            goes_left = missing_left[own]
-        elif len(is_set) and is_set[own]:
-            goes_left = sets[own, min(int(x), sets.shape[1] - 1)]
+            goes_left = missing_left[here]
+        elif len(is_set) and is_set[here]:
+            goes_left = sets[here, min(int(x), sets.shape[1] - 1)]
         else:
-            goes_left = x <= threshold[own]
-        node[i] = children[2 * own + 1 - goes_left]
+            goes_left = x <= threshold[here]
+        node[i] = children[2 * here + 1 - goes_left]
 
 
 @njit(nogil=True, cache=True)

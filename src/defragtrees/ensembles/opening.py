@@ -1,13 +1,14 @@
 """Open a model: read its forest, or find out that it must be queried."""
 
+import contextlib
 import dataclasses
 
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
-from defragtrees.ensembles.pipelines.rewriting import with_categories
 from defragtrees.ensembles.readers import read_forest, read_on_table
+from defragtrees.ensembles.rewriting import with_categories
 from defragtrees.errors import UnsupportedModelError
 from defragtrees.rules.labels import BOOLEAN, ORDERED, checked_labels, make_vocabulary
 from defragtrees.tables import (
@@ -42,15 +43,10 @@ def fitted_forest(model, X=None):
             raise
         if not _is_fitted(model):
             return None
-        return _read_with_rows(model, X) or Unreadable(str(error))
-
-
-def _read_with_rows(model, X):
-    is_table = X is not None and hasattr(X, "shape")
-    try:
-        return read_on_table(model, X) if is_table else None
-    except UnsupportedModelError:
-        return None
+        if X is not None and hasattr(X, "shape"):
+            with contextlib.suppress(UnsupportedModelError):
+                return read_on_table(model, X) or Unreadable(str(error))
+        return Unreadable(str(error))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -83,14 +79,12 @@ def _is_fitted(model):
 
 def is_renamed(forest, names):
     """Whether the forest's names are generated, or these as LightGBM writes them."""
-    own = forest.feature_names
-    if own == lightgbm_names(names):
-        return True
-    # Generated names, of a model that was trained on an array.
-    return any(
-        own == tuple(form.format(j, j + 1) for j in range(len(own)))
+    # Generated names are those of a model that was trained on an array.
+    generated = (
+        tuple(form.format(j, j + 1) for j in range(forest.n_features))
         for form in MADE_UP_NAMES
     )
+    return forest.feature_names in (lightgbm_names(names), *generated)
 
 
 def described_forest(forest, X, feature_labels=None):
@@ -111,7 +105,7 @@ def described_forest(forest, X, feature_labels=None):
     # Kinds that the reader of the forest found.
     known = forest.feature_kinds
     if known is not None:
-        kinds = [k or own for k, own in zip(kinds or known, known, strict=True)]
+        kinds = [k or kind for k, kind in zip(kinds or known, known, strict=True)]
     labels = checked_labels(feature_labels, names, "feature_labels")
     kinds = [scale.kind for scale in make_vocabulary(names, None, labels, kinds).scales]
     categories = list(forest.categories)
@@ -138,8 +132,8 @@ def _declared_labels(forest, X):
     """Categories as the types of X list them; a library may have read True as 1.0."""
     categories = list(forest.categories)
     for j, levels in enumerate(declared_categories(X) or ()):
-        own = {level: level for level in levels or ()}
-        if j < len(categories) and categories[j] and set(categories[j]) <= set(own):
-            categories[j] = tuple(own[label] for label in categories[j])
+        typed = {level: level for level in levels or ()}
+        if j < len(categories) and categories[j] and set(categories[j]) <= set(typed):
+            categories[j] = tuple(typed[label] for label in categories[j])
     is_same = repr(categories) == repr(list(forest.categories))
     return {} if is_same else {"categories": tuple(categories)}

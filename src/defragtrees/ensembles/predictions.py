@@ -94,7 +94,13 @@ class Predictor:
         if shares is None and theirs is None:
             return self._from_values(values, name)
         if shares is not None:
-            theirs = self._labels_of(shares, theirs, name)
+            theirs = theirs or self.known
+            check_finite(shares, name)
+            if theirs is None or len(theirs) != shares.shape[1]:
+                raise ValueError(
+                    f"{name} returns {shares.shape[1]} probabilities per row, which "
+                    "need a y of as many classes. Pass y, or one number per row."
+                )
         is_likeliest = values is None
         codes = shares.argmax(axis=1) if is_likeliest else places(values, theirs, name)
         return self._matched(codes, shares, theirs, True)
@@ -113,17 +119,6 @@ class Predictor:
             return Predicted(as_numbers(values, name))
         theirs, codes = np.unique(values, return_inverse=True)
         return self._matched(codes, None, theirs.tolist(), False)
-
-    def _labels_of(self, shares, theirs, name):
-        """The classes of columns of probabilities."""
-        theirs = theirs or self.known
-        check_finite(shares, name)
-        if theirs is None or len(theirs) != shares.shape[1]:
-            raise ValueError(
-                f"{name} returns {shares.shape[1]} probabilities per row, which need a "
-                "y of as many classes. Pass y, or one number per row."
-            )
-        return theirs
 
     def _matched(self, codes, shares, theirs, is_complete):
         """The predictions in the known classes, in their order."""
@@ -252,7 +247,15 @@ def match_classes(theirs, known, given=None, is_complete=True):
     theirs, same = tuple(theirs), find_positions(theirs, known)
     if given is None and None not in same:
         return ClassMatch(theirs, tuple(known[j] for j in same))
-    order = known if given is None else _checked_order(given, known)
+    order = known
+    if given is not None:
+        found = find_positions(given, known)
+        if None in found or len(set(found)) < len(found):
+            raise ValueError(
+                f"classes must name classes of the rules, {list(known)[:5]!r}, each "
+                f"once; got {list(given)[:5]!r}."
+            )
+        order = tuple(known[j] for j in found)
     n_classes = len(order)
     for first in (0, 1):
         found = find_positions(theirs, range(first, first + n_classes))
@@ -274,16 +277,6 @@ def match_classes(theirs, known, given=None, is_complete=True):
         )
     # The model has more classes, which the rules never predict.
     return ClassMatch(theirs, theirs)
-
-
-def _checked_order(given, known):
-    found = find_positions(given, known)
-    if None in found or len(set(found)) < len(found):
-        raise ValueError(
-            f"classes must name classes of the rules, {list(known)[:5]!r}, each once; "
-            f"got {list(given)[:5]!r}."
-        )
-    return tuple(known[j] for j in found)
 
 
 def better_order(labels, predicted, observed):

@@ -50,6 +50,7 @@ from defragtrees.rules.labels import KINDS, checked_labels, checked_pos_label
 from defragtrees.rules.model import RuleModel
 from defragtrees.rules.profile import WORTH, Agreement
 from defragtrees.rules.text import wrap_notes
+from defragtrees.rules.unseen import check_seen
 from defragtrees.tables import (
     as_dense,
     select_columns,
@@ -265,12 +266,17 @@ class Simplifier(BaseEstimator, ABC):
             return None
         return make_outcome(self._task).read(y, n_samples)
 
-    def predict(self, X: Rows) -> Values:
+    def predict(
+        self, X: Rows, *, on_missing: str = "accept", on_unknown: str = "accept"
+    ) -> Values:
         """Predict class labels, or numbers.
 
         Parameters
         ----------
         X : array-like or data frame of shape (n_samples, n_features)
+        on_missing, on_unknown : {"accept", "error"}, default="accept"
+            Whether to reject rows with a missing value, or a category, that the
+            training rows did not have; see `RuleModel.predict`.
 
         Returns
         -------
@@ -278,7 +284,8 @@ class Simplifier(BaseEstimator, ABC):
         """
         check_is_fitted(self, "rules_")
         rules = self.rules_
-        return self._predictions(X, rules._form.predict, rules.outcome.dtype)
+        predict = partial(_of_seen, rules, on_missing, on_unknown)
+        return self._answers(X, predict, rules.outcome.dtype)
 
     def apply(self, X: Rows) -> Places:
         """Index of the rule that predicts each row; the last is the default.
@@ -754,7 +761,9 @@ class RuleRegressor(RegressorMixin, _Fitted):
 
     if TYPE_CHECKING:
 
-        def predict(self, X: Rows) -> Floats: ...
+        def predict(
+            self, X: Rows, *, on_missing: str = "accept", on_unknown: str = "accept"
+        ) -> Floats: ...
 
     def calibrate(self, X: Rows, y: Column | None = None) -> Self:
         """Calibrate prediction intervals on rows that were not used for fitting.
@@ -932,6 +941,11 @@ def warn_of_unpredicted(rules, store):
 
 def _answered(rules, predict, X):
     return predict(rules._encode(X))
+
+
+def _of_seen(rules, on_missing, on_unknown, matrix):
+    check_seen(rules, matrix, on_missing, on_unknown)
+    return rules._form.predict(rules._covers(matrix))
 
 
 def _of_matches(rules, predict, matrix):

@@ -50,7 +50,7 @@ FORMATS = {
     "markdown": Format(".md", "defragtrees.export.tables", "to_markdown"),
     "onnx": Format(".onnx", "defragtrees.export.onnx", "to_onnx", "onnx_bytes"),
     "pmml": Format(".pmml", "defragtrees.export.pmml", "to_pmml"),
-    "prompt": Format(".md", "defragtrees.export.prompt", "to_prompt"),
+    "prompt": Format(".md", "defragtrees.export.tables", "to_prompt"),
     "python": Format(".py", "defragtrees.export.python", "to_python"),
     "sklearn": Format(None, "defragtrees.export.tree", "to_tree"),
     "sql": Format(".sql", "defragtrees.export.sql", "to_sql"),

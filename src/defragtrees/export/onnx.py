@@ -10,9 +10,6 @@ from defragtrees.export import portable
 from defragtrees.export.tables import to_text
 from defragtrees.rules.model import RuleModel
 
-__all__ = ["to_onnx", "onnx_bytes"]
-
-
 # Old enough for the runtimes in use; each operator has doubles by then.
 OPSET, OPSET_ML, IR_VERSION = 17, 3, 8
 
@@ -61,14 +58,12 @@ def to_onnx(
     graph = _Graph(onnx, rules)
     columns = _read_matrix(graph) if single_input else _read_columns(graph)
     matches = [_rule(graph, columns, tests) for tests in portable.column_tests(rules)]
-    write = {
-        "list": _write_first,
-        "tree": _write_first,
-        "standalone": _write_mean,
-        "average": _write_mean,
-        "points": _write_sum,
-    }
-    write[rules.form](graph, matches)
+    if rules._form.is_exclusive:
+        _write_first(graph, matches)
+    elif rules._form.is_sum:
+        _write_sum(graph, matches)
+    else:
+        _write_mean(graph, matches)
     if reasons:
         codes = rules._scorecard("reasons=")._reason_codes(reasons, best)
         _write_reasons(graph, matches, codes, reasons)
@@ -216,41 +211,43 @@ def _rule(graph, columns, tests):
         shape = graph.add("Shape", next(iter(columns.values())))
         true = graph.onnx.numpy_helper.from_array(np.array([True]))
         return graph.add("ConstantOfShape", shape, value=true)
-    held, *others = [_condition(graph, columns[t.feature], t) for t in tests]
+    matches, *others = [_condition(graph, columns[t.feature], t) for t in tests]
     for other in others:
-        held = graph.add("And", held, other)
-    return held
+        matches = graph.add("And", matches, other)
+    return matches
 
 
 def _condition(graph, column, test):
     rules = graph.rules
     if portable.column_kind(rules, test.feature) == "text":
-        held = [
+        accepted = [
             (label in test.labels) == test.is_listed
             for label in portable.labels_of(rules, test.feature)
         ]
-        accepted = graph.constant([*held, not test.is_listed, test.missing])
+        accepted = graph.constant([*accepted, not test.is_listed, test.missing])
         return graph.add("Gather", accepted, column)
     is_missing = graph.add("IsNaN", column)
-    if test.labels is None:
-        held = _interval(graph, column, test)
+    if test.labels is not None:
+        matches = _membership(graph, column, test, is_missing)
     else:
-        held = _membership(graph, column, test, is_missing)
-    return graph.add("Or", held, is_missing) if test.missing else held
-
-
-def _interval(graph, column, test):
-    asked = test.sides
-    if test.matches_none or not asked:
-        asked = (("<=", -math.inf if test.matches_none else math.inf),)
-    sides = [graph.add(OPERATORS[sign], column, graph.constant(v)) for sign, v in asked]
-    return sides[0] if len(sides) == 1 else graph.add("And", *sides)
+        sides = test.sides
+        if test.matches_none or not sides:
+            sides = (("<=", -math.inf if test.matches_none else math.inf),)
+        parts = [graph.add(OPERATORS[s], column, graph.constant(v)) for s, v in sides]
+        matches = parts[0] if len(parts) == 1 else graph.add("And", *parts)
+    return graph.add("Or", matches, is_missing) if test.missing else matches
 
 
 def _membership(graph, column, test, is_missing):
     types = graph.onnx.TensorProto
+    for label in test.labels:
+        if float(label) != label:
+            raise ValueError(
+                f"ONNX needs numeric categories as doubles; {label!r} of {test.name!r} "
+                "is not exact. Convert the categories to text."
+            )
     # A list must not be empty, and nothing equals NaN.
-    labels = [[_double(label, test.name) for label in test.labels] or [math.nan]]
+    labels = [[float(label) for label in test.labels] or [math.nan]]
     equal = graph.add("Equal", column, graph.constant(labels))
     counts = graph.add("Cast", equal, to=types.INT32)
     any_of = graph.add("ReduceMax", counts, axes=[1], keepdims=1)
@@ -261,31 +258,22 @@ def _membership(graph, column, test, is_missing):
     return graph.add("And", others, graph.add("Not", is_missing))
 
 
-def _double(label, name):
-    if float(label) != label:
-        raise ValueError(
-            f"ONNX needs numeric categories as doubles; {label!r} of {name!r} is not "
-            "exact. Convert the categories to text."
-        )
-    return float(label)
-
-
-def _write_first(graph, held):
+def _write_first(graph, matches):
     rules, types = graph.rules, graph.onnx.TensorProto
-    table = graph.add("Concat", *held, axis=1)
+    table = graph.add("Concat", *matches, axis=1)
     numbers = graph.add("Cast", table, to=types.FLOAT)
     first = graph.add("ArgMax", numbers, axis=1, keepdims=0)
     values = np.asarray(portable.predictions(rules))
     prediction = graph.add("Gather", graph.constant(values), first)
     name = "label" if rules.outcome.has_probabilities else "prediction"
     graph.write(name, prediction, values.dtype)
-    if portable.has_shares(rules):
+    if rules._form.has_probabilities:
         shares = np.array(portable.outputs(rules))
         probabilities = graph.add("Gather", graph.constant(shares), first)
         graph.write("probabilities", probabilities, shares.dtype, shares.shape[1])
 
 
-def _write_mean(graph, held):
+def _write_mean(graph, matches):
     """Total divided by weight, added in the order of `predict`."""
     rules = graph.rules
     outputs = np.array(portable.outputs(rules))
@@ -294,7 +282,7 @@ def _write_mean(graph, held):
     summands = np.column_stack([weights[:, None] * outputs, weights])
     zero = graph.constant(np.zeros((1, n_outputs + 1)))
     total = zero
-    for holds, row in zip(held, summands, strict=True):
+    for holds, row in zip(matches, summands, strict=True):
         term = graph.add("Where", holds, graph.constant(row[None]), zero)
         total = graph.add("Add", total, term)
     columns = graph.constant(list(range(n_outputs)))
@@ -309,33 +297,40 @@ def _write_mean(graph, held):
         _write_number(graph, mean)
 
 
-def _write_sum(graph, held):
+def _write_sum(graph, matches):
     """Points added to the base in the order of `predict`."""
     rules = graph.rules
     points = np.array(portable.points(rules))
     zero = graph.constant(np.zeros((1, points.shape[1])))
     base = graph.constant(points[-1:])
-    total = graph.add("Where", held[-1], base, base)
-    for holds, row in zip(held[:-1], points, strict=False):
+    total = graph.add("Where", matches[-1], base, base)
+    for holds, row in zip(matches[:-1], points, strict=False):
         term = graph.add("Where", holds, graph.constant(row[None]), zero)
         total = graph.add("Add", total, term)
     value = graph.add("Sub", total, graph.constant(float(rules.origin)))
     value = graph.add("Mul", value, graph.constant(float(rules.unit)))
-    WRITE_SUM[rules.outcome.link](graph, value)
+    if rules.outcome.link == "identity":
+        _write_number(graph, value)
+    elif rules.outcome.link == "softmax":
+        shares = graph.add("Softmax", value, axis=1)
+        by = value if rules.costs is None else shares
+        _write_classes(graph, _chosen(graph, by), shares)
+    else:
+        _write_log_odds(graph, value)
     shape = points.shape[1:] if points.shape[1] > 1 else ()
     if not shape:
         total = graph.add("Gather", total, graph.constant(0), axis=1)
     graph.write("score", total, np.dtype(np.float64), *shape)
 
 
-def _write_reasons(graph, held, codes, n):
+def _write_reasons(graph, matches, codes, n):
     """The texts of the first codes that cost points; "" where there are fewer."""
     flags = [
-        held[code.rule] if code.if_match else graph.add("Not", held[code.rule])
+        matches[code.rule] if code.if_match else graph.add("Not", matches[code.rule])
         for code in codes
     ]
     # Empty texts, which come last, are always there; the default rule matches all rows.
-    flags = graph.add("Concat", *flags, *[held[-1]] * n, axis=1)
+    flags = graph.add("Concat", *flags, *[matches[-1]] * n, axis=1)
     texts = graph.constant([*(code.text for code in codes), *[""] * n])
     places = np.arange(len(codes) + n, dtype=np.float32)[None]
     behind = graph.constant(np.full_like(places, places.size))
@@ -349,12 +344,6 @@ def _write_number(graph, value):
     graph.write("prediction", only, np.dtype(np.float64))
 
 
-def _write_log_shares(graph, value):
-    shares = graph.add("Softmax", value, axis=1)
-    by = value if graph.rules.costs is None else shares
-    _write_classes(graph, _chosen(graph, by), shares)
-
-
 def _write_log_odds(graph, value):
     rules = graph.rules
     second = graph.add("Sigmoid", value)
@@ -366,13 +355,6 @@ def _write_log_odds(graph, value):
     flat = graph.add("Gather", is_second, graph.constant(0), axis=1)
     place = graph.add("Cast", flat, to=graph.onnx.TensorProto.INT64)
     _write_classes(graph, place, shares)
-
-
-WRITE_SUM = {
-    "identity": _write_number,
-    "logit": _write_log_odds,
-    "softmax": _write_log_shares,
-}
 
 
 def _chosen(graph, shares):

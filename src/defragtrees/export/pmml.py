@@ -19,8 +19,6 @@ from defragtrees._utils.files import HIDDEN
 from defragtrees.export import portable
 from defragtrees.rules.model import RuleModel
 
-__all__ = ["to_pmml"]
-
 NAMESPACE = "http://www.dmg.org/PMML-4_4"
 TARGET = "prediction"  # the name of the target field
 TEXT = {"optype": "categorical", "dataType": "string"}
@@ -88,8 +86,7 @@ def to_pmml(
     SubElement(header, "Application", name="defragtrees")
     fields = SubElement(document, "DataDictionary")
     types = {j: _data_type(rules, j) for j in portable.used_features(rules)}
-    for feature, data_type in types.items():
-        _add_field(fields, rules, feature, data_type)
+    _add_columns(fields, rules, types)
     add_model(document, fields, rules, types, name)
     fields.set("numberOfFields", str(len(fields)))
     indent(document)
@@ -122,16 +119,17 @@ def _model_of(rules):
     )
 
 
-def _add_field(fields, rules, feature, data_type):
-    is_continuous = rules.categories[feature] is None and data_type != "boolean"
-    # Categories are not listed, so that new ones are valid.
-    SubElement(
-        fields,
-        "DataField",
-        name=rules.feature_names[feature],
-        optype="continuous" if is_continuous else "categorical",
-        dataType=data_type,
-    )
+def _add_columns(fields, rules, types):
+    for feature, data_type in types.items():
+        is_number = rules.categories[feature] is None and data_type != "boolean"
+        # Categories are not listed, so that new ones are valid.
+        SubElement(
+            fields,
+            "DataField",
+            name=rules.feature_names[feature],
+            optype="continuous" if is_number else "categorical",
+            dataType=data_type,
+        )
 
 
 def _data_type(rules, feature):
@@ -171,7 +169,7 @@ def _add_rule_set(document, fields, rules, types, name):
     schema = _add_schema(model, rules, types)
     SubElement(schema, "MiningField", name=target, usageType="target")
     outputs = {"prediction": ("predictedValue", TEXT), "rule": ("entityId", TEXT)}
-    if portable.has_shares(rules):
+    if rules._form.has_probabilities:
         outputs["confidence"] = ("confidence", NUMBER)
     output = SubElement(model, "Output")
     for output_name, (feature, kind) in outputs.items():

@@ -17,25 +17,6 @@ from defragtrees._utils.formatting import listed
 from defragtrees.rules.labels import BOOLEAN, KINDS
 from defragtrees.tables import MICROSECONDS
 
-__all__ = [
-    "DAYS",
-    "ColumnTest",
-    "class_labels",
-    "column_kind",
-    "column_tests",
-    "free_name",
-    "has_shares",
-    "labels_of",
-    "moment_text",
-    "moments",
-    "needs_default",
-    "outputs",
-    "points",
-    "predictions",
-    "used_features",
-]
-
-
 # Meaning of the numbers of a column in formats without dates.
 DAYS = {
     "date": "days since 1970-01-01",
@@ -216,11 +197,6 @@ def predictions(rules):
     return [_plain(value, "class") for value in values.tolist()]
 
 
-def has_shares(rules):
-    """Whether all rules have class shares, so that `predict_proba` works."""
-    return all(rule.distribution for rule in rules)
-
-
 def outputs(rules):
     """Class shares or number of each rule, the default rule last."""
     return [tuple(map(float, rules.outcome.outputs(rule))) for rule in rules]
@@ -243,12 +219,6 @@ def free_name(name, rules):
     while name.lower() in taken:
         name += "_"
     return name
-
-
-def needs_default(rules):
-    """Whether the weights of the matching rules may add up to zero or less."""
-    weights = [rule.weight for rule in rules]
-    return weights[-1] <= 0 or min(weights) < 0
 
 
 def _column_test(rules, condition):

@@ -1,15 +1,10 @@
 """Rules as the source of a Python module without dependencies."""
 
 import math
-from functools import partial
-from typing import Any
 
 from defragtrees._utils import formatting as render
 from defragtrees.export import portable
 from defragtrees.rules.model import RuleModel
-
-__all__ = ["to_python"]
-
 
 HEAD = '''"""Rules as plain Python without dependencies, written by defragtrees.
 
@@ -213,14 +208,12 @@ def to_python(rules: RuleModel, *, best: str = "high") -> str:
         Which totals of a scorecard are desired, for reason codes; see
         `Scorecard.reasons`.
     """
-    write: dict[str, Any] = {
-        "list": _ordered,
-        "tree": _ordered,
-        "standalone": _averaging,
-        "average": _averaging,
-        "points": partial(_adding, best=best),
-    }
-    constants, *functions = write[rules.form](rules)
+    if rules._form.is_exclusive:
+        constants, *functions = _ordered(rules)
+    elif rules._form.is_sum:
+        constants, *functions = _adding(rules, best)
+    else:
+        constants, *functions = _averaging(rules)
     readers = _readers(rules)
     imports = "import datetime\n" if DAYS in readers else ""
     if any("math." in function for function in functions):
@@ -236,7 +229,7 @@ def _ordered(rules):
     if rules._view.decision_text():
         constants.insert(0, f"# {rules._view.decision_text()}")
     functions = [_chain(rules), PREDICT]
-    if portable.has_shares(rules):
+    if rules._form.has_probabilities:
         constants.append(f"CLASSES = {_tuple(portable.class_labels(rules))}")
         constants.append(
             f"PROBABILITIES = {_lines(map(_tuple, portable.outputs(rules)))}"
@@ -279,7 +272,18 @@ def _adding(rules, best):
         f"POINTS = {_lines(map(_tuple, portable.points(rules)))}",
         f"UNIT, ORIGIN = {float(rules.unit)!r}, {float(rules.origin)!r}",
     ]
-    of_total = OF_TOTAL[rules.outcome.link](rules, constants)
+    if rules.outcome.has_probabilities:
+        constants.append(f"CLASSES = {_tuple(portable.class_labels(rules))}")
+    if rules.outcome.link == "identity":
+        of_total = [PREDICT_NUMBER.format(value="_values")]
+    elif rules.outcome.link == "logit":
+        decision = rules.outcome.decision(rules.threshold, rules.costs)
+        constants.append(f"CUT = {_literal(decision.log_odds_cut)}")
+        of_total = [POINTS_TWO.format(sign=">" if rules.threshold is None else ">=")]
+    else:
+        chosen = "_values" if rules.costs is None else "_shares"
+        how = _how_chosen(rules, constants)
+        of_total = [how, POINTS_MANY.format(chosen=chosen)]
     if rules.outcome.n_points == 1:
         codes = rules._reason_codes(1, best)
         lines = [_tuple((code.rule, code.if_match, code.text)) for code in codes]
@@ -289,32 +293,6 @@ def _adding(rules, best):
         ]
         of_total = [SCORE, *of_total]
     return ["\n".join(constants), _matching(rules), TOTALS, *of_total]
-
-
-def _number_of_total(rules, constants):
-    return [PREDICT_NUMBER.format(value="_values")]
-
-
-def _class_of_log_odds(rules, constants):
-    constants.append(f"CLASSES = {_tuple(portable.class_labels(rules))}")
-    decision = rules.outcome.decision(rules.threshold, rules.costs)
-    constants.append(f"CUT = {_literal(decision.log_odds_cut)}")
-    return [POINTS_TWO.format(sign=">" if rules.threshold is None else ">=")]
-
-
-def _class_of_log_shares(rules, constants):
-    constants.append(f"CLASSES = {_tuple(portable.class_labels(rules))}")
-    how = _how_chosen(rules, constants)
-    chosen = "_values" if rules.costs is None else "_shares"
-    return [how, POINTS_MANY.format(chosen=chosen)]
-
-
-# From totals to a prediction; each adds its constants.
-OF_TOTAL = {
-    "identity": _number_of_total,
-    "logit": _class_of_log_odds,
-    "softmax": _class_of_log_shares,
-}
 
 
 def _chain(rules):

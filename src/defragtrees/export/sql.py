@@ -13,8 +13,6 @@ from typing import Any
 from defragtrees.export import portable
 from defragtrees.rules.model import RuleModel
 
-__all__ = ["DIALECTS", "Dialect", "to_sql"]
-
 
 def to_sql(
     rules: RuleModel,
@@ -119,21 +117,15 @@ def _check_outputs(table, probabilities, probability_of, score, reasons):
         raise ValueError("Give probability_of or score, not both.")
 
 
-def _classes(rules):
-    """The classes; rules without probabilities are rejected."""
-    if not portable.has_shares(rules):
-        raise ValueError(
-            "Probabilities need rules for classes, each with its distribution; these "
-            "have none. Leave probabilities and probability_of out."
-        )
-    return portable.class_labels(rules)
+NAMES = ("rule", "total", "weight", "share", "held", "sums", "shares")  # in subqueries
 
 
 class _Writer:
     """Writes expressions over the conditions of rules."""
 
     def __init__(self, rules, dialect):
-        self.rules, self.dialect = rules, dialect
+        self.rules, self.literal = rules, dialect.literal
+        self.zero, self.one = dialect.literal(0.0), dialect.literal(1.0)
         kinds = {
             j: portable.column_kind(rules, j) for j in portable.used_features(rules)
         }
@@ -142,14 +134,28 @@ class _Writer:
             or "1 = 1"
             for tests in portable.column_tests(rules, has_booleans=True)[:-1]
         ]
+        # Names of the columns of subqueries, which no feature has in any letter case.
+        taken, prefix = [name.lower() for name in rules.feature_names], ""
+        while any(name.startswith(f"{prefix}{n}_") for name in taken for n in NAMES):
+            prefix += "_"
+        self.name = lambda what, k=0: dialect.name(f"{prefix}{what}_{k + 1}")
 
-    def prediction(self, k=None):
-        """The prediction; or the probability of the k-th class."""
-        return WRITE[self.rules.form](self.rules, self.matches, self.dialect, k)
+    def labels(self):
+        """The classes as literals."""
+        return [self.literal(label) for label in portable.class_labels(self.rules)]
+
+    def classes(self):
+        """The classes; rules without probabilities are rejected."""
+        if not self.rules._form.has_probabilities:
+            raise ValueError(
+                "Probabilities need rules for classes, each with its distribution; "
+                "these have none. Leave probabilities and probability_of out."
+            )
+        return portable.class_labels(self.rules)
 
     def probability(self, label):
         """The probability of a class."""
-        labels = _classes(self.rules)
+        labels = self.classes()
         if label not in labels:
             raise ValueError(
                 f"probability_of must be one of the classes {labels[:5]!r}; got "
@@ -165,15 +171,14 @@ class _Writer:
                 f"score=True needs one total; this scorecard has {n_totals}, one per "
                 "class. Pass table instead."
             )
-        return _total(self.rules, self.matches, self.dialect, column or 0)
+        return self.total(column or 0)
 
     def beside(self, probabilities):
         """Totals and probabilities, by the names of their columns."""
-        rules = self.rules
-        names = rules._form.score_names
-        labels = rules._form.reported_classes(None)
+        form = self.rules._form
+        names, labels = form.score_names, form.reported_classes(None)
         columns = {name: self.score(k) for k, name in enumerate(names)}
-        for label in _classes(rules) if probabilities else labels:
+        for label in self.classes() if probabilities else labels:
             columns[f"probability {label}"] = self.probability(label)
         return columns
 
@@ -184,8 +189,7 @@ class _Writer:
         reason, the second the second, and so on.
         """
         codes = self.rules._scorecard("reasons=")._reason_codes(n, best) if n else ()
-        dialect, name = self.dialect, _unused_names(self.rules, self.dialect)
-        flags = [name("rule", code.rule) for code in codes]
+        flags = [self.name("rule", code.rule) for code in codes]
         columns = []
         for code, flag in zip(codes, flags, strict=True):
             values = (1, 0) if code.if_match else (0, 1)
@@ -194,7 +198,7 @@ class _Writer:
         for rank in range(n):
             choices = [
                 f"WHEN {' + '.join(flags[: j + 1])} = {rank + 1} THEN "
-                f"{dialect.literal(code.text)}"
+                f"{self.literal(code.text)}"
                 for j, code in enumerate(codes)
                 if j >= rank
             ]
@@ -203,211 +207,174 @@ class _Writer:
                 continue
             yield (
                 f"(\nSELECT CASE {' '.join(choices)} END\nFROM (SELECT\n"
-                f"  {_lines(columns)}\n) AS {name('held')}\n)"
+                f"  {_lines(columns)}\n) AS {self.name('held')}\n)"
             )
 
+    def prediction(self, k=None):
+        """The prediction; or the probability of the k-th class."""
+        if self.rules._form.is_exclusive:
+            return self.first_match(k)
+        if self.rules._form.is_sum:
+            return self.points(k)
+        if k is None and self.rules.outcome.has_probabilities:
+            return self.class_of_mean()
+        return self.mean(k or 0)
 
-def _list(rules, matches, dialect, k):
-    values = portable.predictions(rules)
-    if k is not None:
-        values = [shares[k] for shares in portable.outputs(rules)]
-    *thens, otherwise = map(dialect.literal, values)
-    if not matches:
-        return otherwise
-    lines = [
-        f"  WHEN {test} THEN {then}" for test, then in zip(matches, thens, strict=True)
-    ]
-    return "\n".join(["CASE", *lines, f"  ELSE {otherwise}", "END"])
+    def first_match(self, k):
+        """The value of the first rule that matches."""
+        values = portable.predictions(self.rules)
+        if k is not None:
+            values = [shares[k] for shares in portable.outputs(self.rules)]
+        *thens, otherwise = map(self.literal, values)
+        if not self.matches:
+            return otherwise
+        lines = [
+            f"  WHEN {test} THEN {then}"
+            for test, then in zip(self.matches, thens, strict=True)
+        ]
+        return "\n".join(["CASE", *lines, f"  ELSE {otherwise}", "END"])
 
+    def summands(self):
+        """Weight times value of each rule, per output; and the weights."""
+        weights = [float(rule.weight) for rule in self.rules]
+        products = [
+            [weight * value for weight, value in zip(weights, values, strict=True)]
+            for values in zip(*portable.outputs(self.rules), strict=True)
+        ]
+        return products, weights
 
-def _mean(rules, matches, dialect, k):
-    """Total of an output divided by weight, each added in the order of `predict`."""
-    if k is None and rules.outcome.has_probabilities:
-        return _class_of_mean(rules, matches, dialect)
-    k = k or 0
-    products, weights = _summands(rules)
-    total = _sum(_terms(matches, products[k], dialect))
-    weight = _sum(_terms(matches, weights, dialect))
-    if not portable.needs_default(rules):
-        return f"({total} / {weight})"
-    return (
-        f"CASE WHEN {weight} > {dialect.literal(0.0)} THEN {total} / {weight} "
-        f"ELSE {dialect.literal(portable.outputs(rules)[-1][k])} END"
-    )
+    def terms(self, values):
+        """The value of each matching rule; that of the default rule last."""
+        *firsts, last = map(self.literal, values)
+        terms = [
+            f"CASE WHEN {test} THEN {value} ELSE {self.zero} END"
+            for test, value in zip(self.matches, firsts, strict=True)
+        ]
+        return [*terms, last]
 
+    def mean(self, k):
+        """Total of an output divided by weight, added in the order of `predict`."""
+        products, weights = self.summands()
+        total, weight = (_sum(self.terms(values)) for values in (products[k], weights))
+        # Whether the weights of the matching rules may add up to zero or less.
+        if weights[-1] > 0 and min(weights) >= 0:
+            return f"({total} / {weight})"
+        return (
+            f"CASE WHEN {weight} > {self.zero} THEN {total} / {weight} "
+            f"ELSE {self.literal(portable.outputs(self.rules)[-1][k])} END"
+        )
 
-def _summands(rules):
-    """Weight times value of each rule, per output; and the weights."""
-    weights = [float(rule.weight) for rule in rules]
-    products = [
-        [weight * value for weight, value in zip(weights, values, strict=True)]
-        for values in zip(*portable.outputs(rules), strict=True)
-    ]
-    return products, weights
+    def class_of_mean(self):
+        """The class chosen from shares; without costs the first with the largest.
 
+        Nested subqueries, so that each condition and each share is written only once;
+        they refer to the columns of the row.
+        """
+        name, (products, weights) = self.name, self.summands()
+        tests = [name("rule", k) for k in range(len(weights))]
+        totals = [name("total", k) for k in range(len(products))]
+        shares = [name("share", k) for k in range(len(products))]
+        weight = name("weight")
+        flags = [
+            f"CASE WHEN {test} THEN {self.one} ELSE {self.zero} END AS {column}"
+            for test, column in zip([*self.matches, "1 = 1"], tests, strict=True)
+        ]
+        sums = []
+        for values, column in zip([*products, weights], [*totals, weight], strict=True):
+            values = map(self.literal, values)
+            terms = [f"{t} * {value}" for t, value in zip(tests, values, strict=True)]
+            sums.append(f"{' + '.join(terms)} AS {column}")
+        defaults = map(self.literal, portable.outputs(self.rules)[-1])
+        means = [
+            f"CASE WHEN {weight} > {self.zero} THEN {total} / {weight} "
+            f"ELSE {default} END AS {share}"
+            for total, default, share in zip(totals, defaults, shares, strict=True)
+        ]
+        return (
+            f"(\nSELECT {self.chosen_class(shares)}\n"
+            f"FROM (SELECT\n  {_lines(means)}\n"
+            f"FROM (SELECT\n  {_lines(sums)}\n"
+            f"FROM (SELECT\n  {_lines(flags)}\n"
+            f") AS {name('held')}) AS {name('sums')}) AS {name('shares')}\n)"
+        )
 
-def _terms(matches, values, dialect):
-    """The value of each matching rule; that of the default rule last."""
-    *firsts, last = map(dialect.literal, values)
-    terms = [
-        f"CASE WHEN {test} THEN {value} ELSE {dialect.literal(0.0)} END"
-        for test, value in zip(matches, firsts, strict=True)
-    ]
-    return [*terms, last]
+    def points(self, k):
+        """Prediction from a sum of CASE expressions, in the order of `predict`."""
+        rules, link = self.rules, self.rules.outcome.link
+        if link == "softmax":
+            return self.points_of_classes(k)
+        value = self.value()
+        if link == "identity":
+            return value
+        if k is not None:
+            second = f"{self.one} / ({self.one} + EXP(-{value}))"
+            return f"({second})" if k else f"({self.one} - {second})"
+        labels = self.labels()
+        decision = rules.outcome.decision(rules.threshold, rules.costs)
+        sign = ">" if rules.threshold is None else ">="
+        cut = self.literal(decision.log_odds_cut)
+        return f"CASE WHEN {value} {sign} {cut} THEN {labels[1]} ELSE {labels[0]} END"
+
+    def total(self, column=0):
+        """The sum of a column of points."""
+        points = [values[column] for values in portable.points(self.rules)]
+        *terms, base = self.terms(points)
+        return _sum([base, *terms])
+
+    def value(self, column=0):
+        """What the sum of a column of points stands for: a number or log-odds."""
+        total, rules = self.total(column), self.rules
+        if rules.unit == 1.0 and rules.origin == 0.0:
+            return total
+        origin, unit = (self.literal(float(v)) for v in (rules.origin, rules.unit))
+        return f"(({total} - {origin}) * {unit})"
+
+    def points_of_classes(self, k):
+        """A subquery with the total of each class, so that it is written only once."""
+        columns = [self.name("total", j) for j in range(self.rules.outcome.n_points)]
+        shares = []
+        for column in columns:
+            ratios = " + ".join(f"EXP({other} - {column})" for other in columns)
+            shares.append(f"{self.one} / ({ratios})")
+        if k is not None:
+            value = shares[k]
+        elif self.rules.costs is None:
+            value = self.chosen_class(columns)
+        else:
+            value = self.chosen_class([f"({share})" for share in shares])
+        totals = [f"{self.value(j)} AS {column}" for j, column in enumerate(columns)]
+        return (
+            f"(\nSELECT {value}\nFROM (SELECT\n  {_lines(totals)}\n) "
+            f"AS {self.name('sums')}\n)"
+        )
+
+    def chosen_class(self, shares):
+        """The class chosen from columns of shares, by threshold, costs or neither."""
+        rules, labels = self.rules, self.labels()
+        if rules.threshold is not None:
+            is_second = f"{shares[1]} >= {self.literal(float(rules.threshold))}"
+            return f"CASE WHEN {is_second} THEN {labels[1]} ELSE {labels[0]} END"
+        values = shares
+        if rules.costs is not None:
+            values = []
+            for costs in zip(*rules.costs, strict=True):
+                costs = [self.literal(float(cost)) for cost in costs]
+                terms = [f"{s} * {cost}" for s, cost in zip(shares, costs, strict=True)]
+                values.append(f"-({' + '.join(terms)})")
+        # If a value is not the largest, the largest is among those after it; the first
+        # of ties is chosen.
+        choices = [
+            f"WHEN {' AND '.join(f'{value} >= {other}' for other in values[k + 1 :])} "
+            f"THEN {labels[k]}"
+            for k, value in enumerate(values[:-1])
+        ]
+        if not choices:
+            return labels[-1]
+        return f"CASE {' '.join(choices)} ELSE {labels[-1]} END"
 
 
 def _sum(terms):
     return "(\n  " + "\n  + ".join(terms) + "\n)"
-
-
-def _class_of_mean(rules, matches, dialect):
-    """The class chosen from shares; without costs the first with the largest.
-
-    Nested subqueries, so that each condition and each share is written only once; they
-    refer to the columns of the row.
-    """
-    labels = [dialect.literal(label) for label in portable.class_labels(rules)]
-    products, weights = _summands(rules)
-    name = _unused_names(rules, dialect)
-    tests = [name("rule", k) for k in range(len(weights))]
-    totals = [name("total", k) for k in range(len(labels))]
-    shares = [name("share", k) for k in range(len(labels))]
-    weight = name("weight")
-    zero, one = dialect.literal(0.0), dialect.literal(1.0)
-    flags = [
-        f"CASE WHEN {test} THEN {one} ELSE {zero} END AS {column}"
-        for test, column in zip([*matches, "1 = 1"], tests, strict=True)
-    ]
-    sums = []
-    for values, column in zip([*products, weights], [*totals, weight], strict=True):
-        values = map(dialect.literal, values)
-        terms = [f"{t} * {value}" for t, value in zip(tests, values, strict=True)]
-        sums.append(f"{' + '.join(terms)} AS {column}")
-    means = [
-        f"CASE WHEN {weight} > {zero} THEN {total} / {weight} "
-        f"ELSE {dialect.literal(default)} END AS {share}"
-        for total, default, share in zip(
-            totals, portable.outputs(rules)[-1], shares, strict=True
-        )
-    ]
-    return (
-        f"(\nSELECT {_chosen_class(rules, shares, labels, dialect)}\n"
-        f"FROM (SELECT\n  {_lines(means)}\n"
-        f"FROM (SELECT\n  {_lines(sums)}\n"
-        f"FROM (SELECT\n  {_lines(flags)}\n"
-        f") AS {name('held')}) AS {name('sums')}) AS {name('shares')}\n)"
-    )
-
-
-def _points(rules, matches, dialect, k):
-    """Prediction from a sum of CASE expressions, added in the order of `predict`."""
-    write = {
-        "identity": _points_of_number,
-        "logit": _points_of_two,
-        "softmax": _points_of_classes,
-    }[rules.outcome.link]
-    return write(rules, matches, dialect, k)
-
-
-def _points_of_number(rules, matches, dialect, k):
-    return _value(rules, matches, dialect)
-
-
-def _points_of_two(rules, matches, dialect, k):
-    value = _value(rules, matches, dialect)
-    if k is not None:
-        one = dialect.literal(1.0)
-        second = f"{one} / ({one} + EXP(-{value}))"
-        return f"({second})" if k else f"({one} - {second})"
-    labels = [dialect.literal(label) for label in portable.class_labels(rules)]
-    decision = rules.outcome.decision(rules.threshold, rules.costs)
-    sign = ">" if rules.threshold is None else ">="
-    cut = dialect.literal(decision.log_odds_cut)
-    return f"CASE WHEN {value} {sign} {cut} THEN {labels[1]} ELSE {labels[0]} END"
-
-
-def _total(rules, matches, dialect, column=0):
-    """The sum of a column of points."""
-    points = [values[column] for values in portable.points(rules)]
-    *terms, base = _terms(matches, points, dialect)
-    return _sum([base, *terms])
-
-
-def _value(rules, matches, dialect, column=0):
-    """What the sum of a column of points stands for: a number or log-odds."""
-    total = _total(rules, matches, dialect, column)
-    if rules.unit == 1.0 and rules.origin == 0.0:
-        return total
-    origin, unit = (dialect.literal(float(v)) for v in (rules.origin, rules.unit))
-    return f"(({total} - {origin}) * {unit})"
-
-
-def _points_of_classes(rules, matches, dialect, k):
-    """A subquery with the total of each class, so that it is written only once."""
-    labels = [dialect.literal(label) for label in portable.class_labels(rules)]
-    name = _unused_names(rules, dialect)
-    columns = [name("total", j) for j in range(len(labels))]
-    shares = [
-        f"{dialect.literal(1.0)} / "
-        f"({' + '.join(f'EXP({other} - {own})' for other in columns)})"
-        for own in columns
-    ]
-    if k is not None:
-        value = shares[k]
-    else:
-        by = columns if rules.costs is None else [f"({share})" for share in shares]
-        value = _chosen_class(rules, by, labels, dialect)
-    totals = [
-        f"{_value(rules, matches, dialect, j)} AS {column}"
-        for j, column in enumerate(columns)
-    ]
-    return (
-        f"(\nSELECT {value}\nFROM (SELECT\n  {_lines(totals)}\n) AS {name('sums')}\n)"
-    )
-
-
-NAMES = ("rule", "total", "weight", "share", "held", "sums", "shares")  # in subqueries
-
-
-def _unused_names(rules, dialect):
-    """A function that makes names that no feature has, in any letter case."""
-    taken = [name.lower() for name in rules.feature_names]
-    prefix = ""
-    while any(name.startswith(f"{prefix}{what}_") for name in taken for what in NAMES):
-        prefix += "_"
-    return lambda what, k=0: dialect.name(f"{prefix}{what}_{k + 1}")
-
-
-def _chosen_class(rules, shares, labels, dialect):
-    """The class chosen from columns of shares, by threshold, costs or neither."""
-    if rules.threshold is not None:
-        least = dialect.literal(float(rules.threshold))
-        return f"CASE WHEN {shares[1]} >= {least} THEN {labels[1]} ELSE {labels[0]} END"
-    if rules.costs is None:
-        return _largest(shares, labels)
-    worth = [
-        "-("
-        + " + ".join(
-            f"{share} * {dialect.literal(float(cost))}"
-            for share, cost in zip(shares, costs, strict=True)
-        )
-        + ")"
-        for costs in zip(*rules.costs, strict=True)
-    ]
-    return _largest(worth, labels)
-
-
-def _largest(values, labels):
-    """The label of the largest value; the first of ties."""
-    # If a value is not the largest, the largest is among those after it.
-    choices = [
-        f"WHEN {' AND '.join(f'{value} >= {other}' for other in values[k + 1 :])} "
-        f"THEN {labels[k]}"
-        for k, value in enumerate(values[:-1])
-    ]
-    if not choices:
-        return labels[-1]
-    return f"CASE {' '.join(choices)} ELSE {labels[-1]} END"
 
 
 def _lines(columns):
@@ -629,12 +596,4 @@ DIALECTS = {
             "time": "CAST('{}' AS time)",
         },
     ),
-}
-
-WRITE = {
-    "list": _list,
-    "tree": _list,
-    "standalone": _mean,
-    "average": _mean,
-    "points": _points,
 }

@@ -16,8 +16,6 @@ from defragtrees._utils.warnings import warn
 from defragtrees.export import portable
 from defragtrees.rules.model import RuleModel
 
-__all__ = ["to_tree"]
-
 LEAVES = ("probabilities", "predictions")
 NO_CHILD, NO_FEATURE = -1, -2  # as scikit-learn marks a leaf
 

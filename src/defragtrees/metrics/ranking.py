@@ -11,8 +11,6 @@ from defragtrees._utils.types import Column, Rows
 from defragtrees._utils.values import is_finite
 from defragtrees.tables import check_weight
 
-__all__ = ["Gains", "best_threshold", "gains"]
-
 LEAST_DIGITS = 3  # of a threshold that costs imply: 0.833, not 0.8
 DIGITS = 12  # probabilities that are equal to so many digits are one step
 
@@ -215,12 +213,12 @@ def gains(
         if amount is not None and not is_finite(amount):
             raise ValueError(f"{name} must be a number; got {amount!r}.")
     k = _positive_place(rules, pos_label)
-    held, likely, is_positive, weight = _ranked_rows(rules, X, y, sample_weight, k)
+    matches, likely, is_positive, weight = _ranked_rows(rules, X, y, sample_weight, k)
     label = render.plain(rules.outcome.view.prediction(rules.outcome.labels[k]))
     if not weight @ is_positive:
         raise ValueError(f"gains needs rows of the positive class; none is {label}.")
     _, step = np.unique(-np.round(likely, DIGITS), return_inverse=True)
-    numbers = rules._form.apply(held) + 1 if rules._form.is_exclusive else None
+    numbers = rules._form.apply(matches) + 1 if rules._form.is_exclusive else None
 
     def running(amounts):
         return np.cumsum(np.bincount(step, amounts))
@@ -231,9 +229,9 @@ def gains(
     steps = []
     for i in range(len(n_rows)):
         precision = float(n_positive[i] / n_rows[i])
-        own = () if numbers is None else np.unique(numbers[step == i]).tolist()
+        of_step = () if numbers is None else np.unique(numbers[step == i]).tolist()
         found: dict[str, Any] = {
-            "rules": tuple(own),
+            "rules": tuple(of_step),
             "threshold": float(likely[step == i].min()),
             "share": float(n_rows[i] / n_rows[-1]),
             "n_rows": float(n_rows[i]),
@@ -347,8 +345,13 @@ def _ranked_rows(rules, X, y, sample_weight, k):
     outcome.check_known(y)
     true = outcome.encode_any(y)
     kept = outcome.is_known(true) & (weight > 0)
-    held = rules._covers(matrix[kept])
-    return held, rules._form.predict_proba(held)[:, k], true[kept] == k, weight[kept]
+    matches = rules._covers(matrix[kept])
+    return (
+        matches,
+        rules._form.predict_proba(matches)[:, k],
+        true[kept] == k,
+        weight[kept],
+    )
 
 
 def _short_between(low, high, wanted, least_digits=1):

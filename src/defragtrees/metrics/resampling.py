@@ -12,10 +12,8 @@ from sklearn.utils import check_random_state
 from defragtrees._utils import formatting as render
 from defragtrees._utils.progress import parts
 from defragtrees._utils.types import Column, Rows
-from defragtrees.metrics.rulesets import members, similarity
+from defragtrees.metrics.rulesets import members, rule_similarities, similarity
 from defragtrees.tables import take_rows
-
-__all__ = ["RuleStability", "rule_stability"]
 
 SAME_ROWS = 0.5  # Jaccard index of rows from which on two rules count as the same
 SAME_CUT = 0.05  # share of rows between two cuts up to which they count as the same
@@ -143,14 +141,22 @@ def rule_stability(
     ]
     pairs = list(itertools.combinations(refits, 2))
     matrix = refits[0]._encode(X)
-    fitted = getattr(estimator, "rules_", None)
+    fitted, returns = getattr(estimator, "rules_", None), ()
+    if fitted is not None:
+        rows = members(fitted, X)
+        alike = [
+            rule_similarities(fitted, refit, rows, members(refit, X))
+            for refit in refits
+        ]
+        found = [(some >= SAME_ROWS).any(axis=1) for some in alike]
+        returns = tuple(np.sum(found, axis=0).tolist())
     return RuleStability(
         n_resamples,
         float(np.mean([_same_predictions(*pair, matrix) for pair in pairs])),
         float(np.mean([_same_features(*pair) for pair in pairs])),
         float(np.mean([_same_cuts(*pair, matrix) for pair in pairs])),
         float(np.mean([similarity(*pair, X) for pair in pairs])),
-        () if fitted is None else _returns(fitted, refits, X),
+        returns,
     )
 
 
@@ -182,51 +188,34 @@ def _same_features(one, two):
 
 
 def _cuts(rules):
-    """Cuts of rules: feature, side, and a threshold or the accepted categories."""
+    """Cuts of rules: the feature, and a threshold or the accepted categories.
+
+    A row above a cut in one rule is up to it in another, so the sides do not count.
+    """
     cuts = []
-    for rule in rules.rules:
-        for c in rule.conditions:
-            if c.categories is not None:
-                cuts.append((c.feature, "in", frozenset(c.categories)))
-                continue
-            for side, end in zip(("above", "up to"), c.edges, strict=True):
-                if np.isfinite(end):
-                    cuts.append((c.feature, side, end))
+    for c in (c for rule in rules.rules for c in rule.conditions):
+        ends = c.edges if c.categories is None else [frozenset(c.categories)]
+        cuts += [(c.feature, end) for end in ends if end not in (-np.inf, np.inf)]
     return cuts
 
 
 def _same_cuts(one, two, matrix):
-    first, second = _cuts(one), _cuts(two)
-    if not first or not second:
-        return float(not first and not second)
-    back = [
-        np.mean([any(_is_same(a, b, matrix) for b in others) for a in own])
-        for own, others in ((first, second), (second, first))
+    """Mean share of the cuts of each of two rule models that the other has too."""
+    cuts = _cuts(one), _cuts(two)
+    if not all(cuts):
+        return float(not any(cuts))
+
+    def is_same(first, second):
+        (feature, end), (other, other_end) = first, second
+        if feature != other or isinstance(end, frozenset):
+            return first == second
+        if isinstance(other_end, frozenset):
+            return False
+        column, (low, high) = matrix[:, feature], sorted((end, other_end))
+        return ((column > low) & (column <= high)).mean() <= SAME_CUT
+
+    shares = [
+        np.mean([any(is_same(cut, other) for other in others) for cut in some])
+        for some, others in (cuts, cuts[::-1])
     ]
-    return float(np.mean(back))
-
-
-def _is_same(one, two, matrix):
-    # A row above a cut in one rule is up to it in another: the sides need not agree.
-    if one[0] != two[0] or (one[1] == "in") != (two[1] == "in"):
-        return False
-    if one[1] == "in":
-        return one[2] == two[2]
-    column = matrix[:, one[0]]
-    between = (column > min(one[2], two[2])) & (column <= max(one[2], two[2]))
-    return bool(between.mean() <= SAME_CUT)
-
-
-def _returns(rules, refits, X):
-    """Number of refits in which each rule is found again."""
-    own = members(rules, X)
-    is_same = rules.outcome.is_same_answer
-    returns = np.zeros(rules.n_rules, dtype=int)
-    for other in refits:
-        theirs = members(other, X)
-        common = own.T @ theirs
-        either = own.sum(axis=0)[:, None] + theirs.sum(axis=0) - common
-        alike = common / np.maximum(either, 1)
-        same = [[is_same(a.prediction, b.prediction) for b in other] for a in rules]
-        returns += (np.where(same, alike, 0.0) >= SAME_ROWS).any(axis=1)
-    return tuple(returns.tolist())
+    return float(np.mean(shares))

@@ -16,23 +16,6 @@ from defragtrees.rules.model import RuleModel
 from defragtrees.rules.models import Scorecard
 from defragtrees.tables import check_weight, one_column
 
-__all__ = [
-    "calibration",
-    "calibration_rows",
-    "coverage",
-    "covered_share",
-    "covering_count",
-    "error",
-    "expected_cost",
-    "fidelity",
-    "members",
-    "overlap",
-    "score_table",
-    "similarity",
-    "table_of_totals",
-    "trade_off_scores",
-]
-
 MOST_LINES = 30  # maximum number of totals that a score table lists one by one
 
 
@@ -228,14 +211,14 @@ def calibration_rows(rules, matrix, y, weight=None):
     return calibrate(rules, matrix, y, weight).rows(rules)
 
 
-def covered_share(rules, held, sample_weight=None):
+def covered_share(rules, matches, sample_weight=None):
     """`coverage` from the matrix that `RuleModel.covers` returns."""
-    return float(np.average(rules._form.n_matching(held) > 0, weights=sample_weight))
+    return float(np.average(rules._form.n_matching(matches) > 0, weights=sample_weight))
 
 
-def covering_count(rules, held, sample_weight=None):
+def covering_count(rules, matches, sample_weight=None):
     """`overlap` from the matrix that `RuleModel.covers` returns."""
-    return float(np.average(rules._form.n_matching(held), weights=sample_weight))
+    return float(np.average(rules._form.n_matching(matches), weights=sample_weight))
 
 
 def trade_off_scores(rules, matrix, expected, reference, sample_weight=None):
@@ -248,13 +231,13 @@ def trade_off_scores(rules, matrix, expected, reference, sample_weight=None):
     losses = rules.outcome.losses(expected, predicted)
     mean = float(np.average(losses, weights=sample_weight))
     variance = float(np.average((losses - mean) ** 2, weights=sample_weight))
-    held = rules._covers(matrix)
+    matches = rules._covers(matrix)
     return {
         "error": mean,
         "standard_error": math.sqrt(variance / len(losses)),
         "fidelity": rules.outcome.fidelity(reference, predicted, sample_weight),
-        "coverage": covered_share(rules, held, sample_weight),
-        "overlap": covering_count(rules, held, sample_weight),
+        "coverage": covered_share(rules, matches, sample_weight),
+        "overlap": covering_count(rules, matches, sample_weight),
     }
 
 
@@ -285,15 +268,22 @@ def similarity(first: RuleModel, second: RuleModel, X: Rows) -> float:
     0.6042
     """
     one, two = members(first, X), members(second, X)
-    common = one.T @ two
-    sizes = one.sum(axis=0)[:, None] + two.sum(axis=0) - common
-    alike = common / np.maximum(sizes, 1)
-    is_same = first.outcome.is_same_answer
-    same = [[is_same(a.prediction, b.prediction) for b in second] for a in first]
-    alike = np.where(same, alike, 0.0)
+    alike = rule_similarities(first, second, one, two)
     there = np.average(alike.max(axis=1), weights=one.sum(axis=0))
     back = np.average(alike.max(axis=0), weights=two.sum(axis=0))
     return float((there + back) / 2)
+
+
+def rule_similarities(first, second, one, two):
+    """Jaccard index of the rows of each two rules; 0 if they predict differently.
+
+    `one` and `two` are the `members` of the two models.
+    """
+    common = one.T @ two
+    sizes = one.sum(axis=0)[:, None] + two.sum(axis=0) - common
+    is_same = first.outcome.is_same_answer
+    same = [[is_same(a.prediction, b.prediction) for b in second] for a in first]
+    return np.where(same, common / np.maximum(sizes, 1), 0.0)
 
 
 def members(rules, X):

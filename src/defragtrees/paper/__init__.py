@@ -2,8 +2,7 @@
 
 `estimator.py` has the estimators. A fit uses `fit.py` (restarts and the choice among
 them), `loop.py` (the iterations), `parameters.py` (the M-step and the posterior),
-`engine.py` or, for many rows, `shards.py` (the E-step), and `rules.py` (from components
-to rules).
+`engine.py` (the E-step), and `rules.py` (from components to rules).
 """
 
 from defragtrees.paper.estimator import FABRulesClassifier, FABRulesRegressor

@@ -1,9 +1,9 @@
-"""The E-step over a table in memory, by numpy and scipy.sparse.
+"""The E-step, by numpy and scipy.sparse.
 
-An engine holds all arrays with one row per sample; the loop sees small arrays only. It
+The engine holds all arrays with one row per sample; the loop sees small arrays only. It
 has `total`, the weight of all rows, and three methods: `score(params)` computes log
 p(row, component) for every row, `assign(penalty)` computes responsibilities with a
-penalty per component, `gather()` sums them. The engine for many rows is in `shards`.
+penalty per component, `gather()` sums them.
 
 A row is a line of a sparse matrix S with a one in the column of each of its bins (and
 of its class), so scoring is `S @ table` and gathering `S.T @ responsibilities`.

@@ -47,41 +47,17 @@ TOLERANCES = (1e-6, 1e-3, 0.01, 0.03, 0.1)
 @dataclass(repr=False, eq=False)
 class _FABRules(Simplifier):
     _: KW_ONLY
-    max_rules: str | int = setting(
-        "auto", "auto", Integer(1), help="Maximum number of components and of rules."
-    )
-    features: Any = setting(None, help="Features that rules may use; all by default.")
-    target: str = setting(
-        "labels",
-        "model",
-        "labels",
-        help="What to learn: y, or the model's predictions.",
-    )
-    n_restarts: int = setting(20, Integer(1), help="Number of restarts.")
-    inference: str = setting(
-        "fab", "fab", "em", help="Whether components are dropped (fab) or kept (em)."
-    )
-    statement_weight: str | float = setting(
-        "paper",
-        "paper",
-        Real(above=0),
-        help="Maximum weight of all thresholds of a feature.",
-    )
-    init: str = setting(
-        "random", Key(STARTS), help="Start from random probabilities, or from rows."
-    )
-    e_step: str = setting(
-        "original", Key(SCHEDULES), help="How many inner steps the E-step has."
-    )
-    max_iter: int = setting(
-        200, Integer(1), help="Maximum number of iterations per restart."
-    )
-    tol: float = setting(
-        1e-5, Real(0), help="Rise of the bound, in nats per row, that ends a restart."
-    )
-    screening: str | bool = setting(
-        "auto", "auto", *FLAG, help="Whether a sample of the rows drops poor restarts."
-    )
+    max_rules: str | int = setting("auto", "auto", Integer(1))
+    features: Any = setting(None)
+    target: str = setting("labels", "model", "labels")
+    n_restarts: int = setting(20, Integer(1))
+    inference: str = setting("fab", "fab", "em")
+    statement_weight: str | float = setting("paper", "paper", Real(above=0))
+    init: str = setting("random", Key(STARTS))
+    e_step: str = setting("original", Key(SCHEDULES))
+    max_iter: int = setting(200, Integer(1))
+    tol: float = setting(1e-5, Real(0))
+    screening: str | bool = setting("auto", "auto", *FLAG)
     callback: Callable | None = setting(None, None, Function())
 
     _needs_numbers = False
@@ -109,12 +85,9 @@ class _FABRules(Simplifier):
 
     def _fit_mixture(self, problem, rng, most):
         """Fit all restarts and keep the one with the smallest training error."""
-        store = problem.store if problem.is_sample else None
         center, scale = problem.center, problem.spread or 1.0
         if problem.n_classes:
             center, scale = 0.0, 1.0
-        elif store is not None:
-            center, scale = store.target.center, store.target.scale
         columns = problem.binned, problem.target, problem.n_classes
         rows = RowStore.of_table(*columns, problem.sample_weight, center, scale)
         settings = Settings(
@@ -129,7 +102,7 @@ class _FABRules(Simplifier):
             screening=bool(self.screening),
             n_jobs=self.n_jobs,
         )
-        with Progress("restarts", n_fits((store or rows).n_rows, settings)) as progress:
+        with Progress("restarts", n_fits(rows.n_rows, settings)) as progress:
 
             def watch(step):
                 if step.finished and self.verbose:
@@ -137,7 +110,7 @@ class _FABRules(Simplifier):
                 return self.callback is not None and self.callback(step)
 
             order = problem.feature_order
-            mixture = fit_mixture(rows, settings, rng, order, watch, store)
+            mixture = fit_mixture(rows, settings, rng, order, watch)
         posteriors = [
             Posterior(mixture.layout, fitted.statistics, problem.grid, center, scale)
             for fitted in mixture.fitted
@@ -262,11 +235,9 @@ def _joined(evaluation, more):
 
 def _best(posteriors, mixture, problem):
     """Index of the best restart, by training error, number of components and bound."""
-    losses = mixture.losses
-    if losses is None:
-        error, target = problem.outcome.error, problem.target
-        predictions = [one.predict_codes(problem.binned.codes) for one in posteriors]
-        losses = [error(target, own, problem.sample_weight) for own in predictions]
+    error, target, weight = problem.outcome.error, problem.target, problem.sample_weight
+    predictions = [one.predict_codes(problem.binned.codes) for one in posteriors]
+    losses = [error(target, values, weight) for values in predictions]
     counts = [one.n_components for one in posteriors]
     bounds = [-one.objective for one in mixture.fitted]
     keys = list(zip(losses, counts, bounds, strict=True))
@@ -356,8 +327,8 @@ class FABRulesClassifier(RuleClassifier, _FABRules):
     random_state : int, RandomState, Generator or None, default=None
         Seed; the same seed gives the same rules for any `n_jobs`.
     n_jobs : int or None, default=None
-        Number of threads for large data, for restarts, and for a model that is
-        fitted here. None is one.
+        Number of threads for restarts, and for a model that is fitted here. None is
+        one.
     callback : callable, optional
         Called with a record of every iteration; returning True stops the fit.
     verbose : int, default=0
@@ -465,8 +436,8 @@ class FABRulesRegressor(RuleRegressor, _FABRules):
     random_state : int, RandomState, Generator or None, default=None
         Seed; the same seed gives the same rules for any `n_jobs`.
     n_jobs : int or None, default=None
-        Number of threads for large data, for restarts, and for a model that is
-        fitted here. None is one.
+        Number of threads for restarts, and for a model that is fitted here. None is
+        one.
     callback : callable, optional
         Called with a record of every iteration; returning True stops the fit.
     verbose : int, default=0

@@ -15,13 +15,12 @@ from defragtrees.paper.parameters import (
     Statistics,
     make_layout,
 )
-from defragtrees.paper.shards import ShardEngine
 
 GROUP_BYTES = 24_000_000  # approximate limit for the arrays of a group of restarts
 
-# Rows of a sample, and the number of restarts kept after it.
-RUNGS = ((12_500, 5), (50_000, 2))
-LEAST_STEP = 4  # a rung is skipped if the last one has fewer than 4 times its rows
+# Screening: rows of the sample, and the number of restarts kept after it.
+SCREENING_ROWS, N_SCREENED = 12_500, 5
+LEAST_STEP = 4  # there must be 4 times the rows of the sample
 
 SEED_SHARE = 0.5  # weight of a seed row in its component; the rest is the average row
 MOST_DRAWN = 1000  # rows whose responsibilities are drawn
@@ -29,65 +28,49 @@ MOST_DRAWN = 1000  # rows whose responsibilities are drawn
 LEAST_SCALE, MOST_SCALE = 1e-12, 1e5
 FARTHEST = 1e12
 
-SHARPNESS = 1e5  # a lead of a thousandth of a nat takes the whole row
-
 
 @dataclass(frozen=True, eq=False)
 class Mixture:
-    """The fitted restarts of one problem, by number of the restart.
-
-    `losses` has the training loss of each on all rows, if the rows are in shards.
-    """
+    """The fitted restarts of one problem, by number of the restart."""
 
     layout: Layout
     fitted: tuple[Fitted, ...]
     history: tuple[Step, ...]
-    losses: np.ndarray | None = None
 
 
-def fit_mixture(rows, settings, rng, order=None, callback=None, store=None):
+def fit_mixture(rows, settings, rng, order=None, callback=None):
     """Run all restarts; the result does not depend on `n_jobs`.
 
-    Screening is successive halving: all restarts are fitted to a few rows, the best of
-    them continue on more rows, and so on up to all rows. `rows` is a RowStore of a
-    table in memory; it is a sample of `store`, if that is given. `order` is the order
-    in which features are summed.
+    With screening all restarts are fitted to a sample of the rows, and the best of them
+    continue on all rows. `rows` is a RowStore of a table in memory. `order` is the
+    order in which features are summed.
     """
-    every = rows if store is None else store
     layout = make_layout(
-        every.grid, every.counts, rows.n_classes, settings.statement_weight, order
+        rows.grid, rows.counts, rows.n_classes, settings.statement_weight, order
     )
     climb = _Climb(layout, settings, rng.spawn(settings.n_restarts), callback)
-    fitted, history = None, []
-    for rung, (own, n_kept) in enumerate(_ladder(rows, every, settings, rng)):
-        fitted, steps = climb.fit(own, rows, fitted, rung)
+    fitted, history, rung = None, [], 0
+    if _is_screened(rows.n_rows, settings):
+        chosen = rng.choice(rows.n_rows, SCREENING_ROWS, replace=False)
+        drawn, rung = rows.take(chosen), 1
+        fitted, history = climb.fit(drawn, rows, None, 0)
+    if not climb.is_stopped:
+        if fitted is not None:
+            fitted = _best_of(fitted, layout, drawn, N_SCREENED)
+        fitted, steps = climb.fit(rows, rows, fitted, rung)
         history += steps
-        if climb.is_stopped:
-            break
-        if n_kept is not None:
-            fitted = _best_of(fitted, layout, own, n_kept)
     history.sort(key=lambda step: (step.restart, step.rung, step.iteration))
-    losses = None if store is None else training_losses(climb.engine, layout, fitted)
-    return Mixture(layout, tuple(fitted), tuple(history), losses)
+    return Mixture(layout, tuple(fitted), tuple(history))
 
 
 def n_fits(n_rows, settings):
-    """Number of fits on all rungs, the total of the progress bar."""
-    kept = [min(n, settings.n_restarts) for _, n in _samples(n_rows, settings)]
-    return settings.n_restarts + sum(kept)
+    """Number of fits, the total of the progress bar."""
+    is_screened = _is_screened(n_rows, settings)
+    return settings.n_restarts + is_screened * min(N_SCREENED, settings.n_restarts)
 
 
-def _samples(n_rows, settings):
-    """The RUNGS before the last one, which has all rows."""
-    rungs = RUNGS if settings.screening else ()
-    return [rung for rung in rungs if rung[0] * LEAST_STEP <= n_rows]
-
-
-def _ladder(rows, every, settings, rng):
-    """Rows of each rung, and the number of restarts kept; None for the last."""
-    for size, n_kept in _samples(every.n_rows, settings):
-        yield rows.take(rng.choice(rows.n_rows, size, replace=False)), n_kept
-    yield every, None
+def _is_screened(n_rows, settings):
+    return settings.screening and SCREENING_ROWS * LEAST_STEP <= n_rows
 
 
 class _Climb:
@@ -97,21 +80,21 @@ class _Climb:
         self.layout, self.settings = layout, settings
         self.seeds, self.callback = seeds, callback
         self.is_stopped = False
-        self.engine = None
         self.begin = time.perf_counter()
 
     def fit(self, rows, sample, before, rung):
         """Fitted and Steps of one rung, from the Fitted of the one before."""
         settings, layout = self.settings, self.layout
-        table = rows.table
-        if table is None:
-            self.engine = ShardEngine(layout, rows)
-        else:
-            columns = table.codes, rows.outputs, table.sample_weight
-            self.engine = TableEngine(layout, *columns)
+        columns = rows.table.codes, rows.outputs, rows.table.sample_weight
+        engine = TableEngine(layout, *columns)
         n_components = int(min(settings.max_components, sample.n_rows))
         if before is None:
-            average = _average(self.engine, layout)
+            # The statistics of a single component with all rows.
+            one = np.zeros(1)
+            nothing = np.zeros((layout.n_rows, 1))
+            engine.score(Params(nothing, one, one, one + 1))
+            engine.assign(np.zeros((1, 1)))
+            average = engine.gather()
             restarts = range(settings.n_restarts)
         else:
             restarts = [fitted.restart for fitted in before]
@@ -123,7 +106,7 @@ class _Climb:
             else:
                 starts = _warm_starts([f for f in before if f.restart in group], layout)
             return run(
-                self.engine if table is None else self.engine.share(),
+                engine.share(),
                 layout,
                 starts,
                 settings,
@@ -133,12 +116,10 @@ class _Climb:
                 rung,
             )
 
-        # All restarts share a pass over shards; for a table, as many as fit in memory.
-        size = len(restarts)
-        if table is not None:
-            # Scores, responsibilities and two copies of them; tables, statistics.
-            one = 8 * n_components * (4 * rows.n_rows + 8 * layout.n_rows)
-            size = int(np.clip(GROUP_BYTES // one, 1, size))
+        # As many restarts share a pass as fit in memory: scores, responsibilities and
+        # two copies of them; tables, statistics.
+        n_bytes = 8 * n_components * (4 * rows.n_rows + 8 * layout.n_rows)
+        size = int(np.clip(GROUP_BYTES // n_bytes, 1, len(restarts)))
         groups = [restarts[i : i + size] for i in range(0, len(restarts), size)]
         n_jobs = settings.n_jobs if len(groups) > 1 else 1
         jobs = (delayed(fit_group)(group) for group in groups)
@@ -165,14 +146,6 @@ class _Climb:
         if self.callback is not None and self.callback(step):
             self.is_stopped = True
         return self.is_stopped
-
-
-def _average(engine, layout):
-    """Statistics of a single component with all rows."""
-    one = np.zeros(1)
-    engine.score(Params(np.zeros((layout.n_rows, 1)), one, one, one + 1))
-    engine.assign(np.zeros((1, 1)))
-    return engine.gather()
 
 
 def seeded_params(layout, rows, average, n_components, rng):
@@ -264,47 +237,18 @@ def _best_of(fitted, layout, rows, n_kept):
     return [fitted[i] for i in sorted(kept)]
 
 
-def training_losses(engine, layout, fitted):
-    """Mean loss of each restart on the rows of an engine, in one pass.
-
-    The posterior predicts by the most likely component given the bins. So the output is
-    left out, scores are scaled until responsibilities are 0 or 1, and the statistics
-    are then sums of the outputs of each component.
-    """
-    starts = _warm_starts(fitted, layout)
-    table = SHARPNESS * starts.params.table
-    table[layout.class_start :] = 0.0
-    nothing = np.zeros(table.shape[1])
-    log_weight = SHARPNESS * starts.params.log_weight
-    engine.score(Params(table, log_weight, nothing, nothing + 1))
-    engine.assign(np.where(starts.alive, 0.0, np.inf))
-    wanted = engine.gather()
-    if layout.n_classes:
-        answers = starts.params.table[layout.class_start :].argmax(axis=0)
-        counts = wanted.bins[layout.class_start :]
-        losses = counts.sum(axis=0) - counts[answers, np.arange(len(answers))]
-    else:
-        answers = starts.params.mean
-        losses = wanted.second - 2 * answers * wanted.first
-        losses += answers**2 * wanted.weight
-    losses = losses.reshape(starts.alive.shape).sum(axis=1) / wanted.total
-    # Rounding errors must not rank restarts without loss.
-    return np.round(losses, 12)
-
-
 def _warm_starts(fitted, layout):
     """Initial values from fitted restarts, padded with empty components."""
     widest = max(len(one.statistics.weight) for one in fitted)
     parts, alive, share = [], [], []
     for one in fitted:
-        own = one.statistics
-        n_missing = widest - len(own.weight)
-        bins = np.pad(own.bins, ((0, 0), (0, n_missing)))
-        sums = (np.pad(a, (0, n_missing)) for a in (own.weight, own.first, own.second))
-        parts.append([bins, *sums])
-        alive.append(np.arange(widest) < len(own.weight))
-        share.append(np.pad(own.weight / own.weight.sum(), (0, n_missing)))
+        sums = one.statistics
+        padding = (0, widest - len(sums.weight))
+        arrays = (np.pad(a, padding) for a in (sums.weight, sums.first, sums.second))
+        parts.append([np.pad(sums.bins, ((0, 0), padding)), *arrays])
+        alive.append(np.arange(widest) < len(sums.weight))
+        share.append(np.pad(sums.weight / sums.weight.sum(), padding))
     total = fitted[0].statistics.total
-    joined = [np.concatenate(own, axis=-1) for own in zip(*parts, strict=True)]
+    joined = [np.concatenate(arrays, axis=-1) for arrays in zip(*parts, strict=True)]
     params = layout.maximize(Statistics(*joined, total))
     return Starts(params, np.array(alive), np.array(share))

@@ -64,7 +64,7 @@ class Step:
     n_components: int
     seconds: float  # since the fit began
     finished: bool = False  # the last iteration of the restart on these rows
-    rung: int = 0  # 0 for the first sample, or all rows without one; see `screening`
+    rung: int = 0  # 0 for the sample, or all rows without one; see `screening`
 
 
 @dataclass(frozen=True)
@@ -228,9 +228,9 @@ class _Running:
         n_components = self.alive.shape[1]
         for i in np.flatnonzero(ended):
             columns = i * n_components + np.flatnonzero(self.alive[i])
-            own = statistics.columns(columns)
+            kept = statistics.columns(columns)
             objective, restart = float(self.objective[i]), int(self.restarts[i])
-            self.finished.append(Fitted(own, objective, bool(settled[i]), restart))
+            self.finished.append(Fitted(kept, objective, bool(settled[i]), restart))
         going = np.flatnonzero(~ended)
         widest = int(self.alive[going].sum(axis=1).max(initial=0))
         if len(going) < len(ended) or widest < n_components:

@@ -46,7 +46,7 @@ class Statistics:
 
     def columns(self, index):
         """The statistics of some columns."""
-        sums = (own[index] for own in (self.weight, self.first, self.second))
+        sums = (values[index] for values in (self.weight, self.first, self.second))
         return Statistics(self.bins[:, index], *sums, self.total)
 
 
@@ -280,8 +280,8 @@ class Levels:
         self.n_features = len(n_codes)
         self.n_rows = int(self.starts[-1])
         weight = np.zeros(self.n_rows)
-        for j, own in enumerate(weights):
-            weight[self.rows_of(j, n_codes[j])[1:]] = own
+        for j, of_feature in enumerate(weights):
+            weight[self.rows_of(j, n_codes[j])[1:]] = of_feature
         self.weight = weight[self.n_features :, None]
         self.feature = np.concatenate(
             [np.empty(0, np.intp), *(np.arange(n) for n in self.active[1:])]
@@ -315,10 +315,10 @@ class Levels:
         """
         above = bins[self.n_features :].copy()
         below = np.empty_like(above)
-        for _, _, own, lower in self.steps[:0:-1]:
-            above[lower] += above[own]
-        for i, (_, before, own, lower) in enumerate(self.steps):
-            below[own] = below[lower] + bins[before] if i else bins[before]
+        for _, _, upper, lower in self.steps[:0:-1]:
+            above[lower] += above[upper]
+        for i, (_, before, upper, lower) in enumerate(self.steps):
+            below[upper] = below[lower] + bins[before] if i else bins[before]
         floor = SMALLEST * (total[self.feature] if total.ndim == 2 else total)
         for mass in (above, below):
             np.maximum(mass, floor, out=mass)
@@ -328,8 +328,8 @@ class Levels:
         table = np.empty_like(bins)
         table[: self.n_features] = base if extra is None else base + extra
         above -= below
-        for here, before, own, _ in self.steps:
-            np.add(table[before], above[own], out=table[here])
+        for here, before, upper, _ in self.steps:
+            np.add(table[before], above[upper], out=table[here])
         return table
 
 

@@ -61,7 +61,7 @@ def _list_rules(problem, boxes, max_rules):
     waiting = list(range(len(boxes)))
     while waiting and left.any():
         sums = [problem.target_sums(matched[k] & left) for k in waiting]
-        errors = [own.smoothed_error(0, problem.spread) for own in sums]
+        errors = [some.smoothed_error(0, problem.spread) for some in sums]
         k = waiting.pop(int(np.argmin(errors)))
         taken = matched[k] & left
         if not taken.any():

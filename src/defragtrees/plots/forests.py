@@ -26,8 +26,6 @@ from defragtrees.tables import column_names, feature_index
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["count_regions", "forest_regions"]
-
 MOST_CELLS = 20_000_000  # maximum size of the grid of thresholds; bounds the memory
 
 
@@ -253,7 +251,8 @@ def _plane_predictions(forest, plane, up, across):
     # To the left end of the region, and from there down.
     first = np.take_along_axis(line, column, axis=1) * n_columns + column
     cells, place = np.unique(first, return_inverse=True)
-    return forest.predict_encoded(plane.matrix()[cells])[place].reshape(plane.shape)
+    raw = forest.predict_raw_encoded(plane.matrix()[cells])
+    return forest.predict_from_raw(raw)[place].reshape(plane.shape)
 
 
 def _draw_borders(ax, plane, up, across):

@@ -19,8 +19,6 @@ from defragtrees.rules.text import calibrated_unit
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["calibration", "comparison", "convergence", "gains", "risks", "trade_off"]
-
 MARGIN = 0.06  # room around the points of a calibration, as a share of the axis
 MOST_POINTS = 40  # of a curve of gains that has markers
 RARE = 0.5  # if all rates are below, the scale is shortened
@@ -99,8 +97,8 @@ def calibration_picture(rows, rules, write=render.rounded):
     low, high = low - room, high + room
     titles = "estimated mean", "observed mean"
     numbers = style.class_numbers(rules)
-    own = numbers[outcome.positive_class] if outcome.is_binary else 0
-    groups = {"totals" if rules._form.is_sum else "rules": (own, "o", rows)}
+    number = numbers[outcome.positive_class] if outcome.is_binary else 0
+    groups = {"totals" if rules._form.is_sum else "rules": (number, "o", rows)}
     if outcome.has_probabilities:
         low, high = max(low, -MARGIN / 2), min(high, 1 + MARGIN / 2)
         whose = ""
@@ -210,7 +208,7 @@ def gains(
     values = [step[measure] for step in steps]
     if measure == "captured":
         best = [0.0, rate, 1.0], [0.0, 1.0, 1.0]
-        own = [Curve("rules", [0.0, *shares], [0.0, *values], colour, marker)]
+        curves = [Curve("rules", [0.0, *shares], [0.0, *values], colour, marker)]
     else:
         # All positive rows first: their share falls as one over the rows contacted.
         share = [rate + k / 60 * (1.0 - rate) for k in range(61)]
@@ -220,7 +218,7 @@ def gains(
         between = sorted({*(k / 200 for k in range(1, 201)), *shares})
         between = [x for x in between if x >= shares[0]]
         line = [steps.at(share=x)[measure] for x in between]
-        own = [
+        curves = [
             Curve("rules", between, line, colour, ""),
             Curve("measured", shares, values, colour, marker, ""),
         ]
@@ -228,7 +226,7 @@ def gains(
     marks = (
         Curve("best possible", *best, "quiet", marker="", line=":"),
         Curve("random order", ends, by_chance[measure], "quiet", marker="", line="--"),
-        *own,
+        *curves,
     )
     x = Axis("share of rows contacted", limits=(0.0, 1.02), is_share=True)
     is_share = measure != "lift"

@@ -1,4 +1,4 @@
-"""Plots of the rules themselves: table, heat map of features, coverage, overlap."""
+"""Plots of the rules themselves: table, heat map, coverage, overlap, points."""
 
 import math
 from collections.abc import Sequence
@@ -9,7 +9,8 @@ import numpy as np
 
 from defragtrees._utils import formatting as render
 from defragtrees._utils.types import Column, Rows
-from defragtrees.metrics.rulesets import covering_count
+from defragtrees._utils.values import round_significant
+from defragtrees.metrics.rulesets import covering_count, score_table
 from defragtrees.plots import style
 from defragtrees.plots.picture import encoded
 from defragtrees.plots.two_features import thresholds_of
@@ -19,8 +20,6 @@ from defragtrees.rules.models import Scorecard
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-__all__ = ["coverage", "feature_heat_map", "overlap", "rule_table"]
 
 LINE = 1.35  # height of a line of text in the table, in font sizes
 PADDING = 0.7  # free height of a row of the table, in lines
@@ -87,8 +86,8 @@ def rule_rows(
     places = np.cumsum(heights) - np.array(heights) / 2
     texts = ["\n".join(lines) for lines in lefts]
     ax.set_yticks(places, labels=texts, fontsize=size, ha="left")
-    wide = max(style.width(line, size) for lines in lefts for line in lines)
-    ax.tick_params(axis="y", length=0, pad=wide + APART)
+    width = max(style.width(line, size) for lines in lefts for line in lines)
+    ax.tick_params(axis="y", length=0, pad=width + APART)
     ax.set_ylim(total, 0.0)
     looks: dict[str, Any] = {"va": "center", "fontsize": size}
     looks |= {"transform": ax.get_yaxis_transform()}
@@ -128,18 +127,18 @@ def rule_table(rules: RuleModel, ax: "Axes | None" = None) -> "Axes":
         points = _table_layout(header, cells, TABLE_WIDTH, SIZES[0])[-1]
         *_, heights, points = _table_layout(header, cells, points, SIZES[0])
         # One point more than the height of the text, in case of rounding.
-        wide, high = points + 2 * MARGIN, sum(heights) + 2 * MARGIN + 1
-        ax = style.axes_or_new(None, (wide / 72, high / 72))
+        width, height = points + 2 * MARGIN, sum(heights) + 2 * MARGIN + 1
+        ax = style.axes_or_new(None, (width / 72, height / 72))
         figure: Any = ax.figure
         figure.set_layout_engine("none")
-        left, bottom = MARGIN / wide, MARGIN / high
+        left, bottom = MARGIN / width, MARGIN / height
         ax.set_position((left, bottom, 1 - 2 * left, 1 - 2 * bottom))
-    wide, high = style.size_in_points(ax)
+    width, height = style.size_in_points(ax)
     for size in SIZES:
-        lefts, lines, heights, needed = _table_layout(header, cells, wide, size)
-        if sum(heights) <= high and needed <= wide + 0.5:
+        lefts, lines, heights, needed = _table_layout(header, cells, width, size)
+        if sum(heights) <= height and needed <= width + 0.5:
             break
-    ax.set(xlim=(0, max(wide, needed)), ylim=(max(high, sum(heights)), 0))
+    ax.set(xlim=(0, max(width, needed)), ylim=(max(height, sum(heights)), 0))
     ax.axis("off")
     top = 0.0
     for i, (row, height) in enumerate(zip(lines, heights, strict=True)):
@@ -168,14 +167,14 @@ def _table_layout(header, cells, points, size):
     widths[2] = min(widths[2], 0.25 * points)
     widths[1] = max(points - sum(widths) + widths[1], LEAST_IF * points)
     heads = [
-        style.wrap(head, (wide - GAP) / BOLD + 0.1, size)
-        for head, wide in zip(header, widths, strict=True)
+        style.wrap(head, (width - GAP) / BOLD + 0.1, size)
+        for head, width in zip(header, widths, strict=True)
     ]
     lines = [heads]
     for row in cells:
         lines.append([])
-        for cell, wide in zip(row, widths, strict=True):
-            parts = [style.wrap(line, wide - GAP, size) for line in cell]
+        for cell, width in zip(row, widths, strict=True):
+            parts = [style.wrap(line, width - GAP, size) for line in cell]
             lines[-1].append([line for part in parts for line in part])
     lefts = [sum(widths[:j]) for j in range(len(widths))]
     heights = [(max(map(len, row)) * LINE + PADDING) * size for row in lines]
@@ -224,8 +223,9 @@ def feature_heat_map(
         labels.append("\n".join(lines))
     ax.set_yticks(np.arange(n_rules) + 0.5, labels=labels, fontsize=8)
     style.lay_out(ax)
-    wide, high = style.size_in_points(ax)
-    points, letters = 0.92 * wide / n_columns, max(min(7.5, 0.22 * high / n_rules), 3.0)
+    width, height = style.size_in_points(ax)
+    points = 0.92 * width / n_columns
+    letters = max(min(7.5, 0.22 * height / n_rules), 3.0)
     rectangle = style.part("patches").Rectangle
     for k, rule in enumerate(rules.rules):
         colour = rule_look(rules, rule)["color"]
@@ -403,12 +403,12 @@ def overlap(rules: RuleModel, X: Rows, ax: "Axes | None" = None) -> "Axes":
     'number of matching rules'
     """
     matrix = encoded(rules, X)
-    held = rules._covers(matrix)
-    counts, mean = rules._form.n_matching(held), covering_count(rules, held)
-    labels, differs = rules.outcome.labels, np.zeros(len(held), bool)
+    matches = rules._covers(matrix)
+    counts, mean = rules._form.n_matching(matches), covering_count(rules, matches)
+    labels, differs = rules.outcome.labels, np.zeros(len(matches), bool)
     if labels and len(rules.rules):
         given = np.array([rule.prediction for rule in rules.rules])
-        kinds = [held[:, :-1][:, given == c].any(axis=1) for c in labels]
+        kinds = [matches[:, :-1][:, given == c].any(axis=1) for c in labels]
         differs = np.sum(kinds, axis=0) > 1
     ax = style.axes_or_new(ax, (5.4, 3.4))
     places = np.arange(counts.max() + 1)
@@ -434,3 +434,140 @@ def overlap(rules: RuleModel, X: Rows, ax: "Axes | None" = None) -> "Axes":
     ax.spines[["top", "right"]].set_visible(False)
     style.legend_above(ax)
     return ax
+
+
+# Points of a scorecard.
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+LEAST = 0.15  # height of the bar of one of several classes, in inches
+
+
+def scorecard(rules: RuleModel, ax: "Axes | None" = None) -> "Axes":
+    """Plot the points of each rule as a bar, with the base at the bottom.
+
+    With two classes, points have the colour of the class that they count for; with
+    more, there is one bar per class.
+
+    Parameters
+    ----------
+    rules : RuleModel
+        A scorecard.
+    ax : matplotlib Axes, optional
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Examples
+    --------
+    >>> from defragtrees import Condition, Rule, Scorecard
+    >>> warm = Rule((Condition(0, lower=20.0),), 5.0, points=(3.0,))
+    >>> rules = Scorecard((warm,), Rule((), 2.0, points=(2.0,)), ("degrees",),
+    ...                 "regression")
+    >>> ax = scorecard(rules)
+    >>> [text.get_text() for text in ax.texts]
+    ['+3', '+2']
+    """
+    _check(rules)
+    points = np.array([rule.points for rule in rules])
+    n_columns = points.shape[1]
+    ax, places = rule_rows(rules, ax, least=LEAST * n_columns)
+    height = LEAST if n_columns > 1 else 0.2
+    numbers = [*style.class_numbers(rules).values()]
+    colours: Any
+    for c in range(n_columns):
+        at = places + (c - (n_columns - 1) / 2) * height
+        if n_columns > 1:
+            colours = style.COLOURS[numbers[c]]
+            label = rules.outcome.view.prediction(rules.outcome.labels[c])
+        else:
+            colours, label = [rule_look(rules, rule)["color"] for rule in rules], None
+        ax.barh(at, points[:, c], 0.9 * height, color=colours, label=label)
+        for place, value in zip(at, points[:, c], strict=True):
+            side = 1 if value >= 0 else -1
+            looks: dict[str, Any] = {"ha": "left" if side > 0 else "right"}
+            looks |= {"va": "center", "fontsize": 8, "textcoords": "offset points"}
+            text = render.signed(round_significant(value, 3))
+            ax.annotate(text, (value, place), (3 * side, 0), **looks)
+    ax.axvline(0.0, color=style.DARK, lw=0.8)
+    low, high = min(points.min(), 0), max(points.max(), 0)
+    free = 0.2 * (high - low or 1.0)
+    ax.set_xlim(low - free * (low < 0), high + free)
+    ax.set_xlabel("points")
+    ax.spines[["top", "right", "left"]].set_visible(False)
+    style.number_ticks(ax.xaxis)
+    if n_columns > 1:
+        style.legend_above(ax)
+    return ax
+
+
+def score_risk(
+    rules: RuleModel,
+    X: Rows | None = None,
+    y: Column | None = None,
+    ax: "Axes | None" = None,
+) -> "Axes":
+    """Plot the probability of a class, or the number, against total points.
+
+    With two classes it is the probability of `pos_label`, or of the second.
+
+    Parameters
+    ----------
+    rules : RuleModel
+        A scorecard for regression or two classes.
+    X : array-like or data frame of shape (n_samples, n_features), optional
+        Rows whose totals are shown.
+    y : array-like of shape (n_samples,), optional
+        If given, circles show the observed rates or means; the more rows, the larger
+        the circle.
+    ax : matplotlib Axes, optional
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Examples
+    --------
+    >>> from defragtrees import Condition, Rule, Scorecard
+    >>> warm = Rule((Condition(0, lower=20.0),), 5.0, points=(3.0,))
+    >>> base = Rule((), 2.0, points=(2.0,))
+    >>> rules = Scorecard((warm,), base, ("degrees",), "regression")
+    >>> score_risk(rules, [[21.0], [19.0]]).get_xlabel()
+    'total points'
+    """
+    _check(rules)
+    lines = score_table(rules, X, y)
+    ax = style.axes_or_new(ax, (5.4, 3.6))
+    middles = [(line["low"] + line["high"]) / 2 for line in lines]
+    estimated = [line["estimated"] for line in lines]
+    look: dict[str, Any] = {"color": style.DARK, "marker": "o", "ms": 4, "lw": 1.4}
+    ax.plot(middles, estimated, label="estimated", **look)
+    if y is not None:
+        sizes = np.array([line["n_rows"] for line in lines])
+        observed = [line["observed"] for line in lines]
+        look = {"facecolor": "none", "edgecolor": style.COLOURS[1], "lw": 1.4}
+        area = 15 + 120 * sizes / sizes.max()
+        ax.scatter(middles, observed, area, label="observed", zorder=3, **look)
+        style.legend_above(ax)
+    title = "prediction"
+    if rules.outcome.is_binary:
+        label = rules.outcome.view.prediction(rules.outcome.positive_class)
+        title = f"probability of {label}"
+        style.percent_ticks(ax.yaxis)
+    else:
+        style.number_ticks(ax.yaxis)
+    style.number_ticks(ax.xaxis)
+    style.axis_title(ax.yaxis, title)
+    ax.set_xlabel("total points")
+    ax.spines[["top", "right"]].set_visible(False)
+    return ax
+
+
+def _check(rules):
+    if not isinstance(rules, Scorecard):
+        raise ValueError(
+            f"This plot needs a scorecard; got a {type(rules).__name__}. Fit with "
+            "form='points'."
+        )

@@ -306,8 +306,8 @@ def legend_above(ax, handles=None, labels=None):
         handles, labels = ax.get_legend_handles_labels()
     place = {"loc": "lower left", "bbox_to_anchor": (0, 1.0)}
     # 40 points for the handle and the gaps.
-    wide = max([min(width(text, 8), LEGEND) for text in labels], default=0) + 40
-    n_columns = int(max(1, min(4, size_in_points(ax)[0] // wide)))
+    entry_width = max([min(width(text, 8), LEGEND) for text in labels], default=0) + 40
+    n_columns = int(max(1, min(4, size_in_points(ax)[0] // entry_width)))
     return legend(ax, handles, labels, ncols=n_columns, **place)
 
 

@@ -25,8 +25,6 @@ from defragtrees.tables import feature_index
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["regions", "rule_panels"]
-
 COLUMNS = 4  # number of panels side by side
 PANEL = 100.0  # width of the title of a panel, in points
 MARGIN = 0.03  # free space beside the outermost rows, as a share of their range
@@ -450,8 +448,8 @@ def _make_side(model, feature, thresholds, column, limits):
 def thresholds_of(rules, feature):
     """Sorted thresholds of a feature in the rules."""
     conditions = [c for rule in rules.rules for c in rule.conditions]
-    own = [c for c in conditions if c.feature == feature]
-    ends = np.unique([end for c in own for end in c.edges])
+    on_feature = [c for c in conditions if c.feature == feature]
+    ends = np.unique([end for c in on_feature for end in c.edges])
     return ends[np.isfinite(ends)]
 
 
@@ -586,8 +584,8 @@ def make_colours(model, predictions, y=None):
         return ClassColours(labels, colours, model.outcome.view.prediction)
     # Of what is predicted or, where that is constant, of y.
     ranges = [_usual_range(one) for one in given]
-    wide = [ends for ends in ranges if ends[0] < ends[1]]
-    low, high = (wide or ranges)[0]
+    varied = [ends for ends in ranges if ends[0] < ends[1]]
+    low, high = (varied or ranges)[0]
     beyond = (min(map(np.min, given)) < low) + 2 * (max(map(np.max, given)) > high)
     return NumberColours(low, high, ("neither", "min", "max", "both")[beyond])
 

@@ -45,6 +45,12 @@ from defragtrees.rules.labels import (
 )
 from defragtrees.rules.profile import Evidence, TrainingRows
 from defragtrees.rules.text import VIEWS, View
+from defragtrees.rules.unseen import (
+    check_seen,
+    count_unseen,
+    unseen_texts,
+    warn_of_unseen,
+)
 from defragtrees.tables import check_finite, read_matrix
 
 __all__ = ["RuleModel"]
@@ -379,12 +385,19 @@ class RuleModel(ByValue):
         """
         return self._form.apply(self.covers(X))
 
-    def predict(self, X: Rows) -> Values:
+    def predict(
+        self, X: Rows, *, on_missing: str = "accept", on_unknown: str = "accept"
+    ) -> Values:
         """The prediction for each row: class labels, or numbers.
 
         Parameters
         ----------
         X : array-like or data frame of shape (n_samples, n_features)
+        on_missing, on_unknown : {"accept", "error"}, default="accept"
+            Whether to reject rows with a missing value, or with a category, that the
+            training rows did not have in a column that the rules use. Where all of
+            several such columns are missing, a row is rejected in any case. Without a
+            profile of the training rows every missing value is new.
 
         Returns
         -------
@@ -395,7 +408,9 @@ class RuleModel(ByValue):
         >>> rules.predict([[21.0, 3.0], [19.0, 3.0]]).tolist()
         ['yes', 'no']
         """
-        return self._form.predict(self.covers(X))
+        matrix = self._encode(X)
+        check_seen(self, matrix, on_missing, on_unknown)
+        return self._form.predict(self._covers(matrix))
 
     def predict_proba(self, X: Rows) -> Floats:
         """Class probabilities of the rule that predicts, or of all that match together.
@@ -422,6 +437,7 @@ class RuleModel(ByValue):
         probabilities: bool | None = None,
         reasons: int = 0,
         best: str = "high",
+        unseen: bool = False,
     ) -> Any:
         """Predictions with rule or score, probabilities and reasons, as a data frame.
 
@@ -438,6 +454,10 @@ class RuleModel(ByValue):
         reasons : int, default=0
             Number of reason codes; see `reasons`.
         best : {"high", "low"}, default="high"
+        unseen : bool, default=False
+            Whether to add the column `unseen`: what a row has that the training rows
+            did not, such as "age is missing, city is new", else "". Without it there is
+            a warning if a row has anything; see `predict`.
 
         Returns
         -------
@@ -452,7 +472,14 @@ class RuleModel(ByValue):
         1         no     3             0.9              0.1
         """
         pandas = require("pandas", "A data frame")
-        columns = self._output_columns(self.covers(X), probabilities, reasons, best)
+        matrix = self._encode(X)
+        matches = self._covers(matrix)
+        columns = self._output_columns(matches, probabilities, reasons, best)
+        if unseen:
+            columns["unseen"] = unseen_texts(self, matrix)
+        else:
+            n_unseen = count_unseen(self, matrix)
+            warn_of_unseen(n_unseen, len(matrix), "predict_frame(..., unseen=True)")
         # A list has an index too, but it is no label of its rows.
         index = getattr(X, "index", None) if hasattr(X, "iloc") else None
         return pandas.DataFrame(columns, index=index)

@@ -9,7 +9,7 @@ import struct
 
 import numpy as np
 
-from defragtrees.ensembles.readers._catboost_trees import MOST_SPLITS, damaged
+from defragtrees.errors import ModelFileError
 
 # Field numbers, in the order of the schema.
 CORE_TREES, CORE_INFO = 1, 2
@@ -24,6 +24,15 @@ INFORMATION = (
     "binclass_probability_threshold",
 )
 NAN_TREATMENTS = ("AsIs", "AsFalse", "AsTrue")
+MOST_SPLITS = 32  # of an oblivious tree, whose leaves would be 2 ** 32
+
+
+def damaged(detail):
+    """The error for a damaged CatBoost file."""
+    return ModelFileError(
+        f"Cannot read the CatBoost file: {detail}. It is truncated or altered; "
+        "save the model again."
+    )
 
 
 def parse_cbm(data):
@@ -40,9 +49,10 @@ def parse_cbm(data):
     if dimension < 1:
         raise damaged(f"its trees have {dimension} outputs")
     biases = trees.array(BIASES, "<f8").tolist()
+    facts = {entry.string(0): entry for entry in core.tables(CORE_INFO)}
     document = {
         "features_info": _features(trees),
-        "model_info": _information(core),
+        "model_info": {k: facts[k].string(1) for k in INFORMATION if k in facts},
         "scale_and_bias": [
             trees.number(SCALE, "<d", 1.0),
             biases or [trees.number(BIAS, "<d", 0.0)],
@@ -53,11 +63,6 @@ def parse_cbm(data):
     else:
         document["oblivious_trees"] = _oblivious_trees(trees, dimension)
     return document
-
-
-def _information(core):
-    entries = {entry.string(0): entry for entry in core.tables(CORE_INFO)}
-    return {key: entries[key].string(1) for key in INFORMATION if key in entries}
 
 
 def _features(trees):
@@ -81,25 +86,24 @@ def _features(trees):
         ("text_features", TEXT),
         ("embedding_features", EMBEDDING),
     ):
-        features[key] = [_other_feature(entry) for entry in trees.tables(slot)]
+        features[key] = [
+            {
+                "feature_index": entry.number(0, "<i", -1),
+                "flat_feature_index": entry.number(1, "<i", -1),
+                "feature_id": entry.string(2),
+            }
+            for entry in trees.tables(slot)
+        ]
     for entry in features["categorical_features"]:
         if entry["feature_index"] in one_hot:
             entry["values"] = []
-    features["ctrs"] = [{"elements": _elements(c)} for c in trees.tables(COUNTED)]
+    features["ctrs"] = []
+    for entry in trees.tables(COUNTED):
+        combination = entry.table(0).table(0).table(0).array(0, "<i4").tolist()
+        features["ctrs"].append(
+            {"elements": [{"cat_feature_index": j} for j in combination]}
+        )
     return features
-
-
-def _other_feature(entry):
-    return {
-        "feature_index": entry.number(0, "<i", -1),
-        "flat_feature_index": entry.number(1, "<i", -1),
-        "feature_id": entry.string(2),
-    }
-
-
-def _elements(counted):
-    combination = counted.table(0).table(0).table(0)
-    return [{"cat_feature_index": j} for j in combination.array(0, "<i4").tolist()]
 
 
 def _split_table(trees):

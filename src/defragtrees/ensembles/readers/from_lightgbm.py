@@ -5,20 +5,17 @@ tests `x <= threshold` in float64; a category in the set of a split goes left, a
 others, missing ones too, go right.
 """
 
+import json
+import re
+from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 
 from defragtrees.ensembles.forest import Forest, Tree
-from defragtrees.ensembles.readers._files import Allowance, report_damage
-from defragtrees.ensembles.readers._lightgbm_labels import read_categories
-from defragtrees.ensembles.readers._lightgbm_text import (
-    MISSING_NONE,
-    MISSING_ZERO,
-    fields_of_tree,
-    parse_text,
-)
-from defragtrees.ensembles.readers._missing import count_as_missing
+from defragtrees.ensembles.readers import Allowance, report_damage
+from defragtrees.ensembles.rewriting import count_as_missing
 from defragtrees.errors import UnsupportedModelError
 
 NAME, KIND = "LightGBM", "a LightGBM model"
@@ -72,7 +69,12 @@ def _forest(text, kind, classes=None):
     model, allowance = parse_text(text), Allowance(NAME, len(text))
     task, link, scale = _task(model.header, kind)
     names = _names(model.header)
-    trees = [fields_of_tree(tree) for tree in _plain_trees(model)]
+    if any(int(tree.get("is_linear", "0")) for tree in model.trees):
+        raise UnsupportedModelError(
+            "Cannot read a LightGBM model with linear trees: only constant leaves are "
+            "supported. Fit with linear_tree=False."
+        )
+    trees = [fields_of_tree(tree) for tree in model.trees]
     for tree in trees:
         if tree.n_inner and not 0 <= tree.feature.min() <= tree.feature.max() < len(
             names
@@ -144,23 +146,16 @@ def _names(header):
     return tuple(names)
 
 
-def _plain_trees(model):
-    for tree in model.trees:
-        if int(tree.get("is_linear", "0")):
-            raise UnsupportedModelError(
-                "Cannot read a LightGBM model with linear trees: only constant "
-                "leaves are supported. Fit with linear_tree=False."
-            )
-    return model.trees
-
-
 def _tree(tree, output, n_outputs, codes):
     n_nodes = 2 * tree.n_leaves - 1
     leaf = np.full(tree.n_leaves, -1)
     value = np.zeros((n_nodes, n_outputs))
     value[tree.n_inner :, output] = tree.leaf_value
     labelled = np.array([known is not None for known in codes])[tree.feature]
-    threshold = _around_zero(tree.threshold)
+    # LightGBM turns every x of [-ZERO, ZERO] into zero before it compares.
+    threshold, below = tree.threshold, np.nextafter(-ZERO, -np.inf)
+    threshold = np.where((threshold >= -ZERO) & (threshold < 0), below, threshold)
+    threshold = np.where((threshold >= 0) & (threshold < ZERO), ZERO, threshold)
     # A missing value without a default side counts as zero.
     missing_left = np.where(
         tree.missing == MISSING_NONE, threshold >= 0, tree.default_left
@@ -178,13 +173,6 @@ def _tree(tree, output, n_outputs, codes):
     )
     is_zero_missing = np.append(tree.missing == MISSING_ZERO, leaf > 0)
     return count_as_missing(plain, -ZERO, ZERO, is_zero_missing & is_number)
-
-
-def _around_zero(threshold):
-    # LightGBM turns every x of [-ZERO, ZERO] into zero before it compares.
-    low = np.nextafter(-ZERO, -np.inf)
-    threshold = np.where((threshold >= -ZERO) & (threshold < 0), low, threshold)
-    return np.where((threshold >= 0) & (threshold < ZERO), ZERO, threshold)
 
 
 def _category_sets(tree, labelled, threshold, missing_left, codes):
@@ -208,3 +196,282 @@ def _category_sets(tree, labelled, threshold, missing_left, codes):
         sets[node, : len(known)] = goes_left
         sets[node, len(known)] = missing_left[node]
     return sets
+
+
+# The text: header, trees, parameters and category labels.
+
+MISSING_NONE, MISSING_ZERO, MISSING_NAN = 0, 1, 2
+
+
+@dataclass
+class ModelText:
+    """The parts of the file; each tree is a dict from key to text."""
+
+    header: dict = field(default_factory=dict)
+    trees: list = field(default_factory=list)
+    parameters: dict | None = None  # None if the file has no parameters, or only some
+    labels: list | None = None
+
+
+def parse_text(text):
+    r"""Parse the text of a model.
+
+    Raises ValueError if it is not from LightGBM, or ends within its trees.
+
+    Examples
+    --------
+    >>> parse_text("tree\nversion=v4\n\nend of trees\n").header
+    {'version': 'v4'}
+    """
+    lines = [line.rstrip("\r") for line in text.split("\n")]
+    if lines[0] != "tree":
+        raise ValueError("its first line is not 'tree'")
+    if "end of trees" not in lines:
+        raise ValueError("it ends before 'end of trees'")
+    model = ModelText()
+    end = lines.index("end of trees")
+    _read_trees(lines[1:end], model)
+    _read_tail(lines[end + 1 :], model)
+    return model
+
+
+def _read_trees(lines, model):
+    target = model.header
+    for line in lines:
+        name, _, value = line.partition("=")
+        if name == "Tree":
+            if int(value) != len(model.trees):
+                raise ValueError(f"tree {len(model.trees)} is missing")
+            target = {}
+            model.trees.append(target)
+        elif name in target:
+            raise ValueError(f"{name!r} comes twice")
+        elif name:
+            target[name] = value
+    n_sizes = len(model.header.get("tree_sizes", "").split())
+    if "tree_sizes" in model.header and n_sizes != len(model.trees):
+        raise ValueError(
+            f"it should have {n_sizes} trees; {len(model.trees)} are there"
+        )
+
+
+def _read_tail(lines, model):
+    if "parameters:" in lines:
+        if "end of parameters" not in lines:
+            raise ValueError("it ends within its parameters")
+        start, stop = lines.index("parameters:"), lines.index("end of parameters")
+        pairs = [line.strip("[]").partition(":") for line in lines[start + 1 : stop]]
+        model.parameters = {name: value.strip() for name, _, value in pairs}
+    for line in filter(None, lines):
+        if line.startswith("pandas_categorical:"):
+            model.labels = json.loads(line.partition(":")[2])
+        elif "pandas_categorical:".startswith(line):
+            raise ValueError("it ends within its category labels")
+
+
+@dataclass
+class TreeFields:
+    """The numbers of one tree; inner nodes come first, then the leaves."""
+
+    n_leaves: int
+    feature: np.ndarray
+    threshold: np.ndarray
+    left: np.ndarray
+    right: np.ndarray
+    is_set: np.ndarray
+    default_left: np.ndarray
+    missing: np.ndarray
+    leaf_value: np.ndarray
+    cover: np.ndarray
+    sets: list
+
+    @property
+    def n_inner(self):
+        """Number of splits."""
+        return self.n_leaves - 1
+
+    def set_of(self, node):
+        """The category numbers that go left at a split on categories."""
+        number = self.threshold[node]
+        if not 0 <= number < len(self.sets):
+            raise ValueError("a split on categories has none")
+        return self.sets[int(number)]
+
+
+def fields_of_tree(tree):
+    """Convert the text of one tree to numbers."""
+    n_leaves = int(tree["num_leaves"])
+    n_inner = n_leaves - 1
+    if n_leaves < 1:
+        raise ValueError(f"a tree has {n_leaves} leaves")
+
+    def of_splits(key, dtype=int):
+        return _numbers(tree[key] if n_inner else "", dtype, n_inner)
+
+    def children(key):
+        child = of_splits(key)
+        if ((child >= n_inner) | (child < -n_leaves)).any():
+            raise ValueError("a child is not a node of its tree")
+        # Leaf 0 is written as -1.
+        return np.where(child < 0, n_inner - 1 - child, child)
+
+    leaf_value = _numbers(tree["leaf_value"], float, n_leaves)
+    kind = of_splits("decision_type")
+    if ((kind < 0) | (kind >> 2 > MISSING_NAN)).any():
+        raise ValueError("a split is of an unknown type")
+    threshold = of_splits("threshold", float)
+    if np.isnan(threshold).any():
+        raise ValueError("a threshold is not a number")
+    # Training rows in each node; NaN if not stored.
+    cover = np.full(n_inner + n_leaves, np.nan)
+    if tree.get("leaf_count", "").strip():
+        cover[n_inner:] = _numbers(tree["leaf_count"], int, n_leaves)
+        cover[:n_inner] = _numbers(tree.get("internal_count", ""), int, n_inner)
+    return TreeFields(
+        n_leaves=n_leaves,
+        feature=of_splits("split_feature"),
+        threshold=threshold,
+        left=children("left_child"),
+        right=children("right_child"),
+        is_set=kind & 1 == 1,
+        default_left=kind & 2 == 2,
+        missing=kind >> 2,
+        leaf_value=leaf_value,
+        cover=cover,
+        sets=_sets(tree),
+    )
+
+
+def _numbers(text, dtype, n_expected=None):
+    words = text.split()
+    if n_expected is not None and len(words) != n_expected:
+        raise ValueError(f"{len(words)} numbers are where {n_expected} are needed")
+    return np.array([dtype(word) for word in words], dtype=np.dtype(dtype))
+
+
+def _sets(tree):
+    """The category numbers of each set; the threshold of a split is its set number."""
+    n_sets = int(tree.get("num_cat", "0"))
+    if n_sets == 0:
+        return []
+    bounds = _numbers(tree["cat_boundaries"], int, n_sets + 1)
+    words = _numbers(tree["cat_threshold"], int)
+    inside = (
+        bounds[0] == 0 and bounds[-1] == len(words) and (np.diff(bounds) >= 0).all()
+    )
+    if not inside or (words < 0).any() or (words >= 2**32).any():
+        raise ValueError("its sets of categories do not fit together")
+    sets = []
+    for start, stop in pairwise(bounds):
+        # Bit b of word w stands for category 32 w + b.
+        octets = words[start:stop].astype("<u4").view(np.uint8)
+        sets.append(np.flatnonzero(np.unpackbits(octets, bitorder="little")))
+    return sets
+
+
+# Categorical features and their labels.
+#
+# The labels of a frame are stored as one list per categorical column, in order, but
+# without the names of the columns. An unordered column is split on sets, an ordered one
+# by its positions, as if they were numbers. Without a frame the data held integers,
+# which are then the labels.
+
+
+def read_categories(model, names, trees):
+    """The labels of each feature, and LightGBM's codes of them.
+
+    Both are None if the feature is numeric.
+    """
+    n_features = len(names)
+    in_sets = {int(j) for tree in trees for j in tree.feature[tree.is_set]}
+    in_numbers = {int(j) for tree in trees for j in tree.feature[~tree.is_set]}
+    if in_sets and model.parameters is None:
+        raise ValueError("it ends before its parameters and category labels")
+    infos = model.header.get("feature_infos", "none" + " none" * (n_features - 1))
+    infos = infos.split(" ")
+    if len(infos) != n_features:
+        raise ValueError(f"it describes {len(infos)} of {n_features} features")
+    # The codes of the features that are described by codes; -1 stands for missing.
+    listed = {
+        j: [code for code in map(int, info.split(":")) if code >= 0]
+        for j, info in enumerate(infos)
+        if info != "none" and not info.startswith("[")
+    }
+    declared = in_sets | set(listed)
+    text = (model.parameters or {}).get("categorical_feature", "")
+    if re.fullmatch(r"\d+(,\d+)*", text):
+        declared |= {int(word) for word in text.split(",") if int(word) < n_features}
+    lists = [tuple(known) for known in model.labels or ()]
+    if not all(isinstance(label, (str, int, float)) for one in lists for label in one):
+        raise ValueError("its category labels are not plain values")
+    labels = [None] * n_features
+    codes = [None] * n_features
+    for j, known in _placed(lists, infos, listed, declared).items():
+        labels[j], codes[j] = known, np.arange(len(known))
+    for j in in_sets | set(listed):
+        if labels[j] is not None:
+            continue
+        if j in in_numbers:
+            raise UnsupportedModelError(
+                f"Cannot read this LightGBM model: it splits on {names[j]!r} both "
+                "as a number and as a category. Fit all its trees in one call."
+            )
+        parts = [np.array(listed.get(j, ()), dtype=np.int64)]
+        for tree in trees:
+            nodes = np.flatnonzero(tree.is_set & (tree.feature == j))
+            parts += [tree.set_of(node) for node in nodes]
+        codes[j] = np.unique(np.concatenate(parts))
+        labels[j] = tuple(codes[j].tolist())
+    return tuple(labels), tuple(codes)
+
+
+def _placed(lists, infos, listed, declared):
+    """The column of each list: the only assignment, in order, that fits."""
+    if not lists:
+        return {}
+    fits = np.zeros((len(lists), len(infos)), dtype=bool)
+    for i, known in enumerate(lists):
+        for j, info in enumerate(infos):
+            fits[i, j] = _fits(len(known), info, listed.get(j))
+    # LightGBM declares the unordered columns of a frame itself; other columns are
+    # possible only if the user declares them, so they come second.
+    for kept in (declared, set()):
+        ways = _count_ways(fits, kept)
+        if ways[0, 0] == 1:
+            placed = {}
+            for j in range(len(infos)):
+                i = len(placed)
+                if i < len(lists) and fits[i, j] and ways[i + 1, j + 1]:
+                    placed[j] = lists[i]
+            return placed
+        if ways[0, 0] > 1:
+            break
+    raise UnsupportedModelError(
+        "Cannot read this LightGBM model: which columns hold the categories "
+        f"{list(lists[0][:5])} is not stored, and none or several fit. "
+        "Fit with unordered categories only, and let LightGBM find them."
+    )
+
+
+def _fits(n_labels, info, codes):
+    if codes is not None:
+        return max(codes, default=-1) < n_labels
+    if info == "none":
+        return True
+    low, _, high = info.strip("[]").partition(":")
+    low, high = float(low), float(high)
+    return 0 <= low <= high < n_labels and low.is_integer() and high.is_integer()
+
+
+def _count_ways(fits, kept):
+    """ways[i, j]: number of ways to assign lists from i to columns from j, up to 2."""
+    n_lists, n_columns = fits.shape
+    ways = np.zeros((n_lists + 1, n_columns + 1), dtype=np.int8)
+    ways[n_lists, n_columns] = 1
+    for j in range(n_columns - 1, -1, -1):
+        for i in range(n_lists, -1, -1):
+            n_ways = 0 if j in kept else ways[i, j + 1]
+            if i < n_lists and fits[i, j]:
+                n_ways += ways[i + 1, j + 1]
+            ways[i, j] = min(n_ways, 2)
+    return ways

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from defragtrees.ensembles.forest import Forest, Tree
-from defragtrees.ensembles.readers._files import Allowance
+from defragtrees.ensembles.readers import Allowance
 from defragtrees.errors import ModelFileError
 
 KIND = "a folder of R trees"
@@ -127,53 +127,71 @@ def _natural(name):
 
 
 def _read_table(path):
-    text = path.read_text(encoding="utf-8-sig", errors="replace").replace('"', "")
-    lines = [line.rstrip() for line in text.splitlines() if line.strip()]
-    _check_complete(path.name, lines)
+    try:
+        return _parsed(path.name, path.read_text("utf-8-sig", errors="replace"))
+    except ValueError as error:
+        raise ModelFileError(f"Cannot read {path.name!r}: {error}") from None
+
+
+def _parsed(name, text):
+    """The table in a text; raises ValueError for one that is cut or altered."""
+    lines = [line.rstrip() for line in text.replace('"', "").splitlines()]
+    lines = [line for line in lines if line]
+    _check_complete(lines)
     rows = [line.split() for line in lines[1:]]
     try:
         numbers = np.array([[float(word) for word in row[1:]] for row in rows])
     except ValueError:
-        raise ModelFileError(
-            f"Cannot read {path.name!r}: it has words in place of numbers. "
-            "Print getTree(forest, k) without labelVar=TRUE."
+        raise ValueError(
+            "it has words in place of numbers. Print getTree(forest, k) without "
+            "labelVar=TRUE."
         ) from None
     if not np.isfinite(numbers).all():
-        raise ModelFileError(f"Cannot read {path.name!r}: it has infinite numbers.")
-    left, right, variable, _, status, prediction = numbers.T
-    table = _Table(
-        path.name,
-        _integers(left, path.name),
-        _integers(right, path.name),
-        _integers(variable, path.name),
-        tuple(row[4] for row in rows),
-        _integers(status, path.name),
-        prediction,
-    )
-    _check_nodes(table)
-    return table
+        raise ValueError("it has infinite numbers.")
+    prediction, whole = numbers[:, 5], numbers[:, [0, 1, 2, 4]]
+    if (whole != np.round(whole)).any() or (np.abs(whole) > MOST).any():
+        raise ValueError(
+            "children, split variables and status must be whole numbers up to "
+            f"{MOST:,}. The text is altered; print it again."
+        )
+    left, right, variable, status = whole.astype(np.int64).T
+    inner = status != LEAF
+    children = np.concatenate([left[inner], right[inner]])
+    if children.size and children.max() > len(left):
+        raise ValueError(
+            f"its last node is {len(left)}, but there is a child {children.max()}. The "
+            "text is cut; print it again."
+        )
+    unknown = set(status[inner].tolist()) - set(INNER)
+    if unknown or (children < 1).any() or (variable[inner] < 1).any():
+        raise ValueError(
+            "an inner node must have the status 1 or -3, two children and a split "
+            "variable. The text is altered; print it again."
+        )
+    point = tuple(row[4] for row in rows)
+    return _Table(name, left, right, variable, point, status, prediction)
 
 
-def _check_complete(name, lines):
+def _check_complete(lines):
     """Raise for a text that is not one complete table."""
     if any("omitted" in line and "max" in line for line in lines):
-        raise ModelFileError(
-            f"Cannot read {name!r}: R left out the last nodes of the tree. "
-            "Print it again after options(max.print = 1e8)."
+        raise ValueError(
+            "R left out the last nodes of the tree. Print it again after "
+            "options(max.print = 1e8)."
         )
     header = " ".join(lines[0].split()) if lines else ""
     if header != HEADER and header and HEADER.startswith(header):
-        raise ModelFileError(
-            f"Cannot read {name!r}: R folded the table into several blocks. "
-            "Print it again after options(width = 200)."
+        raise ValueError(
+            "R folded the table into several blocks. Print it again after "
+            "options(width = 200)."
         )
     if header != HEADER:
-        raise ModelFileError(
-            f"Cannot read {name!r}: a text that R's getTree printed must begin with "
-            f"{HEADER!r}; this one begins with {header[:60]!r}."
+        raise ValueError(
+            f"a text that R's getTree printed must begin with {HEADER!r}; this one "
+            f"begins with {header[:60]!r}."
         )
     if len(lines) == 1:
-        raise ModelFileError(f"Cannot read {name!r}: the table has no nodes.")
+        raise ValueError("the table has no nodes.")
     # Printed columns are padded, so that every line is as long as the header; lines
     # of write.table are not, and theirs has no such header.
     is_padded = len(lines[0]) == len(lines[1])
@@ -181,42 +199,10 @@ def _check_complete(name, lines):
         words = line.split()
         is_cut = is_padded and len(line) != len(lines[0])
         if len(words) != 7 or words[0] != str(number) or is_cut:
-            raise ModelFileError(
-                f"Cannot read {name!r}: in place of node {number} with its six numbers "
-                f"it has {line[:60]!r}. The text is cut or altered; print it again."
+            raise ValueError(
+                f"in place of node {number} with its six numbers it has {line[:60]!r}. "
+                "The text is cut or altered; print it again."
             )
-
-
-def _integers(numbers, name):
-    if (numbers != np.round(numbers)).any():
-        raise ModelFileError(
-            f"Cannot read {name!r}: children, split variables and status must be whole "
-            "numbers. The text is altered; print it again."
-        )
-    if (np.abs(numbers) > MOST).any():
-        raise ModelFileError(
-            f"Cannot read {name!r}: children, split variables and status must be up to "
-            f"{MOST:,}; it has {np.abs(numbers).max():g}. The text is altered; print "
-            "it again."
-        )
-    return numbers.astype(np.int64)
-
-
-def _check_nodes(table):
-    n_nodes = len(table.left)
-    inner = table.status != LEAF
-    children = np.concatenate([table.left[inner], table.right[inner]])
-    if children.size and children.max() > n_nodes:
-        raise ModelFileError(
-            f"Cannot read {table.name!r}: its last node is {n_nodes}, but there is a "
-            f"child {children.max()}. The text is cut; print it again."
-        )
-    unknown = set(table.status[inner].tolist()) - set(INNER)
-    if unknown or (children < 1).any() or (table.variable[inner] < 1).any():
-        raise ModelFileError(
-            f"Cannot read {table.name!r}: an inner node must have the status 1 or -3, "
-            "two children and a split variable. The text is altered; print it again."
-        )
 
 
 def _settle_names(feature_names, tables, allowance):

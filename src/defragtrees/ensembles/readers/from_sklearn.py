@@ -1,7 +1,7 @@
 """Read scikit-learn: single trees, forests, boosting, AdaBoost and bagging of trees.
 
 scikit-learn's trees round X to float32; `exact_threshold` reproduces that. Histogram
-boosting does not, and has categories: see `_sklearn_hist`.
+boosting does not, and has categories.
 """
 
 import numpy as np
@@ -21,15 +21,12 @@ from sklearn.ensemble import (
     RandomForestClassifier,
     RandomForestRegressor,
 )
-from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import Pipeline
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
-from sklearn.utils.validation import check_is_fitted
 
 from defragtrees.ensembles.forest import Forest, Tree, exact_threshold
 from defragtrees.ensembles.pipelines import read_pipeline
-from defragtrees.ensembles.readers import overridden, read_forest
-from defragtrees.ensembles.readers._sklearn_hist import read_hist
+from defragtrees.ensembles.readers import check_fitted, overridden
 from defragtrees.ensembles.readers.wrappers import is_wrapper, read_wrapper
 from defragtrees.errors import UnsupportedModelError
 
@@ -59,35 +56,18 @@ def read(model) -> Forest:
     >>> read(model).predict([[0.2], [0.7]]).tolist()
     [3.0, 5.0]
     """
-    if isinstance(model, Pipeline):
-        return read_pipeline(model, read_forest)
-    if is_wrapper(model):
-        return read_wrapper(model, read_forest)
-    make = _find_maker(model)
-    name = type(model).__name__
-    try:
-        check_is_fitted(model)
-    except NotFittedError:
-        raise NotFittedError(
-            f"A fitted model is needed; this {name} is not fitted. Call fit first."
-        ) from None
-    _check_single_target(model)
-    return make(model, _facts(model))
-
-
-def _find_maker(model):
-    for kinds, make in MAKERS:
-        if isinstance(model, kinds):
-            return make
-    name = type(model).__name__
-    advice = (
-        "of scikit-learn, decision trees, random forests, extra trees, (histogram) "
-        "gradient boosting, AdaBoost of trees and bagging of trees can be read."
-    )
-    raise UnsupportedModelError(f"Cannot read {name}: {advice}")
-
-
-def _check_single_target(model):
+    make = next((make for kinds, make in MAKERS if isinstance(model, kinds)), None)
+    if make is None:
+        if isinstance(model, Pipeline):
+            return read_pipeline(model)
+        if is_wrapper(model):
+            return read_wrapper(model)
+        raise UnsupportedModelError(
+            f"Cannot read {type(model).__name__}: of scikit-learn, decision trees, "
+            "random forests, extra trees, (histogram) gradient boosting, AdaBoost of "
+            "trees and bagging of trees can be read."
+        )
+    check_fitted(model)
     members = getattr(model, "estimators_", ())
     first = members[0] if isinstance(members, list) and members else model
     n_targets = getattr(model, "n_outputs_", getattr(first, "n_outputs_", 1))
@@ -96,6 +76,7 @@ def _check_single_target(model):
             f"Cannot read {type(model).__name__}: it predicts {n_targets} targets "
             "at once. Fit one model per target."
         )
+    return make(model, _facts(model))
 
 
 def _facts(model):
@@ -128,42 +109,38 @@ def _tree(fitted, value, features=None):
     )
 
 
-def _answers(fitted, n_classes=None):
+def _outputs(fitted, n_classes=None):
     """The output of each node; a class unknown to the tree has probability 0."""
     value = fitted.tree_.value[:, 0, :]
     if n_classes is None or n_classes == value.shape[1]:
         return value
     # Bagging counts the classes from 0, so that a label is also its position.
-    wide = np.zeros((len(value), n_classes))
-    wide[:, fitted.classes_.astype(int)] = value
-    return wide
-
-
-def _read_tree(model, facts):
-    return Forest((_tree(model, _answers(model)),), combine="mean", **facts)
+    shares = np.zeros((len(value), n_classes))
+    shares[:, fitted.classes_.astype(int)] = value
+    return shares
 
 
 def _read_averaged(model, facts):
-    _check_members(model)
-    trees = tuple(_tree(fitted, _answers(fitted)) for fitted in model.estimators_)
-    return Forest(trees, combine="mean", **facts)
-
-
-def _read_bagged(model, facts):
-    _check_members(model)
+    """Single trees, forests and bagging: the mean; AdaBoost's regressor: the median."""
+    members, columns = [model], [None]
+    if not isinstance(model, (DecisionTreeClassifier, DecisionTreeRegressor)):
+        _check_members(model)
+        members = model.estimators_
+        columns = getattr(model, "estimators_features_", [None] * len(members))
     n_classes = len(facts["classes"]) if "classes" in facts else None
     trees = tuple(
-        _tree(fitted, _answers(fitted, n_classes), features)
-        for fitted, features in zip(
-            model.estimators_, model.estimators_features_, strict=True
-        )
+        _tree(fitted, _outputs(fitted, n_classes), features)
+        for fitted, features in zip(members, columns, strict=True)
     )
-    return Forest(trees, combine="mean", **facts)
+    if not isinstance(model, AdaBoostRegressor):
+        return Forest(trees, combine="mean", **facts)
+    weights = model.estimator_weights_[: len(trees)].copy()
+    return Forest(trees, combine="median", weights=weights, **facts)
 
 
 def _check_members(model):
     needed = DecisionTreeClassifier if is_classifier(model) else DecisionTreeRegressor
-    for member in {type(one): one for one in model.estimators_}.values():
+    for member in {type(member): member for member in model.estimators_}.values():
         if not isinstance(member, needed) or overridden(member):
             raise UnsupportedModelError(
                 f"Cannot read {type(model).__name__} of {type(member).__name__}: "
@@ -227,21 +204,109 @@ def _read_voted(model, facts):
     )
 
 
-def _read_median(model, facts):
-    """AdaBoost's regressor: the weighted median of the trees."""
-    _check_members(model)
-    trees = tuple(_tree(fitted, _answers(fitted)) for fitted in model.estimators_)
-    weights = model.estimator_weights_[: len(trees)].copy()
-    return Forest(trees, combine="median", weights=weights, **facts)
+# Histogram boosting, with missing values and categories.
+#
+# scikit-learn encodes categorical features and moves them to the front, and its trees
+# use that order. The reader restores the user's order.
+
+LOGARITHMIC_LOSSES = ("gamma", "poisson")
+
+
+def read_hist(model, facts):
+    """Read a fitted HistGradientBoosting model as a Forest."""
+    columns, categories, has_none = _hist_columns(model, facts["feature_names"])
+    n_outputs = model.n_trees_per_iteration_
+    trees = tuple(
+        _hist_tree(predictor, columns, (categories, has_none), k, n_outputs)
+        for stage in model._predictors
+        for k, predictor in enumerate(stage)
+    )
+    if "classes" in facts:
+        # A single class has one output too, and softmax makes its probability 1.
+        link = "sigmoid" if len(facts["classes"]) == 2 else "softmax"
+    else:
+        link = "exp" if model.loss in LOGARITHMIC_LOSSES else "identity"
+    return Forest(
+        trees,
+        combine="sum",
+        base=np.array(model._baseline_prediction, dtype=np.float64).ravel(),
+        link=link,
+        categories=categories,
+        **facts,
+    )
+
+
+def _hist_columns(model, names):
+    # The user's column of each column of the trees; and for each of the user's columns
+    # its categories, and whether None is one of them.
+    categories = [None] * len(names)
+    has_none = [False] * len(names)
+    is_set = model.is_categorical_
+    if is_set is None:
+        return np.arange(len(names)), tuple(categories), has_none
+    encoder = model._preprocessor.named_transformers_["encoder"]
+    sets = np.flatnonzero(is_set)
+    for j, known in zip(sets, encoder.categories_, strict=True):
+        categories[j], has_none[j] = _labels(known.tolist(), names[j])
+    columns = np.concatenate([sets, np.flatnonzero(~is_set)])
+    return columns, tuple(categories), has_none
+
+
+def _labels(known, name):
+    """The categories that are values. The encoder has None and NaN after all others."""
+    labels = tuple(label for label in known if label is not None and label == label)
+    if len(known) - len(labels) == 2:
+        raise UnsupportedModelError(
+            f"Cannot read a model for which None and NaN differ in {name!r}, as "
+            "both are read as missing values. Fit it with one of the two."
+        )
+    return labels, None in known
+
+
+def _hist_tree(predictor, columns, sets, k, n_outputs):
+    nodes = predictor.nodes
+    leaf = nodes["is_leaf"].astype(bool)
+    value = np.zeros((len(nodes), n_outputs))
+    value[:, k] = nodes["value"]
+    feature = np.where(leaf, -1, columns[nodes["feature_idx"]])
+    goes_left, missing_left = _left_sets(predictor, feature, *sets)
+    return Tree(
+        feature=feature,
+        threshold=np.where(leaf, 0.0, nodes["num_threshold"]),
+        left=np.where(leaf, -1, nodes["left"].astype(np.int64)),
+        right=np.where(leaf, -1, nodes["right"].astype(np.int64)),
+        missing_left=missing_left & ~leaf,
+        value=value,
+        cover=nodes["count"].astype(np.float64),
+        categories=goes_left,
+    )
+
+
+def _left_sets(predictor, feature, categories, has_none):
+    """The category positions that go left at each node, and whether missing does."""
+    nodes = predictor.nodes
+    missing_left = nodes["missing_go_to_left"].astype(bool)
+    known_lengths = [len(known) for known in categories if known is not None]
+    sets = np.zeros((len(nodes), 1 + max(known_lengths, default=-1)), dtype=bool)
+    for i in np.flatnonzero(nodes["is_categorical"]):
+        n_known = len(categories[feature[i]])
+        words = predictor.raw_left_cat_bitsets[nodes["bitset_idx"][i]].astype("<u4")
+        bits = np.unpackbits(words.view(np.uint8), bitorder="little").astype(bool)
+        sets[i, :n_known] = bits[:n_known]
+        # An unknown category goes where scikit-learn sends missing values ...
+        sets[i, n_known:] = missing_left[i]
+        if has_none[feature[i]]:
+            # ... but None (a null of polars) is a category there.
+            missing_left[i] = bits[n_known]
+    return sets, missing_left
 
 
 MAKERS = (
-    ((DecisionTreeClassifier, DecisionTreeRegressor), _read_tree),
-    ((RandomForestClassifier, RandomForestRegressor), _read_averaged),
-    ((ExtraTreesClassifier, ExtraTreesRegressor), _read_averaged),
     ((GradientBoostingClassifier, GradientBoostingRegressor), _read_boosted),
     ((HistGradientBoostingClassifier, HistGradientBoostingRegressor), read_hist),
-    ((AdaBoostClassifier,), _read_voted),
-    ((AdaBoostRegressor,), _read_median),
-    ((BaggingClassifier, BaggingRegressor), _read_bagged),
+    (AdaBoostClassifier, _read_voted),
+    ((DecisionTreeClassifier, DecisionTreeRegressor), _read_averaged),
+    ((RandomForestClassifier, RandomForestRegressor), _read_averaged),
+    ((ExtraTreesClassifier, ExtraTreesRegressor), _read_averaged),
+    ((BaggingClassifier, BaggingRegressor, AdaBoostRegressor), _read_averaged),
 )

@@ -11,7 +11,7 @@ import zlib
 import numpy as np
 
 from defragtrees._utils.optional import require
-from defragtrees.ensembles.readers._files import Allowance
+from defragtrees.ensembles.readers import Allowance
 from defragtrees.ensembles.readers.from_pickle import LOADING_ERRORS
 from defragtrees.errors import ModelFileError
 

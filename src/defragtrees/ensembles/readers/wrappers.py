@@ -24,7 +24,6 @@ from sklearn.ensemble import (
     VotingClassifier,
     VotingRegressor,
 )
-from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import (
     FixedThresholdClassifier,
@@ -39,16 +38,16 @@ from sklearn.multioutput import (
 )
 from sklearn.pipeline import Pipeline
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
 
 from defragtrees.ensembles.forest import Forest
-from defragtrees.ensembles.pipelines.rewriting import align
+from defragtrees.ensembles.readers import check_fitted, read_forest
+from defragtrees.ensembles.rewriting import align
 from defragtrees.errors import UnsupportedModelError
 
 
 def is_wrapper(model):
     """Whether an estimator is a meta-estimator of others that predict."""
-    return _is_search(model) or isinstance(model, tuple(WRAPPERS))
+    return _is_search(model) or isinstance(model, (FrozenEstimator, *WRAPPERS))
 
 
 def _is_search(model):
@@ -56,39 +55,20 @@ def _is_search(model):
     return hasattr(model, "best_estimator_") or isinstance(model, BaseSearchCV)
 
 
-def read_wrapper(model, read_forest):
-    """Read a fitted meta-estimator as one Forest; `read_forest` reads its members."""
+def read_wrapper(model):
+    """Read a fitted meta-estimator as one Forest."""
+    if hasattr(model, "best_estimator_"):
+        return read_forest(model.best_estimator_)
+    if isinstance(model, FrozenEstimator):
+        return read_forest(model.estimator)
+    check_fitted(model)
     if _is_search(model):
-        return read_forest(_best(model))
+        raise UnsupportedModelError(
+            f"Cannot read {type(model).__name__} with refit=False: it has no best "
+            "estimator. Set refit=True, or fit the model that you want."
+        )
     read = next(read for kind, read in WRAPPERS.items() if isinstance(model, kind))
-    if not isinstance(model, FrozenEstimator):
-        _check_fitted(model)
-    return read(model, read_forest)
-
-
-def _best(search):
-    if hasattr(search, "best_estimator_"):
-        return search.best_estimator_
-    if search.refit:
-        raise _not_fitted(search)
-    raise UnsupportedModelError(
-        f"Cannot read {type(search).__name__} with refit=False: it has no best "
-        "estimator. Set refit=True, or fit the model that you want."
-    )
-
-
-def _check_fitted(model):
-    try:
-        check_is_fitted(model)
-    except NotFittedError:
-        raise _not_fitted(model) from None
-
-
-def _not_fitted(model):
-    return NotFittedError(
-        f"A fitted model is needed; this {type(model).__name__} is not fitted. "
-        "Call fit first."
-    )
+    return read(model)
 
 
 class StandIn(BaseEstimator):
@@ -107,8 +87,10 @@ class StandIn(BaseEstimator):
             self.classes_ = np.asarray(head.classes)
 
     def _raw(self, raw):
-        own = raw[:, self.outputs]
-        return own if self.divisor is None else own / self.divisor + self.head.base
+        outputs = raw[:, self.outputs]
+        if self.divisor is None:
+            return outputs
+        return outputs / self.divisor + self.head.base
 
     def fit(self, raw, y=None):
         """Do nothing; scikit-learn requires the method."""
@@ -152,10 +134,7 @@ class WrapperLink:
             return np.asarray(self.wrapper.predict(raw), dtype=np.float64)[:, None]
         if hasattr(self.wrapper, "predict_proba"):
             return np.asarray(self.wrapper.predict_proba(raw), dtype=np.float64)
-        return self._shares(raw)
-
-    def _shares(self, raw):
-        """If members vote, the share of the votes for each class."""
+        # The members vote.
         votes = np.array([member.predict(raw) for member in self.wrapper.estimators_])
         weights = self.wrapper._weights_not_none
         classes = np.arange(len(self.classes))[:, None, None]
@@ -164,8 +143,8 @@ class WrapperLink:
     def class_index(self, raw):
         """Class indices."""
         place = {label: j for j, label in enumerate(self.classes)}
-        answers = np.asarray(self.wrapper.predict(raw)).tolist()
-        return np.array([place[answer] for answer in answers], dtype=np.intp)
+        labels = np.asarray(self.wrapper.predict(raw)).tolist()
+        return np.array([place[label] for label in labels], dtype=np.intp)
 
     def __eq__(self, other):
         return type(other) is WrapperLink and self._bytes() == other._bytes()
@@ -177,7 +156,7 @@ class WrapperLink:
     __hash__ = None  # type: ignore[assignment]
 
 
-def _read_one(wrapper, read_forest, name):
+def _read_one(wrapper, name="estimator_"):
     """Read a meta-estimator with one member, its attribute of this name."""
     member = getattr(wrapper, name, None)
     member = wrapper.estimator if member is None else member
@@ -238,49 +217,40 @@ def _threshold(wrapper):
     return threshold if 0 < threshold < 1 else None
 
 
-def _read_frozen(wrapper, read_forest):
-    return read_forest(wrapper.estimator)
-
-
-def _read_threshold(wrapper, read_forest):
-    return _read_one(wrapper, read_forest, "estimator_")
-
-
-def _read_target(wrapper, read_forest):
+def _read_target(wrapper):
     if wrapper._training_dim != 1:
-        return _refuse(wrapper, read_forest)
-    return _read_one(wrapper, read_forest, "regressor_")
+        _reject_targets(wrapper)
+    return _read_one(wrapper, "regressor_")
 
 
-def _read_members(wrapper, read_forest):
+def _read_members(wrapper):
     """Read voting and stacking."""
     if getattr(wrapper, "passthrough", False):
         raise UnsupportedModelError(
             f"Cannot read {type(wrapper).__name__} with passthrough=True: its final "
             "estimator depends on the columns too. Fit it with passthrough=False."
         )
-    members = list(wrapper.estimators_)
-    forests = _aligned(wrapper, members, read_forest)
     double = copy.copy(wrapper)
-    double.estimators_ = _stand_ins(forests, members)
-    return _side_by_side(wrapper, forests, _link(wrapper, double))
+    forest, double.estimators_ = _joined(wrapper, double, list(wrapper.estimators_))
+    return forest
 
 
-def _read_calibrated(wrapper, read_forest):
-    parts = wrapper.calibrated_classifiers_
+def _read_calibrated(wrapper):
+    double = copy.copy(wrapper)
+    parts = [copy.copy(part) for part in wrapper.calibrated_classifiers_]
     members = [part.estimator for part in parts]
-    forests = _aligned(wrapper, members, read_forest)
-    double = copy.copy(wrapper)
-    double.calibrated_classifiers_ = []
-    for part, stand_in in zip(parts, _stand_ins(forests, members), strict=True):
-        part = copy.copy(part)
+    double.calibrated_classifiers_ = parts
+    forest, stand_ins = _joined(wrapper, double, members)
+    for part, stand_in in zip(parts, stand_ins, strict=True):
         part.estimator = stand_in
-        double.calibrated_classifiers_.append(part)
-    return _side_by_side(wrapper, forests, _link(wrapper, double))
+    return forest
 
 
-def _aligned(wrapper, members, read_forest):
-    """The forests of the members, on the same columns."""
+def _joined(wrapper, double, members):
+    """One forest with the outputs of all members, and a stand-in for each.
+
+    `double` is the copy of the wrapper that predicts from these outputs.
+    """
     forests = [read_forest(member) for member in members]
     for forest, member in zip(forests, members, strict=True):
         if forest.combine == "median":
@@ -288,49 +258,39 @@ def _aligned(wrapper, members, read_forest):
                 f"Cannot read {type(wrapper).__name__} of {type(member).__name__}: the "
                 "median of its trees is not a sum."
             )
-    return align(forests, getattr(wrapper, "feature_names_in_", None))
-
-
-def _stand_ins(forests, members):
-    """A stand-in for each member; their outputs are concatenated."""
-    made, end = [], 0
+    forests = align(forests, getattr(wrapper, "feature_names_in_", None))
+    n_outputs = sum(len(forest.base) for forest in forests)
+    trees, stand_ins, end = [], [], 0
     for forest, member in zip(forests, members, strict=True):
         outputs = slice(end, end + len(forest.base))
-        divisor = forest.weights.sum() if forest.combine == "mean" else None
-        made.append(StandIn(_head(forest), outputs, divisor, _decision_scale(member)))
         end = outputs.stop
-    return made
-
-
-def _side_by_side(wrapper, forests, link):
-    """Join forests into one with the outputs of all."""
-    n_outputs = sum(len(forest.base) for forest in forests)
-    trees, end = [], 0
-    for forest in forests:
-        outputs = slice(end, end + len(forest.base))
         for tree in forest.trees:
             value = np.zeros((tree.n_nodes, n_outputs))
             value[:, outputs] = tree.value
             trees.append(dataclasses.replace(tree, value=value))
-        end = outputs.stop
-    return Forest(
+        divisor = forest.weights.sum() if forest.combine == "mean" else None
+        scale = _decision_scale(member)
+        stand_ins.append(StandIn(_head(forest), outputs, divisor, scale))
+    first = forests[0]
+    joined = Forest(
         tuple(trees),
-        forests[0].feature_names,
-        forests[0].task,
+        first.feature_names,
+        first.task,
         classes=_classes(wrapper),
         combine="sum",
         base=np.concatenate([forest.sum_start() for forest in forests]),
         weights=np.concatenate([forest.weights for forest in forests]),
-        link=link,
-        categories=forests[0].categories,
-        feature_kinds=forests[0].feature_kinds,
+        link=_link(wrapper, double),
+        categories=first.categories,
+        feature_kinds=first.feature_kinds,
         other_names=tuple(
             dict.fromkeys(name for forest in forests for name in forest.other_names)
         ),
     )
+    return joined, stand_ins
 
 
-def _refuse(wrapper, read_forest):
+def _reject_targets(wrapper):
     raise UnsupportedModelError(
         f"Cannot read {type(wrapper).__name__}: it predicts several targets at once. "
         "Pass the estimator of one target, such as one of its estimators_."
@@ -343,17 +303,16 @@ SCORING = (
     HistGradientBoostingClassifier,
 )
 WRAPPERS = {
-    FrozenEstimator: _read_frozen,
-    FixedThresholdClassifier: _read_threshold,
-    TunedThresholdClassifierCV: _read_threshold,
+    FixedThresholdClassifier: _read_one,
+    TunedThresholdClassifierCV: _read_one,
     TransformedTargetRegressor: _read_target,
     CalibratedClassifierCV: _read_calibrated,
     VotingClassifier: _read_members,
     VotingRegressor: _read_members,
     StackingClassifier: _read_members,
     StackingRegressor: _read_members,
-    MultiOutputClassifier: _refuse,
-    MultiOutputRegressor: _refuse,
-    ClassifierChain: _refuse,
-    RegressorChain: _refuse,
+    MultiOutputClassifier: _reject_targets,
+    MultiOutputRegressor: _reject_targets,
+    ClassifierChain: _reject_targets,
+    RegressorChain: _reject_targets,
 }

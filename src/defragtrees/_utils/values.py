@@ -90,3 +90,8 @@ def round_significant(value, n_digits=12):
 def all_rounded(values, n_digits=12):
     """`round_significant` of each value, as a tuple."""
     return tuple(round_significant(value, n_digits) for value in values)
+
+
+def as_lists(value):
+    """Tuples as lists, as JSON has them."""
+    return [*map(as_lists, value)] if isinstance(value, tuple) else value

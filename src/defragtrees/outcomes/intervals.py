@@ -14,7 +14,7 @@ import numpy as np
 import scipy  # whose modules are imported on first use
 
 from defragtrees._utils.types import Floats, Places
-from defragtrees._utils.values import all_rounded
+from defragtrees._utils.values import all_rounded, as_lists
 
 MOST_POOLED = 1000
 MOST_IN_BAND = 200
@@ -152,14 +152,7 @@ class Residuals:
 
     def to_dict(self) -> dict[str, Any]:
         """Its contents in plain numbers and lists."""
-        return {
-            "bands": [list(values) for values in self.bands],
-            "spreads": list(self.spreads),
-            "pooled": list(self.pooled),
-            "edges": None if self.edges is None else list(self.edges),
-            "low": self.low,
-            "high": self.high,
-        }
+        return {name: as_lists(value) for name, value in vars(self).items()}
 
 
 @dataclass(frozen=True)
@@ -245,12 +238,8 @@ class RateBands:
 
     def to_dict(self) -> dict[str, Any]:
         """Its contents in plain numbers and lists."""
-        return {
-            "edges": list(self.edges),
-            "rates": list(self.rates),
-            "n_effective": list(self.n_effective),
-            **({} if self.means is None else {"means": list(self.means)}),
-        }
+        fields = vars(self).items()
+        return {name: as_lists(value) for name, value in fields if value is not None}
 
 
 def _log_odds(probabilities):

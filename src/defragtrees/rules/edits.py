@@ -124,6 +124,14 @@ def replace(rules: Model, number: int, text: str, condition: int | str | None) -
     return _with_conditions(rules, k, conditions, "replace")
 
 
+def with_condition(rules: Model, number: int, text: str) -> Model:
+    """Replace the condition of a rule on a column, or add it if there is none."""
+    k, changed = _index(rules, number), read_condition(text, column_words(rules))
+    conditions = {c.feature: c for c in rules.rules[k].conditions}
+    conditions[changed.feature] = changed
+    return _with_conditions(rules, k, [*conditions.values()], "replace")
+
+
 def set_prediction(rules: Model, number: int, prediction: Any) -> Model:
     """See `RuleModel.set_prediction`."""
     k, write = _index(rules, number, with_default=True), rules._view.then_text

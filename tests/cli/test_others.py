@@ -278,6 +278,18 @@ def test_a_link_stays_a_link(call, rules, tmp_path):
     assert "CASE" in place.read_text()
 
 
+def test_a_format_has_three_names(call, refused, rules, tmp_path):
+    expected = call("export", rules, "--format", "sql").out
+    assert call("export", rules, "sql").out == expected
+    assert call("export", rules, "--out", tmp_path / "rules.sql").code == 0
+    assert (tmp_path / "rules.sql").read_text() == expected
+    assert "FORMAT is sql, but --format csv" in refused(
+        "export", rules, "sql", "--format", "csv"
+    )
+    assert "Name the format: csv" in refused("export", rules)
+    assert "Name the format" in refused("export", rules, "--out", tmp_path / "a.b")
+
+
 def test_demo(call, tmp_path):
     out = tmp_path / "demo.html"
     done = call("demo", "--report", out)

@@ -18,16 +18,17 @@ FOR_FORMATS = {
 OTHER_NAMES = {"postgresql": "postgres"}
 
 
+FORMAT = click.Choice([name for name, kind in FORMATS.items() if kind.suffix])
+
+
 @click.command("export", cls=Command, example=EXAMPLE)
 @click.argument("rules", type=options.FILE)
+@click.argument("named", type=FORMAT, required=False, metavar="[FORMAT]")
 @click.option(
     "--format",
     "form",
-    type=click.Choice(
-        [name for name, kind in FORMATS.items() if kind.suffix is not None]
-    ),
-    required=True,
-    help="The format to write.",
+    type=FORMAT,
+    help="The same as FORMAT. [default: by the suffix of --out]",
 )
 @click.option(
     "--dialect",
@@ -62,12 +63,25 @@ OTHER_NAMES = {"postgresql": "postgres"}
     help="With reason codes: which totals are desired. [default: high]",
 )
 @options.output("The file to write. [default: standard output]")
-def command(rules, form, out, **options):
+def command(rules, named, form, out, **options):
     """Write saved rules as SQL, Python, ONNX or another format.
 
     RULES is a file that simplify --out wrote.
     """
     output.check_outputs({"--out": out}, (rules,))
+    if None not in (named, form) and named != form:
+        raise click.UsageError(f"FORMAT is {named}, but --format {form}.")
+    form = named or form
+    if form is None and out is not None:
+        suffixes = (
+            n for n in FORMAT.choices if FORMATS[n].suffix == out.suffix.lower()
+        )
+        form = next(suffixes, None)
+    if form is None:
+        raise click.UsageError(
+            f"Name the format: {', '.join(FORMAT.choices)}, or a file whose suffix "
+            "shows it with --out."
+        )
     options = {name: value for name, value in options.items() if value is not None}
     for name in options:
         if form not in FOR_FORMATS.get(name, ("sql",)):

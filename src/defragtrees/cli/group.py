@@ -16,7 +16,7 @@ from click.shell_completion import shell_complete
 from defragtrees._utils import formatting as render
 from defragtrees._version import __version__
 from defragtrees.cli import _interrupts
-from defragtrees.cli.terminal import clear_status, show_status, wrapped
+from defragtrees.cli.terminal import as_options, clear_status, show_status, wrapped
 
 NAME = "defragtrees"
 COMPLETION = "_DEFRAGTREES_COMPLETE"  # click's name for it
@@ -248,7 +248,7 @@ def _complain(text, color):
     A terminal gets it broken between words.
     """
     clear_status()
-    text = " ".join(render.plain(text).split())
+    text = as_options(" ".join(render.plain(text).split()))
     text = wrapped(text) if sys.stderr.isatty() else text
     click.secho(text, fg=color, err=True, color=_color())
 

@@ -13,7 +13,7 @@ from defragtrees.cli import options, output
 from defragtrees.cli.group import Command
 from defragtrees.cli.inputs import hold_out, load
 from defragtrees.cli.settings import fit, setting_options
-from defragtrees.cli.terminal import table, wrapped
+from defragtrees.cli.terminal import as_options, table, wrapped
 from defragtrees.rules.text import MAYBE_TRAINED
 
 EXAMPLE = """\
@@ -103,6 +103,7 @@ def command(
         where = f"\nOn the {n_rows:,} training rows:"
         if is_new:
             where = "\nOn the rows that rates are from:"
+        advice = [as_options(line) for line in advice]
         click.echo(wrapped("\n".join([where if test is not None else "", *advice])))
     if simple.forest_.origin:
         click.echo(wrapped(f"\n{simple.forest_.origin}"))

@@ -15,6 +15,12 @@ GAP = "  "
 FIXED = "\N{NO-BREAK SPACE}"  # between a number and its unit
 CELLS = (30, 22, 16, 12)  # most columns of a cell; narrower where a table is too wide
 
+# A setting of Python with its value, which is an option here.
+SETTING = re.compile(
+    r"\b(form|points|max_rules|max_conditions|min_rows|monotone|class_weight|costs|"
+    r"threshold|pos_label|method|target|test_size)=(['\"]?)([\w.+-]*\w)\2"
+)
+
 _length = 0  # of the status line that is shown
 
 
@@ -37,6 +43,17 @@ def _write(text, length):
     sys.stderr.write(text)
     sys.stderr.flush()
     _length = length
+
+
+def as_options(text):
+    """A message of the library with settings as they are typed here.
+
+    Examples
+    --------
+    >>> as_options("points='integer' needs form='points'; got max_rules=3.")
+    '--points integer needs --form points; got --max-rules 3.'
+    """
+    return SETTING.sub(lambda m: f"--{m[1].replace('_', '-')} {m[3]}", text)
 
 
 def wrapped(text, indent=""):

@@ -9,6 +9,8 @@ import textwrap
 from html import escape
 from typing import Any, ClassVar
 
+from defragtrees._utils.values import round_significant
+
 
 class Lines(str):
     """Text that a notebook shows line by line, or as the HTML that comes with it.
@@ -115,17 +117,6 @@ def signed(value: float) -> str:
     return f"+{text}" if value > 0 else text
 
 
-def round_to(value: float, digits: int = 3) -> float:
-    """Round a number to a few significant digits.
-
-    Examples
-    --------
-    >>> round_to(12.34567), round_to(86543.0)
-    (12.3, 86500.0)
-    """
-    return float(f"{value:.{digits}g}")
-
-
 def rounded(value: float, digits: int = 3) -> str:
     """Write a measured number for people: few digits, separators, no exponent.
 
@@ -136,7 +127,7 @@ def rounded(value: float, digits: int = 3) -> str:
     >>> rounded(1.5e-6), rounded(2.5e20), rounded(float("nan"))
     ('1.5e-06', '2.5e+20', 'nan')
     """
-    value = round_to(value, digits)
+    value = round_significant(value, digits)
     if not 1e-4 <= abs(value) < 1e15:
         return number(value)
     whole, point, rest = number(value).partition(".")

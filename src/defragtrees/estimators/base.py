@@ -21,13 +21,13 @@ from defragtrees.data.evaluation import (
     predict_encoded,
 )
 from defragtrees.data.sources import TableSource, open_source
-from defragtrees.data.store import read_store, read_store_like
+from defragtrees.data.store import read_store, read_store_like, row_keys
 from defragtrees.ensembles.black_box import AskedForest, ask_model, rows_by_content
 from defragtrees.ensembles.forest import Forest
 from defragtrees.ensembles.opening import Unreadable, described_forest, fitted_forest
+from defragtrees.errors import UnsupportedModelError
 from defragtrees.estimators.inputs import (
     check_columns,
-    check_task,
     fit_model,
     make_generator,
     one_seed,
@@ -232,7 +232,11 @@ class Simplifier(BaseEstimator, ABC):
         evaluation = self._stored_evaluation(store)
         self.training_: dict[str, float] = evaluation.scores(self.rules_)
         self.__dict__.pop("validation_", None)
+        self._validation_keys: Any = None
         if unseen is not None:
+            if unseen.table is not None:  # a report says if it has the same rows
+                table = unseen.table
+                self._validation_keys = row_keys(table.X, table.targets["labels"])
             evaluation = self._stored_evaluation(unseen)
             self.validation_: dict[str, float] = evaluation.scores(self.rules_)
             self._validation_rows = (
@@ -533,7 +537,19 @@ class Simplifier(BaseEstimator, ABC):
 
     def _check_forest(self, forest):
         """Raise if the model or the settings do not suit the method."""
-        check_task(self, forest)
+        own, other = make_outcome(self._task), forest.outcome
+        if other.task != own.task:
+            name = type(self).__name__
+            raise ValueError(
+                f"{name} needs a model for {own.task}; this one is for {other.task}. "
+                f"Use {name.replace(own.estimator_suffix, other.estimator_suffix)}."
+            )
+        n_outputs = len(forest.base)
+        if not other.n_classes and n_outputs > 1 and isinstance(forest.link, str):
+            raise UnsupportedModelError(
+                "A model with one output is needed; this one has "
+                f"{n_outputs}. Fit one model per output, and simplify one at a time."
+            )
         return ()
 
     def _count_rows(self, store, is_sample):

@@ -24,6 +24,7 @@ import numpy as np
 
 from defragtrees._utils import formatting as render
 from defragtrees._utils.optional import require
+from defragtrees._utils.values import round_significant
 from defragtrees.ensembles.predictions import better_order, read_model
 from defragtrees.outcomes.tests import (
     beyond_p,
@@ -708,7 +709,7 @@ def _of_numbers(kind, about, then, now, p, **place):
 def _number_text(scale, value):
     """A value of a column without its unit: a date, or a number that is rounded."""
     if scale.kind is None:
-        return render.grouped(render.round_to(value, 6))
+        return render.grouped(round_significant(value, 6))
     return scale.number(value)
 
 

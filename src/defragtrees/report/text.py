@@ -13,6 +13,7 @@ from typing import Any
 
 from defragtrees._utils import formatting as render
 from defragtrees._utils.formatting import true_minus
+from defragtrees._utils.values import round_significant
 from defragtrees.plots.picture import RIGHT_TO_LEFT
 from defragtrees.rules.labels import PLAIN
 
@@ -188,7 +189,7 @@ def value_text(value, categories=None, digits=6, scale=PLAIN):
     if categories is None and scale.kind is not None:
         return scale.number(value)
     if categories is None:
-        return true_minus(render.grouped(render.round_to(value, digits)))
+        return true_minus(render.grouped(round_significant(value, digits)))
     return str(categories[int(value)]) if value < len(categories) else "another value"
 
 

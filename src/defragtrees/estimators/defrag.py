@@ -223,7 +223,7 @@ class _Defrag(Simplifier):
             return None
         if self.max_rules == "auto":
             candidates = path.by_conditions or path.by_rules
-            return shortest_model(candidates, rows.sample_weight)
+            return shortest_model(candidates, rows.mean_weight)
         return best_model(path.by_rules)
 
     def _divided(self, problem, rng):

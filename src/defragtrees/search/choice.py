@@ -19,7 +19,7 @@ def leave_one_out_losses(rows, rules, decision=None):
     of the class.
     """
     held = rows.matches([rule.conditions for rule in rules.rules])
-    observed, weight = rows.observed, rows.sample_weight
+    observed, weight = rows.observed, rows.mean_weight
     predicted = rows.outcome.reported(rules, held).reshape(observed.shape)
     if rules.is_exclusive:
         group = held.argmax(axis=1)
@@ -47,7 +47,7 @@ def contradictions(rows, rules):
     costs = cost_matrix(rules)
     by_class = rows.observed @ (costs / costs.max())
     paid = by_class[np.arange(len(held)), rules.predict_codes(held)]
-    inside = rows.sample_weight[:, None] * held[:, :-1]
+    inside = rows.mean_weight[:, None] * held[:, :-1]
     best = (inside.T @ by_class).min(axis=1)
     apart = np.abs(inside.T @ paid - best) / np.maximum(inside.sum(axis=0), 1e-300)
     return np.round(apart, 9)

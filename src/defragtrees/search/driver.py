@@ -146,11 +146,11 @@ def _best_of_each(candidates, size):
 
 def _scaled_outputs(rows, settings):
     """What rules imitate, on the scale of the search; weights; and probabilities."""
-    if settings.decision is None:
-        return rows.outputs, rows.sample_weight, None
-    outputs, weight = rows.outputs, rows.sample_weight
-    probabilities, weight = settings.decision.emphasise(outputs, weight)
-    return rows.outcome.search_target(probabilities), weight, probabilities
+    outputs, weight, probabilities = rows.outputs, rows.mean_weight, None
+    if settings.decision is not None:
+        probabilities, weight = settings.decision.emphasise(outputs, weight)
+        outputs = probabilities
+    return rows.outcome.search_target(outputs), weight, probabilities
 
 
 def rule_losses(rows, settings):
@@ -481,7 +481,7 @@ def count_found(path, blank, store, settings, scoring, rows):
     that violate a limit on all rows are dropped, or lose a rule. Of models of one size,
     the best on `rows`, a Problem, is kept.
     """
-    limits, weight, form = settings.limits, rows.sample_weight, blank._form
+    limits, weight, form = settings.limits, rows.mean_weight, blank._form
     # If only the class counts, models are compared by the cost of their classes.
     decision = settings.decision if settings.criterion == "error" else None
     count = partial(

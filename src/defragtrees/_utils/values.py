@@ -75,7 +75,9 @@ def shown(value):
 
 
 def round_significant(value, n_digits=12):
-    """A number without its last digits, which depend on where shards were cut.
+    """A number rounded to so many significant digits.
+
+    The last digits of a sum depend on where shards were cut; 12 do not.
 
     Examples
     --------

@@ -9,6 +9,8 @@ import scipy  # whose modules are imported on first use
 # Prior rows that shrink the points of a rule towards zero. For classes z² of a 95 %
 # interval, as for the rates of a list; for numbers one, as the residuals vary at most
 # as much as the points.
+from defragtrees._utils.values import round_significant
+
 PRIOR_ROWS = 3.84
 PRIOR_ROWS_OF_NUMBERS = 1.0
 MOST_COUNTED = 12  # with so many rules all patterns are counted, else those that occur
@@ -324,4 +326,4 @@ def short_unit(value):
     >>> short_unit(0.123456)
     0.123
     """
-    return float(f"{value:.3g}")
+    return round_significant(value, 3)

@@ -204,7 +204,7 @@ def lengths_picture(rules):
     return Picture(Axis("rule"), Axis("conditions"), (curve,))
 
 
-def write_lengths(page):
+def rule_lengths(page):
     picture = lengths_picture(page.summary.rules)
     return {"picture": page.draw("lengths", picture)}
 
@@ -230,18 +230,18 @@ def test_picture(add, stumps):
 
 
 def test_section_of_the_report(stumps, monkeypatch, call, tmp_path, data):
-    files = {"lengths.html.j2": LENGTHS}
+    files = {"rule_lengths.html.j2": LENGTHS}
     monkeypatch.setattr(
         "defragtrees.report.page.read_template",
         lambda file: files.get(file) or read_template(file),
     )
-    line = Section("lengths", "Lengths", "How long the rules are", write_lengths)
+    line = Section(rule_lengths, "Lengths", "How long the rules are")
     monkeypatch.setattr(sections, "SECTIONS", (*SECTIONS, line))
     page = write_report(tmp_path / "a.html", simplify(Stump(0.5), X), X, Y)
     path = tmp_path / "model.stump"
     path.write_text("stump 0.5")
     call("report", path, data, "--target", "answer", "--out", tmp_path / "b.html")
     for text in (page.read_text("utf-8"), (tmp_path / "b.html").read_text("utf-8")):
-        assert '<li><a href="#lengths">Lengths</a></li>' in text
+        assert '<li><a href="#rule_lengths">Lengths</a></li>' in text
         assert "<p>Short rules.</p>" in text
-        assert re.search(r'id="lengths".*?<svg', text, re.DOTALL)
+        assert re.search(r'id="rule_lengths".*?<svg', text, re.DOTALL)

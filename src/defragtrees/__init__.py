@@ -11,8 +11,7 @@ if TYPE_CHECKING:
     from defragtrees import metrics as metrics
     from defragtrees import plots as plots
     from defragtrees._api import load, simplify
-    from defragtrees._compare import Comparison, compare
-    from defragtrees._path import RulePath, simplify_path
+    from defragtrees._compare import Comparison, RulePath, compare, simplify_path
     from defragtrees.ensembles.forest import Forest, Tree
     from defragtrees.ensembles.readers import read_forest
     from defragtrees.errors import (
@@ -62,12 +61,11 @@ __all__ = [
 
 # Each name is loaded on first use, so that importing the package is fast.
 NAMES = {
-    "_compare": ("Comparison", "compare"),
+    "_compare": ("Comparison", "RulePath", "compare", "simplify_path"),
     "rules.diff": ("diff",),
     "errors": ("MissingPackageError", "ModelFileError", "UnsupportedModelError"),
     "ensembles.forest": ("Forest", "Tree"),
     "estimators.defrag": ("DefragClassifier", "DefragRegressor"),
-    "_path": ("RulePath", "simplify_path"),
     "ensembles.readers": ("read_forest",),
     "report": ("write_report",),
     "rules.conditions": ("Condition", "Rule"),

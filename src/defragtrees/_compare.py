@@ -1,13 +1,13 @@
-"""compare: fit several methods to one model and measure them on the same rows."""
+"""compare and simplify_path: several fits to one model, measured on the same rows."""
 
 import itertools
 import math
 import numbers
 import time
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,18 +21,28 @@ from sklearn.utils.validation import (
 )
 
 from defragtrees import plots
+from defragtrees._api import check_names
 from defragtrees._utils import formatting as render
 from defragtrees._utils.optional import require
 from defragtrees._utils.progress import Progress, part, parts, watch
-from defragtrees._utils.types import Column, Rows
+from defragtrees._utils.types import Column, Floats, Rows
+from defragtrees.data.evaluation import decided_alike, rule_scores
 from defragtrees.estimators import METHODS, compared_methods, estimator_for
-from defragtrees.estimators.base import Simplifier
+from defragtrees.estimators.base import Simplifier, open_validation
+from defragtrees.estimators.defrag import DefragClassifier
 from defragtrees.estimators.inputs import one_seed, open_model
 from defragtrees.metrics.resampling import rule_stability
-from defragtrees.outcomes import make_outcome
-from defragtrees.outcomes.decision import Decision, make_decision, threshold_costs
+from defragtrees.metrics.rulesets import trade_off_scores
+from defragtrees.outcomes import MEASURES, make_outcome
+from defragtrees.outcomes.decision import (
+    Decision,
+    cost_matrix,
+    make_decision,
+    threshold_costs,
+)
+from defragtrees.rules.model import RuleModel
 from defragtrees.rules.text import MAYBE_TRAINED
-from defragtrees.tables import check_weight, take_rows
+from defragtrees.tables import check_weight, one_column, take_rows
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -49,6 +59,7 @@ STABILITY = {
 SAME = ("predictions", "features", "cuts")  # compared between two refits
 SIZES = ("n_rules", "n_conditions", "mean_conditions")
 RATES = ("error", "fidelity", "coverage", "overlap")
+N_GROUPS = 50  # groups of rows of the jackknife
 
 
 def compare(
@@ -136,30 +147,44 @@ def compare(
     sizes = _budgets(budgets)
     if n_resamples and n_resamples < 2:
         raise ValueError(f"n_resamples must be 0 or at least 2; got {n_resamples!r}.")
-    rows = _checked(X, y, sample_weight, forest, n_resamples, chosen)
+    if y is None:
+        raise ValueError("compare needs y, to measure errors; got None. Pass y.")
+    matrix = forest.encode(X)
+    labels = forest.outcome.read(y, len(matrix))
+    check_consistent_length(matrix, sample_weight)
+    if sample_weight is not None:
+        sample_weight = check_weight(sample_weight, len(matrix))
+    decision = _decision(chosen, forest.outcome, forest.outcome.encode(labels))
+    rows = _Rows(X, labels, sample_weight, forest, n_resamples, decision)
     # One seed for all, so that no method depends on the others.
     seed = one_seed(random_state)
     splits = _splits(rows.y, forest.outcome, test_size, cv, seed)
-    model_scores = rows.model_scores(splits)
+    model_scores = _means([rows.model_scores(*split) for split in splits])
     shared = {"random_state": seed, "n_jobs": n_jobs}
     entries, estimators = [], {}
     runs = [*itertools.product(chosen, sizes), *((name, None) for name in others)]
     with Progress("methods", 1) as bar, watch(bar) if verbose else nullcontext():
         for name, budget in parts(runs):
-            if name in chosen:
-                estimator, is_given = chosen[name]
-                settings = _settings(estimator, shared, is_given)
-                entry, fitted = _measured(estimator, settings, budget, rows, splits)
-                if fitted is not None:
+            more = {}
+            try:
+                if name in chosen:
+                    estimator, is_given = chosen[name]
+                    settings = _settings(estimator, is_given, shared, budget)
+                    fitted, scores = _fitted(estimator, settings, rows, splits)
                     estimators[name, budget] = fitted
-            else:
-                entry = _measured_other(others[name], rows, splits)
-            entries.append({"method": name, "budget": budget, **entry})
-    error = model_scores.pop("error")
+                else:
+                    more = {"is_fitted": _is_fitted(others[name])}
+                    scores = [_other_scores(others[name], rows, *s) for s in splits]
+                entry = _entry(scores)
+            # A failure of one method, its package or its solver does not stop others.
+            except Exception as error:
+                entry = _failed(error, forest.outcome)
+            entries.append({"method": name, "budget": budget, **entry, **more})
+    model_error = model_scores.pop("error")
     return Comparison(
         tuple(entries),
         estimators,
-        error,
+        model_error,
         len(splits),
         forest.task,
         model_scores,
@@ -272,31 +297,20 @@ class Comparison(render.Tabular):
             there, narrow=True, also=also
         )
 
-    def _measured(self, row, name):
+    def _measured(self, row, name, has_spread=True):
         value, apart = row.get(name, math.nan), row.get(f"{name}_std")
         if math.isnan(value):
             return ""
-        if name == "error":
-            outcome, error = make_outcome(self.task), value
-            value = outcome.shown_error(error)
-            apart = None if apart is None else outcome.shown_deviation(error, apart)
-        text = render.rounded(value)
-        if self.n_splits > 1 and apart is not None:
-            text += f" ± {render.rounded(apart, 2)}"
-        return text
+        apart = apart if has_spread and self.n_splits > 1 else None
+        return _with_spread(make_outcome(self.task), name, value, apart)
 
     def _notes(self):
-        error = make_outcome(self.task).shown_error(self.model_error)
-        scores = {"error": error, **self.model_scores}
-        measured = [
-            f"{head} {render.rounded(scores[name])}"
-            for name, head in self._shown().items()
-            if name in scores
-        ]
+        scores = {"error": self.model_error, **self.model_scores}
+        model = _model_note(make_outcome(self.task), self._shown(), scores)
         failed = [row for row in self.entries if row["failure"] is not None]
         fitted = [row["method"] for row in self.entries if row.get("is_fitted")]
         return [
-            f"model: {', '.join(measured)} ({MAYBE_TRAINED})",
+            f"{model} ({MAYBE_TRAINED})",
             *(f"{name}: already fitted ({MAYBE_TRAINED})" for name in fitted),
             *(f"{_label(row)} failed: {row['failure']}" for row in failed),
         ]
@@ -308,6 +322,25 @@ class Comparison(render.Tabular):
     def plot(self, ax: "Axes | None" = None) -> "Axes":
         """Plot error against number of rules, with a line for the model."""
         return plots.comparison(self, ax=ax)
+
+
+def _with_spread(outcome, name, value, spread):
+    """A measure for people, with its standard error or deviation unless it is None."""
+    if name == "error":
+        spread = None if spread is None else outcome.shown_deviation(value, spread)
+        value = outcome.shown_error(value)
+    text = render.rounded(value)
+    return text if spread is None else f"{text} ± {render.rounded(spread, 2)}"
+
+
+def _model_note(outcome, titles, scores):
+    """The measures of the model under the titles of a table."""
+    texts = [
+        f"{title} {_with_spread(outcome, name, scores[name], None)}"
+        for name, title in titles.items()
+        if name in scores
+    ]
+    return f"model: {', '.join(texts)}"
 
 
 def _label(row):
@@ -323,34 +356,21 @@ def _cell(row, name, write):
 
 def _budgets(budgets):
     """Check the budgets, and remove repeats."""
-    if budgets is None:
-        return (None,)
-    if isinstance(budgets, numbers.Integral):
+    if budgets is None or isinstance(budgets, numbers.Integral):
         budgets = (budgets,)
-    if isinstance(budgets, str) or not budgets:
+    wrong = [budgets]
+    if budgets and not isinstance(budgets, str):
+        wrong = [
+            budget
+            for budget in budgets
+            if budget is not None
+            and not (isinstance(budget, numbers.Integral) and budget >= 1)
+        ]
+    if wrong:
         raise ValueError(
-            f"budgets must be None or whole numbers from 1; got {budgets!r}."
+            f"budgets must be None or whole numbers from 1; got {wrong[0]!r}."
         )
-    for budget in budgets:
-        is_whole = isinstance(budget, numbers.Integral) and budget >= 1
-        if budget is not None and not is_whole:
-            raise ValueError(
-                f"budgets must be None or whole numbers from 1; got {budget!r}."
-            )
     return tuple(dict.fromkeys(budgets))
-
-
-def _checked(X, y, sample_weight, forest, n_resamples, chosen):
-    """Check the rows of a comparison."""
-    if y is None:
-        raise ValueError("compare needs y, to measure errors; got None. Pass y.")
-    matrix = forest.encode(X)
-    y = forest.outcome.read(y, len(matrix))
-    check_consistent_length(matrix, sample_weight)
-    decision = _decision(chosen, forest.outcome, forest.outcome.encode(y))
-    if sample_weight is not None:
-        sample_weight = check_weight(sample_weight, len(matrix))
-    return _Rows(X, y, sample_weight, forest, n_resamples, decision)
 
 
 @dataclass(frozen=True, eq=False)
@@ -367,11 +387,8 @@ class _Rows:
     def take(self, rows):
         return tuple(take_rows(v, rows) for v in (self.X, self.y, self.sample_weight))
 
-    def model_scores(self, splits):
-        """Error and all measures of the model, as means over the splits."""
-        return _means([self._model_scores(train, test) for train, test in splits])
-
-    def _model_scores(self, train, test):
+    def model_scores(self, train, test):
+        """Error and all measures of the model for the test rows."""
         X, _, weight = self.take(test)
         if self.sample_weight is not None and not (
             weight.sum() > 0 and self.sample_weight[train].sum() > 0
@@ -492,31 +509,26 @@ def _splits(y, outcome, test_size, cv, seed):
         return [train_test_split(rows, **settings)]
 
 
-def _settings(estimator, shared, is_given):
+def _settings(estimator, is_given, shared, budget):
     """The settings of an estimator; the user's own seed and threads are kept."""
     settings = estimator.get_params(deep=False)
     for name, value in shared.items():
         if not is_given or settings.get(name) is None:
             settings[name] = value
+    if budget is not None:
+        if "max_rules" not in settings:
+            raise ValueError(f"{type(estimator).__name__} has no max_rules.")
+        settings["max_rules"] = budget
     return settings
 
 
-def _measured(estimator, settings, budget, rows, splits):
-    """Means of all measures over the splits, or the error message."""
-    settings = {**settings, "model": rows.forest}
+def _fitted(estimator, settings, rows, splits):
+    """The estimator fitted on the last split, and its scores on each."""
     scores = []
-    try:
-        if budget is not None:
-            if "max_rules" not in settings:
-                raise ValueError(f"{type(estimator).__name__} has no max_rules.")
-            settings["max_rules"] = budget
-        for train, test in parts(splits):
-            fitted = type(estimator)(**settings)
-            scores.append(_scores(fitted, rows, train, test))
-    # A failure of one method, its package or its solver does not stop the others.
-    except Exception as error:
-        return _failed(error, rows.forest.outcome), None
-    return _entry(scores), fitted
+    for train, test in parts(splits):
+        fitted = type(estimator)(**settings | {"model": rows.forest})
+        scores.append(_scores(fitted, rows, train, test))
+    return fitted, scores
 
 
 def _entry(scores):
@@ -528,25 +540,18 @@ def _entry(scores):
     return {**entry, "failure": None}
 
 
-def _measured_other(other, rows, splits):
-    """The result of `_measured` for an estimator that is not a Simplifier."""
+def _is_fitted(other):
     try:
         check_is_fitted(other)
-        is_fitted = True
     except NotFittedError:
-        is_fitted = False
-    try:
-        scores = [_other_scores(other, is_fitted, rows, *split) for split in splits]
-    except Exception as error:
-        entry = _failed(error, rows.forest.outcome)
-    else:
-        entry = _entry(scores)
-    return {**entry, "is_fitted": is_fitted}
+        return False
+    return True
 
 
-def _other_scores(other, is_fitted, rows, train, test):
+def _other_scores(other, rows, train, test):
+    """The scores of an estimator of the user; one that is not fitted is fitted to y."""
     seconds = math.nan
-    if not is_fitted:
+    if not _is_fitted(other):
         X, y, weight = rows.take(train)
         other, begin, settings = clone(other), time.perf_counter(), {}
         if weight is not None and has_fit_parameter(other, "sample_weight"):
@@ -560,20 +565,16 @@ def _other_scores(other, is_fitted, rows, train, test):
         places = outcome.encode(np.asarray(other.classes_))
         probabilities = np.zeros((len(answers), outcome.n_classes))
         probabilities[:, places] = other.predict_proba(X)
-    sizes = dict.fromkeys([*SIZES, "coverage", "overlap"], math.nan)
+    # Of a tree the leaves are the rules, also as the last step of a pipeline.
+    last = other.steps[-1][1] if hasattr(other, "steps") else other
+    has_leaves = hasattr(last, "get_n_leaves")
     return {
-        **sizes,
-        "n_rules": _n_leaves(other),
+        **dict.fromkeys([*SIZES, "coverage", "overlap"], math.nan),
+        "n_rules": float(last.get_n_leaves()) if has_leaves else math.nan,
         "fidelity": outcome.fidelity(rows.forest.predict(X), answers, weight),
         **rows.scores(test, answers, probabilities),
         "seconds": seconds,
     }
-
-
-def _n_leaves(other):
-    """Number of leaves of a tree, also as the last step of a pipeline; else NaN."""
-    last = other.steps[-1][1] if hasattr(other, "steps") else other
-    return float(last.get_n_leaves()) if hasattr(last, "get_n_leaves") else math.nan
 
 
 def _failed(error, outcome):
@@ -616,3 +617,400 @@ def _scores(estimator, rows, train, test):
             **{f"same_{name}": getattr(measured, name) for name in SAME},
         }
     return scores
+
+
+# Rule lists of every length
+
+
+def simplify_path(
+    model: Any,
+    X: Rows,
+    y: Column | None = None,
+    sample_weight: Column | None = None,
+    *,
+    validation: tuple[Any, ...] | None = None,
+    test_size: float = 0.25,
+    choose_by: str | None = None,
+    random_state: Any = None,
+    **settings: Any,
+) -> "RulePath":
+    """Find the best rule list of every length, and measure each on held-out rows.
+
+    The lists are those of `simplify`, found on all rows. To score them, the search is
+    repeated without the held-out rows, which are taken from `validation` if given, else
+    from X.
+
+    Parameters
+    ----------
+    model : fitted model, path or Forest
+        The model to simplify.
+    X : array-like or data frame of shape (n_samples, n_features)
+        If the model was trained on these rows, its own error is too low; pass
+        `validation` for a fair comparison.
+    y : array-like of shape (n_samples,), optional
+        True values. Without y, errors are disagreement with the model.
+    sample_weight : array-like of shape (n_samples,), optional
+        Weight of each row; 1 by default.
+    validation : tuple (X, y) or (X, y, sample_weight), optional
+        Rows that the model was not trained on, in memory; see `simplify`.
+    test_size : float or int, default=0.25
+        Share or number of rows to hold out.
+    choose_by : str, optional
+        Measure by which a list is chosen: the shortest within one standard error of the
+        best. "error" or, with y, "auc", "average_precision", "log_loss", "brier",
+        "precision", "recall" or "expected_cost" for classes, "rmse", "mae" or "r2" for
+        numbers. By default the list that `simplify` returns is chosen.
+    random_state : int, Generator or None, default=None
+        Seed of the search and of the split.
+    **settings
+        Settings of `DefragClassifier` or `DefragRegressor`, such as `max_rules`.
+
+    Returns
+    -------
+    RulePath
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> model = RandomForestClassifier(random_state=0).fit(X, y)
+    >>> path = simplify_path(model, X, y, max_rules=4, random_state=0)
+    >>> [point.n_rules for point in path.points]
+    [1, 2, 3, 4]
+    >>> by_log_loss = simplify_path(model, X, y, max_rules=4, random_state=0,
+    ...                             choose_by="log_loss")
+    >>> by_log_loss.chosen_by, by_log_loss.rules.n_rules
+    ('log_loss', 4)
+    """
+    check_names(settings, [f.name for f in fields(DefragClassifier)], "simplify_path")
+    seed = one_seed(random_state)
+    y = None if y is None else one_column(y)
+    rows = X, y, sample_weight
+    check_consistent_length(*rows)
+    divided: Any = rows if validation is None else _validation_rows(validation)
+    places = np.arange(len(divided[0]))
+    train, test = train_test_split(places, test_size=test_size, random_state=seed)
+    kept, held_out = (
+        tuple(take_rows(column, places) for column in divided)
+        for places in (train, test)
+    )
+    limit, verbose = settings.get("max_calls"), settings.get("verbose", 0)
+    n_reserved = 0 if validation is None else len(places)
+    forest = open_model(model, X, y, seed, limit, verbose, n_reserved)
+    _check_choice(choose_by or "error", forest.outcome, divided[1] is not None)
+    kind = estimator_for("defrag", forest.outcome)
+
+    def fitted(rows, validation):
+        simple = kind(forest, random_state=seed, **settings)
+        return simple._fit(forest, *rows, validation=validation)
+
+    with part(0.0, 0.5):
+        every = fitted(rows, validation)
+    with warnings.catch_warnings(), part(0.5, 1.0):
+        # These rules are only measured; the fit above gave the same warnings.
+        warnings.simplefilter("ignore")
+        partial = fitted(kept, None) if validation is None else fitted(rows, kept)
+    X, y, weight = held_out
+    y = None if y is None else partial.rules_.outcome.read(y)
+    path = _path(every, partial, X, y, weight, choose_by)
+    path = replace(path, is_new=validation is not None)
+    if choose_by is not None:
+        return path
+    same = (i for i, p in enumerate(path.points) if p.rules == every.rules_)
+    return replace(path, chosen=next(same), chosen_by=None)
+
+
+@dataclass(frozen=True, eq=False)
+class RulePath(render.Tabular):
+    """Rule lists of every length with their scores, the result of `simplify_path`.
+
+    Parameters
+    ----------
+    points : tuple of PathPoint
+        Sorted by number of rules, then by number of conditions.
+    chosen : int
+        Index of the chosen list.
+    model_error : float
+        Error of the model on the same rows; 0 if errors are against the model.
+    is_against_y : bool, default=True
+        Whether errors are against y, not against the model.
+    chosen_by : str or None, default="error"
+        The measure by which the list was chosen; None if `simplify` chose it.
+    model_measures : dict from str to float
+        The other measures of the model on the same rows.
+    is_new : bool, default=False
+        Whether the rows are those of `validation`, unknown to the model.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> from defragtrees import simplify_path
+    >>> X, y = load_iris(return_X_y=True)
+    >>> forest = RandomForestClassifier(10, random_state=0).fit(X, y)
+    >>> path = simplify_path(forest, X, y, max_rules=3, random_state=0)
+    >>> [row["n_rules"] for row in path.rows()], path.rules.n_rules
+    ([1, 2, 3], 3)
+    >>> path.plot().get_xlabel()
+    'number of rules'
+    """
+
+    points: "tuple[PathPoint, ...]"
+    chosen: int
+    model_error: float
+    is_against_y: bool = True
+    chosen_by: str | None = "error"
+    model_measures: dict[str, float] = field(default_factory=dict)
+    is_new: bool = False
+
+    @property
+    def rules(self) -> RuleModel:
+        """The chosen list."""
+        return self.points[self.chosen].rules
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return one dict per list; `n_conditions` is the total of all rules."""
+        return [
+            {
+                "n_rules": point.n_rules,
+                "n_conditions": point.rules.n_conditions,
+                "error": point.error,
+                "standard_error": point.standard_error,
+                "fidelity": point.fidelity,
+                "coverage": point.coverage,
+                "overlap": point.overlap,
+                **point.measures,
+                **{f"{k}_standard_error": v for k, v in point.measure_errors.items()},
+                "chosen": i == self.chosen,
+            }
+            for i, point in enumerate(self.points)
+        ]
+
+    def _shown(self):
+        """The measures in the table, from name to heading."""
+        there = self.points[0].measures if self.points else ()
+        outcome = self.rules.outcome
+        shown = outcome.view.measure_titles(there, narrow=True, also=self.chosen_by)
+        if "error" in shown or self.chosen_by in (None, "error"):
+            # In the first place; that of numbers is shown in their unit.
+            heading = shown.pop("rmse", "error" if outcome.n_classes else "RMSE")
+            shown = {"error": heading, **shown} | {"error": heading}
+        return shown
+
+    def _cells(self):
+        shown = self._shown()
+        spreads, outcome = {"error": "standard_error"}, self.rules.outcome
+        lines = []
+        for row in self.rows():
+            line = [f"{row['n_rules']}{' *' if row['chosen'] else ''}"]
+            line.append(f"{row['n_conditions']}")
+            for name in shown:
+                value = row[name]
+                spread = row.get(spreads.get(name, f"{name}_standard_error"))
+                line.append(_with_spread(outcome, name, value, spread))
+            line += [f"{row['fidelity']:.3f}", render.share(row["coverage"])]
+            lines.append(line)
+        header = ["rules", "conditions", *shown.values(), "fidelity", "coverage"]
+        return header, lines
+
+    def _notes(self):
+        scores = {"error": self.model_error, **self.model_measures}
+        model = _model_note(self.rules.outcome, self._shown(), scores)
+        is_fair = self.is_new or not self.is_against_y
+        note = "" if is_fair else f" ({MAYBE_TRAINED})"
+        chosen = "returned by simplify"
+        if self.chosen_by is not None:
+            chosen = f"chosen by {self.chosen_by}: "
+            chosen += "the shortest within one standard error of the best"
+        return [f"* {chosen}", f"{model}{note}"]
+
+    def __repr__(self) -> str:
+        return (
+            f"<RulePath: {len(self.points)} lists, {self.rules.n_rules} rules chosen>"
+        )
+
+    def plot(self, ax: "Axes | None" = None) -> "Axes":
+        """Plot error against number of rules; returns the Axes."""
+        return plots.trade_off(self, ax=ax)
+
+
+@dataclass(frozen=True, eq=False)
+class PathPoint:
+    """A rule list of a path and its scores on the held-out rows.
+
+    Parameters
+    ----------
+    rules : RuleModel
+    error : float
+        Error against y, or against the model without y.
+    standard_error : float
+        Standard error of `error`.
+    fidelity, coverage, overlap : float
+        As in `evaluate`.
+    measures : dict from str to float
+        The other measures of `evaluate`; empty without y.
+    measure_errors : dict from str to float
+        Standard error of the measure by which the list is chosen.
+    """
+
+    rules: RuleModel
+    error: float
+    standard_error: float
+    fidelity: float
+    coverage: float
+    overlap: float
+    measures: dict[str, float] = field(default_factory=dict)
+    measure_errors: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def n_rules(self) -> int:
+        """Number of rules, including the default rule."""
+        return self.rules.n_rules
+
+
+def measure_path(
+    lists: Iterable[RuleModel],
+    matrix: Floats,
+    expected: Column,
+    answers: Column,
+    sample_weight: Column | None = None,
+    is_against_y: bool = False,
+) -> "tuple[PathPoint, ...]":
+    """Measure each rule model on encoded rows, as a PathPoint.
+
+    The arguments are those of `metrics.rulesets.trade_off_scores`. All measures are
+    added if `expected` is y (`is_against_y`).
+    """
+    rows = matrix, expected, answers, sample_weight
+    points = []
+    for rules in lists:
+        point = PathPoint(rules, **trade_off_scores(rules, *rows))
+        if is_against_y:
+            scores = _scorer(rules, matrix, expected)(sample_weight)
+            point = replace(point, measures=rules.outcome.measured(scores))
+        points.append(point)
+    return tuple(points)
+
+
+def _validation_rows(validation):
+    """X, y and weights of `validation`, which must be in memory."""
+    source = open_validation(validation)
+    if not source.is_in_memory:
+        raise TypeError(
+            "simplify_path needs the rows of validation in memory, to split them; got "
+            f"{type(validation[0]).__name__}. Pass a table."
+        )
+    return source.X, one_column(source.y), source.sample_weight
+
+
+def _check_choice(choose_by, outcome, has_labels):
+    """Raise for a measure that is unknown, or that needs y if there is none."""
+    names = ["error", *(measure.name for measure in outcome.measures())]
+    if choose_by not in names:
+        raise ValueError(
+            f"choose_by must be one of {names!r} for this model; got {choose_by!r}."
+        )
+    if choose_by != "error" and not has_labels:
+        raise ValueError(
+            f"choose_by={choose_by!r} needs y; got None. Pass y, or use "
+            "choose_by='error', the disagreement with the model."
+        )
+
+
+def _path(every, partial, X, y, weight, choose_by):
+    """Make the RulePath of an estimator; `partial` was fitted without these rows."""
+    rules, forest = partial.rules_, partial.forest_
+    outcome, matrix = rules.outcome, rules._encode(X)
+    raw = forest.predict_raw_encoded(matrix)
+    answers = forest.predict_from_raw(raw)
+    expected = answers if y is None else y
+    shown = path_lists(every, every.rules_)
+    scored = [_alike(rules, every, partial) for rules in shown]
+    points = measure_path(scored, matrix, expected, answers, weight, y is not None)
+    choose_by = choose_by or "error"
+    if choose_by != "error":
+        points = _with_errors(points, matrix, y, weight, choose_by)
+    points = tuple(
+        replace(point, rules=one) for point, one in zip(points, shown, strict=True)
+    )
+    chosen = _chosen(points, choose_by)
+    probabilities = outcome.probabilities_of(forest, raw)
+    decided = outcome.encode_any(answers)
+    decided = outcome.decode(decided_alike(rules, decided, probabilities))
+    error = 0.0 if y is None else outcome.error(y, decided, weight)
+    measures = {}
+    if y is not None:
+        measures = outcome.measure(
+            y, decided, weight, probabilities, cost_matrix(rules)
+        )
+    return RulePath(points, chosen, error, y is not None, choose_by, measures)
+
+
+def path_lists(simple, rules):
+    """The lists that an estimator kept, and its rules, by length; empty without any."""
+    lists = list(getattr(simple, "path_", {}).values())
+    if lists and rules not in lists:
+        lists.append(rules)
+    return sorted(lists, key=lambda rules: (rules.n_rules, rules.n_conditions))
+
+
+def _alike(rules, every, partial):
+    """The list of `partial` with as many rules, or conditions, as one of `every`."""
+    if every.path_.get(rules.n_rules) == rules:
+        return partial.path_[max(n for n in partial.path_ if n <= rules.n_rules)]
+    shorter = partial.path_by_conditions_
+    return shorter[max(n for n in shorter if n <= rules.n_conditions)]
+
+
+def _chosen(points, choose_by):
+    """Index of the shortest list within one standard error of the best."""
+    if choose_by == "error":
+        losses = [point.error for point in points]
+        spreads = [point.standard_error for point in points]
+    else:
+        sign = -1.0 if MEASURES[choose_by].is_larger_better else 1.0
+        losses = [sign * point.measures[choose_by] for point in points]
+        spreads = [point.measure_errors[choose_by] for point in points]
+    if any(math.isnan(loss) for loss in losses):
+        raise ValueError(
+            f"choose_by={choose_by!r} needs held-out rows of at least two classes; got "
+            "one. Pass more rows, or a larger test_size."
+        )
+    best = int(np.argmin(losses))
+    limit = losses[best] + spreads[best]
+    return next(i for i, loss in enumerate(losses) if loss <= limit)
+
+
+def _scorer(rules, matrix, y):
+    """A function from weights to the scores of the rules on these rows."""
+    outcome = rules.outcome
+    predicted = outcome.encode_any(rules._form.predict(rules._covers(matrix)))
+    held, labels = rules._covers(matrix), outcome.encode_any(y)
+
+    def scores(weight):
+        weight = np.ones(len(matrix)) if weight is None else np.asarray(weight, float)
+        return rule_scores(rules, held, predicted, labels, weight)
+
+    return scores
+
+
+def _with_errors(points, matrix, y, weight, name):
+    """Add the standard error of a measure, by a jackknife over groups of rows.
+
+    Rows were split at random, so groups can be made by row number.
+    """
+    weight = np.ones(len(matrix)) if weight is None else weight
+    n_groups = min(N_GROUPS, len(matrix))
+    group = np.arange(len(matrix)) % n_groups
+    again = []
+    for point in points:
+        scores = _scorer(point.rules, matrix, y)
+        parts = (scores(weight * (group != g)) for g in range(n_groups))
+        values = [MEASURES[name].of(part) for part in parts]
+        # A class may be missing without some rows.
+        values = [value for value in values if not math.isnan(value)]
+        variance = np.var(values) * (n_groups - 1) if values else 0.0
+        error = {name: math.sqrt(variance)}
+        again.append(replace(point, measure_errors=error))
+    return tuple(again)

@@ -194,8 +194,11 @@ def check_length(n_rows: int, n_values: int, role: str) -> None:
         )
 
 
-def check_weight(sample_weight: Any, n_rows: int) -> Floats:
-    """Check weights, one finite number >= 0 per row, as float64; ones by default."""
+def check_weight(sample_weight: Any, n_rows: int, is_relative: bool = True) -> Floats:
+    """Check weights, one finite number >= 0 per row, as float64; ones by default.
+
+    They are returned in a unit of their own, or as they are if not `is_relative`.
+    """
     if sample_weight is None:
         return np.ones(n_rows)
     reject_mask(sample_weight, "sample_weight")
@@ -209,7 +212,7 @@ def check_weight(sample_weight: Any, n_rows: int) -> Floats:
         )
     if not (np.isfinite(weight).all() and (weight >= 0).all()):
         raise ValueError("sample_weight must hold finite numbers from 0.")
-    return relative_weight(weight)
+    return relative_weight(weight) if is_relative else weight
 
 
 def relative_weight(weight):
@@ -571,7 +574,7 @@ def is_missing(value):
 
 
 @dataclass(frozen=True)
-class Column:
+class ColumnValues:
     """One column: float64 `numbers`, or a list of `values`, or `codes` of `values`.
 
     A code of -1 is a missing value. `is_declared` means that the values are the user's
@@ -750,16 +753,18 @@ class Pandas:
 
     @staticmethod
     def read(column, name):
-        """A column as a `Column`."""
+        """A column as a `ColumnValues`."""
         dtype = column.dtype
         if str(dtype) == "category":
             labels = column.cat.categories.tolist()
             codes = column.cat.codes.to_numpy()
-            return Column(name, values=labels, codes=codes, is_declared=True)
+            return ColumnValues(name, values=labels, codes=codes, is_declared=True)
         _reject_kind(dtype.kind, name, dtype)
         if dtype.kind in NUMBER_KINDS:
-            return Column(name, column.to_numpy(dtype=np.float64, na_value=np.nan))
-        return Column(name, values=column.to_list())
+            return ColumnValues(
+                name, column.to_numpy(dtype=np.float64, na_value=np.nan)
+            )
+        return ColumnValues(name, values=column.to_list())
 
     @staticmethod
     def days_kind(column):
@@ -840,7 +845,7 @@ class Polars:
 
     @staticmethod
     def read(column, name):
-        """A column as a `Column`."""
+        """A column as a `ColumnValues`."""
         kind = _polars_type(column)
         if kind in ("Categorical", "Enum"):
             is_declared = kind == "Enum"
@@ -855,12 +860,14 @@ class Polars:
             ours[codes] = np.arange(len(codes))
             theirs = column.to_physical().cast(int).fill_null(-1).to_numpy()
             codes = ours[theirs]
-            return Column(name, values=values, codes=codes, is_declared=is_declared)
+            return ColumnValues(
+                name, values=values, codes=codes, is_declared=is_declared
+            )
         if kind in POLARS_KINDS:
             _reject_kind("M", name, column.dtype)
         if column.dtype.is_numeric() or kind == "Boolean":
-            return Column(name, column.cast(float).to_numpy())
-        return Column(name, values=column.to_list())
+            return ColumnValues(name, column.cast(float).to_numpy())
+        return ColumnValues(name, values=column.to_list())
 
     @staticmethod
     def days_kind(column):
@@ -978,14 +985,14 @@ def _array_column(column, name, labels, has_categories):
     """One column of an array; `labels` are its categories, None if it is numeric."""
     _reject_kind(column.dtype.kind, name, column.dtype)
     if column.dtype.kind in NUMBER_KINDS:
-        return Column(name, column.astype(np.float64))
+        return ColumnValues(name, column.astype(np.float64))
     if column.dtype.kind in "US" and labels is None and has_categories:
         # numpy converts numbers to text if there is text in another column.
         try:
-            return Column(name, column.astype(np.float64))
+            return ColumnValues(name, column.astype(np.float64))
         except ValueError:
             pass
-    return Column(name, values=column.tolist())
+    return ColumnValues(name, values=column.tolist())
 
 
 def _reject_kind(kind, name, dtype):

@@ -30,11 +30,10 @@ from pathlib import Path
 from defragtrees.cli.data import DataFile
 from defragtrees.cli.inputs import load
 from defragtrees.cli.options import Inputs
-from defragtrees.cli.output import Silent
 folder = Path({folder!r})
 tracemalloc.start()
 data = DataFile(folder / "long.parquet")
-loaded = load(Inputs(folder / "long.txt", data, "y"), Silent)
+loaded = load(Inputs(folder / "long.txt", data, "y"))
 print(tracemalloc.get_traced_memory()[1], pyarrow.default_memory_pool().max_memory())
 """
 

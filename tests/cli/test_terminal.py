@@ -7,10 +7,9 @@ import click
 import pytest
 
 from defragtrees import Condition, Rule, RuleList
-from defragtrees.cli import _status
 from defragtrees.cli.group import run
 from defragtrees.cli.output import Bar, rules_text
-from defragtrees.cli.tables import table, wrapped
+from defragtrees.cli.terminal import clear_status, table, wrapped
 
 IRIS = (
     "{xgboost.json} {iris.csv} --target species --classes setosa,versicolor,virginica"
@@ -112,8 +111,8 @@ def test_only_the_class_of_interest_has_a_colour():
 def test_the_status_line_is_there_at_once_and_leaves_nothing(monkeypatch, capsys):
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     monkeypatch.setenv("COLUMNS", "9")
-    with Bar("simplifying", 1.0):
+    with Bar("simplifying"):
         assert capsys.readouterr().err == "\rsimplify"
     assert capsys.readouterr().err == "\r        \r"
-    _status.clear()
+    clear_status()
     assert capsys.readouterr().err == ""

@@ -232,7 +232,7 @@ def shop_and_iris(files, iris, folder):
 
 
 def test_a_plot_that_fails_leaves_the_history(call, iris, rules, tmp_path, monkeypatch):
-    from defragtrees.cli import watch
+    from defragtrees.cli import output
 
     def fail(*given):
         raise OSError(28, "No space left on device", "trend.png")
@@ -241,7 +241,7 @@ def test_a_plot_that_fails_leaves_the_history(call, iris, rules, tmp_path, monke
     line = ("watch", rules("xgboost.json"), iris, "--history", history)
     assert call(*line).code == 0
     before = history.read_bytes()
-    monkeypatch.setattr(watch, "save_plot", fail)
+    monkeypatch.setattr(output, "save_plot", fail)
     done = call(*line, "--plot", tmp_path / "trend.png")
     assert done.code == 2
     assert history.read_bytes() == before

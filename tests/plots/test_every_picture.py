@@ -10,8 +10,7 @@ from matplotlib import cbook, pyplot
 from matplotlib.text import Text
 
 from defragtrees import find_segments, plots
-from defragtrees._compare import Comparison
-from defragtrees._path import PathPoint, RulePath
+from defragtrees._compare import Comparison, PathPoint, RulePath
 from defragtrees.errors import MissingPackageError
 from defragtrees.paper.loop import Step
 from defragtrees.rules import RuleList

@@ -9,8 +9,7 @@ from sklearn.datasets import load_iris
 from sklearn.ensemble import RandomForestClassifier
 
 from defragtrees import metrics, plots
-from defragtrees._compare import Comparison
-from defragtrees._path import PathPoint, RulePath
+from defragtrees._compare import Comparison, PathPoint, RulePath
 from defragtrees.estimators.defrag import DefragClassifier
 from defragtrees.paper.estimator import FABRulesClassifier
 from defragtrees.paper.loop import Step

@@ -12,8 +12,7 @@ import pytest
 from matplotlib.text import Text
 
 from defragtrees import plots
-from defragtrees._compare import Comparison
-from defragtrees._path import PathPoint, RulePath
+from defragtrees._compare import Comparison, PathPoint, RulePath
 from defragtrees.rules import RuleList, Scorecard
 from defragtrees.rules.conditions import Condition, Rule
 

@@ -15,9 +15,9 @@ from defragtrees._utils import formatting as render
 from defragtrees._utils.formatting import count, true_minus
 from defragtrees.ensembles.forest import Forest
 from defragtrees.outcomes.intervals import wilson_interval
-from defragtrees.report import page_data
 from defragtrees.report.page import write_report
-from defragtrees.report.page_data import draw_sample
+from defragtrees.report.sections import for_all as page_data
+from defragtrees.report.sections.for_all import draw_sample
 from defragtrees.report.summary import summarize
 from defragtrees.report.text import (
     amount,

@@ -4,8 +4,8 @@ import dataclasses
 import re
 from html import unescape
 
-from defragtrees.report.names import condition_parts
 from defragtrees.report.summary import summarize
+from defragtrees.report.text import condition_parts
 from defragtrees.rules import RuleList
 from defragtrees.rules.conditions import Condition, Rule
 from tests.report.cases import cells, loans, numbers, weather, written

@@ -8,7 +8,7 @@ import pytest
 from sklearn.ensemble import RandomForestClassifier
 
 from defragtrees import simplify
-from defragtrees.report.sections.measures import MOST_BORDERS, cost_picture
+from defragtrees.report.sections.for_analysts import MOST_BORDERS, cost_picture
 from defragtrees.report.summary import CostCurve, cost_curve, summarize
 from defragtrees.report.text import amount
 from tests.report.cases import cells, numbers, weather, written
@@ -130,7 +130,8 @@ def test_with_costs_the_trade_off_shows_them_and_equal_sizes_once():
     assert "Mean cost" in table
     shown = [line[2:5] for line in cells(table)]
     assert shown[-1][0] == amount(summary.scores["expected_cost"])
-    assert summary.trade_off.model_cost == summary.scores["model_expected_cost"]
+    measures = summary.trade_off.model_measures
+    assert measures["expected_cost"] == summary.scores["model_expected_cost"]
     # The same list under another number of rules is no other line.
     first, *others = simple.path_.values()
     simple.path_ = {1: first, 2: first, 3: others[-1]}

@@ -18,9 +18,9 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from defragtrees.report.model import model_words
-from defragtrees.report.names import condition_parts, cut, make_title, target_words
 from defragtrees.report.page import write_report
 from defragtrees.report.summary import summarize
+from defragtrees.report.text import condition_parts, cut, make_title, target_text
 from tests.report.cases import loans, named, numbers, weather
 
 
@@ -33,7 +33,7 @@ from tests.report.cases import loans, named, numbers, weather
     ],
 )
 def test_a_name_that_says_nothing_is_none(name, words):
-    assert target_words(name) == words
+    assert target_text(name) == words
 
 
 def test_a_title_names_what_is_predicted():

@@ -82,6 +82,6 @@ def test_a_given_path_is_shown_for_rules_alone():
     forest = RandomForestClassifier(10, random_state=0).fit(X, y)
     path = simplify_path(forest, X, y, max_rules=3, random_state=0)
     found = summarize(path.points[-1].rules, X, y, rule_path=path)
-    assert found.trade_off.shown == len(path.points) - 1
+    assert found.shown_size == len(path.points) - 1
     simple = simplify(forest, X, y, max_rules=3, random_state=0)
     assert summarize(simple.rules_, X, y).trade_off is None

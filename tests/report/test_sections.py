@@ -30,7 +30,7 @@ def test_a_section_is_a_function_a_template_and_one_line(tmp_path, monkeypatch):
         "defragtrees.report.page.read_template",
         lambda file: files.get(file) or read_template(file),
     )
-    line = Section("verdict", "Verdict", "The verdict", verdict)
+    line = Section(verdict, "Verdict", "The verdict")
     monkeypatch.setattr(sections, "SECTIONS", (*SECTIONS[:1], line, *SECTIONS[1:]))
     simple, X, y = weather()
     page = write_report(tmp_path / "page.html", simple, X, y).read_text("utf-8")

@@ -14,10 +14,10 @@ from defragtrees._version import __version__
 from defragtrees.ensembles.forest import Forest
 from defragtrees.paper import FABRulesClassifier
 from defragtrees.report.model import changed_settings, versions
-from defragtrees.report.names import condition_parts
 from defragtrees.report.page import write_report
-from defragtrees.report.sections.rows import shown_features
+from defragtrees.report.sections.for_analysts import shown_features
 from defragtrees.report.summary import summarize
+from defragtrees.report.text import condition_parts
 from defragtrees.rules import RuleList
 from defragtrees.rules.conditions import Condition, Rule
 from tests.report.cases import (
@@ -120,12 +120,12 @@ def test_the_path_of_the_simplifier_is_measured_on_the_rows():
     y = (X[:, 0] > 0).astype(int) + (X[:, 1] > 0)
     forest = RandomForestClassifier(10, random_state=0).fit(X, y)
     simple = simplify(forest, X, y, max_rules=4, random_state=0)
-    found = summarize(simple, X, y).trade_off
+    summary = summarize(simple, X, y)
+    found = summary.trade_off
     assert [point.n_rules for point in found.points] == sorted(simple.path_)
-    at = found.points[found.shown]
+    at = found.points[summary.shown_size]
     assert at.error == pytest.approx(simple.evaluate(X, y)["error"])
-    assert found.chosen == found.shown
-    assert not found.is_given
+    assert found.chosen == summary.shown_size
 
 
 def test_what_only_watches_a_fit_is_no_setting_to_repeat():

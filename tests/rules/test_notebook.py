@@ -6,7 +6,7 @@ from sklearn.datasets import load_iris
 from sklearn.tree import DecisionTreeClassifier
 
 from defragtrees import Comparison, Condition, Rule, RuleList, RulePath, diff
-from defragtrees._path import PathPoint
+from defragtrees._compare import PathPoint
 from defragtrees.baselines import DistilledTreeClassifier
 
 try:

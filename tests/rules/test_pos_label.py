@@ -13,7 +13,7 @@ from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 import defragtrees
 from defragtrees import metrics
 from defragtrees._api import simplify
-from defragtrees._path import simplify_path
+from defragtrees._compare import simplify_path
 from defragtrees.baselines.distilled import DistilledTreeClassifier
 from defragtrees.estimators.defrag import DefragClassifier, DefragRegressor
 from defragtrees.report.page import write_report

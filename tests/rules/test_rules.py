@@ -324,7 +324,7 @@ RATE_BANDS = {"edges": [0.5], "rates": [0.1, 0.8], "n_effective": [9.0, 5.0]}
 @pytest.mark.parametrize(
     ("task", "field", "change", "message"),
     [
-        ("classification", "residuals", {}, "for numbers; these rules predict"),
+        ("classification", "residuals", {}, "have no residuals"),
         ("regression", "residuals", {}, "without edges must have a band per rule"),
         ("regression", "residuals", {"edges": []}, "one edge less than bands; got 0"),
         ("regression", "residuals", {"spreads": []}, "one spread for each band"),
@@ -332,7 +332,7 @@ RATE_BANDS = {"edges": [0.5], "rates": [0.1, 0.8], "n_effective": [9.0, 5.0]}
         ("regression", "residuals", {"pooled": []}, r"residuals\.pooled must have at"),
         ("regression", "residuals", {"more": 1}, "residuals has 'more'"),
         ("regression", "residuals", {"low": "a"}, r"residuals\.low must be a number"),
-        ("regression", "rate_bands", {}, "for classes; these rules predict numbers"),
+        ("regression", "rate_bands", {}, "have no rate_bands"),
         ("classification", "rate_bands", {"rates": [0.1]}, "one edge less than rates"),
         ("classification", "rate_bands", {"rates": [2.0, 0.1]}, r"rates\[0\] must be"),
         ("classification", "rate_bands", {"n_effective": [0, 1]}, "must be above 0"),

@@ -22,6 +22,7 @@ from defragtrees import (
 from defragtrees.baselines import DistilledTreeRegressor
 from defragtrees.errors import ModelFileError
 from defragtrees.segments import SegmentGroups
+from defragtrees.segments.found import Heading
 
 
 @pytest.fixture
@@ -474,7 +475,7 @@ def test_names_cannot_steer_a_terminal():
     X = pd.DataFrame({"a\x1bc\u202e": rng.random(900)})
     found = find_segments(X, X.iloc[:, 0] > 0.8, loss_name="\x1b[31m")
     none = find_segments(X, rng.random(900) < 0.5, loss_name="\x1b[31m")
-    group = SegmentGroups({"error": found}, {"error": "rate of \x1bc"})
+    group = SegmentGroups({"error": found}, {"error": Heading("rate of \x1bc")})
     assert (len(found), len(none)) == (1, 0)
     for shown in (found, none, group):
         for text in (str(shown), shown._repr_html_()):
@@ -484,7 +485,7 @@ def test_names_cannot_steer_a_terminal():
 def test_files_of_segments_are_checked(table, tmp_path):
     wrong = planted(PLANTED["numbers"](table).to_numpy())
     found = find_segments(table, wrong)
-    groups = SegmentGroups({"error": found}, {"error": "Where it fails:"})
+    groups = SegmentGroups({"error": found}, {"error": Heading("Where it fails")})
     for kept in (found, groups):
         kept.save(tmp_path / "segments.json")
         assert str(load(tmp_path / "segments.json")) == str(kept)

@@ -9,6 +9,8 @@ import textwrap
 from html import escape
 from typing import Any, ClassVar
 
+from defragtrees._utils.values import round_significant
+
 
 class Lines(str):
     """Text that a notebook shows line by line, or as the HTML that comes with it.
@@ -115,17 +117,6 @@ def signed(value: float) -> str:
     return f"+{text}" if value > 0 else text
 
 
-def round_to(value: float, digits: int = 3) -> float:
-    """Round a number to a few significant digits.
-
-    Examples
-    --------
-    >>> round_to(12.34567), round_to(86543.0)
-    (12.3, 86500.0)
-    """
-    return float(f"{value:.{digits}g}")
-
-
 def rounded(value: float, digits: int = 3) -> str:
     """Write a measured number for people: few digits, separators, no exponent.
 
@@ -136,7 +127,7 @@ def rounded(value: float, digits: int = 3) -> str:
     >>> rounded(1.5e-6), rounded(2.5e20), rounded(float("nan"))
     ('1.5e-06', '2.5e+20', 'nan')
     """
-    value = round_to(value, digits)
+    value = round_significant(value, digits)
     if not 1e-4 <= abs(value) < 1e15:
         return number(value)
     whole, point, rest = number(value).partition(".")
@@ -196,7 +187,7 @@ def plural(number, noun):
     return f"{number:,} {noun if number == 1 else many}"
 
 
-def share(value: float) -> str:
+def share(value: float, sign: str = " %") -> str:
     """A share of one in per cent.
 
     Examples
@@ -205,8 +196,8 @@ def share(value: float) -> str:
     ('12.3 %', '<0.1 %', '100.0 %')
     """
     if 0 < value < 0.0005:
-        return "<0.1 %"
-    return f"{100 * value:.1f} %"
+        return f"<0.1{sign}"
+    return f"{100 * value:.1f}{sign}"
 
 
 def share_range(low, high):
@@ -217,10 +208,10 @@ def share_range(low, high):
     >>> share_range(0.071, 0.0916), share_range(0.0, 1.0)
     ('7.1 to 9.2 %', '0.0 to 100.0 %')
     """
-    return f"{share(low).removesuffix(' %')} to {share(high)}"
+    return f"{share(low, sign='')} to {share(high)}"
 
 
-def percent(value: float, digits: int = 0) -> str:
+def percent(value: float, digits: int = 0, sign: str = " %") -> str:
     """Write a rate in per cent, without decimals unless asked for.
 
     Examples
@@ -230,11 +221,11 @@ def percent(value: float, digits: int = 0) -> str:
     """
     unit = 10.0**-digits
     if 0 < 100 * value < unit / 2:
-        return f"<{number(unit)} %"
+        return f"<{number(unit)}{sign}"
     # The tolerance is for shares that are sums of weights.
     if 100 - unit / 2 <= 100 * value < 100 - 1e-10:
-        return f">{100 - unit:.{digits}f} %"
-    return f"{100 * value:.{digits}f} %"
+        return f">{100 - unit:.{digits}f}{sign}"
+    return f"{100 * value:.{digits}f}{sign}"
 
 
 def percent_digits(low: float, high: float) -> int:
@@ -337,9 +328,10 @@ def wrapped(text, width):
     >>> wrapped("and thallium scan is not normal", 20)
     ['and thallium scan is', '    not normal']
     """
+    if len(text) <= width:
+        return [text]
     indent = INDENT if width >= 4 * len(INDENT) else ""
-    lines = textwrap.wrap(text, width, subsequent_indent=indent, break_on_hyphens=False)
-    return lines or [""]
+    return textwrap.wrap(text, width, subsequent_indent=indent, break_on_hyphens=False)
 
 
 def lines_of(cell: Any) -> list[str]:
@@ -383,7 +375,7 @@ def text_table(header, rows, *, left=(0,), width=None, paint=None):
     texts = []
     for row in cells:
         parts = [
-            [part for line in cell for part in _wrapped_cell(line, widths[j])]
+            [part for line in cell for part in wrapped(line, widths[j])]
             for j, cell in enumerate(row)
         ]
         for line in itertools.zip_longest(*parts, fillvalue=""):
@@ -394,10 +386,6 @@ def text_table(header, rows, *, left=(0,), width=None, paint=None):
                 aligned.append(shown + space if j in left else space + shown)
             texts.append("  ".join(aligned).rstrip())
     return "\n".join(texts)
-
-
-def _wrapped_cell(line, width):
-    return [line] if len(line) <= width else wrapped(line, width)
 
 
 def _shrink(widths, left, width):

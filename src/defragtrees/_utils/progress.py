@@ -109,14 +109,14 @@ def part(begin: float = 0.0, end: float = 1.0) -> Iterator[None]:
     if outer is None:
         yield
         return
-    own = outer.part(begin, end)
-    _present.set(own)
+    span = outer.part(begin, end)
+    _present.set(span)
     try:
         yield
-        own.finish()
+        span.finish()
     finally:
         # A generator that was left early may be closed when other work goes on.
-        if own in _spans():
+        if span in _spans():
             _present.set(outer)
 
 

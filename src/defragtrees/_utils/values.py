@@ -75,7 +75,9 @@ def shown(value):
 
 
 def round_significant(value, n_digits=12):
-    """A number without its last digits, which depend on where shards were cut.
+    """A number rounded to so many significant digits.
+
+    The last digits of a sum depend on where shards were cut; 12 do not.
 
     Examples
     --------
@@ -85,6 +87,11 @@ def round_significant(value, n_digits=12):
     return float(f"{value:.{n_digits}g}")
 
 
-def all_rounded(values):
+def all_rounded(values, n_digits=12):
     """`round_significant` of each value, as a tuple."""
-    return tuple(map(round_significant, values))
+    return tuple(round_significant(value, n_digits) for value in values)
+
+
+def as_lists(value):
+    """Tuples as lists, as JSON has them."""
+    return [*map(as_lists, value)] if isinstance(value, tuple) else value

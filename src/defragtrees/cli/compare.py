@@ -6,27 +6,11 @@ import click
 
 from defragtrees._compare import compare
 from defragtrees._utils import formatting as render
+from defragtrees.cli import options, output
 from defragtrees.cli.group import Command
 from defragtrees.cli.inputs import load
-from defragtrees.cli.options import (
-    Text,
-    held_out_option,
-    input_options,
-    json_option,
-    names_option,
-    output_option,
-)
-from defragtrees.cli.output import (
-    check_outputs,
-    check_plot,
-    json_text,
-    progress_kind,
-    save_plot,
-    say,
-    working,
-)
 from defragtrees.cli.settings import setting_options
-from defragtrees.cli.tables import table, wrapped
+from defragtrees.cli.terminal import table, wrapped
 from defragtrees.estimators import METHODS, compared_methods
 from defragtrees.outcomes import MEASURES
 from defragtrees.search.limits import MOST_RULES
@@ -45,13 +29,13 @@ def _budgets(text):
 
 
 @click.command("compare", cls=Command, example=EXAMPLE)
-@input_options
+@options.inputs
 @setting_options()
-@names_option("--methods", f"Which of {', '.join(METHODS)}. [default: all but paper]")
+@options.names("--methods", f"Which of {', '.join(METHODS)}. [default: all but paper]")
 @click.option(
     "--max-rules",
     "budgets",
-    type=Text("numbers", _budgets),
+    type=options.Text("numbers", _budgets),
     metavar="N,M,...",
     help="Maximum number of rules of every method, or several to fit each method "
     f"once for each. [default: {MOST_RULES}]",
@@ -63,17 +47,19 @@ def _budgets(text):
     metavar="N",
     help="Number of folds of a cross-validation, in place of --test-size.",
 )
-@click.option(
+@options.count(
     "--resamples",
-    type=click.IntRange(min=0),
+    "Fit to this number of resamples too, and measure how alike rules, "
+    "predictions, features and cuts are.",
+    least=0,
     metavar="N",
     default=0,
-    help="Fit to this number of resamples too, and measure how alike rules, "
-    "predictions, features and cuts are.",
 )
-@held_out_option("Rows to hold out for the scores, as a share or a number.")
-@output_option("Plot error against number of rules: .png, .svg or .pdf.", name="--plot")
-@json_option
+@options.held_out("Rows to hold out for the scores, as a share or a number.")
+@options.output(
+    "Plot error against number of rules: .png, .svg or .pdf.", name="--plot"
+)
+@options.as_json
 def command(inputs, choices, methods, budgets, cv, resamples, test_size, plot, as_json):
     """Compare methods on the same held-out rows.
 
@@ -82,17 +68,18 @@ def command(inputs, choices, methods, budgets, cv, resamples, test_size, plot, a
     """
     if inputs.target is None:
         raise click.UsageError("compare needs --target.")
-    check_outputs({"--plot": plot}, (inputs.data.path, inputs.model))
-    check_plot(plot)
+    output.check_outputs({"--plot": plot}, (inputs.data.path, inputs.model))
+    output.check_plot(plot)
     if not test_size:
         raise click.UsageError(
             "--test-size must be above 0: scores need held-out rows."
         )
     budgets = budgets or [most_rules(choices)]
-    loaded = load(inputs, progress_kind())
+    forest, rows, *_ = load(inputs)
     comparison = compared(
         choices,
-        loaded,
+        forest,
+        rows,
         methods=methods,
         budgets=budgets,
         cv=cv,
@@ -100,10 +87,10 @@ def command(inputs, choices, methods, budgets, cv, resamples, test_size, plot, a
         test_size=test_size,
     )
     if plot is not None:
-        save_plot(comparison, plot)
+        output.save_plot(comparison, plot)
     if as_json:
-        say(
-            json_text(
+        click.echo(
+            output.json_text(
                 {
                     "task": comparison.task,
                     "n_splits": comparison.n_splits,
@@ -114,16 +101,20 @@ def command(inputs, choices, methods, budgets, cv, resamples, test_size, plot, a
             )
         )
         return
-    n_rows = len(loaded)
-    rows = f"{render.plural(n_rows, 'row')} in {cv} folds"
+    n_rows = len(rows[0])
+    measured = f"{render.plural(n_rows, 'row')} in {cv} folds"
     if cv is None:
         n_held_out = test_size if test_size >= 1 else math.ceil(test_size * n_rows)
-        rows = f"{render.plural(n_held_out, 'held-out row')}"
+        measured = render.plural(n_held_out, "held-out row")
     rules = ", ".join(map(str, budgets))
-    say(click.style(wrapped(_verdict(comparison)), bold=True))
-    say(wrapped(f"Measured on {rows}. Every method: at most {rules} rules."))
-    say(f"\n{_table(comparison)}\n")
-    say(wrapped("\n".join(comparison._notes()), "  "))
+    click.echo(click.style(wrapped(_verdict(comparison)), bold=True))
+    click.echo(wrapped(f"Measured on {measured}. Every method: at most {rules} rules."))
+    header, lines = comparison._cells()
+    if len(budgets) == 1:
+        for line, row in zip(lines, comparison.rows(), strict=True):
+            line[0] = row["method"]  # without the number of rules, which is above
+    click.echo(f"\n{table(header, lines)}\n")
+    click.echo(wrapped("\n".join(comparison._notes()), "  "))
 
 
 def _verdict(comparison):
@@ -139,11 +130,11 @@ def _verdict(comparison):
     best = [row for row in done if sign * row[name] == least]
     shortest = min(done, key=lambda row: (row["n_rules"], sign * row[name]))
     names = ", ".join(f"{row['method']} ({_size(row)})" for row in best)
-    value = comparison._measured(best[0], name).partition(" ")[0]
+    value = comparison._measured(best[0], name, has_spread=False)
     word = "Highest" if sign < 0 else "Lowest"
     text = f"{word} {heading}, {value}: {names}."
     if shortest["n_rules"] < min(row["n_rules"] for row in best):
-        value = comparison._measured(shortest, name).partition(" ")[0]
+        value = comparison._measured(shortest, name, has_spread=False)
         text += f" Fewest rules: {shortest['method']} ({_size(shortest)}, "
         text += f"{heading} {value})."
     return text
@@ -155,26 +146,16 @@ def _size(row):
     return f"{n_rules:.3g} rule{'' if n_rules == 1 else 's'}"
 
 
-def _table(comparison):
-    """The table of the comparison; one budget of all methods is not repeated."""
-    header, lines = comparison._cells()
-    rows = comparison.rows()
-    if len({row["budget"] for row in rows}) == 1:
-        for line, row in zip(lines, rows, strict=True):
-            line[0] = row["method"]
-    return table(header, lines)
-
-
 def most_rules(choices):
     """The maximum number of rules of every method."""
     n_rules = choices.get("max_rules", "auto")
     return MOST_RULES if n_rules == "auto" else n_rules
 
 
-def compared(choices, loaded, methods=None, **options):
+def compared(choices, forest, rows, methods=None, **settings_of_compare):
     """The Comparison of the user's choice, under a progress bar."""
     without = "max_rules", "random_state", "n_jobs"
-    kind, settings = choices.for_model(loaded.forest, without)
+    kind, settings = choices.for_model(forest, without)
     if settings:
         if choices.method not in (methods or [choices.method]):
             raise click.UsageError(
@@ -183,12 +164,12 @@ def compared(choices, loaded, methods=None, **options):
             )
         names = methods or [*compared_methods(), choices.method]
         methods = {name: name for name in names} | {choices.method: kind(**settings)}
-    with working("comparing"):
+    with output.working("comparing"):
         return compare(
-            loaded.forest,
-            *loaded.rows,
+            forest,
+            *rows,
             methods=methods,
             random_state=choices.seed,
             n_jobs=choices.get("n_jobs"),
-            **options,
+            **settings_of_compare,
         )

@@ -11,12 +11,13 @@ from functools import cached_property
 from pathlib import Path
 
 import click
-import numpy as np
 
 from defragtrees._utils.files import first_bytes, read_json
 from defragtrees._utils.formatting import listed, nearest
 from defragtrees._utils.optional import require
+from defragtrees.cli.output import Bar
 from defragtrees.data.files import AS_IS, NUMBER, STANDARD_INPUT, FileSource
+from defragtrees.data.sources import table_of
 from defragtrees.errors import ModelFileError
 from defragtrees.rules.labels import KINDS
 from defragtrees.rules.model import RuleModel
@@ -99,16 +100,23 @@ def find_column(name, source, what, file="the data"):
     )
 
 
-def read_parts(source, progress, what):
+def read_parts(source, what, is_streamed=False):
     """The parts of a source, under a progress bar."""
-    with progress(what, 1.0) as bar:
+    with Bar(what, is_streamed) as bar:
         for part in source.parts():
             yield part
             bar.advance(max(0.0, source.share - bar.done))
 
 
-def check_rows(source, y, n_rows, classes):
-    """Raise if a file has no rows, or a row has another class than these."""
+def read_rows(source, classes):
+    """X, y and weights of all rows; y may have these classes only."""
+    parts = list(read_parts(source, "reading"))
+    rows = table_of(parts or [source.first()])
+    _check_rows(source, rows.y, rows.n_rows(), classes)
+    return rows.X, rows.y, rows.sample_weight
+
+
+def _check_rows(source, y, n_rows, classes):
     if not n_rows:
         raise ValueError(f"{source.name!r} has no rows; at least one is needed.")
     if y is None or not classes:
@@ -192,21 +200,12 @@ def encode(rules, X):
     return rules._encode(X[list(rules.features)])
 
 
-def read_rule_rows(rules, data, progress, target=None, weights=None):
-    """All rows of a file: the matrix of rules, y, weights, and the names of columns."""
-    source = open_for_rules(rules, data, target, weights)
-    rows = [], [], []
-    for part in read_parts(source, progress, "reading"):
-        values = encode(rules, part.X), part.y, part.sample_weight
-        for stacked, own in zip(rows, values, strict=True):
-            stacked.append(own)
-    n_rows = sum(map(len, rows[0]))
-    X, y, weight = (
-        np.concatenate(parts) if parts and parts[0] is not None else None
-        for parts in rows
+def read_rule_rows(rules, data, target=None, weights=None):
+    """All rows of a file: the matrix of rules, y and weights."""
+    X, y, weight = read_rows(
+        open_for_rules(rules, data, target, weights), rules.classes
     )
-    check_rows(source, y, n_rows, rules.classes)
-    return X, y, weight, tuple(source.columns)
+    return encode(rules, X), y, weight
 
 
 def cells(rules, name, X, matrix):

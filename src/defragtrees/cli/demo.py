@@ -2,21 +2,20 @@
 
 import click
 
+from defragtrees.cli import options, output
 from defragtrees.cli.group import Command
-from defragtrees.cli.options import output_option
-from defragtrees.cli.output import check_outputs, headline, rules_text, say, working
-from defragtrees.cli.tables import wrapped
+from defragtrees.cli.terminal import wrapped
 
 
 @click.command("demo", cls=Command, example="defragtrees demo --report demo.html")
-@output_option("Write an HTML report.", name="--report")
+@options.output("Write an HTML report.", name="--report")
 def command(report):
     """Show the rules of a random forest for heart disease.
 
     The forest is trained on three quarters of 303 patients, which come with the
     package; rates and scores are computed from the others too.
     """
-    check_outputs({"--report": report})
+    output.check_outputs({"--report": report})
     if report is not None and report.exists() and not report.is_file():
         raise click.UsageError(f"--report must be a file; {str(report)!r} is none.")
     show_demo(report)
@@ -34,45 +33,34 @@ def show_demo(report=None):
 
     X, y = datasets.load_table("heart")
     X, X_new, y, y_new = train_test_split(X, y, random_state=1, stratify=y)
-    words = make_column_selector(dtype_exclude="number")
-    steps = make_column_transformer((OneHotEncoder(), words), remainder="passthrough")
+    texts = make_column_selector(dtype_exclude="number")
+    steps = make_column_transformer((OneHotEncoder(), texts), remainder="passthrough")
     trees = RandomForestClassifier(min_samples_leaf=3, random_state=0)
     limits = {"max_rules": 5, "max_conditions": 2}
-    with working("training a forest, and finding its rules"):
+    with output.working("training a forest, and finding its rules"):
         forest = make_pipeline(steps, trees).fit(X, y)
         simple = simplify(
             forest, X, y, validation=(X_new, y_new), random_state=0, **limits
         )
     leaves = sum(tree.get_n_leaves() for tree in trees.estimators_)
     where = f"{len(X_new)} patients that the forest has not seen"
-    say(
+    click.echo(
         wrapped(
             f"A random forest of {len(trees.estimators_)} trees with {leaves:,} leaves "
             f"predicts heart disease. It was trained on {len(X)} patients.\n"
         )
     )
-    say(headline(simple.rules_, simple.validation_, where, "forest"))
-    say(f"\n{rules_text(simple.rules_)}")
-    say("\nThe first new patient:\n")
-    say(simple.explain(X_new.iloc[0]))
+    click.echo(output.headline(simple.rules_, simple.validation_, where, "forest"))
+    click.echo(f"\n{output.rules_text(simple.rules_)}")
+    click.echo("\nThe first new patient:\n")
+    click.echo(simple.explain(X_new.iloc[0]))
     if report is not None:
-        write(report, simple, X_new, y_new)
-        say(f"\nThe report is in {report}.")
+        # Pictures take their time to import, and not every demo needs them.
+        from defragtrees import write_report
+
+        options = {"target_name": "heart disease", "is_new": True}
+        options["command"] = f"defragtrees demo --report {report}"
+        with output.working("writing the report"):
+            write_report(report, simple, X_new, y_new, **options)
+        click.echo(f"\nThe report is in {report}.")
     return simple
-
-
-def write(path, simple, X, y):
-    """Write the report, all of it or nothing."""
-    # Pictures take their time to import, and not every demo needs them.
-    from defragtrees import write_report
-
-    with working("writing the report"):
-        write_report(
-            path,
-            simple,
-            X,
-            y,
-            target_name="heart disease",
-            command=f"defragtrees demo --report {path}",
-            is_new=True,
-        )

@@ -2,24 +2,21 @@
 
 import click
 
+from defragtrees.cli import options, output
 from defragtrees.cli.data import read_rule_rows, read_rules
 from defragtrees.cli.group import Command
-from defragtrees.cli.options import FILE, data_options, json_option
-from defragtrees.cli.output import json_text, progress_kind, say
-from defragtrees.cli.tables import wrapped
+from defragtrees.cli.terminal import wrapped
 from defragtrees.rules.diff import diff_answers
 
 EXAMPLE = "defragtrees diff rules.json new.json data.csv --target y"
 
 
 @click.command("diff", cls=Command, example=EXAMPLE)
-@click.argument("before", type=FILE)
-@click.argument("after", type=FILE)
-@data_options(required=False)
-@click.option(
-    "--target", metavar="COLUMN", help="The column with the true values; needs DATA."
-)
-@json_option
+@click.argument("before", type=options.FILE)
+@click.argument("after", type=options.FILE)
+@options.data(required=False)
+@options.column("--target", "The column with the true values; needs DATA.")
+@options.as_json
 def command(before, after, data, target, as_json):
     """Show what changed between two rule files.
 
@@ -32,13 +29,13 @@ def command(before, after, data, target, as_json):
     if data is None:
         found = diff_answers(*rule_sets)
     else:
-        rows = [
-            read_rule_rows(rules, data, progress_kind(), target) for rules in rule_sets
-        ]
+        rows = [read_rule_rows(rules, data, target) for rules in rule_sets]
         answers = [
             rules._form.predict(rules._covers(matrix))
             for rules, (matrix, *_) in zip(rule_sets, rows, strict=True)
         ]
         y = rows[0][1]
         found = diff_answers(*rule_sets, *answers, y)
-    say(json_text(found.to_dict()) if as_json else wrapped(str(found), "    "))
+    click.echo(
+        output.json_text(found.to_dict()) if as_json else wrapped(str(found), "    ")
+    )

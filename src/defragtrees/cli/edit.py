@@ -2,23 +2,10 @@
 
 import click
 
+from defragtrees.cli import options, output
 from defragtrees.cli.data import read_rules
 from defragtrees.cli.group import Command
-from defragtrees.cli.options import (
-    CLASS_WEIGHT,
-    COSTS,
-    FILE,
-    Text,
-    as_class,
-    by_class,
-    by_classes,
-    names_option,
-    output_option,
-    pairs,
-)
-from defragtrees.cli.output import check_outputs, rules_text, say
-from defragtrees.rules.edits import column_words
-from defragtrees.rules.parsing import read_condition
+from defragtrees.rules.edits import with_condition
 
 EXAMPLE = """\
 defragtrees edit rules.json --drop 4 --condition 2 "age <= 40" --out new.json
@@ -41,16 +28,12 @@ def _scale(text):
 
 def _rule_option(name, second, text):
     return click.option(
-        f"--{name}",
-        type=(int, str),
-        multiple=True,
-        metavar=f"RULE {second}",
-        help=text,
+        f"--{name}", type=(int, str), multiple=True, metavar=f"RULE {second}", help=text
     )
 
 
 @click.command("edit", cls=Command, example=EXAMPLE)
-@click.argument("rules", type=FILE)
+@click.argument("rules", type=options.FILE)
 @_rule_option(
     "replace", "TEXT", "Replace the conditions of a rule, written as rules print them."
 )
@@ -70,14 +53,8 @@ def _rule_option(name, second, text):
     "TEXT",
     "Insert a rule before the rule of this number: 1 'if age <= 40 then yes'.",
 )
-@click.option(
-    "--drop",
-    type=int,
-    multiple=True,
-    metavar="RULE",
-    help="Remove a rule.",
-)
-@names_option(
+@click.option("--drop", type=int, multiple=True, metavar="RULE", help="Remove a rule.")
+@options.names(
     "--order", "New order of the rules that are left, without the default rule: 2,1,..."
 )
 @click.option(
@@ -91,12 +68,14 @@ def _rule_option(name, second, text):
     "--costs",
     help="Cost of each kind of error; the class with the lowest expected cost is "
     "predicted.",
-    **COSTS,
+    **options.COSTS,
 )
-@click.option("--class-weight", help="Cost of any error in a class.", **CLASS_WEIGHT)
+@click.option(
+    "--class-weight", help="Cost of any error in a class.", **options.CLASS_WEIGHT
+)
 @click.option(
     "--scale",
-    type=Text("scale", _scale),
+    type=options.Text("scale", _scale),
     metavar="N[,POINTS,ODDS]",
     help="Put the points of a scorecard on another scale: N points double the odds, "
     "and a total of POINTS stands for ODDS, as in 20,600,50.",
@@ -108,20 +87,19 @@ def _rule_option(name, second, text):
 )
 @click.option(
     "--feature-labels",
-    type=Text("labels", pairs(str, "'dur=Duration [months]'")),
+    type=options.Text("labels", options.pairs(str, "'dur=Duration [months]'")),
     metavar="NAME=LABEL,...",
     help="Labels of features in printed output, with their units.",
 )
-@names_option("--class-labels", "Labels of the classes, in their order.")
+@options.names("--class-labels", "Labels of the classes, in their order.")
 @click.option(
     "--pos-label", metavar="CLASS", help="Of two classes, the one whose rate is shown."
 )
-@click.option(
+@options.flag(
     "--no-profile",
-    is_flag=True,
-    help="Save the rules without the profile of the training rows that watch needs.",
+    "Save the rules without the profile of the training rows that watch needs.",
 )
-@output_option("Save the rules to this file. [default: only show them]")
+@options.output("Save the rules to this file. [default: only show them]")
 def command(rules, out, no_profile, **changes):
     """Change saved rules by hand.
 
@@ -130,7 +108,7 @@ def command(rules, out, no_profile, **changes):
     removed; refit counts them again, and diff shows what a change costs on some rows.
     The new file records the changes.
     """
-    check_outputs({"--out": out}, (rules,), out=".json")
+    output.check_outputs({"--out": out}, (rules,), out=".json")
     if not no_profile and not any(changes.values()):
         raise click.UsageError("Say what to change, such as --drop 3.")
     if changes["odds_of"] is not None and changes["scale"] is None:
@@ -143,9 +121,9 @@ def command(rules, out, no_profile, **changes):
     )
     if out is not None:
         edited.save(out, profile=not no_profile)
-    say(rules_text(edited))
+    click.echo(output.rules_text(edited))
     if out is not None:
-        say(f"The rules are in {out}.")
+        click.echo(f"The rules are in {out}.")
 
 
 def _edited(edited, changes):
@@ -154,7 +132,7 @@ def _edited(edited, changes):
     for number, text in changes["replace"]:
         edited = edited.replace(number, text)
     for number, text in changes["condition"]:
-        edited = _with_condition(edited, number, text)
+        edited = with_condition(edited, number, text)
     for number, column in changes["remove"]:
         edited = edited.drop(number, column)
     for number, text in changes["prediction"]:
@@ -193,9 +171,11 @@ def _decided(rules, changes):
     if changes["threshold"]:
         rules = rules.with_threshold(changes["threshold"])
     if changes["costs"]:
-        rules = rules.with_costs(by_classes(changes["costs"], rules.classes or ()))
+        rules = rules.with_costs(
+            options.by_classes(changes["costs"], rules.classes or ())
+        )
     if changes["class_weight"]:
-        weights = by_class(changes["class_weight"], rules.classes or ())
+        weights = options.by_class(changes["class_weight"], rules.classes or ())
         rules = rules.with_class_weight(weights)
     if changes["scale"]:
         if not rules._form.is_sum:
@@ -205,20 +185,7 @@ def _decided(rules, changes):
 
 
 def _class(rules, text):
-    return None if text is None else as_class(text, rules.classes or ())
-
-
-def _with_condition(rules, number, text):
-    """Replace one condition of a rule, or add it."""
-    changed = read_condition(text, column_words(rules))
-    name = rules.feature_names[changed.feature]
-    if not 1 <= number <= len(rules.rules):
-        return rules.replace(number, text)  # which says what is wrong
-    rule = rules.rules[number - 1]
-    if changed.feature in [c.feature for c in rule.conditions]:
-        return rules.replace(number, text, name)
-    parts = [condition.text(*rules._vocabulary) for condition in rule.conditions]
-    return rules.replace(number, " and ".join(f"({part})" for part in (*parts, text)))
+    return None if text is None else options.as_class(text, rules.classes or ())
 
 
 def _prediction(rules, text):

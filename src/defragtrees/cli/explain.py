@@ -6,27 +6,11 @@ import click
 import numpy as np
 
 from defragtrees._utils import formatting as render
+from defragtrees.cli import options, output
 from defragtrees.cli.data import cells, encode, open_for_rules, read_parts, read_rules
 from defragtrees.cli.group import Command
-from defragtrees.cli.options import (
-    FILE,
-    Text,
-    data_options,
-    output_option,
-)
-from defragtrees.cli.output import (
-    TABLES,
-    cell_writer,
-    check_outputs,
-    open_output,
-    output_format,
-    progress_kind,
-    say,
-    write_json,
-    write_json_lines,
-)
 
-FORMATS = {".txt": "text"} | {s: f for s, f in TABLES.items() if f != "parquet"}
+FORMATS = {".txt": "text"} | {s: f for s, f in output.TABLES.items() if f != "parquet"}
 EXAMPLE = "defragtrees explain rules.json data.csv --rows 1-3,10"
 
 
@@ -44,12 +28,12 @@ def _ranges(text):
 
 
 @click.command("explain", cls=Command, example=EXAMPLE)
-@click.argument("rules", type=FILE)
-@data_options()
+@click.argument("rules", type=options.FILE)
+@options.data()
 @click.option(
     "--rows",
     "ranges",
-    type=Text("rows", _ranges),
+    type=options.Text("rows", _ranges),
     metavar="1-3,10",
     help="Numbers of the rows, from 1. [default: all]",
 )
@@ -59,7 +43,7 @@ def _ranges(text):
     type=click.Choice(["text", "csv", "jsonl", "json"]),
     help="The output format. [default: by the suffix of --out, else text]",
 )
-@output_option(
+@options.output(
     "The file to write: .txt, .csv, .csv.gz, .jsonl or .json. [default: standard "
     "output]"
 )
@@ -71,31 +55,27 @@ def command(rules, data, ranges, form, out):
     it, the estimated probability and its interval, and for every rule before it the
     condition that failed; of a scorecard with the points that add up.
     """
-    check_outputs({"--out": out}, (rules, data.path))
-    form = output_format(out, form, FORMATS, "text")
+    output.check_outputs({"--out": out}, (rules, data.path))
+    form = output.output_format(out, form, FORMATS, "text")
     rule_set = read_rules(rules)
     source = open_for_rules(rule_set, data)
-    parts = read_parts(source, progress_kind(is_streamed=out is None), "predicting")
+    parts = read_parts(source, "predicting", is_streamed=out is None)
     reasons = _reasons(rule_set, parts, ranges, data.name, form == "text")
-    with open_output(out) as file:
-        if form == "json":
-            write_json(file, reasons)
-        elif form == "jsonl":
-            write_json_lines(file, reasons)
-        elif form == "csv":
-            write = cell_writer(file, is_exact=False)
+    with output.open_output(out) as file:
+        if form == "csv":
             header = ["row", "prediction", *rule_set._view.explanation_names, "basis"]
-            write(header)
-            for reason in reasons:
-                cells = _csv_cells(reason, rule_set)
-                write([cells[name] for name in header])
+            rows = (_csv_cells(reason, rule_set) for reason in reasons)
+            rows = ([row[name] for name in header] for row in rows)
+            output.write_csv(file, header, rows)
+        elif form != "text":
+            output.write_json(file, form, reasons)
         else:
             for n, text in enumerate(reasons):
                 # By click, which knows whether colours are seen; no text has others.
                 screen = None if out is None else file
                 click.echo(f"\n{text}" if n else text, file=screen)
     if out is not None:
-        say(f"The reasons are in {out}.")
+        click.echo(f"The reasons are in {out}.")
 
 
 def _reasons(rules, parts, ranges, name, is_text):
@@ -110,14 +90,14 @@ def _reasons(rules, parts, ranges, name, is_text):
             wanted |= (numbers >= low) & (numbers <= high)
         X = part.X[wanted]
         matrix = encode(rules, X)
-        values = {own: cells(rules, own, X, matrix) for own in rules.features}
+        values = {column: cells(rules, column, X, matrix) for column in rules.features}
         for i, explanation in enumerate(rules._view.explanations(matrix)):
             number = int(numbers[wanted][i])
             if is_text:
                 text = rules._view.explanation_text(matrix[i], explanation)
                 yield f"{click.style(f'Row {number}', bold=True)}\n{text}"
             else:
-                row = {own: column[i] for own, column in values.items()}
+                row = {column: texts[i] for column, texts in values.items()}
                 yield {"row": number, **_reason(rules, row, explanation)}
         if last is not None and n_rows >= last:
             return
@@ -128,19 +108,19 @@ def _reasons(rules, parts, ranges, name, is_text):
 def _reason(rules, row, explanation):
     """The prediction, its rule, and why, with the values of the file."""
     every = list(rules)
-    names, words = rules.feature_names, rules._vocabulary
+    names, vocabulary = rules.feature_names, rules._vocabulary
     holding = [every[k] for k in explanation.combined or (explanation.rule,)]
     features = [c.feature for rule in holding for c in rule.conditions]
     reason = {"prediction": explanation.prediction}
     if "rule" in rules._view.explanation_names:
         reason["rule"] = explanation.rule + 1
-        reason["if"] = every[explanation.rule].text(*words)
+        reason["if"] = every[explanation.rule].text(*vocabulary)
     reason |= {
         "values": {names[j]: row[names[j]] for j in features},
         "failed": [
             {
                 "rule": k + 1,
-                "condition": condition.text(*words),
+                "condition": condition.text(*vocabulary),
                 "feature": names[condition.feature],
                 "value": row[names[condition.feature]],
             }
@@ -156,25 +136,17 @@ def _reason(rules, row, explanation):
     return reason | rules._view.explanation_data(explanation)
 
 
-def _value_text(value):
-    """A value of the file as a person would say it."""
-    if value is None:
-        return "missing"
-    if isinstance(value, (int, float)) and not isinstance(value, bool):
-        return render.number(value)
-    return render.plain(value)
-
-
 def _pair(rules, name, value):
-    """A feature and its value, in the words that the rules are said in."""
+    """A feature and its value, as the rules print them."""
     j = rules.feature_names.index(name)
-    label, scale = rules._vocabulary.names[j], rules._vocabulary.scales[j]
-    text = scale.text(value) if isinstance(value, float) else _value_text(value)
-    return f"{render.plain(label)} = {text}"
-
-
-def _pairs(rules, values):
-    return [_pair(rules, name, value) for name, value in values.items()]
+    text = render.plain(value)
+    if value is None:
+        text = "missing"
+    elif isinstance(value, float):
+        text = rules._vocabulary.scales[j].text(value)
+    elif isinstance(value, int) and not isinstance(value, bool):
+        text = render.number(value)
+    return f"{render.plain(rules._vocabulary.names[j])} = {text}"
 
 
 def _csv_cells(reason, rules):
@@ -188,14 +160,16 @@ def _csv_cells(reason, rules):
         answer = rules.outcome.view.prediction(answer)
     texts = [*(rule.text() for rule in rules.rules), "base"]
     points = [
-        f"{texts[one['rule'] - 1]}: {', '.join(map(render.number, one['points']))}"
-        for one in reason.get("added", ())
+        f"{texts[entry['rule'] - 1]}: {', '.join(map(render.number, entry['points']))}"
+        for entry in reason.get("added", ())
     ]
     return reason | {
         "prediction": answer,
         **dict(zip(rules._form.score_names, reason.get("total", ()), strict=True)),
         "points": "; ".join(points),
-        "values": "; ".join(_pairs(rules, reason["values"])),
+        "values": "; ".join(
+            _pair(rules, name, value) for name, value in reason["values"].items()
+        ),
         "failed": "; ".join(failed),
         "basis": reason.get("basis", ""),
     }

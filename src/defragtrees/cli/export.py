@@ -2,10 +2,9 @@
 
 import click
 
+from defragtrees.cli import options, output
 from defragtrees.cli.data import read_rules
 from defragtrees.cli.group import Command
-from defragtrees.cli.options import FILE, output_option
-from defragtrees.cli.output import check_outputs, open_output, say
 from defragtrees.export import FORMATS, export
 
 EXAMPLE = """\
@@ -20,7 +19,7 @@ OTHER_NAMES = {"postgresql": "postgres"}
 
 
 @click.command("export", cls=Command, example=EXAMPLE)
-@click.argument("rules", type=FILE)
+@click.argument("rules", type=options.FILE)
 @click.option(
     "--format",
     "form",
@@ -35,44 +34,40 @@ OTHER_NAMES = {"postgresql": "postgres"}
     help="With --format sql: ansi, bigquery, duckdb, mysql, postgres, snowflake, "
     "sqlite or sqlserver.",
 )
-@click.option(
+@options.flag(
     "--assume-no-nan",
-    is_flag=True,
+    "With --format sql: missing values are NULL, so do not test for NaN.",
     default=None,
-    help="With --format sql: missing values are NULL, so do not test for NaN.",
 )
 @click.option("--table", help="With --format sql: write a SELECT from this table.")
-@click.option(
+@options.flag(
     "--probabilities",
-    is_flag=True,
+    "With --table: add a column with the probability of each class.",
     default=None,
-    help="With --table: add a column with the probability of each class.",
 )
-@click.option(
+@options.flag(
     "--score",
-    is_flag=True,
+    "With --format sql: the total of a scorecard instead of the prediction.",
     default=None,
-    help="With --format sql: the total of a scorecard instead of the prediction.",
 )
-@click.option(
+@options.count(
     "--reasons",
-    type=click.IntRange(min=1),
-    metavar="N",
-    help="With --table, or --format onnx or pmml: add N reason codes of a scorecard. "
+    "With --table, or --format onnx or pmml: add N reason codes of a scorecard. "
     "[default: pmml 3, others 0]",
+    metavar="N",
 )
 @click.option(
     "--best",
     type=click.Choice(["high", "low"]),
     help="With reason codes: which totals are desired. [default: high]",
 )
-@output_option("The file to write. [default: standard output]")
+@options.output("The file to write. [default: standard output]")
 def command(rules, form, out, **options):
     """Write saved rules as SQL, Python, ONNX or another format.
 
     RULES is a file that simplify --out wrote.
     """
-    check_outputs({"--out": out}, (rules,))
+    output.check_outputs({"--out": out}, (rules,))
     options = {name: value for name, value in options.items() if value is not None}
     for name in options:
         if form not in FOR_FORMATS.get(name, ("sql",)):
@@ -90,7 +85,7 @@ def command(rules, form, out, **options):
             raise click.UsageError(f"--{name} needs --table; name the table.")
     exported = export(read_rules(rules), form, out, **options)
     if out is None:
-        with open_output(None) as file:
+        with output.open_output(None) as file:
             file.write(exported.rstrip("\n") + "\n")
         return
-    say(f"The rules are in {out}.")
+    click.echo(f"The rules are in {out}.")

@@ -15,8 +15,8 @@ from click.shell_completion import shell_complete
 
 from defragtrees._utils import formatting as render
 from defragtrees._version import __version__
-from defragtrees.cli import _interrupts, _status
-from defragtrees.cli.tables import wrapped
+from defragtrees.cli import _interrupts
+from defragtrees.cli.terminal import clear_status, show_status, wrapped
 
 NAME = "defragtrees"
 COMPLETION = "_DEFRAGTREES_COMPLETE"  # click's name for it
@@ -43,6 +43,12 @@ COMMANDS = {
 }
 
 
+EXAMPLE = """\
+defragtrees simplify model.json data.csv --target y --out rules.json
+defragtrees explain rules.json data.csv --rows 1-5
+"""
+
+
 @dataclass
 class State:
     """What all parts of one run of the command share."""
@@ -52,30 +58,30 @@ class State:
     quiet: bool = False
 
 
-class Command(click.Command):
-    """A command with an example in its help."""
+class WithExample(click.Command):
+    """A command, or a group of them, with an example in its help."""
 
     def __init__(self, *args, example, **kwargs):
         super().__init__(*args, **kwargs)
         self.example = example
+
+    def format_epilog(self, ctx, formatter):
+        """Write the example."""
+        with formatter.section("Example"):
+            for line in self.example.splitlines():
+                formatter.write(f"{'':>{formatter.current_indent}}{line}\n")
+
+
+class Command(WithExample):
+    """A command that tidies up after Ctrl-C."""
 
     def invoke(self, ctx):
         """Run the command; from here on Ctrl-C lets it tidy up."""
         _interrupts.raise_errors()
         return super().invoke(ctx)
 
-    def format_epilog(self, ctx, formatter):
-        """Write the example."""
-        _write_example(formatter, self.example)
 
-
-def _write_example(formatter, text):
-    with formatter.section("Example"):
-        for line in text.splitlines():
-            formatter.write(f"{'':>{formatter.current_indent}}{line}\n")
-
-
-class LazyGroup(click.Group):
+class LazyGroup(WithExample, click.Group):
     """A group that imports a command when it is called."""
 
     def list_commands(self, ctx):
@@ -88,11 +94,11 @@ class LazyGroup(click.Group):
             return None
         state = None if ctx is None else ctx.find_object(State)
         if state is not None and not state.quiet:
-            _status.show("loading")  # scikit-learn takes seconds
+            show_status("loading")  # scikit-learn takes seconds
         try:
             return import_module(f"defragtrees.cli.{cmd_name}").command
         finally:
-            _status.clear()
+            clear_status()
 
     def resolve_command(self, ctx, args):
         """The command that the arguments begin with, or an error with a guess."""
@@ -111,14 +117,6 @@ class LazyGroup(click.Group):
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
 
-    def format_epilog(self, ctx, formatter):
-        """Write the example."""
-        _write_example(
-            formatter,
-            "defragtrees simplify model.json data.csv --target y --out rules.json\n"
-            "defragtrees explain rules.json data.csv --rows 1-5",
-        )
-
 
 def _remember(ctx, parameter, value):
     setattr(ctx.ensure_object(State), parameter.name, value)
@@ -136,7 +134,7 @@ def _flag(name, text):
     )
 
 
-@click.group(cls=LazyGroup, invoke_without_command=True)
+@click.group(cls=LazyGroup, example=EXAMPLE, invoke_without_command=True)
 @_flag("--quiet", "Hide the progress bar.")
 @_flag("--debug", "Show a traceback on errors.")
 @click.version_option(__version__, prog_name=NAME, message="%(prog)s %(version)s")
@@ -249,7 +247,7 @@ def _complain(text, color):
 
     A terminal gets it broken between words.
     """
-    _status.clear()
+    clear_status()
     text = " ".join(render.plain(text).split())
     text = wrapped(text) if sys.stderr.isatty() else text
     click.secho(text, fg=color, err=True, color=_color())

@@ -4,8 +4,6 @@ import contextlib
 import dataclasses
 import re
 import shlex
-from dataclasses import dataclass
-from typing import Any
 
 import click
 import numpy as np
@@ -14,17 +12,10 @@ from sklearn.model_selection import train_test_split
 from defragtrees._utils import formatting as render
 from defragtrees._utils.formatting import listed, nearest
 from defragtrees._utils.warnings import warn
-from defragtrees.cli.data import (
-    check_rows,
-    find_column,
-    is_rules_file,
-    open_for_rules,
-    read_parts,
-)
+from defragtrees.cli.data import find_column, is_rules_file, read_rows
+from defragtrees.cli.output import Bar
 from defragtrees.data.sampling import copied_rows, hash_rows, ranks
-from defragtrees.data.sources import table_of
 from defragtrees.ensembles.black_box import AskedForest
-from defragtrees.ensembles.forest import Forest
 from defragtrees.ensembles.opening import described_forest, is_renamed
 from defragtrees.ensembles.predictions import better_order
 from defragtrees.ensembles.readers import load_object, read_forest
@@ -37,104 +28,65 @@ COMPARED_ROWS = 10_000  # to see whether classes are swapped
 INDEX_NAME = re.compile(r"|Unnamed: \d+|__index_level_\d+__")
 
 
-# MODEL and DATA
+def load(inputs, validation=None):
+    """The model as a forest with the names of DATA, and the rows that it takes.
 
-
-@dataclass(frozen=True, eq=False)
-class Loaded:
-    """A model under the names of the file, and rows as it takes them."""
-
-    forest: "Forest"
-    X: Any
-    y: np.ndarray | None = None
-    sample_weight: np.ndarray | None = None
-    groups: np.ndarray | None = None  # for a report that sets them side by side
-    validation: "Loaded | None" = None  # rows that the model was not trained on
-    places: np.ndarray | None = None  # in the file, where some rows are left out
-
-    def __len__(self):
-        return len(self.X)
-
-    @property
-    def rows(self):
-        """X, y and weights, as `fit` takes them."""
-        return self.X, self.y, self.sample_weight
-
-    def split(self, test_size, seed):
-        """Rows to learn from and rows to test on; None if none are held out.
-
-        Rows of `validation`, if there are any, serve to test.
-        """
-        if self.validation is not None:
-            counting, test = self.validation.split(test_size, seed)
-            learning = dataclasses.replace(self, validation=counting)
-            return learning, counting if test is None else test
-        if not test_size:
-            return self, None
-        if len(self) == 1:
-            raise ValueError(
-                "The data has 1 row only, and none can be held out. Add --test-size 0 "
-                "to use it for the rules."
-            )
-
-        parts = train_test_split(
-            np.arange(len(self)), test_size=test_size, random_state=seed
-        )
-        return tuple(
-            Loaded(
-                self.forest,
-                *(take_rows(values, part) for values in (*self.rows, self.groups)),
-            )
-            for part in parts
-        )
-
-
-def load(inputs, progress, validation=None):
-    """Read the model, and of the data the columns that it needs.
-
-    `validation` is another file with the same columns.
+    Rows are X, y and weights. Those of another file, `validation`, with the same
+    columns come third, then their places in it; None without it.
     """
     if validation is not None and inputs.target is None:
         raise click.UsageError("--validation needs --target.")
     source = inputs.data.open(inputs.target, inputs.weights)
     try:
-        with progress("reading the model", 1.0):
-            forest = _read_model(inputs)
+        forest = _read_model(inputs)
     except UnsupportedModelError as error:
-        loaded = _ask_model(inputs, source, error)
+        model = _load_black_box(inputs, error)
+        names = inputs.columns or _model_names(model)
+        if names is None:
+            names = source.names
+            # CatBoost says 0 of a model that it has loaded.
+            needed = getattr(model, "n_features_in_", 0) or len(names)
+            if needed != len(names):
+                raise _without_names(needed, names) from None
+        rows = _read_queried(source, names, model)
+        forest = open_model(model, *rows[:2], random_state=0)
     else:
         reserved = [n for n in (inputs.target, inputs.weights) if n is not None]
         forest = _match_columns(forest, source, reserved, inputs.columns)
         forest = _with_classes(forest, inputs.classes)
-        X, y, weight = _read_rows(source, forest, progress)
+        source.expect(forest)
+        rows = X, y, _ = read_rows(source, forest.classes)
         if inputs.classes and y is not None:
             some = np.linspace(0, len(X) - 1, min(len(X), COMPARED_ROWS))
             some = some.astype(np.intp)
             predicted = forest.predict(take_rows(X, some))
             what = f"column {inputs.target!r}"
             warn_if_swapped(forest.classes, predicted, y[some], what)
-        loaded = Loaded(described_forest(forest, X), X, y, weight)
+        forest = described_forest(forest, X)
     if validation is None:
-        return loaded
+        return forest, rows, None, None
     data = dataclasses.replace(inputs.data, path=validation)
     source = data.open()
-    for name in (*loaded.forest.feature_names, inputs.target, inputs.weights):
+    for name in (*forest.feature_names, inputs.target, inputs.weights):
         if name is not None:
             find_column(name, source, "DATA", data.name)
     source = data.open(inputs.target, inputs.weights)
-    forest = loaded.forest
     if isinstance(forest, AskedForest):
-        rows = _asked_rows(source, forest.feature_names, forest.model)
+        unseen = _read_queried(source, forest.feature_names, forest.model)
     else:
-        rows = _read_rows(source, forest, progress)
-    return dataclasses.replace(loaded, validation=_new_rows(loaded, rows, data.name))
+        source.expect(forest)
+        unseen = read_rows(source, forest.classes)
+    return forest, rows, *_without_copies(forest, rows, unseen, data.name)
 
 
-def _new_rows(loaded, rows, name):
-    """The rows of validation that are not among those of DATA; None without."""
-    forest, n_rows = loaded.forest, len(loaded)
-    y = ranks(np.concatenate([loaded.y, rows[1]]))
-    matrix = np.concatenate([forest.encode(loaded.X), forest.encode(rows[0])])
+def _without_copies(forest, rows, unseen, name):
+    """The rows of validation that are not among those of DATA, and their places.
+
+    None, and None, if all of them are.
+    """
+    n_rows = len(rows[0])
+    y = ranks(np.concatenate([rows[1], unseen[1]]))
+    matrix = np.concatenate([forest.encode(rows[0]), forest.encode(unseen[0])])
     keys = hash_rows([*matrix.T, y])
     is_copy = copied_rows(keys[n_rows:], keys[:n_rows])
     if is_copy.any():
@@ -144,31 +96,36 @@ def _new_rows(loaded, rows, name):
             "not trained on."
         )
     if is_copy.all():
-        return None
+        return None, None
     places = np.flatnonzero(~is_copy)
-    rows = (take_rows(values, places) for values in rows)
-    return Loaded(forest, *rows, places=places)
+    return tuple(take_rows(values, places) for values in unseen), places
 
 
-def _read_rows(source, model, progress):
-    """X, y and weights of all rows, with the columns that a model needs."""
-    source.expect(model)
-    table = table_of(list(read_parts(source, progress, "reading")) or [source.first()])
-    check_rows(source, table.y, table.n_rows(), model.classes)
-    return table.X, table.y, table.sample_weight
+def hold_out(rows, validation, test_size, seed):
+    """Rows to learn from, those of `validation` that count, and rows to test on.
 
-
-def load_rule_rows(rules, data, progress, target, weights):
-    """All rows of a file as `Loaded`, for methods of rules that take a table."""
-    source = open_for_rules(rules, data, target, weights)
-    table = table_of(list(read_parts(source, progress, "reading")) or [source.first()])
-    check_rows(source, table.y, table.n_rows(), rules.classes)
-    X = table.X.reindex(columns=list(rules.feature_names))
-    return Loaded(rules, X, table.y, table.sample_weight)
+    Rows are tuples of X, y and whatever else there is of each row. They are None where
+    there are none; without any held out, all of `validation` serve to test.
+    """
+    if validation is not None:
+        counted, _, test = hold_out(validation, None, test_size, seed)
+        return rows, counted, counted if test is None else test
+    if not test_size:
+        return rows, None, None
+    n_rows = len(rows[0])
+    if n_rows == 1:
+        raise ValueError(
+            "The data has 1 row only, and none can be held out. Add --test-size 0 "
+            "to use it for the rules."
+        )
+    parts = train_test_split(np.arange(n_rows), test_size=test_size, random_state=seed)
+    train, test = (
+        tuple(take_rows(column, places) for column in rows) for places in parts
+    )
+    return train, None, test
 
 
 def _read_model(inputs):
-
     if is_rules_file(inputs.model):
         raise ModelFileError(
             f"{inputs.model.name!r} is a file of rules. Give the model that the rules "
@@ -176,34 +133,38 @@ def _read_model(inputs):
         )
     # R's texts have only the numbers of their features.
     options = {"feature_names": inputs.columns} if inputs.model.is_dir() else {}
-    return read_forest(
-        inputs.model,
-        trust_pickle=inputs.trust_pickle,
-        trusted_types=inputs.trusted_types,
-        **options,
-    )
+    with Bar("reading the model"):
+        return read_forest(
+            inputs.model,
+            trust_pickle=inputs.trust_pickle,
+            trusted_types=inputs.trusted_types,
+            **options,
+        )
 
 
-def load_to_predict(inputs, rules, progress):
-    """A model, as a forest or as it is, and the rows that it predicts.
+def open_beside(inputs, rules, source):
+    """The model behind rules, and X for it; None if it needs that of the source only.
 
-    A model without names for its features has those of the rules, which were made from
-    it.
+    The source reads the columns of a forest besides those of the rules. A model without
+    names for its features has those of the rules, which were made from it.
     """
-    source = inputs.data.open()
     with_names = dataclasses.replace(inputs, columns=rules.feature_names)
     try:
-        with progress("reading the model", 1.0):
-            forest = _read_model(with_names)
+        forest = _read_model(with_names)
     except UnsupportedModelError as error:
         model = _load_black_box(inputs, error)
         names = _model_names(model) or rules.feature_names
-        return model, _asked_rows(source, names, model)[0]
+        return model, _read_queried(inputs.data.open(), names, model)[0]
     n_names = len(rules.feature_names)
     is_unnamed = is_renamed(forest, ()) and forest.n_features == n_names
     columns = rules.feature_names if is_unnamed else None
     forest = _match_columns(forest, source, (), columns)
-    return forest, _read_rows(source, forest, progress)[0]
+    names, expected = source.names, source.expected
+    source.expected = {}
+    source.expect(forest)
+    source.names = list(dict.fromkeys([*names, *source.names]))
+    source.expected |= expected
+    return forest, None
 
 
 def _load_black_box(inputs, why):
@@ -217,20 +178,6 @@ def _load_black_box(inputs, why):
     return model
 
 
-def _ask_model(inputs, source, why):
-    """A model that cannot be read as trees: it is queried, on the table as it is."""
-    model = _load_black_box(inputs, why)
-    names = inputs.columns or _model_names(model)
-    if names is None:
-        names = source.names
-        # CatBoost says 0 of a model that it has loaded.
-        needed = getattr(model, "n_features_in_", 0) or len(names)
-        if needed != len(names):
-            raise _without_names(needed, names)
-    X, y, weight = _asked_rows(source, names, model)
-    return Loaded(open_model(model, X, y, random_state=0), X, y, weight)
-
-
 def _model_names(model):
     """The names of the model's columns; None if it has none."""
     names = getattr(model, "feature_names_in_", None)
@@ -241,8 +188,8 @@ def _model_names(model):
     return None if names is None else list(map(str, names))
 
 
-def _asked_rows(source, names, model):
-    """X, y and weights of a file, as a model is queried for them."""
+def _read_queried(source, names, model):
+    """X, y and weights of a file, X as a model is queried with it."""
     source.names = [find_column(name, source, "The model") for name in names]
     table = source.load()
     X, y = table.X, table.y

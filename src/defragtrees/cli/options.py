@@ -128,7 +128,7 @@ def gather(make, argument, options):
     return decorate
 
 
-def data_options(required=True):
+def data(required=True):
     """The argument DATA and the options on CSV, passed as a DataFile or None."""
     path = click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path)
     return gather(
@@ -156,54 +156,60 @@ def data_options(required=True):
     )
 
 
-def names_option(name, text):
+def flag(name, text, **more):
+    """An option without a value."""
+    return click.option(name, is_flag=True, help=text, **more)
+
+
+def count(name, text, least=1, most=None, **more):
+    """An option that is a whole number."""
+    return click.option(name, type=click.IntRange(least, most), help=text, **more)
+
+
+def column(name, text, **more):
+    """An option that names a column of the data."""
+    return click.option(name, metavar="COLUMN", help=text, **more)
+
+
+def names(name, text):
     """An option with names of columns or classes."""
     return click.option(name, type=NAMES, metavar="A,B,...", help=text)
 
 
-target_option = click.option(
-    "--target", metavar="COLUMN", help="The column with the true classes or numbers."
-)
-weights_option = click.option(
-    "--weights", metavar="COLUMN", help="The column with row weights."
-)
-trust_option = click.option(
+target = column("--target", "The column with the true classes or numbers.")
+weights = column("--weights", "The column with row weights.")
+trust = click.option(
     "--trust",
     multiple=True,
     metavar="pickle|TYPE",
     help="Open MODEL although it is a pickle or joblib file, which can run any code "
     "when it is opened; or a type in a skops file to trust. May be repeated.",
 )
-input_options = gather(
+inputs = gather(
     Inputs,
     "inputs",
     {
         "model": click.argument("model", type=click.Path(exists=True, path_type=Path)),
-        "data": data_options(),
-        "target": target_option,
-        "weights": weights_option,
-        "columns": names_option(
+        "data": data(),
+        "target": target,
+        "weights": weights,
+        "columns": names(
             "--columns",
             "The columns that the model was trained on, in order; needed only if the "
             "model has no column names.",
         ),
-        "classes": names_option(
+        "classes": names(
             "--classes",
             "Names of the model's classes, in its order, for a model that numbers its "
             "classes 0, 1, ...",
         ),
-        "trust": trust_option,
+        "trust": trust,
     },
 )
-json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
 
-def details_option(text):
-    """An option that adds to what is shown."""
-    return click.option("--details", is_flag=True, help=text)
-
-
-def output_option(text, name="--out", required=False):
+def output(text, name="--out", required=False):
     """An option that names a file to write."""
     return click.option(
         name,
@@ -214,7 +220,7 @@ def output_option(text, name="--out", required=False):
     )
 
 
-validation_option = click.option(
+validation = click.option(
     "--validation",
     type=FILE,
     metavar="FILE",
@@ -224,7 +230,7 @@ validation_option = click.option(
 )
 
 
-def held_out_option(text):
+def held_out(text):
     """--test-size, a share or a number of rows."""
     return click.option(
         "--test-size",

@@ -16,17 +16,11 @@ from defragtrees._utils import formatting as render
 from defragtrees._utils.files import atomic_file, is_device, is_standard_output, to_json
 from defragtrees._utils.optional import require
 from defragtrees._utils.progress import Progress, watch
-from defragtrees.cli import _status
 from defragtrees.cli.group import State
-from defragtrees.cli.tables import wrapped
+from defragtrees.cli.terminal import clear_status, show_status, wrapped
 from defragtrees.export.tables import csv_line
 
 TICK = 0.5  # seconds between two looks at the clock
-
-
-def say(text):
-    """Print a line; colours are left out where nobody sees them."""
-    click.echo(text)
 
 
 def check_outputs(outputs, inputs=(), **suffixes):
@@ -66,16 +60,11 @@ def _check_output(path, inputs):
     place = path if is_device(path) else folder
     if not is_standard_output(path) and not os.access(place, os.W_OK):
         raise click.ClickException(f"{str(place)!r} cannot be written to.")
-    for other in inputs:
-        if (
-            other is not None
-            and other.exists()
-            and path.exists()
-            and path.samefile(other)
-        ):
-            raise click.ClickException(
-                f"{str(path)!r} is read by this command; write to another file."
-            )
+    read = [other for other in inputs if other is not None and other.exists()]
+    if path.exists() and any(map(path.samefile, read)):
+        raise click.ClickException(
+            f"{str(path)!r} is read by this command; write to another file."
+        )
 
 
 def headline(rules, scores, where, model="model"):
@@ -95,8 +84,10 @@ def headline(rules, scores, where, model="model"):
     text += "."
     name, heading = next(iter(outcome.view.measure_titles(scores).items()))
     if name in scores:
-        own, other = (number(scores[f"{source}{name}"]) for source in ("", "model_"))
-        text += f" {heading[0].upper()}{heading[1:]}: {own}, {model} {other}."
+        value, of_model = (
+            number(scores[f"{source}{name}"]) for source in ("", "model_")
+        )
+        text += f" {heading[0].upper()}{heading[1:]}: {value}, {model} {of_model}."
     return click.style(wrapped(text), bold=True)
 
 
@@ -147,22 +138,18 @@ def plain(value):
     return str(value)
 
 
-def write_json(file, rows):
-    """A JSON array, one entry a line, without holding all of them."""
+def write_json(file, form, rows):
+    """JSON of rows, a dict each, as an array or as lines, one row at a time."""
     before = "["
     for row in rows:
-        file.write(f"{before}{to_json(plain(row), indent=None)}")
+        text = to_json(plain(row), indent=None)
+        file.write(f"{text}\n" if form == "jsonl" else f"{before}{text}")
         before = ",\n"
-    file.write("]\n" if before != "[" else "[]\n")
+    if form == "json":
+        file.write("]\n" if before != "[" else "[]\n")
 
 
-def write_json_lines(file, rows):
-    """One JSON object per line."""
-    for row in rows:
-        file.write(f"{to_json(plain(row), indent=None)}\n")
-
-
-# Tables: CSV that neither a terminal nor a spreadsheet obeys, JSON and Parquet
+# Tables: CSV, JSON and Parquet
 
 TABLES = {
     ".csv": "csv",
@@ -200,39 +187,44 @@ def write_table(path, form, header, batches, exact=False):
     batches = iter(batches)
     # What is wrong with the first rows is said before anything is printed.
     batches = itertools.chain(list(itertools.islice(batches, 1)), batches)
+    rows = (row for columns in batches for row in zip(*columns, strict=True))
     with open_output(path) as file:
-        rows = (row for columns in batches for row in zip(*columns, strict=True))
         if form == "csv":
-            write = cell_writer(file, exact)
-            write(header)
-            for row in rows:
-                write(row)
-            return
-        named = (dict(zip(header, row, strict=True)) for row in rows)
-        (write_json if form == "json" else write_json_lines)(file, named)
+            write_csv(file, header, rows, exact)
+        else:
+            write_json(
+                file, form, (dict(zip(header, row, strict=True)) for row in rows)
+            )
+
+
+def write_csv(file, header, rows, exact=False):
+    """CSV that neither a terminal nor a spreadsheet obeys.
+
+    A cell of text that begins like a formula gets an apostrophe before it, as
+    spreadsheets themselves write it, unless it should be `exact`; numbers stay numbers.
+    """
+    for row in itertools.chain([header], rows):
+        file.write(csv_line(row, exact))
 
 
 def write_parquet(path, header, types, batches):
-    """Write batches of arrays to a Parquet file, each a group of rows."""
+    """Write batches, each a list of columns, to a Parquet file as groups of rows."""
     arrow = require("pyarrow", "Writing Parquet")
     parquet = require("pyarrow.parquet", "Writing Parquet")
+    types = [arrow.type_for_alias(t) if isinstance(t, str) else t for t in types]
     schema = arrow.schema(list(zip(header, types, strict=True)))
+
+    def array(values, type_):
+        if not isinstance(values, list):
+            return arrow.Array.from_pandas(values).cast(type_, safe=False)
+        if arrow.types.is_string(type_):
+            values = [None if value is None else str(value) for value in values]
+        return arrow.array(values, type_)
+
     with atomic_file(path) as draft, parquet.ParquetWriter(draft, schema) as writer:
-        for arrays in batches:
+        for columns in batches:
+            arrays = list(map(array, columns, types))
             writer.write_table(arrow.table(arrays, schema=schema))
-
-
-def cell_writer(file, is_exact):
-    """A function that writes the cells of a row to a file.
-
-    A cell of text that begins like a formula gets an apostrophe before it, as
-    spreadsheets themselves write it; numbers stay numbers.
-    """
-
-    def write(cells):
-        file.write(csv_line(cells, is_exact))
-
-    return write
 
 
 @contextlib.contextmanager
@@ -293,47 +285,34 @@ def save_plot(result, path):
 
 
 class Bar(Progress):
-    """A progress bar in the status line, where its label stands from the start."""
-
-    def __enter__(self):
-        _status.show(self.label)
-        return super().__enter__()
-
-    def __exit__(self, *error):
-        _status.clear()
-
-    def _write(self, text):
-        _status.show(text.strip())
-
-
-class Silent(Progress):
-    """A progress bar that shows nothing."""
-
-    def _write(self, text):
-        pass
-
-
-def is_shown():
-    """Whether somebody looks at standard error, and wants progress there."""
-    ctx = click.get_current_context(silent=True)
-    state = None if ctx is None else ctx.find_object(State)
-    is_quiet = state is not None and state.quiet
-    return sys.stderr.isatty() and not is_quiet
-
-
-def progress_kind(is_streamed=False):
-    """The progress bar to use: a silent one where nobody looks.
+    """A progress bar in the status line, where its label stands from the start.
 
     Results that are written row by row (`is_streamed`) must not run into it.
     """
-    is_in_the_way = is_streamed and sys.stdout.isatty()
-    return Bar if is_shown() and not is_in_the_way else Silent
+
+    def __init__(self, label, is_streamed=False):
+        super().__init__(label, 1.0)
+        context = click.get_current_context(silent=True)
+        state = None if context is None else context.find_object(State)
+        is_quiet = state is not None and state.quiet
+        self.is_shown = not is_quiet and not (is_streamed and sys.stdout.isatty())
+
+    def __enter__(self):
+        self._write(self.label)
+        return super().__enter__()
+
+    def __exit__(self, *error):
+        clear_status()
+
+    def _write(self, text):
+        if self.is_shown:
+            show_status(text.strip())
 
 
 @contextlib.contextmanager
 def working(label):
     """A progress bar that the parts of the work inside move; its clock goes on."""
-    with progress_kind()(label, 1.0) as progress, watch(progress):
+    with Bar(label) as progress, watch(progress):
         done = threading.Event()
 
         def tick():

@@ -2,26 +2,25 @@
 
 import contextlib
 import shlex
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import Decimal
-from typing import Any
 
 import click
-import numpy as np
 from click.core import ParameterSource
+from pandas import Series
 
 from defragtrees._utils import formatting as render
+from defragtrees.cli import options, output
 from defragtrees.cli.compare import compared, most_rules
-from defragtrees.cli.data import find_column, is_rules_file, read_rules
-from defragtrees.cli.group import Command, State
-from defragtrees.cli.inputs import load, load_rule_rows
-from defragtrees.cli.options import (
-    held_out_option,
-    input_options,
-    output_option,
-    validation_option,
+from defragtrees.cli.data import (
+    find_column,
+    is_rules_file,
+    open_for_rules,
+    read_rows,
+    read_rules,
 )
-from defragtrees.cli.output import check_outputs, progress_kind, say
+from defragtrees.cli.group import Command, State
+from defragtrees.cli.inputs import hold_out, load
 from defragtrees.cli.settings import fit, setting_options
 from defragtrees.data.files import AS_IS
 from defragtrees.ensembles.readers import file_kind
@@ -39,21 +38,20 @@ EXAMPLE = "defragtrees report model.json data.csv --target y --out report.html"
 
 
 @click.command("report", cls=Command, example=EXAMPLE)
-@input_options
+@options.inputs
 @setting_options("form", "max_rules")
-@validation_option
-@held_out_option("Rows to hold out for the scores, as a share or a number; 0 for none.")
-@output_option("The HTML file to write.", required=True)
+@options.validation
+@options.held_out(
+    "Rows to hold out for the scores, as a share or a number; 0 for none."
+)
+@options.output("The HTML file to write.", required=True)
 @click.option("--title", help="The title of the page.")
-@click.option(
+@options.column(
     "--by-group",
-    metavar="COLUMN",
-    help="Compare coverage, rates, predictions and errors between the groups of this "
+    "Compare coverage, rates, predictions and errors between the groups of this "
     "column of DATA, which the model need not use.",
 )
-@click.option(
-    "--with-comparison", is_flag=True, help="Add a comparison with other methods."
-)
+@options.flag("--with-comparison", "Add a comparison with other methods.")
 def command(
     inputs, choices, validation, test_size, out, title, by_group, with_comparison
 ):
@@ -63,7 +61,7 @@ def command(
     edited ones, which are then measured on DATA as they are. The report is one file
     that needs no network and can be printed.
     """
-    check_outputs(
+    output.check_outputs(
         {"--out": out}, (inputs.data.path, inputs.model, validation), out=".html"
     )
     if is_rules_file(inputs.model):
@@ -71,26 +69,25 @@ def command(
         return
     if with_comparison and inputs.target is None:
         raise click.UsageError("--with-comparison needs --target.")
-    loaded = load(inputs, progress_kind(), validation)
-    validation = validation if loaded.validation is not None else None
-    if by_group is not None:
-        loaded = _with_groups(loaded, by_group, inputs.data, validation)
-    train, test = loaded.split(test_size, choices.seed)
-    options: dict[str, Any] = {}
+    forest, rows, unseen, places = load(inputs, validation)
+    validation = None if unseen is None else validation
+    comparison = groups = None
     if with_comparison:
-        options["comparison"] = compared(
-            choices,
-            loaded,
-            budgets=[most_rules(choices)],
-            test_size=test_size or 0.25,
-        )
-    del loaded
-    simple = fit(choices, train)
-    rows = train if test is None else test
+        budgets, size = [most_rules(choices)], test_size or 0.25
+        comparison = compared(choices, forest, rows, budgets=budgets, test_size=size)
     if by_group is not None:
-        options["groups"] = _Groups(by_group, rows.groups)
-    report_on(out, simple, rows, inputs, validation, title=title, **options)
-    say(f"The report is in {out}.")
+        measured = replace(inputs.data, path=validation or inputs.data.path)
+        groups = _read_groups(measured, by_group)
+        groups = groups if places is None else groups.iloc[places]
+    # The groups are those of the rows that are measured.
+    rows, unseen = (*rows, groups), unseen and (*unseen, groups)
+    train, counted, test = hold_out(rows, unseen, test_size, choices.seed)
+    del rows, unseen
+    simple = fit(choices, forest, train[:3], counted and counted[:3])
+    *rows, groups = test or train
+    more = {"title": title, "comparison": comparison, "groups": groups}
+    report_on(out, simple, rows, inputs, validation, **more)
+    click.echo(f"The report is in {out}.")
 
 
 def _report_on_rules(out, inputs, title, by_group):
@@ -106,36 +103,12 @@ def _report_on_rules(out, inputs, title, by_group):
     if inputs.target is None:
         raise click.UsageError("A report on a file of rules needs --target.")
     rules = read_rules(inputs.model)
-    names = inputs.target, inputs.weights
-    rows = load_rule_rows(rules, inputs.data, progress_kind(), *names)
-    options = {}
-    if by_group is not None:
-        options["groups"] = _Groups(by_group, _read_groups(inputs.data, by_group))
-    report_on(out, rules, rows, inputs, title=title, **options)
-    say(f"The report is in {out}.")
-
-
-@dataclass(frozen=True, eq=False)
-class _Groups:
-    """Values under the name of their column."""
-
-    name: str
-    values: np.ndarray
-
-    def __array__(self, dtype=None, copy=None):
-        """The values; the name is lost."""
-        return np.asarray(self.values, dtype=dtype)
-
-
-def _with_groups(loaded, name, data, validation):
-    """The rows that the report measures on, with the values of a column."""
-    if loaded.validation is None:
-        return replace(loaded, groups=_read_groups(data, name))
-    more = replace(data, path=validation)
-    rows = loaded.validation
-    groups = _read_groups(more, name)
-    groups = groups if rows.places is None else groups[rows.places]
-    return replace(loaded, validation=replace(rows, groups=groups))
+    source = open_for_rules(rules, inputs.data, inputs.target, inputs.weights)
+    X, y, weight = read_rows(source, rules.classes)
+    X = X.reindex(columns=list(rules.feature_names))
+    groups = None if by_group is None else _read_groups(inputs.data, by_group)
+    report_on(out, rules, (X, y, weight), inputs, title=title, groups=groups)
+    click.echo(f"The report is in {out}.")
 
 
 def _read_groups(data, name):
@@ -145,21 +118,19 @@ def _read_groups(data, name):
     source.expected[name] = AS_IS
     values = (value for part in source.parts() for value in part.X[name])
     values = (None if is_missing(value) else value for value in values)
-    texts = [v if v is None or isinstance(v, SIMPLE) else str(v) for v in values]
-    texts = np.array([*texts, None], dtype=object)[:-1]
+    values = [v if v is None or isinstance(v, SIMPLE) else str(v) for v in values]
     with contextlib.suppress(TypeError, ValueError):
-        there = [None if text is None else float(text) for text in texts]
-        return np.array(there, dtype=object)
-    return texts
+        values = [None if value is None else float(value) for value in values]
+    return Series(values, dtype=object, name=name)
 
 
-def report_on(path, simple, rows, inputs, validation=None, **options):
+def report_on(path, simple, rows, inputs, validation=None, **more):
     """Write the report of a fitted method, measured on these rows.
 
     They are of the file `validation`, if there is one.
     """
     state = click.get_current_context().find_object(State)
-    options |= {
+    more |= {
         "command": shlex.join(["defragtrees", *state.arguments]),
         "target_name": inputs.target,
         "data_name": render.plain((validation or inputs.data).name),
@@ -168,13 +139,13 @@ def report_on(path, simple, rows, inputs, validation=None, **options):
         else _model_name(inputs.model),
         "is_new": True if validation is not None else None,
     }
-    write_report(path, simple, *rows.rows, **options)
+    write_report(path, simple, *rows, **more)
 
 
 def _model_name(path):
     """Such as "the XGBoost model in model.json"."""
     kind = None if path.is_dir() else file_kind(path)
-    words = "model"
+    what = "model"
     if kind is not None and kind.endswith(" model"):
-        words = kind.split(maxsplit=1)[1]
-    return render.plain(f"the {words} in {path.resolve().name}")
+        what = kind.split(maxsplit=1)[1]
+    return render.plain(f"the {what} in {path.resolve().name}")

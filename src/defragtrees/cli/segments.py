@@ -4,37 +4,20 @@ from dataclasses import replace
 
 import click
 
+from defragtrees.cli import options, output
 from defragtrees.cli.group import Command
 from defragtrees.cli.inputs import load
-from defragtrees.cli.options import (
-    FILE,
-    input_options,
-    json_option,
-    names_option,
-    output_option,
-)
-from defragtrees.cli.output import (
-    check_outputs,
-    json_text,
-    progress_kind,
-    say,
-    working,
-)
 from defragtrees.ensembles.predictions import predict_rows
-from defragtrees.segments.models import (
-    LOSSES,
-    compare_models,
-    explain_errors,
-)
+from defragtrees.segments.models import LOSSES, compare_models, explain_errors
 
 EXAMPLE = "defragtrees segments model.json new.csv --target y"
 
 
 @click.command("segments", cls=Command, example=EXAMPLE)
-@input_options
+@options.inputs
 @click.option(
     "--against",
-    type=FILE,
+    type=options.FILE,
     metavar="MODEL_B",
     help="A second model: find where the two differ or, with --target, where one is "
     "better.",
@@ -44,50 +27,43 @@ EXAMPLE = "defragtrees segments model.json new.csv --target y"
     type=click.Choice(list(LOSSES)),
     help="The loss per row. [default: error of classes, absolute error of numbers]",
 )
-@click.option(
+@options.count(
     "--max-segments",
-    type=click.IntRange(1),
+    "The maximum number of segments of each kind.",
     default=5,
     show_default=True,
-    help="The maximum number of segments of each kind.",
 )
-@click.option(
+@options.count(
     "--max-conditions",
-    type=click.IntRange(1),
+    "The maximum number of conditions per segment.",
     default=3,
     show_default=True,
-    help="The maximum number of conditions per segment.",
 )
-@click.option(
-    "--min-rows",
-    type=click.IntRange(1),
-    help="The minimum number of rows of a segment. [default: 1 %, at least 20]",
+@options.count(
+    "--min-rows", "The minimum number of rows of a segment. [default: 1 %, at least 20]"
 )
-@names_option("--features", "Columns that segments may use. [default: all]")
-@output_option("Save the segments, as JSON.")
-@json_option
+@options.names("--features", "Columns that segments may use. [default: all]")
+@options.output("Save the segments, as JSON.")
+@options.as_json
 def command(inputs, against, out, as_json, **settings):
     """Find where a model fails, or where two models differ, as short rules.
 
     MODEL and DATA are as for simplify; DATA should have rows that the model was not
     trained on. All figures come from rows that did not find the segments.
     """
-    check_outputs(
+    output.check_outputs(
         {"--out": out}, (inputs.data.path, inputs.model, against), out=".json"
     )
     if inputs.target is None and against is None:
         raise click.UsageError("segments needs --target or --against.")
-    loaded = load(inputs, progress_kind())
-    settings["sample_weight"] = loaded.sample_weight
-    with working("searching"):
+    forest, (X, y, settings["sample_weight"]), *_ = load(inputs)
+    with output.working("searching"):
         if against is None:
-            found = explain_errors(loaded.forest, loaded.X, loaded.y, **settings)
+            found = explain_errors(forest, X, y, **settings)
         else:
-            other = load(replace(inputs, model=against), progress_kind())
-            second = predict_rows(other.forest, other.X, other.y)
-            found = compare_models(
-                loaded.forest, second, loaded.X, loaded.y, **settings
-            )
+            other, (X_other, y_other, _), *_ = load(replace(inputs, model=against))
+            second = predict_rows(other, X_other, y_other)
+            found = compare_models(forest, second, X, y, **settings)
     if out is not None:
         found.save(out)
-    say(json_text(found.to_dict()) if as_json else str(found))
+    click.echo(output.json_text(found.to_dict()) if as_json else str(found))

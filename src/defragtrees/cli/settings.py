@@ -14,42 +14,26 @@ from typing import Any
 import click
 
 from defragtrees._utils.formatting import nearest
-from defragtrees.cli.options import (
-    CLASS_WEIGHT,
-    COSTS,
-    FILE,
-    NAMES,
-    Text,
-    as_class,
-    by_class,
-    by_classes,
-    gather,
-    pairs,
-)
-from defragtrees.cli.output import working
+from defragtrees.cli import options, output
 from defragtrees.errors import SettingError
 from defragtrees.estimators import METHODS, estimator_for
 from defragtrees.estimators.defrag import DefragClassifier
-from defragtrees.estimators.settings import (
-    FLAG,
-    Key,
-    check_value,
-)
+from defragtrees.estimators.settings import FLAG, Key, check_value
 
 SEED = 0
 FIELDS = {field.name: field for field in dataclasses.fields(DefragClassifier)}
-COLUMNS = {"type": NAMES, "metavar": "A,B,..."}
+COLUMNS = {"type": options.NAMES, "metavar": "A,B,..."}
 # How a setting is written whose values are no single word or number.
 WRITTEN: dict[str, dict[str, Any]] = {
     "features": COLUMNS,
     "exclude": COLUMNS,
     "must_use": COLUMNS,
     "monotone": {
-        "type": Text("signs", pairs(int, "income=-1")),
+        "type": options.Text("signs", options.pairs(int, "income=-1")),
         "metavar": "A=-1,B=1,...",
     },
-    "class_weight": CLASS_WEIGHT,
-    "costs": COSTS,
+    "class_weight": options.CLASS_WEIGHT,
+    "costs": options.COSTS,
     "pos_label": {"metavar": "CLASS"},
     "random_state": {"type": click.IntRange(0, 2**32 - 1), "metavar": "N"},
 }
@@ -86,10 +70,10 @@ def setting_options(*names):
 
     A name `method` stands for the method itself.
     """
-    options = {
+    made = {
         "settings": click.option(
             "--settings",
-            type=FILE,
+            type=options.FILE,
             metavar="FILE",
             help="All other settings of the method, by their names in Python: a TOML "
             "file with lines such as brevity = 0.02. Options go before it.",
@@ -97,8 +81,8 @@ def setting_options(*names):
     }
     for name in names:
         option, variable = _spelled(name)
-        options[variable] = _option(option, variable, name)
-    return gather(_choices, "choices", options)
+        made[variable] = _option(option, variable, name)
+    return options.gather(_choices, "choices", made)
 
 
 def _spelled(name):
@@ -116,8 +100,8 @@ def _option(option, variable, name):
         )
     field = FIELDS[name]
     allowed = field.metadata["allowed"]
-    words = [one for one in allowed if isinstance(one, str)]
-    keys = [key for one in allowed if isinstance(one, Key) for key in one.table]
+    words = [value for value in allowed if isinstance(value, str)]
+    keys = [key for value in allowed if isinstance(value, Key) for key in value.table]
     if name in WRITTEN:
         written = WRITTEN[name]
     elif allowed == FLAG:
@@ -186,10 +170,10 @@ class Choices:
         return kind, _as_in_model(settings, forest.classes or ())
 
 
-def _choices(settings, **options):
-    if "target_is" in options:
-        options["target"] = options.pop("target_is")
-    given = {name: value for name, value in options.items() if value is not None}
+def _choices(settings, **given):
+    if "target_is" in given:
+        given["target"] = given.pop("target_is")
+    given = {name: value for name, value in given.items() if value is not None}
     if settings is None:
         return Choices(given, {}, None)
     try:
@@ -202,10 +186,10 @@ def _choices(settings, **options):
 def _as_in_model(settings, classes):
     """Settings whose classes are those of the model, not their texts."""
     read = {
-        "class_weight": by_class,
-        "class_labels": by_class,
-        "costs": by_classes,
-        "pos_label": as_class,
+        "class_weight": options.by_class,
+        "class_labels": options.by_class,
+        "costs": options.by_classes,
+        "pos_label": options.as_class,
     }
     return {
         name: read[name](value, classes) if name in read else value
@@ -213,21 +197,19 @@ def _as_in_model(settings, classes):
     }
 
 
-def fit(choices, loaded, stability=None):
+def fit(choices, forest, rows, validation=None, stability=None):
     """Fit the method of the user's choice to rows, under a progress bar.
 
-    With `stability`, also to this number of halves of the rows.
+    Rows are X, y and weights. With `stability`, also to this number of halves of them.
     """
-    kind, settings = choices.for_model(loaded.forest)
-    if kind(**settings).target == "labels" and loaded.y is None:
+    kind, settings = choices.for_model(forest)
+    if kind(**settings).target == "labels" and rows[1] is None:
         raise click.UsageError(
             f"{kind.__name__} learns from the true values here, so it needs --target."
         )
-    unseen = loaded.validation
-    validation = None if unseen is None else unseen.rows
-    simple = kind(loaded.forest, **settings)
-    with working("simplifying"):
-        simple.fit(*loaded.rows, validation=validation)
+    simple = kind(forest, **settings)
+    with output.working("simplifying"):
+        simple.fit(*rows, validation=validation)
         if stability:
-            simple.stability(*loaded.rows, n=stability)
+            simple.stability(*rows, n=stability)
     return simple

@@ -9,26 +9,11 @@ from sklearn.metrics import confusion_matrix
 
 from defragtrees import metrics
 from defragtrees._utils.files import atomic_file
+from defragtrees.cli import options, output
 from defragtrees.cli.group import Command
-from defragtrees.cli.inputs import load
-from defragtrees.cli.options import (
-    details_option,
-    held_out_option,
-    input_options,
-    json_option,
-    output_option,
-    validation_option,
-)
-from defragtrees.cli.output import (
-    check_outputs,
-    headline,
-    json_text,
-    progress_kind,
-    rules_text,
-    say,
-)
+from defragtrees.cli.inputs import hold_out, load
 from defragtrees.cli.settings import fit, setting_options
-from defragtrees.cli.tables import table, wrapped
+from defragtrees.cli.terminal import table, wrapped
 from defragtrees.rules.text import MAYBE_TRAINED
 
 EXAMPLE = """\
@@ -43,21 +28,26 @@ SETTINGS = (
 
 
 @click.command("simplify", cls=Command, example=EXAMPLE)
-@input_options
+@options.inputs
 @setting_options(*SETTINGS)
-@validation_option
-@held_out_option("Rows to hold out for the scores, as a share or a number; 0 for none.")
-@click.option(
-    "--stability",
-    type=click.IntRange(2, 10_000),
-    metavar="N",
-    help="Fit again to this number of random halves of the rows, and count how often "
-    "each rule comes back.",
+@options.validation
+@options.held_out(
+    "Rows to hold out for the scores, as a share or a number; 0 for none."
 )
-@output_option("Save the rules, as JSON.")
-@output_option("Write an HTML report.", name="--report")
-@details_option("Show counts, coverage and agreement of every rule, and all scores.")
-@json_option
+@options.count(
+    "--stability",
+    "Fit again to this number of random halves of the rows, and count how often "
+    "each rule comes back.",
+    least=2,
+    most=10_000,
+    metavar="N",
+)
+@options.output("Save the rules, as JSON.")
+@options.output("Write an HTML report.", name="--report")
+@options.flag(
+    "--details", "Show counts, coverage and agreement of every rule, and all scores."
+)
+@options.as_json
 def command(
     inputs, choices, validation, test_size, stability, out, report, details, as_json
 ):
@@ -74,23 +64,24 @@ def command(
     """
     outputs = {"--out": out, "--report": report}
     files = inputs.data.path, inputs.model, validation
-    check_outputs(outputs, files, out=".json", report=".html")
-    loaded = load(inputs, progress_kind(), validation)
-    validation = validation if loaded.validation is not None else None
-    train, test = loaded.split(test_size, choices.seed)
-    begin = time.perf_counter()
+    output.check_outputs(outputs, files, out=".json", report=".html")
+    forest, rows, unseen, _ = load(inputs, validation)
+    validation = None if unseen is None else validation
+    train, counted, test = hold_out(rows, unseen, test_size, choices.seed)
     # The rows are in two parts now; the whole need not stay in memory.
-    del loaded
-    simple = fit(choices, train, stability)
+    del rows, unseen
+    begin = time.perf_counter()
+    simple = fit(choices, forest, train, counted, stability)
     seconds = time.perf_counter() - begin
     # The scores to show, and the rows that they are from.
-    scores, where = simple.training_, f"{len(train):,} training rows"
+    measured, n_rows = (train if test is None else test), len(train[0])
+    scores, where = simple.training_, f"{n_rows:,} training rows"
     if test is not None:
-        scores = simple.evaluate(*test.rows)
+        scores = simple.evaluate(*test)
         kind = "rows" if validation is None else "validation rows"
-        where = f"{len(test)} {kind} held out from the rules"
+        where = f"{len(test[0])} {kind} held out from the rules"
         if not test_size:
-            where = f"{len(test)} {kind} that the model was not trained on"
+            where = f"{len(test[0])} {kind} that the model was not trained on"
     with ExitStack() as stack:
         if out is not None:  # which appears only if the report can be written too
             simple.rules_.save(stack.enter_context(atomic_file(out)))
@@ -98,30 +89,29 @@ def command(
             # Pictures take their time to import, and few runs need them.
             from defragtrees.cli.report import report_on
 
-            rows = train if test is None else test
-            report_on(report, simple, rows, inputs, validation)
+            report_on(report, simple, measured, inputs, validation)
     if as_json:
         facts = _facts(simple, choices, scores, where, seconds)
-        say(json_text(facts | _tables(simple, train if test is None else test)))
+        click.echo(output.json_text(facts | _tables(simple, *measured)))
         return
     is_new = validation is not None
-    say(headline(simple.rules_, scores, where))
-    say(f"\n{rules_text(simple.rules_, details)}\n")
-    say(_scores_text(simple.rules_, scores, where, details, is_new))
+    click.echo(output.headline(simple.rules_, scores, where))
+    click.echo(f"\n{output.rules_text(simple.rules_, details)}\n")
+    click.echo(_scores_text(simple.rules_, scores, where, details, is_new))
     advice = getattr(simple, "advice_", ())
     if advice:
-        where = f"\nOn the {len(train):,} training rows:"
+        where = f"\nOn the {n_rows:,} training rows:"
         if is_new:
             where = "\nOn the rows that rates are from:"
-        say(wrapped("\n".join([where if test is not None else "", *advice])))
+        click.echo(wrapped("\n".join([where if test is not None else "", *advice])))
     if simple.forest_.origin:
-        say(wrapped(f"\n{simple.forest_.origin}"))
+        click.echo(wrapped(f"\n{simple.forest_.origin}"))
     stability = simple.stability_
     if stability is not None:
-        say(f"\n{table(*stability._cells())}\n{wrapped(stability.sentence)}")
+        click.echo(f"\n{table(*stability._cells())}\n{wrapped(stability.sentence)}")
     for path, text in ((out, "The rules are in"), (report, "The report is in")):
         if path is not None:
-            say(f"{text} {path}.")
+            click.echo(f"{text} {path}.")
 
 
 def _scores_text(rules, scores, where, details, is_new):
@@ -151,18 +141,18 @@ def _facts(simple, choices, scores, where, seconds):
     }
 
 
-def _tables(simple, loaded):
+def _tables(simple, X, y, weight):
     """Rule by rule and class by class, what is estimated and what is observed."""
-    rules, (X, y, weight) = simple.rules_, loaded.rows
+    rules = simple.rules_
     if y is None:
         return {}
     tables = {"calibration": metrics.calibration(rules, X, y, weight)}
     if rules.classes is not None:
-        answers = {"rules": rules.predict(X), "model": simple.forest_.predict(X)}
+        predictions = {"rules": rules.predict(X), "model": simple.forest_.predict(X)}
         tables["confusion"] = {"classes": rules.classes} | {
             name: confusion_matrix(
-                y, told, labels=rules.classes, sample_weight=weight
+                y, predicted, labels=rules.classes, sample_weight=weight
             ).astype(np.float64)
-            for name, told in answers.items()
+            for name, predicted in predictions.items()
         }
     return tables

@@ -7,56 +7,36 @@ import click
 
 from defragtrees._utils import formatting as render
 from defragtrees._utils.files import write_atomic
-from defragtrees.cli.data import read_rule_rows, read_rules
+from defragtrees.cli import options, output, terminal
+from defragtrees.cli.data import encode, open_for_rules, read_rows, read_rules
 from defragtrees.cli.group import Command
-from defragtrees.cli.inputs import load_to_predict, warn_if_swapped
-from defragtrees.cli.options import (
-    FILE,
-    Inputs,
-    data_options,
-    details_option,
-    json_option,
-    names_option,
-    output_option,
-    trust_option,
-)
-from defragtrees.cli.output import (
-    check_outputs,
-    check_plot,
-    json_text,
-    progress_kind,
-    save_plot,
-    say,
-)
-from defragtrees.cli.tables import table, wrapped
+from defragtrees.cli.inputs import open_beside, warn_if_swapped
 from defragtrees.ensembles.predictions import read_model
 from defragtrees.monitoring.check import check_encoded, missing_columns
 from defragtrees.monitoring.history import Record, read_history
-from defragtrees.monitoring.page import prediction_cells
 
 EXAMPLE = "defragtrees watch rules.json week7.parquet --target y --history checks.jsonl"
 MOVED = 1  # the exit code
 
 
 @click.command("watch", cls=Command, example=EXAMPLE)
-@click.argument("rules", type=FILE)
-@data_options()
-@click.option(
+@click.argument("rules", type=options.FILE)
+@options.data()
+@options.column(
     "--target",
-    metavar="COLUMN",
-    help="The column with the true values; with it rates and errors are tested too.",
+    "The column with the true values; with it rates and errors are tested too.",
 )
 @click.option(
     "--model",
     type=click.Path(exists=True, path_type=Path),
     help="The model behind the rules; whether it agrees less with them is tested too.",
 )
-@names_option(
+@options.names(
     "--classes",
     "The classes of the rules in the order of the model's, for a model with other "
     "labels. [default: labels that read the same, or the order of the rules]",
 )
-@trust_option
+@options.trust
 @click.option(
     "--level",
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
@@ -64,7 +44,7 @@ MOVED = 1  # the exit code
     show_default=True,
     help="Rate of false alarms of all tests together.",
 )
-@output_option("Write the check as an HTML page.", "--html")
+@options.output("Write the check as an HTML page.", "--html")
 @click.option(
     "--history",
     type=click.Path(dir_okay=False, writable=True, path_type=Path),
@@ -77,9 +57,9 @@ MOVED = 1  # the exit code
     metavar="TEXT",
     help="What DATA is called in the history. [default: the name of the file]",
 )
-@output_option("Plot the history: .png, .svg or .pdf.", "--plot")
-@details_option("Show all tests and the predictions, not only what moved.")
-@json_option
+@options.output("Plot the history: .png, .svg or .pdf.", "--plot")
+@options.flag("--details", "Show all tests and the predictions, not only what moved.")
+@options.as_json
 @click.pass_context
 def command(
     ctx,
@@ -103,21 +83,24 @@ def command(
     code is 0 if there is no drift, 1 if there is, and 2 for an error.
     """
     outputs = {"--html": html, "--history": history, "--plot": plot}
-    check_outputs(outputs, (rules, data.path, model), html=".html")
-    check_plot(plot)
+    output.check_outputs(outputs, (rules, data.path, model), html=".html")
+    output.check_plot(plot)
     if classes and model is None:
         raise click.UsageError("--classes needs --model.")
     if (label or plot) and history is None:
         raise click.UsageError(f"{'--label' if label else '--plot'} needs --history.")
     checks = None if history is None else read_history(history, missing_ok=True)
     rule_set = read_rules(rules)
-    matrix, y, _, names = read_rule_rows(rule_set, data, progress_kind(), target)
-    predicted = match = None
+    source = open_for_rules(rule_set, data, target)
+    behind = X = predicted = match = None
     if model is not None:
-        inputs = Inputs(model, data, trust=trust)
-        behind, X = load_to_predict(inputs, rule_set, progress_kind())
-        read = read_model(behind, rule_set, X, classes)
-        predicted, _, _, match = read(X)
+        inputs = options.Inputs(model, data, trust=trust)
+        behind, X = open_beside(inputs, rule_set, source)
+    table, y, _ = read_rows(source, rule_set.classes)
+    matrix = encode(rule_set, table)
+    if behind is not None:
+        X = table[list(behind.feature_names)] if X is None else X
+        predicted, _, _, match = read_model(behind, rule_set, X, classes)(X)
     y = None if y is None else rule_set.outcome.read(y)
     # An order of all classes; a black box may have predicted only some of them.
     is_order = match is not None and len(match.labels) == len(rule_set.classes)
@@ -129,16 +112,16 @@ def command(
                 "the rules",
             )
         warn_if_swapped(match.labels, predicted, expected, what)
-    notes = missing_columns(rule_set, names)
+    notes = missing_columns(rule_set, source.columns)
     found = check_encoded(rule_set, matrix, y, predicted, match, level, notes)
     if html is not None:
         write_atomic(html, found.to_html(f"{rules.name} on {data.name}"))
     if checks is not None:
         record = Record(found, datetime.now(UTC), label, rules.name, data.name)
         if plot is not None:
-            save_plot(checks.with_record(record), plot)
+            output.save_plot(checks.with_record(record), plot)
         checks = checks.append(record)
-    say(json_text(found.to_dict()) if as_json else _text(found, details))
+    click.echo(output.json_text(found.to_dict()) if as_json else _text(found, details))
     if not as_json:
         _say_files(html, checks, plot)
     if found.has_moved:
@@ -148,27 +131,29 @@ def command(
 def _say_files(html, checks, plot):
     """Name the files that were written, and since when there has been drift."""
     if html is not None:
-        say(f"The check is in {html}.")
+        click.echo(f"The check is in {html}.")
     if checks is None:
         return
     if checks.since is not None and checks.since is not checks[-1]:
-        say(wrapped(f"There has been drift since {checks.since.name}."))
-    say(f"The history, of {render.plural(len(checks), 'check')}, is in {checks.path}.")
+        click.echo(terminal.wrapped(f"There has been drift since {checks.since.name}."))
+    click.echo(
+        f"The history, of {render.plural(len(checks), 'check')}, is in {checks.path}."
+    )
     if plot is not None:
-        say(f"Its plot is in {plot}.")
+        click.echo(f"Its plot is in {plot}.")
 
 
 def _text(found, details):
     """The verdict, what moved, and with details all tests."""
     color = "yellow" if found.has_moved else "green"
-    parts = [click.style(wrapped(found.verdict), fg=color, bold=True)]
+    parts = [click.style(terminal.wrapped(found.verdict), fg=color, bold=True)]
     shown = found.findings if details else found.moved
     if shown:
-        parts.append(table(*found._cells(shown), left=(0, 1, 2, 3)))
+        parts.append(terminal.table(*found._cells(shown), left=(0, 1, 2, 3)))
     if details:
-        parts.append(table(*prediction_cells(found)))
+        parts.append(terminal.table(*found._prediction_cells()))
     else:
         tests = render.plural(len(found.findings), "test")
         parts.append(click.style(f"All {tests}: --details.", dim=True))
-    notes = [wrapped(f"Note: {note}.", "  ") for note in found.notes]
+    notes = [terminal.wrapped(f"Note: {note}.", "  ") for note in found.notes]
     return "\n\n".join([*parts, *filter(None, ["\n".join(notes)])])

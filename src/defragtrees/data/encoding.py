@@ -13,7 +13,7 @@ from defragtrees._utils.optional import has_numba
 from defragtrees.data.grid import ThresholdGrid, integer_range
 from defragtrees.data.shards import Shard
 from defragtrees.ensembles.forest import Forest
-from defragtrees.tables import check_finite
+from defragtrees.tables import check_finite, check_weight
 
 TILE_ROWS = 4096
 
@@ -349,7 +349,7 @@ class Encoder:
         raw = self._raw(matrix, codes)
         outcome = self.forest.outcome
         answers = outcome.target_of(self.forest, raw)
-        outcome.check_answers(answers)
+        outcome.check_predictions(answers)
         targets = {"answers": outcome.compact(answers)}
         probabilities = outcome.probabilities_of(self.forest, raw)
         if probabilities is not None:
@@ -382,12 +382,5 @@ def checked_columns(part, outcome, n_rows):
     if y is not None:
         y = outcome.read(y, n_rows)
     if weight is not None:
-        weight = np.asarray(weight, dtype=np.float64)
-        if weight.shape != (n_rows,):
-            raise ValueError(
-                "sample_weight must have one number per row; got the shape "
-                f"{weight.shape} for {n_rows} rows."
-            )
-        if not (np.isfinite(weight).all() and (weight >= 0).all()):
-            raise ValueError("sample_weight must hold finite numbers from 0.")
+        weight = check_weight(weight, n_rows, is_relative=False)
     return y, weight

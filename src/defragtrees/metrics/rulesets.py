@@ -281,7 +281,7 @@ def rule_similarities(first, second, one, two):
     """
     common = one.T @ two
     sizes = one.sum(axis=0)[:, None] + two.sum(axis=0) - common
-    is_same = first.outcome.is_same_answer
+    is_same = first.outcome.is_same_prediction
     same = [[is_same(a.prediction, b.prediction) for b in second] for a in first]
     return np.where(same, common / np.maximum(sizes, 1), 0.0)
 

@@ -15,14 +15,17 @@ import math
 import textwrap
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from html import escape
+from importlib import resources
 from numbers import Real
 from typing import Any
 
 import numpy as np
 
 from defragtrees._utils import formatting as render
+from defragtrees._utils.optional import require
+from defragtrees._utils.values import round_significant
 from defragtrees.ensembles.predictions import better_order, read_model
-from defragtrees.monitoring.page import page
 from defragtrees.outcomes.tests import (
     beyond_p,
     holm,
@@ -101,8 +104,8 @@ class Finding:
 
         Examples
         --------
-        >>> one = Finding("coverage", "rule 1", 0.5, 0.9, "50.0 %", "90.0 %", 0.001)
-        >>> one.to_dict()["now"]
+        >>> finding = Finding("coverage", "rule 1", 0.5, 0.9, "50.0 %", "90.0 %", 0.001)
+        >>> finding.to_dict()["now"]
         0.9
         """
         return {_NAMES.get(k, k): v for k, v in dataclasses.asdict(self).items()}
@@ -113,8 +116,8 @@ class Finding:
 
         Examples
         --------
-        >>> one = Finding("coverage", "rule 1", 0.5, 0.9, "50.0 %", "90.0 %", 0.001)
-        >>> Finding.from_dict(one.to_dict()) == one
+        >>> finding = Finding("coverage", "rule 1", 0.5, 0.9, "50.0 %", "90.0 %", 0.001)
+        >>> Finding.from_dict(finding.to_dict()) == finding
         True
         """
         fields = schema.read_fields(data, _FINDING, tuple(_FINDING), place)
@@ -147,11 +150,7 @@ _FINDING = {
     "adjusted_p": _P,
     "moved": schema.FLAG,
 }
-_SHARE = {
-    "prediction": schema.TEXT,
-    "then": _VALUE | schema.NULL,
-    "now": _VALUE,
-}
+_SHARE = {"prediction": schema.TEXT, "then": _VALUE | schema.NULL, "now": _VALUE}
 _CHECK = {
     "moved": schema.FLAG,
     "verdict": schema.TEXT,
@@ -183,8 +182,8 @@ class Check:
 
     Examples
     --------
-    >>> one = Finding("coverage", "rule 1", 0.5, 0.9, "50.0 %", "90.0 %", 0.001)
-    >>> print(Check((one,), 1000, 200))
+    >>> finding = Finding("coverage", "rule 1", 0.5, 0.9, "50.0 %", "90.0 %", 0.001)
+    >>> print(Check((finding,), 1000, 200))
     No drift in 1 test (200 new rows against 1,000 training rows; false alarms in at
     most 5 % of checks).
     """
@@ -258,14 +257,14 @@ class Check:
         """
         fields = schema.read_fields(data, _CHECK, tuple(_CHECK))
         findings = tuple(
-            Finding.from_dict(one, f"findings[{i}]")
-            for i, one in enumerate(fields["findings"])
+            Finding.from_dict(entry, f"findings[{i}]")
+            for i, entry in enumerate(fields["findings"])
         )
         shares = (
-            schema.read_fields(one, _SHARE, tuple(_SHARE), f"predictions[{i}]")
-            for i, one in enumerate(fields["predictions"])
+            schema.read_fields(entry, _SHARE, tuple(_SHARE), f"predictions[{i}]")
+            for i, entry in enumerate(fields["predictions"])
         )
-        predictions = tuple(tuple(one.values()) for one in shares)
+        predictions = tuple(tuple(share.values()) for share in shares)
         rows = fields["n_then"], fields["n_now"], fields["level"]
         return cls(findings, *rows, predictions, fields["notes"])
 
@@ -310,7 +309,24 @@ class Check:
         >>> Check((), 1000, 200).to_html().startswith("<!doctype html>")
         True
         """
-        return page(self, title)
+        jinja2 = require("jinja2", "A page")
+        file = resources.files("defragtrees.monitoring") / "templates/check.html.j2"
+        environment = jinja2.Environment(
+            finalize=lambda value: escape(render.plain(value)),
+            undefined=jinja2.StrictUndefined,
+            keep_trailing_newline=True,
+        )
+        template = environment.from_string(file.read_text(encoding="utf-8"))
+        header, rows = self._cells(self.findings)
+        prediction_header, predictions = self._prediction_cells()
+        return template.render(
+            check=self,
+            title=title,
+            header=header,
+            rows=rows,
+            prediction_header=prediction_header,
+            predictions=predictions,
+        )
 
     def __str__(self):
         parts = ["\n".join(textwrap.wrap(self.verdict, WIDTH))]
@@ -330,15 +346,25 @@ class Check:
         header = ["tested", "measure", "training", "new rows", "p"]
         rows = [
             [
-                render.plain(one.about),
-                WHAT[one.kind],
-                render.plain(one.then_text),
-                render.plain(one.now_text),
-                "<0.001" if one.adjusted < 0.001 else f"{one.adjusted:.3f}",
+                render.plain(finding.about),
+                WHAT[finding.kind],
+                render.plain(finding.then_text),
+                render.plain(finding.now_text),
+                "<0.001" if finding.adjusted < 0.001 else f"{finding.adjusted:.3f}",
             ]
-            for one in findings
+            for finding in findings
         ]
         return header, rows
+
+    def _prediction_cells(self):
+        """Header and rows of a table of predictions: shares of rows, or the mean."""
+        is_share = [name for name, _, _ in self.predictions] != ["mean"]
+        text = render.share if is_share else render.rounded
+        rows = [
+            [name, *("" if value is None else text(value) for value in values)]
+            for name, *values in self.predictions
+        ]
+        return ["prediction", "training", "new rows"], rows
 
 
 def check(
@@ -411,13 +437,10 @@ def check_encoded(
 def missing_columns(rules, names):
     """A note on columns of the training data that a table lacks, if there are any."""
     known = set(names)
-    gone = [repr(name) for name in rules.feature_names if name not in known]
-    return (f"columns that no rule uses are missing: {_few(gone)}",) if gone else ()
-
-
-def _few(texts):
-    """The first texts of a list, and whether there are more."""
-    return ", ".join(texts[:5]) + (", …" if texts[5:] else "")
+    gone = [name for name in rules.feature_names if name not in known]
+    if not gone:
+        return ()
+    return (f"columns that no rule uses are missing: {render.listed(gone)}",)
 
 
 class _Comparison:
@@ -477,14 +500,19 @@ class _Comparison:
             yield f"the model's classes {theirs} are taken to be {labels}"
         more = [str(label) for label in match.labels if label not in outcome.labels]
         if more:
-            yield f"the rules never predict these classes of the model: {_few(more)}"
-        found = next((one for one in findings if one.kind == "agreement"), None)
+            shown = ", ".join(more[:5]) + (", …" if more[5:] else "")
+            yield f"the rules never predict these classes of the model: {shown}"
+        found = next(
+            (finding for finding in findings if finding.kind == "agreement"), None
+        )
         if match.model_labels == match.labels or found is None or not found.is_moved:
             return
         better = better_order(outcome.labels, self.model_predictions, self.predicted)
         if better is not None:
             order, _, agrees = better
-            labels = ", ".join(outcome.view.label(order[one]) for one in match.labels)
+            labels = ", ".join(
+                outcome.view.label(order[label]) for label in match.labels
+            )
             yield (
                 f"with the model's classes {theirs} as {labels}, they would agree on "
                 f"{render.share(agrees)} of the rows; name them in this order "
@@ -524,15 +552,13 @@ class _Comparison:
             about = f"rule {k + 1}"
             is_default = k == len(self.rules.rules)
             if not (is_default and self.rules._form.default_matches_all):
-                yield self._coverage(rule, members, about, k)
+                n_then, n_now = self.n_then, len(members)
+                then, now = min(rule.n_rows, n_then), int(members.sum())
+                p = same_shares_p([then, n_then - then], [now, n_now - now])
+                shares = then / n_then, now / n_now
+                yield _of_shares("coverage", about, *shares, p, rule=k + 1)
             if self.y is not None:
                 yield from self._rate(rule, members, about, k)
-
-    def _coverage(self, rule, members, about, k):
-        n_then, n_now = self.n_then, len(members)
-        then, now = min(rule.n_rows, n_then), int(members.sum())
-        p = same_shares_p([then, n_then - then], [now, n_now - now])
-        return _of_shares("coverage", about, then / n_then, now / n_now, p, rule=k + 1)
 
     def _rate(self, rule, members, about, k):
         y, outcome = self.y[members], self.rules.outcome
@@ -577,7 +603,8 @@ class _Comparison:
             # Up to the cut that shows the change best.
             shares = [np.cumsum(part)[:-1] for part in shares]
             scale = self.rules._vocabulary.scales[column.feature]
-            labels = [f" <= {_value_text(scale, cut)}" for cut in column.cuts]
+            numbers = [_number_text(scale, cut) for cut in column.cuts]
+            labels = [f" <= {number}{scale.ending}" for number in numbers]
         if labels:
             then, now = shares
             k = int(np.abs(now - then).argmax())  # the share that changed most
@@ -592,12 +619,8 @@ class _Comparison:
         p = min(1.0, 2 * min(beyond_p(n_then, n_now, n) for n in (n_low, n_high)))
         scale = self.rules._vocabulary.scales[column.feature]
         then, ends = (
-            f"{_value_text(scale, low).removesuffix(scale.ending)} to "
-            f"{_value_text(scale, high)}"
-            for low, high in (
-                (column.low, column.high),
-                (present.min(), present.max()),
-            )
+            f"{_number_text(scale, low)} to {_number_text(scale, high)}{scale.ending}"
+            for low, high in ((column.low, column.high), (present.min(), present.max()))
         )
         now = f"{ends}, {render.plural(n_low + n_high, 'row')} outside"
         shares = 0.0, (n_low + n_high) / n_now
@@ -683,11 +706,11 @@ def _of_numbers(kind, about, then, now, p, **place):
     return Finding(kind, about, float(then), float(now), *texts, p, **place)
 
 
-def _value_text(scale, value):
-    """A value of a column: a date, or a number that is rounded."""
+def _number_text(scale, value):
+    """A value of a column without its unit: a date, or a number that is rounded."""
     if scale.kind is None:
-        return f"{render.grouped(render.round_to(value, 6))}{scale.ending}"
-    return scale.text(value)
+        return render.grouped(round_significant(value, 6))
+    return scale.number(value)
 
 
 def _n_rows(rules):

@@ -9,6 +9,7 @@ import contextlib
 import errno
 import importlib
 import json
+import operator
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -152,9 +153,16 @@ class History:
         From kind and rule or column to the findings of all checks; None where a check
         did not test it.
         """
-        first = [(one.kind, one.about) for record in self for one in record.check.moved]
+        first = [
+            (finding.kind, finding.about)
+            for record in self
+            for finding in record.check.moved
+        ]
         by_check = [
-            {(one.kind, one.about): one for one in record.check.findings}
+            {
+                (finding.kind, finding.about): finding
+                for finding in record.check.findings
+            }
             for record in self
         ]
         return {
@@ -187,7 +195,7 @@ class History:
         >>> len(History((), "checks.jsonl").with_record(record))
         1
         """
-        records = sorted((*self.records, record), key=lambda one: one.time)
+        records = sorted((*self.records, record), key=operator.attrgetter("time"))
         return replace(self, records=tuple(records))
 
     def append(self, record: Record) -> "History":
@@ -218,24 +226,16 @@ class History:
         return plots.history(self, ax=ax)
 
     def __str__(self) -> str:
-        rows = [
-            [
-                render.plain(record.name),
-                f"{record.check.n_now:,}",
-                _drift_text(record.check.moved),
-            ]
-            for record in self
-        ]
+        rows = []
+        for record in self:
+            clearest = sorted(record.check.moved, key=lambda finding: finding.p)
+            texts = [render.plain(finding.measure) for finding in clearest[:MOST_SHOWN]]
+            if clearest[MOST_SHOWN:]:
+                texts.append(f"{len(clearest) - MOST_SHOWN} more")
+            drift = "; ".join(texts) or "no"
+            rows.append([render.plain(record.name), f"{record.check.n_now:,}", drift])
         head = ["check", "rows", "drift"]
         return render.text_table(head, rows, left=(0, 2), width=render.page_width())
-
-
-def _drift_text(moved):
-    """The clearest findings of a check in one cell."""
-    clearest = sorted(moved, key=lambda one: one.p)[:MOST_SHOWN]
-    texts = [render.plain(one.measure) for one in clearest]
-    more = len(moved) - len(texts)
-    return "; ".join([*texts, *([f"{more} more"] if more else [])]) or "no"
 
 
 def read_history(path: str | os.PathLike[str], *, missing_ok: bool = False) -> History:
@@ -271,7 +271,7 @@ def read_history(path: str | os.PathLike[str], *, missing_ok: bool = False) -> H
             except (ValueError, RecursionError) as error:
                 why = f"line {number} {_reason(line, error)}"
                 raise _not_a_history(path, why) from None
-    return History(tuple(sorted(records, key=lambda one: one.time)), path)
+    return History(tuple(sorted(records, key=operator.attrgetter("time"))), path)
 
 
 def _reason(line, error):

@@ -154,7 +154,7 @@ class Outcome(ABC):
     def check_outputs(self, n_outputs: int) -> None:  # noqa: B027
         """Raise ValueError for a number of outputs of trees that does not fit."""
 
-    def check_answers(self, predictions: Values) -> None:  # noqa: B027
+    def check_predictions(self, predictions: Values) -> None:  # noqa: B027
         """Raise ValueError for predictions of a model that rules cannot imitate."""
 
     @abstractmethod
@@ -252,7 +252,7 @@ class Outcome(ABC):
         """From which class to which predictions went, and in how many rows."""
         return ()
 
-    def is_same_answer(self, one: Any, other: Any) -> bool:
+    def is_same_prediction(self, one: Any, other: Any) -> bool:
         """Whether two predictions are of one kind: equal labels, or any two numbers."""
         return True
 

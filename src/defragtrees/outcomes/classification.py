@@ -39,9 +39,9 @@ class ClassSums:
     classes: np.ndarray  # (n_groups, n_classes)
 
     @classmethod
-    def of(cls, outcome, target, sample_weight, group, answers):
-        """The sums of some rows; `answers` are the predictions of the groups so far."""
-        shape = (len(answers), outcome.n_classes)
+    def of(cls, outcome, target, sample_weight, group, predictions):
+        """The sums of some rows; `predictions` are those of the groups so far."""
+        shape = (len(predictions), outcome.n_classes)
         index = group * outcome.n_classes + target
         counts = np.bincount(index, sample_weight, shape[0] * shape[1])
         return cls(counts.reshape(shape))
@@ -112,12 +112,12 @@ class ClassSums:
         weight = self.classes[k].sum()
         return {"rates": self.classes[k] / weight if weight else None}
 
-    def error(self, k, outcome, answer):
+    def error(self, k, outcome, prediction):
         """How often a prediction is wrong in a group, as entries of a Rule."""
         weight = self.classes[k].sum()
         if not weight:
             return {"error": math.nan}
-        right = self.classes[k, outcome.labels.index(answer)]
+        right = self.classes[k, outcome.labels.index(prediction)]
         return {"error": float((weight - right) / weight)}
 
     def smoothed_error(self, k, spread):
@@ -141,16 +141,16 @@ class ClassScores:
     positive_index: int = 1
 
     @classmethod
-    def of(cls, outcome, expected, weight, answers, probabilities=None, costs=None):
+    def of(cls, outcome, expected, weight, predictions, probabilities=None, costs=None):
         """The scores of some rows.
 
-        `expected` and `answers` are class numbers, -1 for a class of no number.
+        `expected` and `predictions` are class numbers, -1 for a class of no number.
         """
         n_classes, positive = outcome.n_classes, outcome.positive_index
         costs = 1.0 - np.eye(n_classes) if costs is None else costs
-        kept = (np.asarray(expected) >= 0) & (np.asarray(answers) >= 0)
+        kept = (np.asarray(expected) >= 0) & (np.asarray(predictions) >= 0)
         expected, weight = expected[kept].astype(np.intp), weight[kept]
-        cells = expected * n_classes + answers[kept]
+        cells = expected * n_classes + predictions[kept]
         confusion = np.bincount(cells, weight, n_classes**2)
         confusion = confusion.reshape(n_classes, n_classes)
         if probabilities is None:
@@ -232,18 +232,18 @@ def _mean_known(values):
     return known.mean() if len(known) else np.nan
 
 
-def grouped(expected, weight, group, answers, probabilities):
+def grouped(expected, weight, group, predictions, probabilities):
     """Rows that share a prediction, as few rows that weigh as much.
 
     `expected` are class numbers, `group` the place of each row's prediction among
-    `answers` and `probabilities`; what is returned goes to `ClassScores.of`.
+    `predictions` and `probabilities`; what is returned goes to `ClassScores.of`.
     """
     n_groups, n_classes = probabilities.shape
     kept = expected >= 0
     cells = group[kept] * n_classes + expected[kept]
     weights = np.bincount(cells, weight[kept], n_groups * n_classes)
     place, number = np.divmod(np.arange(n_groups * n_classes), n_classes)
-    return number, weights, answers[place], probabilities[place]
+    return number, weights, predictions[place], probabilities[place]
 
 
 MEASURES = (
@@ -600,7 +600,7 @@ class Classes(Outcome):
             (names[a], names[b], int(n)) for a, b, n in zip(*pairs, counts, strict=True)
         )
 
-    def is_same_answer(self, one, other):
+    def is_same_prediction(self, one, other):
         return one == other
 
     def rate_change(self, rule, y, n_then):
@@ -666,9 +666,9 @@ class Classes(Outcome):
             return self.positive_index
         return self.labels.index(rule.prediction)
 
-    def reported(self, form, held):
+    def reported(self, form, matches):
         """Probabilities, (n_samples, n_classes)."""
-        return form.predict_proba(held)
+        return form.predict_proba(matches)
 
     def observed_interval(self, observed, variance, weight):
         """An observed rate, less the noise of its sum, and the ends of its interval."""
@@ -722,15 +722,15 @@ class Classes(Outcome):
         decision = self.decision(threshold, costs)
         return self.decode(decision.choose_log_odds(values[:, 0]))
 
-    def fit_points(self, held, weight, sums):
+    def fit_points(self, matches, weight, sums):
         """Points by patterns of rules, from sums of class shares."""
         drawn = self._prior(weight, sums)
-        prior = np.append(np.full(held.shape[1] - 1, drawn), 0.0)
+        prior = np.append(np.full(matches.shape[1] - 1, drawn), 0.0)
         if self.is_binary:
-            return fit_log_odds(held, weight, sums[:, 1:], prior)[0]
-        return fit_shares(held, weight, sums, prior)[0]
+            return fit_log_odds(matches, weight, sums[:, 1:], prior)[0]
+        return fit_shares(matches, weight, sums, prior)[0]
 
-    def scorecard(self, held, weight, sums, points):
+    def scorecard(self, matches, weight, sums, points):
         """Whole points instead of the exact ones of `fit_points`."""
         prior = self._prior(weight, sums)
         if self.is_binary:
@@ -740,7 +740,7 @@ class Classes(Outcome):
                 value = values[:, 0]
                 return float(weight @ np.logaddexp(0.0, value) - events @ value)
 
-            return whole_log_odds(held, weight, events, points, nats, prior)
+            return whole_log_odds(matches, weight, events, points, nats, prior)
 
         def nats_of_many(values):
             top = values.max(axis=1)
@@ -748,7 +748,7 @@ class Classes(Outcome):
             return float(weight @ scale - (sums * values).sum())
 
         slack = 2e-3 * weight.sum()
-        return whole_points(held, points, nats_of_many, prior, slack, short_unit)
+        return whole_points(matches, points, nats_of_many, prior, slack, short_unit)
 
     @staticmethod
     def _prior(weight, sums):

@@ -14,6 +14,7 @@ import numpy as np
 import scipy  # whose modules are imported on first use
 
 from defragtrees._utils.types import Floats, Places
+from defragtrees._utils.values import all_rounded, as_lists
 
 MOST_POOLED = 1000
 MOST_IN_BAND = 200
@@ -98,9 +99,9 @@ class Residuals:
         parts = np.split(order, np.cumsum(np.bincount(band, minlength=n_bands))[:-1])
         return cls(
             tuple(kept_values(residuals[p], weight[p], MOST_IN_BAND) for p in parts),
-            _rounded(spreads),
-            _rounded(kept_values(residuals / units, weight, MOST_POOLED), 6),
-            None if edges is None else _rounded(edges),
+            all_rounded(spreads),
+            all_rounded(kept_values(residuals / units, weight, MOST_POOLED), 6),
+            None if edges is None else all_rounded(edges),
             0.0 if extremes[0] >= 0 else None,
             0.0 if extremes[1] <= 0 else None,
         )
@@ -151,14 +152,7 @@ class Residuals:
 
     def to_dict(self) -> dict[str, Any]:
         """Its contents in plain numbers and lists."""
-        return {
-            "bands": [list(values) for values in self.bands],
-            "spreads": list(self.spreads),
-            "pooled": list(self.pooled),
-            "edges": None if self.edges is None else list(self.edges),
-            "low": self.low,
-            "high": self.high,
-        }
+        return {name: as_lists(value) for name, value in vars(self).items()}
 
 
 @dataclass(frozen=True)
@@ -217,15 +211,17 @@ class RateBands:
         Squares are sums over rows, so that the effective numbers of rows follow.
         """
         # Those that differ by rounding alone have nothing between them.
-        probabilities = np.array(_rounded(probabilities))
+        probabilities = np.array(all_rounded(probabilities))
         edges = band_edges(probabilities, weight, MOST_RATE_BANDS)
         band = np.searchsorted(edges, probabilities)
         total = np.bincount(band, weight, len(edges) + 1)
         rates = np.bincount(band, events, len(edges) + 1) / total
         means = np.bincount(band, weight * probabilities, len(edges) + 1) / total
         squared = np.bincount(band, squares, len(edges) + 1)
-        n_effective = _rounded(worth * total**2 / squared)
-        return cls(_rounded(edges), _rounded(rates), n_effective, _rounded(means))
+        n_effective = all_rounded(worth * total**2 / squared)
+        return cls(
+            all_rounded(edges), all_rounded(rates), n_effective, all_rounded(means)
+        )
 
     def interval(self, probabilities: Floats) -> Floats:
         """The 95 % intervals of the rates of rows; each includes the probability."""
@@ -242,12 +238,8 @@ class RateBands:
 
     def to_dict(self) -> dict[str, Any]:
         """Its contents in plain numbers and lists."""
-        return {
-            "edges": list(self.edges),
-            "rates": list(self.rates),
-            "n_effective": list(self.n_effective),
-            **({} if self.means is None else {"means": list(self.means)}),
-        }
+        fields = vars(self).items()
+        return {name: as_lists(value) for name, value in fields if value is not None}
 
 
 def _log_odds(probabilities):
@@ -290,11 +282,7 @@ def kept_values(values, weight, most):
     n_kept = min(most, math.floor(total[-1] + 1e-9))
     wanted = (np.arange(n_kept) + 0.5) / max(n_kept, 1) * total[-1]
     places = np.minimum(np.searchsorted(total, wanted, "right"), len(values) - 1)
-    return _rounded(values[order][places])
-
-
-def _rounded(values, n_digits=12) -> tuple[float, ...]:
-    return tuple(float(f"{value:.{n_digits}g}") for value in values)
+    return all_rounded(values[order][places])
 
 
 def _ends(values, coverage):

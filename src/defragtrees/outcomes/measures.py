@@ -248,12 +248,12 @@ def calibrate(rules, matrix, y, weight=None):
     """The CalibrationSums of encoded rows; unknown labels in y are left out."""
     outcome = rules.outcome
     weight = np.ones(len(matrix)) if weight is None else weight
-    true, held = outcome.encode_any(y), rules._covers(matrix)
+    true, matches = outcome.encode_any(y), rules._covers(matrix)
     kept = outcome.is_known(true) & (weight > 0)
     weight = weight[kept]
-    reported = outcome.reported(rules._form, held)[kept]
+    reported = outcome.reported(rules._form, matches)[kept]
     apart = outcome.indicators(true[kept]) - reported
     in_means = outcome.mean_weight(true[kept], weight)
     columns = (in_means[:, None] * values for values in (reported, apart, apart**2))
-    keys = rules._form.calibration_keys(held)[kept]
+    keys = rules._form.calibration_keys(matches)[kept]
     return CalibrationSums.of(keys, weight, in_means, in_means**2, *columns)

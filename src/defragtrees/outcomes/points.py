@@ -9,6 +9,8 @@ import scipy  # whose modules are imported on first use
 # Prior rows that shrink the points of a rule towards zero. For classes z² of a 95 %
 # interval, as for the rates of a list; for numbers one, as the residuals vary at most
 # as much as the points.
+from defragtrees._utils.values import round_significant
+
 PRIOR_ROWS = 3.84
 PRIOR_ROWS_OF_NUMBERS = 1.0
 MOST_COUNTED = 12  # with so many rules all patterns are counted, else those that occur
@@ -29,10 +31,10 @@ MOST_SWEEPS = 10
 MOST_TOTALS = 10_000  # beyond it some are left out
 
 
-def find_patterns(held):
+def find_patterns(matches):
     """Patterns of rules that match together, and the pattern of each row.
 
-    `held` is whether each rule, but for the base, matches each row: (n_rules - 1,
+    `matches` is whether each rule, but for the base, matches each row: (n_rules - 1,
     n_samples). Patterns, (n_patterns, n_rules), have 1 where a rule matches; the last
     column is that of the base.
 
@@ -42,11 +44,11 @@ def find_patterns(held):
     >>> patterns.tolist(), place.tolist()
     ([[0.0, 1.0], [1.0, 1.0]], [1, 0, 1])
     """
-    n_rules, n_rows = held.shape
+    n_rules, n_rows = matches.shape
     if n_rules <= MOST_COUNTED:
         code = np.zeros(n_rows, dtype=np.intp)
         for k in range(n_rules):
-            code |= held[k].astype(np.intp) << k
+            code |= matches[k].astype(np.intp) << k
         present = np.flatnonzero(np.bincount(code, minlength=1 << n_rules))
         new = np.zeros(1 << n_rules, dtype=np.intp)
         new[present] = np.arange(len(present))
@@ -54,7 +56,7 @@ def find_patterns(held):
     else:
         # Rows of flags as few whole numbers, which are much faster to sort.
         bits = np.zeros((-(-n_rules // 64) * 64, n_rows), dtype=bool)
-        bits[:n_rules] = held
+        bits[:n_rules] = matches
         packed = np.ascontiguousarray(np.packbits(bits, axis=0).T)
         words = packed.view(">u8").astype(np.uint64)
         order = np.lexsort(words.T[::-1])
@@ -62,35 +64,35 @@ def find_patterns(held):
         is_first = np.append(True, (words[1:] != words[:-1]).any(axis=1))
         place = np.empty(n_rows, dtype=np.intp)
         place[order] = np.cumsum(is_first) - 1
-        patterns = held[:, order[is_first]].T
+        patterns = matches[:, order[is_first]].T
     ones = np.ones((len(patterns), 1))
     return np.hstack([patterns.astype(np.float64), ones]), place.ravel()
 
 
-def fit_numbers(held, weight, sums, prior):
+def fit_numbers(matches, weight, sums, prior):
     """Points whose sums are nearest to numbers, shrunk towards zero.
 
-    `held`, (n_patterns, n_rules), is 1 where a rule matches; the last one, the base,
+    `matches`, (n_patterns, n_rules), is 1 where a rule matches; the last one, the base,
     always does. `sums`, (n_patterns, n_outputs), are of weight times target; `prior`
     is, for each rule, how many rows count as evidence for zero points. Gives the points
     and by how much they, with their prior, lower the sum of weighted squares.
 
     Examples
     --------
-    >>> held = np.array([[0.0, 1.0], [1.0, 1.0]])
+    >>> matches = np.array([[0.0, 1.0], [1.0, 1.0]])
     >>> sums = np.array([[4.0], [10.0]])
-    >>> points, _ = fit_numbers(held, np.array([2.0, 2.0]), sums, np.zeros(2))
+    >>> points, _ = fit_numbers(matches, np.array([2.0, 2.0]), sums, np.zeros(2))
     >>> points.ravel().round(6).tolist()
     [3.0, 2.0]
     """
-    sides = held.T @ sums
-    matrix = _with_prior((held * weight[:, None]).T @ held, prior)
+    sides = matches.T @ sums
+    matrix = _with_prior((matches * weight[:, None]).T @ matches, prior)
     points = np.round(np.linalg.solve(matrix, sides), DIGITS)
     twice = 2 * (points * sides).sum()
     return points, float(twice - (points * (matrix @ points)).sum())
 
 
-def fit_log_odds(held, weight, sums, prior, start=None):
+def fit_log_odds(matches, weight, sums, prior, start=None):
     """Points whose sums are the log-odds of a probability, and their cost in nats.
 
     As `fit_numbers`; `sums`, (n_patterns, 1), are of weight times probability, or of
@@ -98,27 +100,27 @@ def fit_log_odds(held, weight, sums, prior, start=None):
 
     Examples
     --------
-    >>> held = np.array([[0.0, 1.0], [1.0, 1.0]])
-    >>> points, _ = fit_log_odds(held, np.array([4.0, 4.0]), np.array([[2.0], [3.0]]),
-    ...                          np.zeros(2))
+    >>> matches = np.array([[0.0, 1.0], [1.0, 1.0]])
+    >>> weight, sums = np.array([4.0, 4.0]), np.array([[2.0], [3.0]])
+    >>> points, _ = fit_log_odds(matches, weight, sums, np.zeros(2))
     >>> points.ravel().round(4).tolist()
     [1.0986, 0.0]
     """
     events = sums[:, 0]
-    points = np.zeros(held.shape[1]) if start is None else start[:, 0].copy()
+    points = np.zeros(matches.shape[1]) if start is None else start[:, 0].copy()
 
     def cost_of(points):
-        total = held @ points
+        total = matches @ points
         nats = weight @ np.logaddexp(0.0, total) - events @ total
         return float(nats + 0.5 * prior @ points**2)
 
     cost = cost_of(points)
     for _ in range(MOST_STEPS):
-        likely = scipy.special.expit(held @ points)
-        slope = held.T @ (events - weight * likely) - prior * points
+        likely = scipy.special.expit(matches @ points)
+        slope = matches.T @ (events - weight * likely) - prior * points
         curve = weight * likely * (1 - likely)
         step = np.linalg.solve(
-            _with_prior((held * curve[:, None]).T @ held, prior), slope
+            _with_prior((matches * curve[:, None]).T @ matches, prior), slope
         )
         points, lower = _downhill(cost_of, points, step, cost)
         if lower > cost - LEAST_CHANGE * max(abs(cost), 1.0):
@@ -128,17 +130,17 @@ def fit_log_odds(held, weight, sums, prior, start=None):
     return points[:, None], cost_of(points)
 
 
-def fit_shares(held, weight, sums, prior):
+def fit_shares(matches, weight, sums, prior):
     """Points of each class whose sums are log-shares, and their cost in nats.
 
     As `fit_numbers`; `sums`, (n_patterns, n_classes), are of weight times the
     probability of each class. The points of a rule add up to zero.
     """
-    n_rules, n_classes = held.shape[1], sums.shape[1]
+    n_rules, n_classes = matches.shape[1], sums.shape[1]
     penalty = np.repeat(prior, n_classes)
 
     def cost_of(points):
-        total = held @ points.reshape(n_rules, n_classes)
+        total = matches @ points.reshape(n_rules, n_classes)
         top = total.max(axis=1)
         scale = top + np.log(np.exp(total - top[:, None]).sum(axis=1))
         nats = weight @ scale - (sums * total).sum()
@@ -147,11 +149,11 @@ def fit_shares(held, weight, sums, prior):
     points = np.zeros(n_rules * n_classes)
     cost = cost_of(points)
     for _ in range(MOST_STEPS):
-        totals = held @ points.reshape(n_rules, n_classes)
+        totals = matches @ points.reshape(n_rules, n_classes)
         likely = scipy.special.softmax(totals, axis=1)
         apart = sums - weight[:, None] * likely
-        slope = (held.T @ apart).ravel() - penalty * points
-        matrix = _with_prior(_share_curvature(held, weight, likely), penalty)
+        slope = (matches.T @ apart).ravel() - penalty * points
+        matrix = _with_prior(_share_curvature(matches, weight, likely), penalty)
         points, lower = _downhill(cost_of, points, np.linalg.solve(matrix, slope), cost)
         if lower > cost - LEAST_CHANGE * max(abs(cost), 1.0):
             break
@@ -161,14 +163,14 @@ def fit_shares(held, weight, sums, prior):
     return points, cost_of(points.ravel())
 
 
-def _share_curvature(held, weight, likely):
+def _share_curvature(matches, weight, likely):
     """Second derivatives of the cost, (n_rules * n_classes) square."""
-    n_rules, n_classes = held.shape[1], likely.shape[1]
+    n_rules, n_classes = matches.shape[1], likely.shape[1]
     matrix = np.zeros((n_rules, n_classes, n_rules, n_classes))
     for a in range(n_classes):
         for b in range(n_classes):
             curve = weight * likely[:, a] * ((a == b) - likely[:, b])
-            matrix[:, a, :, b] = (held * curve[:, None]).T @ held
+            matrix[:, a, :, b] = (matches * curve[:, None]).T @ matches
     return matrix.reshape(n_rules * n_classes, -1)
 
 
@@ -207,7 +209,7 @@ class FittedPoints:
     cost: float = math.inf  # of the totals, as `cost_of` counts it
 
 
-def whole_log_odds(held, weight, events, points, cost_of, prior):
+def whole_log_odds(matches, weight, events, points, cost_of, prior):
     """The FittedPoints of whole points for log-odds near the exact `points`.
 
     `events` is the weight of rows with the second class, `cost_of` a function from the
@@ -216,7 +218,7 @@ def whole_log_odds(held, weight, events, points, cost_of, prior):
     """
 
     def scale_of(whole):
-        totals = held @ whole
+        totals = matches @ whole
         line = np.hstack([totals, np.ones_like(totals)])
         drawn = np.array([prior * (whole[:-1] ** 2).sum(), 0.0])
         slope, level = fit_log_odds(line, weight, events[:, None], drawn)[0][:, 0]
@@ -225,31 +227,31 @@ def whole_log_odds(held, weight, events, points, cost_of, prior):
         unit_now = short_unit(slope)
         return unit_now, round(-level / unit_now, 1)
 
-    exact = cost_of(held @ points) + _drawn(points, prior)
+    exact = cost_of(matches @ points) + _drawn(points, prior)
     largest = np.abs(points[:-1]).max(initial=0.0)
     for most in MOST_POINTS:
         unit = largest / most or 1.0
         start = np.rint(points / unit)
         start[-1] = 0.0
-        card = _descended(held, start, scale_of, cost_of, prior, is_base_free=False)
+        card = _descended(matches, start, scale_of, cost_of, prior, is_base_free=False)
         if card.cost <= exact + 1e-3 * weight.sum():
             break
     return card
 
 
-def whole_points(held, points, cost_of, prior, slack, fix_unit=float):
+def whole_points(matches, points, cost_of, prior, slack, fix_unit=float):
     """The FittedPoints of whole points for numbers, or the shares of many classes.
 
     As `whole_log_odds`; `slack` is how much more than exact points they may cost,
     `fix_unit` a function from the best unit to the one that is used.
     """
-    exact = cost_of(held @ points) + _drawn(points, prior)
+    exact = cost_of(matches @ points) + _drawn(points, prior)
     largest = np.abs(points[:-1]).max(initial=0.0)
     for most in MOST_POINTS[1:]:
         unit = fix_unit(largest / most or 1.0)
         scale = unit, 0.0
         start = np.rint(points / unit)
-        card = _descended(held, start, lambda whole, s=scale: s, cost_of, prior)
+        card = _descended(matches, start, lambda whole, s=scale: s, cost_of, prior)
         if card.cost <= exact + slack:
             break
     return card
@@ -260,12 +262,12 @@ def _drawn(points, prior):
     return 0.5 * prior * float((points[:-1] ** 2).sum())
 
 
-def _descended(held, whole, scale_of, cost_of, prior, is_base_free=True):
+def _descended(matches, whole, scale_of, cost_of, prior, is_base_free=True):
     """The scorecard after points were moved by one as long as that lowers its cost."""
 
     def made(whole):
         unit, origin = scale_of(whole)
-        cost = cost_of((held @ whole - origin) * unit) + _drawn(whole * unit, prior)
+        cost = cost_of((matches @ whole - origin) * unit) + _drawn(whole * unit, prior)
         return FittedPoints(whole, unit, origin, cost)
 
     card = made(whole)
@@ -324,4 +326,4 @@ def short_unit(value):
     >>> short_unit(0.123456)
     0.123
     """
-    return float(f"{value:.3g}")
+    return round_significant(value, 3)

@@ -129,9 +129,9 @@ class NumberSums:
     around: np.ndarray  # (n_groups,): from where distances are measured
 
     @classmethod
-    def of(cls, outcome, target, sample_weight, group, answers):
+    def of(cls, outcome, target, sample_weight, group, predictions):
         """The sums of some rows around the predictions of the groups so far."""
-        around = np.asarray(answers, dtype=np.float64)
+        around = np.asarray(predictions, dtype=np.float64)
         apart = target - around[group]
         parts = (sample_weight, sample_weight * apart, sample_weight * apart**2)
         sums = [np.bincount(group, part, len(around)) for part in parts]
@@ -178,14 +178,14 @@ class NumberSums:
     @staticmethod
     def answer(outcome, basis, spread):
         """The prediction that follows from a mean, as entries of a Rule."""
-        return {"prediction": round(float(basis), _answer_digits(basis, spread))}
+        return {"prediction": round(float(basis), _prediction_digits(basis, spread))}
 
     @staticmethod
-    def values(target, sample_weight, group, answers, scale):
+    def values(target, sample_weight, group, predictions, scale):
         """Numbers in each group: kept, or counted in cells if they have a scale."""
         if scale is None:
             return KeptValues(target, sample_weight, group)
-        around = np.asarray(answers, dtype=np.float64)
+        around = np.asarray(predictions, dtype=np.float64)
         return CountedValues.of(target, sample_weight, group, around, scale)
 
     @staticmethod
@@ -227,12 +227,12 @@ class NumberSums:
         """Statistics of y in a group, as entries of a Rule: none but the quantiles."""
         return {}
 
-    def error(self, k, outcome, answer):
+    def error(self, k, outcome, prediction):
         """How far a prediction is from a group, as entries of a Rule."""
         weight, first, second = self.moments[k]
         if not weight:
             return {"spread": None, "error": math.nan}
-        by = answer - self.around[k]
+        by = prediction - self.around[k]
         variance = max(second / weight - 2 * by * first / weight + by**2, 0.0)
         return {"spread": math.sqrt(variance), "error": float(variance)}
 
@@ -244,15 +244,15 @@ class NumberSums:
         return (second - first**2 / weight + spread**2) / (weight + 1)
 
 
-def _answer_digits(answer, spread):
+def _prediction_digits(value, spread):
     """Digits after the point: to a thousandth of the target's spread, four at least.
 
     So a number reads well, and what is printed is exactly what is predicted.
     Predictions that do not differ are written to fifteen digits.
     """
-    if 0 < abs(answer) and spread <= 1e-12 * abs(answer):
-        return 14 - math.floor(math.log10(abs(answer)))
-    sizes = [size for size in (spread, abs(answer)) if size > 0]
+    if 0 < abs(value) and spread <= 1e-12 * abs(value):
+        return 14 - math.floor(math.log10(abs(value)))
+    sizes = [size for size in (spread, abs(value)) if size > 0]
     return max([3 - math.floor(math.log10(size)) for size in sizes], default=0)
 
 
@@ -267,9 +267,9 @@ class NumberScores:
     has_probabilities = False
 
     @classmethod
-    def of(cls, outcome, expected, weight, answers, probabilities=None, costs=None):
+    def of(cls, outcome, expected, weight, predictions, probabilities=None, costs=None):
         """The scores of some rows; numbers have neither probabilities nor costs."""
-        apart = np.abs(np.asarray(expected, np.float64) - answers)
+        apart = np.abs(np.asarray(expected, np.float64) - predictions)
         return cls(
             Moments.of(expected, weight),
             float(weight @ apart**2),
@@ -367,7 +367,7 @@ class Numbers(Outcome):
     def moments(self, y, weight):
         return Moments.of(y, weight)
 
-    def check_answers(self, predictions):
+    def check_predictions(self, predictions):
         is_usable = np.abs(predictions) <= LARGEST
         if not is_usable.all():
             raise ValueError(

@@ -9,6 +9,7 @@ import numpy as np
 
 from defragtrees._utils import formatting as render
 from defragtrees._utils.types import Column, Rows
+from defragtrees._utils.values import round_significant
 from defragtrees.metrics.rulesets import covering_count, score_table
 from defragtrees.plots import style
 from defragtrees.plots.picture import encoded
@@ -488,7 +489,7 @@ def scorecard(rules: RuleModel, ax: "Axes | None" = None) -> "Axes":
             side = 1 if value >= 0 else -1
             looks: dict[str, Any] = {"ha": "left" if side > 0 else "right"}
             looks |= {"va": "center", "fontsize": 8, "textcoords": "offset points"}
-            text = render.signed(render.round_to(value))
+            text = render.signed(round_significant(value, 3))
             ax.annotate(text, (value, place), (3 * side, 0), **looks)
     ax.axvline(0.0, color=style.DARK, lw=0.8)
     low, high = min(points.min(), 0), max(points.max(), 0)

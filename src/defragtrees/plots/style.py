@@ -6,6 +6,7 @@ import numpy as np
 
 from defragtrees._utils import formatting as render
 from defragtrees._utils.optional import require
+from defragtrees._utils.values import round_significant
 from defragtrees.rules.model import RuleModel
 
 # Okabe and Ito's colours, which colour-blind readers can tell apart; markers and
@@ -100,12 +101,14 @@ def tick_text(value):
     >>> tick_text(125_000.0), tick_text(0.1 + 0.2), tick_text(1975.0)
     ('125,000', '0.3', '1975')
     """
-    return render.grouped(render.round_to(value, 10))
+    return render.grouped(round_significant(value, 10))
 
 
 def percent_ticks(axis):
     """Write the ticks of an axis in per cent."""
-    axis.set_major_formatter(lambda value, _: f"{render.round_to(100 * value, 4):g} %")
+    axis.set_major_formatter(
+        lambda value, _: f"{round_significant(100 * value, 4):g} %"
+    )
 
 
 def class_numbers(rules):

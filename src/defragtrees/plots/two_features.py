@@ -15,6 +15,7 @@ import numpy as np
 from defragtrees._utils import formatting as render
 from defragtrees._utils.formatting import listed
 from defragtrees._utils.types import Column, Rows, Values
+from defragtrees._utils.values import round_significant
 from defragtrees.plots import style
 from defragtrees.plots.picture import encoded, some_rows, spread
 from defragtrees.rules.labels import PLAIN, Scale
@@ -529,7 +530,7 @@ def fixed_text(model, fixed, features):
         elif known is None:
             scale = PLAIN if words is None else words.scales[j]
             is_plain = scale.kind is None
-            value = style.tick_text(render.round_to(fixed[j], 4))
+            value = style.tick_text(round_significant(fixed[j], 4))
             value = f"{value if is_plain else scale.number(fixed[j])}{scale.ending}"
         else:
             value = str([*known, "any other"][int(fixed[j])])

@@ -9,7 +9,8 @@ import math
 
 import numpy as np
 
-from defragtrees._utils.formatting import round_to, true_minus
+from defragtrees._utils.formatting import true_minus
+from defragtrees._utils.values import round_significant
 from defragtrees.plots.picture import RIGHT_TO_LEFT, Level
 from defragtrees.plots.style import tick_text
 from defragtrees.report.text import Html, escaped, name
@@ -109,7 +110,7 @@ def nice_ticks(low, high, n_ticks, is_count=False):
     if is_count:
         step = max(1.0, math.ceil(step))
     first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
-    return [round_to(i * step, 12) for i in range(first, last + 1)]
+    return [round_significant(i * step, 12) for i in range(first, last + 1)]
 
 
 def _legend(picture):
@@ -291,7 +292,7 @@ def _titled(shape, text):
 def axis_text(value, is_share):
     """A round number at an axis."""
     if is_share:
-        return f"{round_to(100 * value, 4):g}\N{NO-BREAK SPACE}%"
+        return f"{round_significant(100 * value, 4):g}\N{NO-BREAK SPACE}%"
     return true_minus(tick_text(value))
 
 

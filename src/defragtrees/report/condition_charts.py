@@ -84,7 +84,7 @@ def condition_charts(summary):
     values = [b.value for b in bins if b.value is not None and b.weight >= least]
     scale = _Scale(summary.outcome.statistic == "rates", [*values, *overall])
     return [
-        [_svg(effect, scale, level) for effect in some]
+        [_draw(effect, scale, level) for effect in some]
         for some, level in zip(effects, overall, strict=True)
     ]
 
@@ -169,9 +169,8 @@ def _tops(values, n_bins):
 
 
 def _end_text(value, scale):
-    return value_text(
-        float(value), None, EXACT if float(value).is_integer() else 4, scale
-    )
+    digits = EXACT if float(value).is_integer() else 4
+    return value_text(float(value), None, digits, scale)
 
 
 def _category_bins(column, condition, rules, make_bin):
@@ -241,22 +240,19 @@ class _Scale:
         return percent(value, self.n_digits)
 
 
-def _svg(effect, scale, overall):
-    draw = _upright if effect.is_number else _lines
-    parts, height = draw(effect, scale, overall)
-    return Html(
-        f'<svg class="spark" viewBox="0 0 {WIDTH} {height}" role="img" '
-        f'aria-label="{svg_text(_words(effect, scale))}">{"".join(parts)}</svg>'
-    )
-
-
-def _words(effect, scale):
-    """The effect in one sentence."""
+def _draw(effect, scale, overall):
+    """The SVG of an effect, which is also told in one sentence."""
     of = "of" if scale.is_share else "for"
     whose = (f"{of} the rows that match", f"{of} the others", f"{of} all")
     pairs = zip(effect.means, whose, strict=True)
-    parts = [f"{scale.text(mean)} {who}" for mean, who in pairs if mean is not None]
-    return f"{effect.title}: {', '.join(parts)}"
+    texts = [f"{scale.text(mean)} {who}" for mean, who in pairs if mean is not None]
+    label = svg_text(f"{effect.title}: {', '.join(texts)}")
+    shapes = _upright if effect.is_number else _lines
+    parts, height = shapes(effect, scale, overall)
+    return Html(
+        f'<svg class="spark" viewBox="0 0 {WIDTH} {height}" role="img" '
+        f'aria-label="{label}">{"".join(parts)}</svg>'
+    )
 
 
 def _group(one, scale, shapes):
@@ -289,7 +285,15 @@ def _upright(effect, scale, overall):
     if effect.missing is not None:
         placed.append((effect.missing, WIDTH - missing[0], missing[1]))
     for one, x, width in placed:
-        parts.append(_upright_bar(one, scale, effect.colour, x, max(width - 1, 2)))
+        width, shapes, kind = max(width - 1, 2), "", "axis empty"
+        if one.value is not None:
+            start, height = scale.span(one.value, HIGH)
+            kind, top = "axis", floor - start - height
+            shapes = _rect(one, effect.colour, x, top, width, height)
+        look = f' style="stroke:var(--{effect.colour})"' if one.is_accepted else ""
+        line = f"M{x:.1f} {floor + 0.5}h{width:.1f}"
+        shapes += f'<path class="{kind}"{look} d="{line}"/>'
+        parts.append(_group(one, scale, shapes))
     y = floor - HIGH * scale.share(overall)
     parts.append(f'<path class="level" d="M{left:.1f} {y:.1f}H{WIDTH}"/>')
     # Each region of numbers begins at the threshold that it is numbered by.
@@ -313,7 +317,10 @@ def _upright(effect, scale, overall):
     if effect.missing is not None:
         others += _spread([WIDTH - missing[0] / 2], ["missing"])
     # A second line for those that thresholds leave no room.
-    is_free = [not any(_is_near(box, label) for label in labels) for box in others]
+    is_free = [
+        all(start >= right + 5 or left >= end + 5 for left, right, _ in labels)
+        for start, end, _ in others
+    ]
     for box, on_first in zip(others, is_free, strict=True):
         parts.append(_label(box, floor + (FOOT if on_first else 2 * FOOT)))
     return parts, floor + FOOT * (1 if all(is_free) else 2) + 3
@@ -335,17 +342,6 @@ def _widths(effect, room):
     return [width + unit * one.weight for one, width in bins], missing
 
 
-def _upright_bar(one, scale, colour, x, width):
-    floor, shapes = TOP + HIGH, ""
-    if one.value is not None:
-        start, height = scale.span(one.value, HIGH)
-        shapes = _rect(one, colour, x, floor - start - height, width, height)
-    kind = "axis" if one.value is not None else "axis empty"
-    look = f' style="stroke:var(--{colour})"' if one.is_accepted else ""
-    shapes += f'<path class="{kind}"{look} d="M{x:.1f} {floor + 0.5}h{width:.1f}"/>'
-    return _group(one, scale, shapes)
-
-
 def _spread(places, texts, anchors=(0.5, 0.5)):
     """Boxes of at most two texts near their places: left, right and text.
 
@@ -363,10 +359,6 @@ def _spread(places, texts, anchors=(0.5, 0.5)):
         lefts[1] = lefts[0] + widths[0] + 5
     boxes = zip(lefts, widths, texts, strict=True)
     return [(left, left + width, text) for left, width, text in boxes]
-
-
-def _is_near(one, other):
-    return one[0] < other[1] + 5 and other[0] < one[1] + 5
 
 
 def _lines(effect, scale, overall):

@@ -91,7 +91,11 @@ def measure_facts(summary):
         found = {"highest": highest, "lowest": lowest, "typical": _typical(summary)}
     if rows.y is None:
         return Facts("agreement", **found)
-    costs, is_rare = _known_costs(summary), False
+    costs, is_rare = None, False
+    # Where a class of y has no costs, the rules are judged without them.
+    has_costs = summary.rules.costs is not None
+    if has_costs and outcome.is_known(outcome.encode_any(rows.y)).all():
+        costs = np.asarray(cost_matrix(summary.rules))
     found |= _performance(summary, costs)
     if outcome.is_binary:
         rare = int(np.argmin(summary.baseline.rates))
@@ -123,15 +127,6 @@ def figure(rows, values, mask=None):
     else:
         found, n_part = rows.mean_interval(values, mask), None
     return None if math.isnan(found[0]) else Figure(*found, int(mask.sum()), n_part)
-
-
-def _known_costs(summary):
-    """The cost matrix; None without costs, or where a class of y has none."""
-    rows, outcome = summary.rows, summary.outcome
-    if summary.rules.costs is None:
-        return None
-    known = outcome.is_known(outcome.encode_any(rows.y)).all()
-    return np.asarray(cost_matrix(summary.rules)) if known else None
 
 
 def _losses(summary, predicted, costs):
@@ -187,13 +182,13 @@ def _shorter(summary, costs):
     rows, rules, found = summary.rows, summary.rules, []
     if summary.trade_off is None:
         return None
-    own = _all_losses(summary, rules, costs)
+    losses_here = _all_losses(summary, rules, costs)
     for other in (point.rules for point in summary.trade_off.points):
         is_shorter = other.n_conditions < rules.n_conditions
         if not 1 < other.n_rules < rules.n_rules or not is_shorter:
             continue
         losses = _all_losses(summary, other, costs)
-        pairs = zip(losses, own, strict=False)
+        pairs = zip(losses, losses_here, strict=False)
         apart = [_paired(one, two, rows.weight) for one, two in pairs]
         if all(mean <= error for mean, error in apart):
             mean, error = apart[0]
@@ -201,7 +196,7 @@ def _shorter(summary, costs):
     if not found:
         return None
     loss, n_rules, is_better = min(found)
-    return Shorter(n_rules, loss, rows.mean(own[0]), is_better)
+    return Shorter(n_rules, loss, rows.mean(losses_here[0]), is_better)
 
 
 def _all_losses(summary, rules, costs):

@@ -13,8 +13,7 @@ from sklearn.frozen import FrozenEstimator
 
 from defragtrees._version import __version__
 from defragtrees.ensembles.forest import Forest
-from defragtrees.report.names import cut
-from defragtrees.report.text import setting_text
+from defragtrees.report.text import cut, setting_text
 
 # Names of distributions that differ from their module.
 DISTRIBUTIONS = {"sklearn": "scikit-learn"}
@@ -100,8 +99,8 @@ def model_words(fitted, n_trees=0):
     """
     if isinstance(fitted, str | os.PathLike):
         return f"the model in {os.path.basename(os.fspath(fitted))}"
-    words = "tree ensemble" if isinstance(fitted, Forest) else _kind(_innermost(fitted))
-    return f"{words} of {n_trees:,} trees" if n_trees > 1 else words
+    kind = "tree ensemble" if isinstance(fitted, Forest) else _kind(_innermost(fitted))
+    return f"{kind} of {n_trees:,} trees" if n_trees > 1 else kind
 
 
 def _innermost(model):
@@ -170,8 +169,8 @@ def feature_use(rules, fitted=None, forest=None):
             n_sides[condition.feature] += condition.n_sides
     importance, source = None, ""
     if forest is not None:
-        own, source = _importances(fitted, forest)
-        by_name = dict(zip(forest.feature_names, own, strict=True))
+        shares, source = _importances(fitted, forest)
+        by_name = dict(zip(forest.feature_names, shares, strict=True))
         importance = np.array([by_name.get(name, 0.0) for name in rules.feature_names])
     ranks = np.zeros(len(n_rules)) if importance is None else importance
     order = np.lexsort((-ranks, -n_sides, -n_rules))

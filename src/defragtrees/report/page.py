@@ -20,8 +20,7 @@ from defragtrees._utils.optional import require
 from defragtrees._utils.types import Column, Rows
 from defragtrees.estimators.base import Simplifier
 from defragtrees.report import charts, sections
-from defragtrees.report.sections.overview import head
-from defragtrees.report.sections.segments import segment_groups
+from defragtrees.report.sections.for_analysts import segment_groups
 from defragtrees.report.summary import Summary, summarize
 from defragtrees.report.text import (
     Html,
@@ -36,24 +35,14 @@ from defragtrees.report.text import (
     sentence,
     visible,
 )
+from defragtrees.report.verdict import make_verdict
 from defragtrees.rules.model import RuleModel
 from defragtrees.segments import SegmentGroups, Segments
 
 # File types that would not open, as the page is HTML.
 OTHER_KINDS = (".doc", ".docx", ".md", ".pdf", ".png", ".pptx", ".svg", ".xlsx")
 # The files of each line become one function, so that their names stay local.
-SCRIPTS = (
-    ("page.js",),
-    (
-        "numbers.js",
-        "model.js",
-        "changes.js",
-        "controls.js",
-        "edit.js",
-        "decide.js",
-        "why.js",
-    ),
-)
+SCRIPTS = ("page", "numbers model changes controls edit decide why")
 FILTERS = {
     "amount": amount,
     "breakable": breakable,
@@ -151,31 +140,26 @@ def write_report(
     ...     written.read_text(encoding="utf-8").count("</section>")
     10
     """
+    given = {name: value for name, value in locals().items() if name != "path"}
     place = _checked(path, rules, X, segments)
     require("jinja2", "A report")
     if isinstance(rules, Segments | SegmentGroups):
-        text = make_segments_page(rules, title or "Segments")
-        write_atomic(place, text.encode("utf-8", "replace"))
-        return place
-    summary = summarize(
-        rules,
-        X,
-        y,
-        sample_weight,
-        model=model,
-        title=title,
-        target_name=target_name,
-        data_name=data_name,
-        model_name=model_name,
-        rule_path=rule_path,
-        comparison=comparison,
-        segments=segments,
-        command=command,
-        groups=groups,
-        is_new=is_new,
-    )
+        page = (
+            make_environment()
+            .get_template("segments_page.html.j2")
+            .render(
+                summary={"title": title or "Segments"},
+                policy=_policy(""),
+                style=read_template("report.css"),
+                groups=segment_groups(rules),
+                level=2,
+                today=date.today().isoformat(),
+            )
+        )
+    else:
+        page = make_page(summarize(**given))
     # A name may contain half of a surrogate pair, which UTF-8 cannot encode.
-    write_atomic(place, make_page(summary).encode("utf-8", "replace"))
+    write_atomic(place, page.encode("utf-8", "replace"))
     return place
 
 
@@ -247,7 +231,10 @@ class Page:
 
 def make_page(summary):
     """The complete page as text."""
-    page, script = Page(summary), _script()
+    page = Page(summary)
+    parts = ([read_template(f"{n}.js") for n in names.split()] for names in SCRIPTS)
+    parts = map("\n".join, parts)
+    script = "".join(f'(() => {{\n"use strict";\n{part}}})();\n' for part in parts)
     written = [(section, page.write(section)) for section in sections.SECTIONS]
     template = page.environment.get_template("page.html.j2")
     return template.render(
@@ -258,20 +245,7 @@ def make_page(summary):
         sections=[(section, html) for section, html in written if html],
         today=date.today().isoformat(),
         script=script,
-        **head(summary),
-    )
-
-
-def make_segments_page(found, title):
-    """A page of segments alone, as text."""
-    template = make_environment().get_template("segments_page.html.j2")
-    return template.render(
-        summary={"title": title},
-        policy=_policy(""),
-        style=read_template("report.css"),
-        groups=segment_groups(found),
-        level=2,
-        today=date.today().isoformat(),
+        verdict=make_verdict(summary),
     )
 
 
@@ -294,11 +268,6 @@ def read_template(file):
     """The text of a file in `templates`."""
     folder = resources.files("defragtrees.report") / "templates"
     return (folder / file).read_text(encoding="utf-8")
-
-
-def _script():
-    parts = ("\n".join(map(read_template, files)) for files in SCRIPTS)
-    return "".join(f'(() => {{\n"use strict";\n{part}}})();\n' for part in parts)
 
 
 def _policy(script):

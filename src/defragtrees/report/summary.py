@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from defragtrees._path import PathPoint, measure_path
+from defragtrees._compare import RulePath, measure_path, path_lists
 from defragtrees._utils import formatting as render
 from defragtrees._utils.formatting import count, plural
 from defragtrees.data.evaluation import evaluate_encoded, predict_encoded
@@ -24,8 +24,14 @@ from defragtrees.outcomes.intervals import QUANTILE, wilson_interval
 from defragtrees.plots.style import class_numbers
 from defragtrees.report.facts import measure_facts
 from defragtrees.report.model import FeatureUse, Model, describe_model, feature_use
-from defragtrees.report.names import cut, make_title, shown_rules, target_words
-from defragtrees.report.text import amount, rate_range
+from defragtrees.report.text import (
+    amount,
+    cut,
+    make_title,
+    rate_range,
+    shown_rules,
+    target_text,
+)
 from defragtrees.rules.model import RuleModel
 from defragtrees.tables import as_dense, check_weight
 
@@ -125,44 +131,32 @@ class Summary:
         return measure_facts(self)
 
     @cached_property
-    def rarely_back(self):
-        """Numbers (from 1) of rules found again in fewer than half of the refits."""
-        if self.stability is None:
-            return []
-        n_rules = len(self.stability.returns)
-        return [k + 1 for k in range(n_rules) if is_rarely_found(k, self.stability)]
-
-    @cached_property
     def trade_off(self):
         """The given path, or that of the simplifier on these rows; None without any."""
-        rows, given = self.rows, self.rule_path
-        if given is not None:
-            points = given.points
-        else:
-            lists = list(getattr(self.simplifier, "path_", {}).values())
-            if lists and self.given_rules not in lists:
-                lists.append(self.given_rules)
-                lists.sort(key=lambda rules: (rules.n_rules, rules.n_conditions))
-            on = rows.matrix, rows.expected, rows.model_predictions, rows.weight
-            # All measures take time; with costs, one of them decides.
-            points = measure_path(
-                lists, *on, rows.y is not None and self.rules.costs is not None
-            )
-        if not points:
+        if self.rule_path is not None:
+            return self.rule_path if self.rule_path.points else None
+        lists = path_lists(self.simplifier, self.given_rules)
+        if not lists:
             return None
-        places = (
-            i for i, point in enumerate(points) if point.rules == self.given_rules
-        )
-        shown = next(places, None)
-        if given is not None:
-            error = float(given.model_error)
-            kind = given.is_against_y, given.is_new
-            cost = given.model_measures.get("expected_cost", math.nan)
-            return TradeOff(points, given.chosen, shown, error, cost, True, *kind)
-        error = self.outcome.error(rows.expected, rows.model_predictions, rows.weight)
-        kind = rows.y is not None, self.is_new
+        rows, has_y = self.rows, self.rows.y is not None
         cost = self.scores.get("model_expected_cost", math.nan)
-        return TradeOff(points, shown, shown, error, cost, False, *kind)
+        on = rows.expected, rows.model_predictions, rows.weight
+        # All measures take time; with costs, one of them decides.
+        has_measures = has_y and self.rules.costs is not None
+        return RulePath(
+            measure_path(lists, rows.matrix, *on, has_measures),
+            lists.index(self.given_rules),
+            self.outcome.error(*on),
+            has_y,
+            model_measures={"expected_cost": cost},
+            is_new=self.is_new,
+        )
+
+    @property
+    def shown_size(self):
+        """Index of the rules of the report in `trade_off`; None if not in it."""
+        lists = [point.rules for point in self.trade_off.points]
+        return lists.index(self.given_rules) if self.given_rules in lists else None
 
     @cached_property
     def calibration(self):
@@ -208,7 +202,7 @@ class Summary:
         k = rules.outcome.positive_index
         alarm, miss = rules.costs[1 - k][k], rules.costs[k][1 - k]
         is_positive = rows.y == rules.outcome.positive_class
-        own, theirs = (
+        of_rules, of_model = (
             None
             if probabilities is None
             else cost_curve(
@@ -219,7 +213,7 @@ class Summary:
                 rows.probabilities,
             )
         )
-        return Costs(alarm, miss, alarm / (alarm + miss), own, theirs)
+        return Costs(alarm, miss, alarm / (alarm + miss), of_rules, of_model)
 
     @cached_property
     def disagreements(self):
@@ -261,44 +255,21 @@ class Summary:
 
         These are rates of the class `label`, or means of numbers without one.
         """
-        lines = []
-        for group, mask in self.groups.masks():
-            line = {"group": group, "n_rows": int(mask.sum())}
-            measure = self._group_means if label is None else self._group_rates
-            lines.append(line | measure(mask, label))
-        return lines
-
-    def _group_rates(self, mask, label):
-        rows = self.rows
-        line = {"selection": rows.rate(rows.predicted == label, mask)}
-        if rows.y is not None:
-            line["rate"] = rows.rate(rows.y == label, mask)
-            line["error"] = rows.rate(rows.predicted != rows.y, mask)
-        return line
-
-    def _group_means(self, mask, label):
-        rows = self.rows
-        line = {"prediction": rows.mean_interval(rows.predicted, mask)}
-        if rows.y is not None:
-            apart = rows.predicted - rows.y
-            line["mean"] = rows.mean_interval(rows.y, mask)
-            line["bias"] = rows.mean_interval(apart, mask)
-            line["error"] = rows.mean_interval(np.abs(apart), mask)
-        return line
-
-
-@dataclass(frozen=True)
-class TradeOff:
-    """Rule lists of several sizes with their measures."""
-
-    points: tuple[PathPoint, ...]
-    chosen: int | None  # index of the chosen list
-    shown: int | None  # index of the rules of the report
-    model_error: float  # of the model
-    model_cost: float  # mean cost per row of the model; NaN if unknown
-    is_given: bool  # whether the path came with its measures
-    is_against_y: bool
-    is_new: bool  # whether the model was not trained on the rows
+        rows, y, predicted = self.rows, self.rows.y, self.rows.predicted
+        if label is None:
+            write, measured = rows.mean_interval, {"prediction": predicted}
+            if y is not None:
+                apart = predicted - y
+                measured |= {"mean": y, "bias": apart, "error": np.abs(apart)}
+        else:
+            write, measured = rows.rate, {"selection": predicted == label}
+            if y is not None:
+                measured |= {"rate": y == label, "error": predicted != y}
+        return [
+            {"group": group, "n_rows": int(mask.sum())}
+            | {name: write(values, mask) for name, values in measured.items()}
+            for group, mask in self.groups.masks()
+        ]
 
 
 @dataclass(frozen=True)
@@ -308,8 +279,8 @@ class Costs:
     alarm: float  # cost of a false positive
     miss: float  # cost of a false negative
     border: float  # probability from which on the positive class costs less
-    own: "CostCurve"
-    theirs: "CostCurve | None"  # of the model
+    of_rules: "CostCurve"
+    of_model: "CostCurve | None"  # None without its probabilities
 
 
 @dataclass(frozen=True, eq=False)
@@ -371,23 +342,20 @@ def summarize(
     groups=None,
     is_new=None,
 ):
-    """Measure everything that a report shows; see `write_report`.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> from sklearn.ensemble import RandomForestClassifier
-    >>> from defragtrees import simplify
-    >>> X, y = load_iris(return_X_y=True)
-    >>> model = RandomForestClassifier(20, random_state=0).fit(X, y)
-    >>> summary = summarize(simplify(model, X, y, random_state=0), X, y)
-    >>> summary.model.name, summary.model.n_trees
-    ('random forest of 20 trees', 20)
-    """
+    """Measure everything that a report shows; see `write_report`."""
     simplifier = rules if isinstance(rules, Simplifier) else None
-    _check_arguments(simplifier, y, model)
     if simplifier is not None:
+        if model is not None:
+            raise ValueError(
+                "model is for rules without an estimator; this estimator has its own. "
+                "Leave it out, or pass the rules_ of the estimator."
+            )
         rules, model = simplifier.rules_, simplifier.model_
+    elif y is None and model is None:
+        raise ValueError(
+            "A report on rules alone needs y, model or both; got neither. Pass the "
+            "true values, or the model that the rules imitate."
+        )
     rows, forest = _read_rows(rules, simplifier, X, y, sample_weight, model)
     given_rules, rules = rows.rules, shown_rules(rows.rules)
     rows = replace(rows, rules=rules)
@@ -411,7 +379,7 @@ def summarize(
         model=described,
         given_rules=given_rules,
         rows=rows,
-        target=cut(target_words(target_name)) or UNNAMED[rules.outcome.labels is None],
+        target=cut(target_text(target_name)) or UNNAMED[rules.outcome.labels is None],
         data_name=data_name and cut(data_name),
         baseline=baseline,
         groups=read_groups(groups, X, rows),
@@ -445,19 +413,6 @@ def _is_new(simplifier, rows):
         losses /= 2 if outcome.is_binary else 1
     _, low, _ = rows.mean_interval(losses, np.ones(len(rows), dtype=bool))
     return low > before
-
-
-def _check_arguments(simplifier, y, model):
-    if simplifier is not None and model is not None:
-        raise ValueError(
-            "model is for rules without an estimator; this estimator has its own. "
-            "Leave it out, or pass the rules_ of the estimator."
-        )
-    if simplifier is None and y is None and model is None:
-        raise ValueError(
-            "A report on rules alone needs y, model or both; got neither. Pass the "
-            "true values, or the model that the rules imitate."
-        )
 
 
 # Rows, rules and model
@@ -630,33 +585,25 @@ class Baseline:
 
 def measure_baseline(rows):
     """The Baseline of PredictedRows."""
-    measure = {"rates": _base_rates, "mean": _base_mean}
-    return measure[rows.rules.outcome.statistic](rows, rows.expected)
-
-
-def _base_rates(rows, expected):
-    labels = rows.rules.outcome.labels
-    masks = [expected == label for label in labels]
-    rates = tuple(rows.share(mask) for mask in masks)
-    total = float(rows.weight.sum())
-    place = int(np.argmax(rates))
+    outcome, expected = rows.rules.outcome, rows.expected
+    if outcome.statistic == "mean":
+        mean = rows.mean(expected)
+        return Baseline(
+            rows.y is not None,
+            guess=mean,
+            guess_error=rows.mean(outcome.losses(expected, mean)),
+            quantiles=tuple(np.quantile(expected, QUANTILES).tolist()),
+        )
+    masks = [expected == label for label in outcome.labels]
+    rates = tuple(map(rows.share, masks))
+    total, place = float(rows.weight.sum()), int(np.argmax(rates))
     return Baseline(
         rows.y is not None,
         tuple(int(mask.sum()) for mask in masks),
         rates,
         tuple(wilson_interval(rate, total) for rate in rates),
-        labels[place],
+        outcome.labels[place],
         1 - rates[place],
-    )
-
-
-def _base_mean(rows, expected):
-    mean = rows.mean(expected)
-    return Baseline(
-        rows.y is not None,
-        guess=mean,
-        guess_error=rows.mean(rows.rules.outcome.losses(expected, mean)),
-        quantiles=tuple(np.quantile(expected, QUANTILES).tolist()),
     )
 
 
@@ -715,7 +662,11 @@ def _coded(values):
         for v in there
     )
     if is_number and len(set(there.tolist())) > MOST_GROUPS:
-        texts = _quarters(there.astype(np.float64))
+        numbers = there.astype(np.float64)
+        edges = np.unique(np.quantile(numbers, QUARTERS))
+        place = np.clip(np.searchsorted(edges, numbers) - 1, 0, max(0, len(edges) - 2))
+        ends = [*map(amount, edges), amount(edges[-1])]
+        texts = np.array([f"{ends[p]} to {ends[p + 1]}" for p in place], dtype=object)
     else:
         texts = np.array([cut(v) for v in there], dtype=object)
     counted, counts = np.unique(texts, return_counts=True)
@@ -735,21 +686,15 @@ def _coded(values):
     return tuple(labels), np.array([places[label] for label in named.tolist()])
 
 
-def _quarters(numbers):
-    edges = np.unique(np.quantile(numbers, QUARTERS))
-    place = np.clip(np.searchsorted(edges, numbers) - 1, 0, max(0, len(edges) - 2))
-    ends = [*map(amount, edges), amount(edges[-1])]
-    return np.array([f"{ends[p]} to {ends[p + 1]}" for p in place], dtype=object)
-
-
 # Flags at weak rules
 
 
 def rule_flags(rows, k, baseline, stability=None):
     """Why rule k (from 0) is weak: from a few words to a sentence, the worst first."""
-    rules, members = rows.rules, rows.members[:, k]
-    flags = {"rates": _rate_flags, "mean": _mean_flags}[rules.outcome.statistic]
-    reasons = {} if rows.is_sum else flags(rows, k, baseline)
+    rules, members, reasons = rows.rules, rows.members[:, k], {}
+    if not rows.is_sum:
+        flags = {"rates": _rate_flags, "mean": _mean_flags}[rules.outcome.statistic]
+        reasons = flags(rows, k, baseline)
     is_base = rows.is_sum and k == len(rules.rules)
     if rows.share(members) < RARE and not is_base:
         verb = "predicts" if rules._form.is_exclusive else "matches"
@@ -792,9 +737,11 @@ def _rate_flags(rows, k, baseline):
         return reasons
     found = rules.outcome.estimate(rule)
     estimate, interval, what = found["estimate"], found["interval"], "its estimate"
-    if interval is None:
-        estimate, interval = _rate_here(rows, k, place)
-        what = "its rate here"
+    weight = float(rows.weight[members].sum())
+    is_alone = weight > 0 and not rules._form.has_weights
+    if interval is None and rows.y is not None and is_alone:
+        estimate = rows.mean(rows.y == rules.outcome.labels[place], members)
+        interval, what = wilson_interval(estimate, weight), "its rate here"
     if interval and interval[0] <= base[place] <= interval[1]:
         shown = render.percent(estimate, render.percent_digits(*interval))
         all_rows = render.percent(base[place], 0 if 0.1 <= base[place] <= 0.9 else 1)
@@ -803,16 +750,6 @@ def _rate_flags(rows, k, baseline):
             f"{rate_range(*interval)}) contains the rate of all rows ({all_rows})."
         )
     return reasons
-
-
-def _rate_here(rows, k, place):
-    """Rate of a class in the rows of a rule, and its interval; None if averaged."""
-    rules, members = rows.rules, rows.members[:, k]
-    weight = float(rows.weight[members].sum())
-    if rows.y is None or rules._form.has_weights or not weight > 0:
-        return None, None
-    rate = rows.mean(rows.y == rules.outcome.labels[place], members)
-    return rate, wilson_interval(rate, weight)
 
 
 def _mean_flags(rows, k, baseline):
@@ -852,17 +789,13 @@ class Colours:
     number: dict[Any, int] | None  # of each class
     edges: np.ndarray | None = None  # between fifths
 
-    def name(self, number):
-        """Name of a colour in the style sheet."""
-        return f"{'g' if self.edges is None else 's'}{number}"
-
     def of(self, predictions):
-        """Name of the colour of each prediction."""
+        """Name in the style sheet of the colour of each prediction."""
         if self.number is not None:
-            numbers = [self.number[label] for label in np.asarray(predictions).tolist()]
-        else:
-            numbers = np.searchsorted(self.edges, predictions, side="left").tolist()
-        return [self.name(number) for number in numbers]
+            labels = np.asarray(predictions).tolist()
+            return [f"g{self.number[label]}" for label in labels]
+        fifths = np.searchsorted(self.edges, predictions, side="left").tolist()
+        return [f"s{fifth}" for fifth in fifths]
 
 
 def prediction_colours(rows):

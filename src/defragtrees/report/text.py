@@ -13,11 +13,22 @@ from typing import Any
 
 from defragtrees._utils import formatting as render
 from defragtrees._utils.formatting import true_minus
+from defragtrees._utils.values import round_significant
 from defragtrees.plots.picture import RIGHT_TO_LEFT
 from defragtrees.rules.labels import PLAIN
 
 LONGEST_SETTING = 160
 LONGEST_HEADER = 45
+# Names of y, and labels of its positive class, that say nothing about it.
+EMPTY_NAMES = {"", "0", "class", "classes", "dependent", "label", "labels", "none"}
+EMPTY_NAMES |= {"outcome", "output", "response", "result", "target", "targets", "value"}
+EMPTY_NAMES |= {"y", "y test", "y true", "y train", "y val", "y valid", "ytrue"}
+# Names that say something in a sentence, but nothing in a title.
+GENERAL_NAMES = {"category", "group", "state", "status", "type"}
+LONGEST = 200  # maximum number of characters of a name on the page
+LONGEST_CONDITION = 2_000
+EMPTY_LABELS = {"0", "1", "1.0", "true", "yes", "y", "t", "positive", "pos"}
+
 # Invisible characters that change the direction of the text after them.
 TURNING = {
     number: f"\\u{number:04x}"
@@ -58,7 +69,7 @@ def rate_range(low, high):
     return render.percent_range(low, high, " to ")
 
 
-def rate_text(rate):
+def rate_text(rate, sign="\N{NO-BREAK SPACE}%"):
     """Write a rate in per cent, with more decimals for rare classes.
 
     Examples
@@ -68,7 +79,7 @@ def rate_text(rate):
     """
     apart = min(rate, 1 - rate)
     digits = 0 if apart <= 0 else 1 if apart >= 0.001 else 2
-    return f"{100 * rate:.{digits}f}\N{NO-BREAK SPACE}%"
+    return f"{100 * rate:.{digits}f}{sign}"
 
 
 def numbered(numbers):
@@ -83,7 +94,7 @@ def numbered(numbers):
     return f"rules {', '.join(most)} and {last}" if most else f"rule {last}"
 
 
-def sentence(words):
+def sentence(text):
     """Capitalise the first letter.
 
     Examples
@@ -91,7 +102,7 @@ def sentence(words):
     >>> sentence("the model")
     'The model'
     """
-    return words[:1].upper() + words[1:]
+    return text[:1].upper() + text[1:]
 
 
 def amount(value):
@@ -178,7 +189,7 @@ def value_text(value, categories=None, digits=6, scale=PLAIN):
     if categories is None and scale.kind is not None:
         return scale.number(value)
     if categories is None:
-        return true_minus(render.grouped(render.round_to(value, digits)))
+        return true_minus(render.grouped(round_significant(value, digits)))
     return str(categories[int(value)]) if value < len(categories) else "another value"
 
 
@@ -194,6 +205,117 @@ def setting_text(value):
         return value.__name__
     text = re.sub(r" at 0x[0-9A-Fa-f]+", "", " ".join(repr(value).split()))
     return text if len(text) <= LONGEST_SETTING else f"{text[:LONGEST_SETTING]}…"
+
+
+# Names
+
+
+def target_text(name):
+    """The name of y in words; empty if it says nothing.
+
+    Examples
+    --------
+    >>> target_text("heart_disease"), target_text("y_test")
+    ('heart disease', '')
+    """
+    words = " ".join(str(name).replace("_", " ").split())
+    return "" if words.lower() in EMPTY_NAMES else words
+
+
+def size_text(rules):
+    """The number of rules or, with points, of questions.
+
+    Examples
+    --------
+    >>> size_text(rules)
+    '3 rules'
+    """
+    if rules._form.is_sum:
+        return render.plural(len(rules.rules), "question")
+    return render.plural(rules.n_rules, "rule")
+
+
+def make_title(rules, target_name=None, data_name=None):
+    """The title of a page: what is predicted, and the number of rules.
+
+    Examples
+    --------
+    >>> make_title(rules, "go_outside"), make_title(rules.relabel(None, {"yes": "go"}))
+    ('Go outside in 3 rules', 'Predicting “go” in 3 rules')
+    """
+    outcome, words = rules.outcome, target_text(target_name)
+    labels = [outcome.view.prediction(label) for label in outcome.labels or ()]
+    what = (
+        f"Predicting one of {len(labels)} classes" if labels else "Predicting a number"
+    )
+    if outcome.is_binary:
+        what = f"Predicting {' or '.join(labels)}"
+    if data_name:
+        what = f"Predictions for {data_name}"
+    what = sentence(words) or what
+    if outcome.is_binary and words.lower() in {"", *GENERAL_NAMES}:
+        label = labels[outcome.positive_index]
+        what = what if label.lower() in EMPTY_LABELS else f"Predicting “{label}”"
+    if rules._form.is_sum:
+        return f"{what}: {size_text(rules)} with points"
+    return f"{what} in {size_text(rules)}"
+
+
+def cut(text, most=LONGEST):
+    """A text without its middle if it has more characters than this.
+
+    Examples
+    --------
+    >>> cut("abcdefgh", 5), cut("abc", 5)
+    ('ab…gh', 'abc')
+    """
+    text = str(text)
+    n_last = (most - 1) // 2
+    if len(text) <= most:
+        return text
+    return f"{text[: most - 1 - n_last]}…{text[len(text) - n_last :]}"
+
+
+def condition_parts(rules, condition):
+    """The parts of a condition with the signs of print, the last one cut if long."""
+    vocabulary = rules._vocabulary.styled(is_grouped=True, is_typeset=True)
+    before, name, after = condition.parts(*vocabulary)
+    return before, name, cut(after, LONGEST_CONDITION)
+
+
+def shown_rules(rules):
+    """Rules that predict the same, with long names of features and categories cut."""
+    changes = {}
+    if any(len(name) > LONGEST for name in rules._vocabulary.names):
+        given = rules.feature_labels or (None,) * len(rules.feature_names)
+        changes["feature_labels"] = tuple(
+            cut(name) if len(name) > LONGEST else label
+            for name, label in zip(rules._vocabulary.names, given, strict=True)
+        )
+    labels = [
+        rules.outcome.view.prediction(label) for label in rules.outcome.labels or ()
+    ]
+    if any(len(label) > LONGEST for label in labels):
+        changes["class_labels"] = _distinct(labels)
+    categories = [
+        known if known is None else _distinct(known) for known in rules.categories or ()
+    ]
+    if tuple(categories) != (rules.categories or ()):
+        changes["categories"] = tuple(categories)
+    return replace(rules, **changes) if changes else rules
+
+
+def _distinct(labels):
+    """Labels with the long texts among them cut; their number keeps them apart."""
+    return tuple(
+        label
+        if not isinstance(label, str) or len(label) <= LONGEST
+        else f"{cut(label, LONGEST - 10)} ({k + 1:,})"
+        for k, label in enumerate(labels)
+    )
+
+
+# HTML
 
 
 class Html(str):
@@ -228,7 +350,7 @@ def name(given):
     return Html(f"<bdi>{escaped(given)}</bdi>")
 
 
-def isolated(words):
+def isolated(text):
     r"""A text as HTML in which right-to-left passages are isolated.
 
     Digits and signs beside names in such scripts stay in place.
@@ -238,7 +360,7 @@ def isolated(words):
     >>> isolated("\u05d0\u05d1 > -1") == "<bdi>\u05d0\u05d1</bdi> &gt; -1"
     True
     """
-    return Html(RIGHT_TO_LEFT.sub(r"<bdi>\g<0></bdi>", escaped(words)))
+    return Html(RIGHT_TO_LEFT.sub(r"<bdi>\g<0></bdi>", escaped(text)))
 
 
 def breakable(given, attributes=""):
@@ -295,7 +417,7 @@ class Table:
     rows: Iterable[Sequence[Any]]
     caption: str
     numeric: Sequence[int] = ()  # right-aligned columns
-    kind: str = ""  # a CSS class
+    kind: str = "bars"  # a CSS class
 
 
 def bar(share, label, look=""):

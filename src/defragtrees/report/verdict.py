@@ -8,14 +8,16 @@ from dataclasses import dataclass
 
 from defragtrees._utils import formatting as render
 from defragtrees._utils.formatting import count, plural
-from defragtrees.report.names import condition_parts, cut, size_words
 from defragtrees.report.text import (
     amount,
+    condition_parts,
+    cut,
     fidelity_text,
     numbered,
     percent,
     rate_range,
     sentence,
+    size_text,
     unbroken,
 )
 
@@ -104,8 +106,10 @@ def _subject(summary):
         if len(labels) <= MOST_LISTED:
             listed = f"{', '.join(labels[:-1])} or {labels[-1]}"
         what = f"{what} ({listed})"
-    size = size_words(rules)
-    verb = "predicts" if size.startswith("1 ") else "predict"
+    size, n_parts = size_text(rules), rules.n_rules
+    if rules._form.is_sum:
+        size, n_parts = f"{size} with points", len(rules.rules)
+    verb = "predicts" if n_parts == 1 else "predict"
     return f"{size} {verb} {what} from {n_used} of {plural(n_all, 'feature')}."
 
 
@@ -292,7 +296,7 @@ def _held_against(summary, part):
             texts = [render.percent(number, digits) for number in numbers]
             if texts[0] not in texts[2:]:
                 break
-        texts[2] = texts[2].removesuffix(" %")
+        texts[2] = render.percent(seen.low, digits, sign="")
     estimate, value, low, high = texts
     return (
         f"rule {part.number}: {estimate}{what} estimated, {value} observed (95 % "
@@ -356,8 +360,7 @@ CAVEATS = (
 def _tiles(summary):
     """Pairs of a number and its label; three to five."""
     facts, rules = summary.facts, summary.rules
-    size = size_words(rules).removesuffix(" with points")
-    tiles = [(size, f"with {plural(rules.n_conditions, 'condition')}")]
+    tiles = [(size_text(rules), f"with {plural(rules.n_conditions, 'condition')}")]
     if facts.measure == "agreement":
         covered = percent(summary.scores["coverage"])
         tiles.append((_agreement_text(summary), "agreement with the model"))

@@ -2,9 +2,9 @@
 
 import copy
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 
@@ -31,6 +31,19 @@ UNMEASURED: dict[
     "quantiles": None,
     "spread": None,
 }
+
+
+# Checks of fields in rule files
+_LOWER = schema.number() | schema.null_as(-math.inf) | schema.text_as("inf", math.inf)
+_UPPER = schema.number() | schema.null_as(math.inf) | schema.text_as("-inf", -math.inf)
+_PLACES = schema.list_of(schema.whole()) | schema.NULL
+_NAN = schema.null_as(math.nan)  # nobody measured
+_SHARES = schema.SHARES | schema.NULL
+_AMOUNT = schema.number(-1e100, 1e100)
+_MEANS = _AMOUNT | schema.SHARES | schema.NULL
+_SPREAD = schema.number(0, 1e100) | schema.NULL
+_ENDS = schema.list_of(_AMOUNT, 2, 2) | schema.NULL
+_POINTS = schema.list_of(_AMOUNT, 1) | schema.NULL
 
 
 def sides_of(
@@ -116,7 +129,7 @@ def exact_bounds(
 
 
 @dataclass(frozen=True)
-class Condition:
+class Condition(schema.Stored):
     """A condition on one feature.
 
     Parameters
@@ -147,12 +160,13 @@ class Condition:
     1.5
     """
 
-    feature: int
-    lower: float = -math.inf
-    upper: float = math.inf
-    categories: tuple[int, ...] | None = None
-    missing: bool = False
-    is_integer: bool = False
+    feature: Annotated[int, schema.whole()]
+    # No number is above infinity: only missing values match.
+    lower: Annotated[float, _LOWER, "required"] = -math.inf
+    upper: Annotated[float, _UPPER, "required"] = math.inf
+    categories: Annotated[tuple[int, ...] | None, _PLACES, "required"] = None
+    missing: Annotated[bool, schema.FLAG, "required"] = False
+    is_integer: Annotated[bool, schema.FLAG, "integer"] = False
 
     @property
     def n_sides(self) -> int:
@@ -309,46 +323,6 @@ class Condition:
         *most, final = [texts[c] for c in sorted(self.categories)]
         return "", f"is {', '.join(most)} or {final}" if most else f"is {final}"
 
-    def to_dict(self) -> dict[str, Any]:
-        """Its contents in plain numbers and lists."""
-        return {
-            "feature": self.feature,
-            # No number is above infinity: only missing values match.
-            "lower": None if self.lower == -math.inf else _json_number(self.lower),
-            "upper": None if self.upper == math.inf else _json_number(self.upper),
-            "categories": None if self.categories is None else list(self.categories),
-            "missing": self.missing,
-            "integer": self.is_integer,
-        }
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any], place: str = "") -> Self:
-        """The condition that `to_dict` wrote down; errors name its place."""
-        fields = schema.read_fields(data, _CONDITION, _CONDITION_NEEDS, place)
-        lower, upper = fields.pop("lower"), fields.pop("upper")
-        return cls(
-            lower=-math.inf if lower is None else float(lower),
-            upper=math.inf if upper is None else float(upper),
-            is_integer=fields.pop("integer", False),
-            **fields,
-        )
-
-
-_CONDITION_NEEDS = ("feature", "lower", "upper", "categories", "missing")
-_CONDITION = {
-    "feature": schema.whole(),
-    "lower": schema.number() | schema.NULL | schema.one_of("inf"),
-    "upper": schema.number() | schema.NULL | schema.one_of("-inf"),
-    "categories": schema.list_of(schema.whole()) | schema.NULL,
-    "missing": schema.FLAG,
-    "integer": schema.FLAG,
-}
-
-
-def _json_number(value: float) -> float | str:
-    """A number as JSON has it: infinities are texts."""
-    return value if math.isfinite(value) else str(value)
-
 
 class _Numbered:
     """Names of features that have none: "x[0]" and so on."""
@@ -370,7 +344,7 @@ def join_conditions(texts: Sequence[str]) -> str:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Rule(ByValue):
+class Rule(schema.Stored, ByValue):
     """Conditions, and the prediction for rows that meet all of them.
 
     Parameters
@@ -427,23 +401,39 @@ class Rule(ByValue):
     True
     """
 
-    conditions: tuple[Condition, ...]
-    prediction: Any
-    distribution: tuple[float, ...] | None = None
-    spread: float | None = None
-    coverage: float = math.nan
-    share: float = math.nan
-    error: float = math.nan
-    weight: float = 1.0
-    n_rows: float = math.nan
-    n_effective: float = math.nan
-    rates: tuple[float, ...] | None = None
-    model_mean: tuple[float, ...] | float | None = None
-    quantiles: tuple[float, float] | None = None
-    alone: tuple[float, ...] | float | None = None
-    points: tuple[float, ...] | None = None
-    totals: tuple[float, ...] | None = None
+    conditions: Annotated[
+        tuple[Condition, ...], schema.list_of(schema.object_of(Condition))
+    ]
+    prediction: Annotated[Any, schema.LABEL]
+    distribution: Annotated[tuple[float, ...] | None, _SHARES, "required"] = None
+    spread: Annotated[float | None, _SPREAD, "required"] = None
+    coverage: Annotated[float, schema.number(0, 1) | _NAN, "required"] = math.nan
+    share: Annotated[float, schema.number(0, 1) | _NAN, "required"] = math.nan
+    error: Annotated[float, schema.number(0, 1e250) | _NAN, "required"] = math.nan
+    weight: Annotated[float, schema.number(0, 1e100)] = 1.0
+    n_rows: Annotated[float, schema.N_ROWS | _NAN] = math.nan
+    n_effective: Annotated[float, schema.N_ROWS | _NAN] = math.nan
+    rates: Annotated[tuple[float, ...] | None, _SHARES] = None
+    model_mean: Annotated[tuple[float, ...] | float | None, _MEANS] = None
+    quantiles: Annotated[tuple[float, float] | None, _ENDS] = None
+    alone: Annotated[tuple[float, ...] | float | None, _MEANS, "optional"] = None
+    points: Annotated[tuple[float, ...] | None, _POINTS] = None
+    totals: Annotated[tuple[float, ...] | None, _POINTS, "optional"] = None
 
+    _order: ClassVar[tuple[str, ...]] = (
+        *("conditions", "prediction", "distribution", "rates", "model_mean"),
+        *(
+            "quantiles",
+            "alone",
+            "totals",
+            "points",
+            "spread",
+            "weight",
+            "n_rows",
+            "n_effective",
+        ),
+        *("coverage", "share", "error"),
+    )
     # Names and categories for its text; no part of its value.
     _vocabulary: ClassVar[Vocabulary] = Vocabulary(_Numbered())
 
@@ -506,84 +496,3 @@ class Rule(ByValue):
         text = render.number(answer) if isinstance(answer, float) else str(answer)
         body = f"if {self.text()} then" if self.conditions else "otherwise"
         return render.plain(f"<Rule: {body} {text}>")
-
-    def to_dict(self) -> dict[str, Any]:
-        """Its contents in plain numbers, texts and lists."""
-        return {
-            "conditions": [condition.to_dict() for condition in self.conditions],
-            "prediction": self.prediction,
-            "distribution": _as_list(self.distribution),
-            "rates": _as_list(self.rates),
-            "model_mean": _as_list(self.model_mean),
-            "quantiles": _as_list(self.quantiles),
-            **({} if self.alone is None else {"alone": _as_list(self.alone)}),
-            **({} if self.totals is None else {"totals": _as_list(self.totals)}),
-            "points": _as_list(self.points),
-            "spread": self.spread,
-            "weight": self.weight,
-            **{name: _measured(getattr(self, name)) for name in _MEASURED},
-        }
-
-    @classmethod
-    def from_dict(
-        cls,
-        data: Any,
-        place: str = "",
-        prediction: schema.Check = schema.LABEL,
-    ) -> Self:
-        """The rule that `to_dict` wrote down; errors name its place."""
-        checks = {
-            "conditions": schema.list_of(schema.ANYTHING),
-            "prediction": prediction,
-        }
-        fields = schema.read_fields(data, checks | _RULE, _RULE_NEEDS, place)
-        conditions = fields.pop("conditions")
-        where = f"{place}.conditions" if place else "conditions"
-        for name in _MEASURED:
-            fields[name] = math.nan if fields.get(name) is None else fields[name]
-        return cls(
-            conditions=tuple(
-                Condition.from_dict(condition, f"{where}[{i}]")
-                for i, condition in enumerate(conditions)
-            ),
-            **fields,
-        )
-
-
-def _as_list(values: Any) -> Any:
-    return list(values) if isinstance(values, tuple) else values
-
-
-def _measured(value: float) -> float | None:
-    return None if math.isnan(value) else float(value)
-
-
-# NaN where nobody measured
-_MEASURED = ("n_rows", "n_effective", "coverage", "share", "error")
-_RULE_NEEDS = (
-    "conditions",
-    "prediction",
-    "distribution",
-    "spread",
-    "coverage",
-    "share",
-    "error",
-)
-_AMOUNT = schema.number(-1e100, 1e100)
-_RULE = {
-    "conditions": schema.list_of(schema.ANYTHING),
-    "distribution": schema.SHARES | schema.NULL,
-    "spread": schema.number(0, 1e100) | schema.NULL,
-    "coverage": schema.number(0, 1) | schema.NULL,
-    "share": schema.number(0, 1) | schema.NULL,
-    "error": schema.MEASURED,
-    "weight": schema.number(0, 1e100),
-    "n_rows": schema.N_ROWS | schema.NULL,
-    "n_effective": schema.N_ROWS | schema.NULL,
-    "rates": schema.SHARES | schema.NULL,
-    "model_mean": _AMOUNT | schema.SHARES | schema.NULL,
-    "quantiles": schema.list_of(_AMOUNT, 2, 2) | schema.NULL,
-    "points": schema.list_of(_AMOUNT, 1) | schema.NULL,
-    "totals": schema.list_of(_AMOUNT, 1) | schema.NULL,
-    "alone": _AMOUNT | schema.SHARES | schema.NULL,
-}

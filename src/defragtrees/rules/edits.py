@@ -8,7 +8,7 @@ import math
 import operator
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeVar
 
 from defragtrees._utils.values import shown
 from defragtrees.outcomes.decision import threshold_of_second
@@ -35,15 +35,10 @@ ACTIONS = (
     "refit",  # all rules are counted on other rows
     "improve",  # some rules are searched for again
 )
-_FIELDS = {
-    "action": schema.one_of(*ACTIONS),
-    "rule": schema.whole(1) | schema.NULL,
-    "text": schema.TEXT,
-}
 
 
 @dataclass(frozen=True)
-class Edit:
+class Edit(schema.Stored):
     """What was changed.
 
     Examples
@@ -52,9 +47,12 @@ class Edit:
     {'action': 'drop', 'rule': 3, 'text': 'dropped rule 3: if age > 80 then no'}
     """
 
-    action: str  # one of `ACTIONS`
-    text: str  # the change in words
-    rule: int | None = None  # its number then, from 1; None for more than one
+    action: Annotated[str, schema.one_of(*ACTIONS)]
+    text: Annotated[str, schema.TEXT]  # the change in words
+    # its number then, from 1; None for more than one
+    rule: Annotated[int | None, schema.whole(1) | schema.NULL] = None
+
+    _order: ClassVar[tuple[str, ...]] = ("action", "rule", "text")
 
     def __post_init__(self) -> None:
         if self.action not in ACTIONS:
@@ -68,15 +66,6 @@ class Edit:
                 f"An edit must describe the change in words; got {text!r}. "
                 "Write it as text."
             )
-
-    def to_dict(self) -> dict[str, Any]:
-        """Its contents as plain texts and numbers."""
-        return {"action": self.action, "rule": self.rule, "text": self.text}
-
-    @classmethod
-    def from_dict(cls, data: Any, place: str = "") -> Self:
-        """The edit that `to_dict` wrote down; errors name its place."""
-        return cls(**schema.read_fields(data, _FIELDS, ("action", "text"), place))
 
 
 def drop(rules: Model, number: int, condition: int | str | None) -> Model:
@@ -133,6 +122,14 @@ def replace(rules: Model, number: int, text: str, condition: int | str | None) -
             "conditions of the rule, or that one."
         )
     return _with_conditions(rules, k, conditions, "replace")
+
+
+def with_condition(rules: Model, number: int, text: str) -> Model:
+    """Replace the condition of a rule on a column, or add it if there is none."""
+    k, changed = _index(rules, number), read_condition(text, column_words(rules))
+    conditions = {c.feature: c for c in rules.rules[k].conditions}
+    conditions[changed.feature] = changed
+    return _with_conditions(rules, k, [*conditions.values()], "replace")
 
 
 def set_prediction(rules: Model, number: int, prediction: Any) -> Model:

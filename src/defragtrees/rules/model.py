@@ -1181,21 +1181,17 @@ class RuleModel(ByValue):
             if form != "points":
                 fields.pop("unit", None)
                 fields.pop("origin", None)
-            answer = schema.LABEL if fields["classes"] else schema.number(-1e100, 1e100)
+            prediction = schema.LABEL
+            if not fields["classes"]:
+                prediction = schema.number(-1e100, 1e100)
             fields["rules"] = tuple(
-                Rule.from_dict(rule, f"rules[{i}]", answer)
+                Rule.from_dict(rule, f"rules[{i}]", prediction=prediction)
                 for i, rule in enumerate(fields["rules"])
             )
-            fields["default"] = Rule.from_dict(fields["default"], "default", answer)
-            fields["edits"] = tuple(
-                Edit.from_dict(edit, f"edits[{i}]")
-                for i, edit in enumerate(fields.get("edits") or ())
+            fields["default"] = Rule.from_dict(
+                fields["default"], "default", prediction=prediction
             )
-            _read_intervals(fields)
-            if fields.get("training") is not None:
-                fields["training"] = TrainingRows.from_dict(fields["training"])
-            if fields.get("evidence") is not None:
-                fields["evidence"] = Evidence.from_dict(fields["evidence"])
+            fields["edits"] = fields.get("edits") or ()
             return MODELS[form](**fields)
         except (LookupError, TypeError, AttributeError, ValueError) as error:
             why = " ".join(str(error).split()).rstrip(".")
@@ -1246,19 +1242,6 @@ def _check_format(data: Any) -> None:
         )
 
 
-def _read_intervals(fields: dict[str, Any]) -> None:
-    """Make objects of the fields for intervals that were read from a rule file."""
-    if fields.get("residuals") is not None:
-        needed = ("bands", "spreads", "pooled")
-        found = schema.read_fields(fields["residuals"], _RESIDUALS, needed, "residuals")
-        fields["residuals"] = Residuals(**found)
-    if fields.get("rate_bands") is not None:
-        found = schema.read_fields(
-            fields["rate_bands"], _RATE_BANDS, tuple(_RATE_BANDS)[:3], "rate_bands"
-        )
-        fields["rate_bands"] = RateBands(**found)
-
-
 _AMOUNT = schema.number(-1e101, 1e101)
 _RESIDUALS = {
     "bands": schema.list_of(schema.list_of(_AMOUNT, 0, MOST_IN_BAND), 1),
@@ -1291,8 +1274,10 @@ _FIELDS = {
     "categories": schema.list_of(schema.NULL | schema.list_of(schema.LABEL)),
     "rules": schema.list_of(schema.ANYTHING),
     "default": schema.ANYTHING,
-    "residuals": schema.ANYTHING,
-    "rate_bands": schema.ANYTHING,
+    "residuals": schema.NULL
+    | schema.fields_of(Residuals, _RESIDUALS, ("bands", "spreads", "pooled")),
+    "rate_bands": schema.NULL
+    | schema.fields_of(RateBands, _RATE_BANDS, ("edges", "rates", "n_effective")),
     "threshold": schema.number(0, 1, is_open=True) | schema.NULL,
     "costs": schema.list_of(schema.list_of(schema.number(0, 1e100))) | schema.NULL,
     "feature_labels": _WORDS,
@@ -1302,7 +1287,7 @@ _FIELDS = {
     "pos_label": schema.NULL | schema.LABEL,
     "unit": schema.number(-1e100, 1e100),
     "origin": schema.number(-1e100, 1e100),
-    "edits": schema.list_of(schema.ANYTHING) | schema.NULL,
-    "training": schema.ANYTHING,
-    "evidence": schema.ANYTHING,
+    "edits": schema.list_of(schema.object_of(Edit)) | schema.NULL,
+    "training": schema.NULL | schema.object_of(TrainingRows),
+    "evidence": schema.NULL | schema.object_of(Evidence),
 }

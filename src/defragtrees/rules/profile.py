@@ -2,14 +2,15 @@
 
 import dataclasses
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 
 from defragtrees._utils.formatting import count, plural
 from defragtrees._utils.types import Floats, Places
+from defragtrees._utils.values import all_rounded, round_significant
 from defragtrees.rules import schema
 
 MOST_PARTS = 10  # into which the numbers of a column are counted
@@ -33,9 +34,12 @@ ORIGINS = {
     "refit": "{n} given to refit",
 }
 
+_NUMBERS = schema.list_of(schema.number())
+_AMOUNTS = schema.list_of(schema.number(-1e100, 1e100))
+
 
 @dataclass(frozen=True)
-class Evidence:
+class Evidence(schema.Stored):
     """Which rows the rates, means and intervals of rules come from.
 
     Examples
@@ -44,10 +48,10 @@ class Evidence:
     Estimates from 1,000 rows that neither the search nor the model used.
     """
 
-    source: str  # a key of `WORTH`
-    n_rows: float  # by weight
+    source: Annotated[str, schema.one_of(*WORTH)]
+    n_rows: Annotated[float, schema.N_ROWS]  # by weight
     # further rows that the model was trained on, which count less (`WORTH`)
-    n_trained: float = 0.0
+    n_trained: Annotated[float, schema.N_ROWS, "optional"] = 0.0
 
     def __post_init__(self) -> None:
         if self.source not in WORTH:
@@ -74,38 +78,25 @@ class Evidence:
             text += worth
         return f"Estimates from {text}."
 
-    def to_dict(self) -> dict[str, Any]:
-        """Its contents in plain texts and numbers."""
-        also = {"n_trained": self.n_trained} if self.n_trained else {}
-        return {"source": self.source, "n_rows": self.n_rows, **also}
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any], place: str = "evidence") -> Self:
-        """The evidence that `to_dict` wrote down; errors name its place."""
-        checks = {
-            "source": schema.one_of(*WORTH),
-            "n_rows": schema.N_ROWS,
-            "n_trained": schema.N_ROWS,
-        }
-        needed = ("source", "n_rows")
-        return cls(**schema.read_fields(data, checks, needed, place))
-
 
 @dataclass(frozen=True)
-class TrainingColumn:
+class TrainingColumn(schema.Stored):
     """One column of the training rows; counts are of rows, by weight.
 
     Numbers are counted in each part between `cuts`, the first up to the first cut; or
     each category is counted and, last, the values that are none of them.
     """
 
-    feature: int
-    counts: tuple[float, ...]
-    missing: float = 0.0
-    cuts: tuple[float, ...] | None = None  # of numbers; ascending
-    low: float | None = None  # the smallest number; None if there is none
-    high: float | None = None  # the largest number; None if there is none
-    is_integer: bool = False  # whether all numbers are whole
+    feature: Annotated[int, schema.whole()]
+    counts: Annotated[tuple[float, ...], schema.list_of(schema.N_ROWS, 1)]
+    missing: Annotated[float, schema.N_ROWS, "required"] = 0.0
+    # of numbers, ascending
+    cuts: Annotated[tuple[float, ...] | None, _NUMBERS | schema.NULL] = None
+    # the smallest and the largest number; None if there is none
+    low: Annotated[float | None, schema.number() | schema.NULL] = None
+    high: Annotated[float | None, schema.number() | schema.NULL] = None
+    # whether all numbers are whole
+    is_integer: Annotated[bool, schema.FLAG, "integer"] = False
 
     def __post_init__(self) -> None:
         cuts = self.cuts
@@ -137,67 +128,33 @@ class TrainingColumn:
 
     def to_dict(self) -> dict[str, Any]:
         """Its contents in plain numbers and lists."""
-        data = {
-            "feature": self.feature,
-            "counts": list(self.counts),
-            "missing": self.missing,
-        }
-        if self.cuts is None:
-            return data
-        ends = {"low": self.low, "high": self.high, "integer": self.is_integer}
-        return {**data, "cuts": list(self.cuts), **ends}
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any], place: str = "") -> Self:
-        """The column that `to_dict` wrote down; errors name its place."""
-        needed = ("feature", "counts", "missing")
-        fields = schema.read_fields(data, _COLUMN, needed, place)
-        return cls(is_integer=fields.pop("integer", False), **fields)
+        written = super().to_dict()
+        names = (
+            [*written] if self.cuts is not None else ("feature", "counts", "missing")
+        )
+        return {name: written[name] for name in names}
 
 
-_COLUMN = {
-    "feature": schema.whole(),
-    "counts": schema.list_of(schema.N_ROWS, 1),
-    "missing": schema.N_ROWS,
-    "cuts": schema.list_of(schema.number()) | schema.NULL,
-    "low": schema.number() | schema.NULL,
-    "high": schema.number() | schema.NULL,
-    "integer": schema.FLAG,
-}
+AGREED_ON = ("validation", "synthetic", "training")
 
 
 @dataclass(frozen=True)
-class Agreement:
+class Agreement(schema.Stored):
     """How often rules and their model predicted differently when they were made.
 
     Rows that the model was trained on would not do: there it predicts some of the noise
     in y, which rules do not. It does not on synthetic rows near them.
     """
 
-    source: str  # the rows: one of `AGREED_ON`
-    loss: float  # share of rows with another class, or mean squared difference
-    n_rows: float  # what the rows are worth, as rows drawn after the model was trained
-
-    def to_dict(self) -> dict[str, Any]:
-        """Its contents in plain texts and numbers."""
-        return dataclasses.asdict(self)
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any], place: str) -> Self:
-        """The agreement that `to_dict` wrote down; errors name its place."""
-        return cls(**schema.read_fields(data, _AGREEMENT, tuple(_AGREEMENT), place))
-
-
-AGREED_ON = ("validation", "synthetic", "training")
-_AGREEMENT = {
-    "source": schema.one_of(*AGREED_ON),
-    "loss": schema.number(0, 1e250),
-    "n_rows": schema.N_ROWS,
-}
+    source: Annotated[str, schema.one_of(*AGREED_ON)]  # the rows
+    # share of rows with another class, or mean squared difference
+    loss: Annotated[float, schema.number(0, 1e250)]
+    # what the rows are worth, as rows drawn after the model was trained
+    n_rows: Annotated[float, schema.N_ROWS]
 
 
 @dataclass(frozen=True)
-class TrainingRows:
+class TrainingRows(schema.Stored):
     """Profile of the rows that rules were fitted to.
 
     `target` is about y: rows of each class, or the mean and standard deviation of
@@ -205,11 +162,16 @@ class TrainingRows:
     squared error. An edit that changes predictions removes `error` and `agreement`.
     """
 
-    n_rows: float  # by weight
-    columns: tuple[TrainingColumn, ...] = ()  # those that the rules use
-    target: tuple[float, ...] | None = None
-    error: float | None = field(default=None, compare=False)
-    agreement: Agreement | None = field(default=None, compare=False)
+    n_rows: Annotated[float, schema.number(0, 1e18, is_open=True)]  # by weight
+    # those that the rules use
+    columns: Annotated[
+        tuple[TrainingColumn, ...], schema.list_of(schema.object_of(TrainingColumn))
+    ]
+    target: Annotated[tuple[float, ...] | None, _AMOUNTS | schema.NULL] = None
+    error: Annotated[float | None, schema.MEASURED] = field(default=None, compare=False)
+    agreement: Annotated[
+        Agreement | None, schema.NULL | schema.object_of(Agreement), "optional"
+    ] = field(default=None, compare=False)
 
     def column(self, feature: int) -> TrainingColumn | None:
         """What is kept of a feature; None if nothing is."""
@@ -250,38 +212,6 @@ class TrainingRows:
                     f"{len(column.counts)} counts."
                 )
 
-    def to_dict(self) -> dict[str, Any]:
-        """Its contents in plain numbers and lists."""
-        return {
-            "n_rows": self.n_rows,
-            "columns": [column.to_dict() for column in self.columns],
-            "target": None if self.target is None else list(self.target),
-            "error": self.error,
-            **({"agreement": self.agreement.to_dict()} if self.agreement else {}),
-        }
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any], place: str = "training") -> Self:
-        """The rows that `to_dict` wrote down; errors name their place."""
-        fields = schema.read_fields(data, _ROWS, ("n_rows", "columns"), place)
-        columns = tuple(
-            TrainingColumn.from_dict(column, f"{place}.columns[{i}]")
-            for i, column in enumerate(fields.pop("columns"))
-        )
-        agreement = fields.pop("agreement", None)
-        if agreement is not None:
-            agreement = Agreement.from_dict(agreement, f"{place}.agreement")
-        return cls(columns=columns, agreement=agreement, **fields)
-
-
-_ROWS = {
-    "n_rows": schema.number(0, 1e18, is_open=True),
-    "columns": schema.list_of(schema.ANYTHING),
-    "target": schema.list_of(schema.number(-1e100, 1e100)) | schema.NULL,
-    "error": schema.MEASURED,
-    "agreement": schema.ANYTHING,
-}
-
 
 def training_column(
     feature: int,
@@ -301,9 +231,9 @@ def training_column(
     ...                 (0.0, 9.0), False).counts
     (3.0, 4.0, 5.0)
     """
-    missing = _rounded(weights[-1])
+    missing = round_significant(weights[-1])
     if thresholds is None:
-        return TrainingColumn(feature, tuple(map(_rounded, weights[:-1])), missing)
+        return TrainingColumn(feature, all_rounded(weights[:-1]), missing)
     reached = np.cumsum(weights[:-1])
     # Bins side by side, put together until they have a share of the rows.
     part = np.ceil(reached * MOST_PARTS / max(reached[-1], 1e-300) - 1e-9)
@@ -314,7 +244,7 @@ def training_column(
     cuts = tuple(np.asarray(thresholds)[places].tolist())
     low, high = (None if math.isnan(end) else float(end) for end in ends)
     return TrainingColumn(
-        feature, tuple(map(_rounded, counts)), missing, cuts, low, high, is_integer
+        feature, all_rounded(counts), missing, cuts, low, high, is_integer
     )
 
 
@@ -348,7 +278,3 @@ def count_rows(
         bins = np.append(counts if len(distinct) else [0.0], gone)
         made.append(training_column(j, bins, distinct[:-1], ends, is_integer))
     return tuple(made)
-
-
-def _rounded(weight: float) -> float:
-    return float(f"{weight:.12g}")

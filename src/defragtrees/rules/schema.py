@@ -3,13 +3,15 @@
 `rules.schema.json` is the same for other programs; a test compares the two.
 """
 
+import dataclasses
+import functools
 import json
 import math
 import numbers
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, Self, cast, get_type_hints
 
 from defragtrees._utils.values import shown
 
@@ -41,6 +43,7 @@ class Check:
     is_kind: Callable[[Any], bool]
     # From a value and its place to what a constructor takes; ValueError outside limits.
     read: Callable[[Any, str], Any] = lambda value, place: value
+    null: Any = None  # what is written as null
 
     def __call__(self, value: Any, place: str) -> Any:
         if not self.is_kind(value):
@@ -52,6 +55,7 @@ class Check:
             f"{self.kind} or {other.kind}",
             lambda value: self.is_kind(value) or other.is_kind(value),
             lambda value, place: (self if self.is_kind(value) else other)(value, place),
+            other.null if self.null is None else self.null,
         )
 
 
@@ -121,6 +125,32 @@ def list_of(
     return Check("a list", lambda value: isinstance(value, (list, tuple)), read)
 
 
+def null_as(meaning: Any) -> Check:
+    """Null, which stands for another value."""
+    return Check("null", lambda value: value is None, lambda *_: meaning, meaning)
+
+
+def text_as(text: str, meaning: float) -> Check:
+    """A text that stands for a number which JSON does not have."""
+    return Check(repr(text), lambda value: value == text, lambda *_: meaning)
+
+
+def object_of(stored: "type[Stored]") -> Check:
+    """An object that a class reads."""
+    return Check("an object", lambda value: value is not None, stored.from_dict)
+
+
+def fields_of(
+    made: Callable[..., Any], checks: Mapping[str, Check], required: Collection[str]
+) -> Check:
+    """An object from which something is made."""
+    return Check(
+        "an object",
+        lambda value: value is not None,
+        lambda value, place: made(**read_fields(value, checks, required, place)),
+    )
+
+
 def _is_number(value: Any) -> bool:
     return isinstance(value, numbers.Real) and not isinstance(value, bool)
 
@@ -183,3 +213,81 @@ def read_fields(
         for name, check in checks.items()
         if name in data
     }
+
+
+class Stored:
+    """A dataclass that rule files have as an object.
+
+    A field is written and read if it is annotated with its `Check`, as in
+    `n_rows: Annotated[float, N_ROWS]`; after it may follow its name in files. One with
+    a default may be absent unless it is "required"; "optional" ones are written only
+    if they differ from it.
+    """
+
+    _order: ClassVar[tuple[str, ...]] = ()  # of fields in files, if it is another one
+
+    @classmethod
+    @functools.cache
+    def _entries(cls) -> dict[str, "_Entry"]:
+        hints = get_type_hints(cls, include_extras=True)
+        made = {
+            field.name: _Entry.of(field, hints[field.name].__metadata__)
+            for field in dataclasses.fields(cast(Any, cls))
+            if hasattr(hints[field.name], "__metadata__")
+        }
+        return {name: made[name] for name in cls._order or made}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Its contents in plain numbers, texts and lists."""
+        values = {name: getattr(self, name) for name in self._entries()}
+        return {
+            entry.name: _plain(values[name], entry.check)
+            for name, entry in self._entries().items()
+            if not (entry.is_optional and values[name] == entry.default)
+        }
+
+    @classmethod
+    def from_dict(cls, data: Any, place: str = "", **checks: Check) -> Self:
+        """What `to_dict` wrote down; errors name its place.
+
+        `checks` replace those of some fields.
+        """
+        entries = cls._entries()
+        read = read_fields(
+            data,
+            {e.name: checks.get(name, e.check) for name, e in entries.items()},
+            [entry.name for entry in entries.values() if entry.is_required],
+            place,
+        )
+        names = {entry.name: name for name, entry in entries.items()}
+        return cls(**{names[name]: value for name, value in read.items()})
+
+
+@dataclass(frozen=True)
+class _Entry:
+    """A field of a `Stored` class."""
+
+    name: str  # in files
+    check: Check
+    default: Any
+    is_required: bool
+    is_optional: bool
+
+    @classmethod
+    def of(cls, field: "dataclasses.Field[Any]", extras: tuple[Any, ...]) -> Self:
+        check, *marks = extras
+        names = [mark for mark in marks if mark not in ("required", "optional")]
+        is_required = "required" in marks or field.default is dataclasses.MISSING
+        name = names[0] if names else field.name
+        return cls(name, check, field.default, is_required, "optional" in marks)
+
+
+def _plain(value: Any, check: Check) -> Any:
+    if isinstance(value, tuple):
+        return [_plain(entry, check) for entry in value]
+    if isinstance(value, Stored):
+        return value.to_dict()
+    if isinstance(value, float) and not math.isfinite(value):
+        is_null = value == check.null or math.isnan(value)
+        return None if is_null else str(value)
+    return value

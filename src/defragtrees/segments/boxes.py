@@ -28,7 +28,7 @@ N_SIDES = np.array([(a > 0) + (b < COARSE) for a, b in INTERVALS])
 
 
 @dataclass(frozen=True, eq=False)
-class Column:
+class BinColumn:
     """A column in bins; the last bin is for missing values.
 
     Numbers and ordered categories are cut between neighbouring values, the largest of
@@ -101,21 +101,23 @@ class Column:
 
 
 def make_column(feature, values, categories=None, kind=None):
-    """A Column of encoded values: numbers, or positions of categories, or NaN."""
+    """A BinColumn of encoded values: numbers, or positions of categories, or NaN."""
     missing = np.isnan(values)
     there = values[~missing]
     n_categories = len(categories or ())
     if categories is not None and kind != ORDERED:
         # A category that is not in the list has the position after the last one.
         codes = np.where(missing, n_categories + 1, np.nan_to_num(values)).astype(int)
-        return Column(feature, codes, n_categories + 1, True, n_categories)
+        return BinColumn(feature, codes, n_categories + 1, True, n_categories)
     cuts = np.unique(there)[:-1]
     if len(cuts) >= FINE:
         shares = np.linspace(0, 1, FINE + 1)[1:-1]
         cuts = np.quantile(there, shares, method="inverted_cdf")
     is_integer = categories is None and integer_range(np.unique(there)) is not None
     known = kind if kind != ORDERED else None
-    column = Column(feature, there, 0, False, n_categories, is_integer, known, values)
+    column = BinColumn(
+        feature, there, 0, False, n_categories, is_integer, known, values
+    )
     return column.cut_at(cuts)
 
 
@@ -305,14 +307,16 @@ class BoxSearch:
         return groups
 
     def _price(self, box):
-        return sum(self._condition_price(j, accepted) for j, accepted in box.items())
-
-    def _condition_price(self, j, accepted):
-        column = self.columns[j]
-        if column.is_set:
-            n_in = int(accepted[:-1].sum())
-            return self.price + column.price(n_in, column.n_categories)
-        return self.price * max(1, int(not accepted[0]) + int(not accepted[-2]))
+        price = 0.0
+        for j, accepted in box.items():
+            column = self.columns[j]
+            if column.is_set:
+                n_in = int(accepted[:-1].sum())
+                price += self.price + column.price(n_in, column.n_categories)
+            else:
+                n_ends = int(not accepted[0]) + int(not accepted[-2])
+                price += self.price * max(1, n_ends)
+        return price
 
     def _value(self, box):
         inside = self.covers(box)

@@ -6,12 +6,13 @@ import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from defragtrees._utils import formatting as render
 from defragtrees._utils.files import to_json, write_atomic
+from defragtrees._utils.optional import require
 from defragtrees._utils.types import Flags, Places, Rows
 from defragtrees.errors import ModelFileError
 from defragtrees.rules import schema
@@ -22,21 +23,17 @@ FORMAT = "defragtrees segments"
 
 
 def _points(value):
-    return f"{_signed(value)} points"
-
-
-def _points_range(low, high):
-    return f"{_signed(low)} to {_signed(high)}"
-
-
-def _signed(value):
     return f"{round(100 * value):+d}" if round(100 * value) else "0"
 
 
+# How a mean and an interval are written.
 UNITS = {
     "number": (render.rounded, render.number_range),
     "share": (render.percent, render.percent_range),
-    "points": (_points, _points_range),
+    "points": (
+        lambda value: f"{_points(value)} points",
+        lambda low, high: f"{_points(low)} to {_points(high)}",
+    ),
 }
 
 
@@ -168,9 +165,8 @@ class Segments(Sequence[Segment]):
         """The segments as a table of text, at most so many columns wide."""
         if not self.found:
             return textwrap.fill(self._note(), width or render.page_width())
-        header, rows = self._cells()
         width = width or render.page_width()
-        return render.text_table(header, rows, left=(1,), width=width)
+        return render.text_table(*self._cells(), left=(1,), width=width)
 
     def __str__(self) -> str:
         if not self.found:
@@ -180,8 +176,7 @@ class Segments(Sequence[Segment]):
     def _repr_html_(self) -> str:
         if not self.found:
             return f"<p>{escape(self._note())}</p>"
-        header, rows = self._cells()
-        return render.html_table(header, rows, left=(1,))
+        return render.html_table(*self._cells(), left=(1,))
 
     def _number(self, value: float) -> str:
         return UNITS[self.unit][0](value)
@@ -205,35 +200,31 @@ class Segments(Sequence[Segment]):
 
     def _note(self) -> str:
         """What the figures are of, or that no segment was found."""
+        searched = render.count(self.n_searched)
         if not self.found:
-            return render.plain(self._none_text())
+            text = f"No segment with a {self.direction} {self.loss_name} was found"
+            if self.n_tested:
+                text += (
+                    f": {render.plural(self.n_tested, 'candidate')} from {searched} "
+                    f"rows did not hold on {render.count(self.n_rows)} others"
+                )
+            else:
+                text += f" in {searched} rows"
+            text += f". Overall {self.loss_name}: {self._number(self.mean)}."
+            return render.plain(text)
         kind = "above" if self.direction == "high" else "below"
         largest = max(segment.p_value for segment in self.found)
         level = "< 0.0001" if largest < 1e-4 else f"<= {largest:.2g}"
         return render.plain(
             f"Overall {self.loss_name}: {self._number(self.mean)}. Figures are of "
             f"{render.count(self.n_rows)} rows that did not find the segments; "
-            f"{render.count(self.n_searched)} others were searched. All are {kind} the "
+            f"{searched} others were searched. All are {kind} the "
             f"rest at p {level}, adjusted for "
             f"{render.plural(self.n_tested, 'candidate')}."
         )
 
-    def _none_text(self) -> str:
-        text = f"No segment with a {self.direction} {self.loss_name} was found"
-        searched = render.count(self.n_searched)
-        if self.n_tested:
-            text += (
-                f": {render.plural(self.n_tested, 'candidate')} from {searched} rows "
-                f"did not hold on {render.count(self.n_rows)} others"
-            )
-        else:
-            text += f" in {searched} rows"
-        return f"{text}. Overall {self.loss_name}: {self._number(self.mean)}."
-
     def to_frame(self) -> Any:
         """The segments as a pandas DataFrame, one row each."""
-        from defragtrees._utils.optional import require
-
         return require("pandas", "A table of segments").DataFrame(
             [
                 {
@@ -264,12 +255,8 @@ class Segments(Sequence[Segment]):
             for segment in self.found
         ]
         plain = {name: _json(getattr(self, name)) for name in _PLAIN}
-        return {
-            "format": FORMAT,
-            **plain,
-            "rules": self.rules.to_dict(),
-            "found": found,
-        }
+        rules = self.rules.to_dict()
+        return {"format": FORMAT, **plain, "rules": rules, "found": found}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> "Segments":
@@ -353,7 +340,17 @@ _FIELDS = {
     "rules": schema.ANYTHING,
     "found": schema.list_of(schema.ANYTHING),
 }
-_HEADING = {"heading": schema.TEXT}  # of a group
+_HEADING = {"heading": schema.TEXT, "about": schema.TEXT}  # of a group
+
+
+class Heading(NamedTuple):
+    """What the segments of a group are, and what their figures are of."""
+
+    heading: str
+    about: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.heading} ({self.about}):" if self.about else f"{self.heading}:"
 
 
 @dataclass(frozen=True)
@@ -361,7 +358,7 @@ class SegmentGroups(Mapping[str, Segments]):
     """Several Segments by what they show, such as "error", "too low", "too high"."""
 
     groups: Mapping[str, Segments]
-    headings: Mapping[str, str]
+    headings: Mapping[str, Heading]
 
     def __getitem__(self, name: str) -> Segments:
         return self.groups[name]
@@ -389,7 +386,7 @@ class SegmentGroups(Mapping[str, Segments]):
     def to_dict(self) -> dict[str, Any]:
         """The contents as plain data, for JSON."""
         return {
-            name: {"heading": self.headings[name], **segments.to_dict()}
+            name: self.headings[name]._asdict() | segments.to_dict()
             for name, segments in self.groups.items()
         }
 
@@ -397,7 +394,10 @@ class SegmentGroups(Mapping[str, Segments]):
     def from_dict(cls, data: Mapping[str, Any]) -> "SegmentGroups":
         """The groups that `to_dict` wrote down; ModelFileError for anything else."""
         groups = {name: Segments.from_dict(one) for name, one in data.items()}
-        headings = {name: one.get("heading", name) for name, one in data.items()}
+        headings = {
+            name: Heading(one.get("heading", name), one.get("about", ""))
+            for name, one in data.items()
+        }
         return cls(groups, headings)
 
     def save(self, path: str | os.PathLike[str]) -> None:

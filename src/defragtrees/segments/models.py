@@ -9,7 +9,7 @@ import numpy as np
 from defragtrees._utils import formatting as render
 from defragtrees._utils.types import Column, Rows
 from defragtrees.ensembles.predictions import predict_rows
-from defragtrees.segments.found import SegmentGroups
+from defragtrees.segments.found import Heading, SegmentGroups
 from defragtrees.segments.search import SegmentSearch, check_losses
 from defragtrees.tables import is_missing
 
@@ -95,14 +95,11 @@ def explain_errors(
     beside = {}
     if predicted.expected is not None:
         beside = {
-            "beside": {
-                "observed": predicted.observed,
-                "predicted": predicted.expected,
-            },
+            "beside": {"observed": predicted.observed, "predicted": predicted.expected},
             "beside_unit": "number" if is_number else "share",
         }
     groups = {name: search.find(losses, loss_name=name, **beside)}
-    headings = {name: f"Where the {name} is high:"}
+    headings = {name: Heading(f"Where the {name} is high")}
     sides = {"too low": "high", "too high": "low"} if beside else {}
     for title, direction in sides.items():
         bias = predicted.observed - predicted.expected
@@ -110,9 +107,9 @@ def explain_errors(
         groups[title] = search.find(
             bias, direction, "bias", unit, **beside, is_signed=True
         )
-        headings[title] = (
-            f"Where predictions are {title} (bias: mean of observed less predicted"
-            f"{predicted.unit}):"
+        headings[title] = Heading(
+            f"Where predictions are {title}",
+            f"bias: mean of observed less predicted{predicted.unit}",
         )
     return SegmentGroups(groups, headings)
 
@@ -172,35 +169,32 @@ def compare_models(
         if loss is None and all(of.probabilities is not None for of in (one, two)):
             loss = "log_loss"
         (name, first), (_, second) = (of.losses(loss) for of in (one, two))
-        beside = {"a": first, "b": second}
-        differences = {
-            "b better": ("high", first - second),
-            "a better": ("high", second - first),
-        }
-        headings = {
-            key: f"Where model {key[0]} is better (difference of the {name}):"
-            for key in differences
+        beside, about = {"a": first, "b": second}, f"difference of the {name}"
+        shown = {
+            "b better": ("Where model b is better", about, "high", first - second),
+            "a better": ("Where model a is better", about, "high", second - first),
         }
     elif one.expected is not None and two.expected is not None:
         beside = {"a": one.expected, "b": two.expected}
         apart = two.expected - one.expected
         if one.classes is not None:
             unit, beside_unit = "points", "share"
-        differences = {"b higher": ("high", apart), "b lower": ("low", apart)}
-        headings = {
-            key: f"Where model b predicts {key[2:]} values than a{one.unit}:"
-            for key in differences
+        than = f"values than a{one.unit}"
+        shown = {
+            "b higher": (f"Where model b predicts higher {than}", "", "high", apart),
+            "b lower": (f"Where model b predicts lower {than}", "", "low", apart),
         }
     else:
         beside, unit, is_signed = {}, "share", False
-        differences = {"differ": ("high", one.labels != two.labels)}
-        headings = {"differ": "Where the models predict different classes:"}
+        text = "Where the models predict different classes"
+        shown = {"differ": (text, "", "high", one.labels != two.labels)}
     groups = {
         key: search.find(
             apart, direction, "difference", unit, beside, beside_unit, is_signed
         )
-        for key, (direction, apart) in differences.items()
+        for key, (_, _, direction, apart) in shown.items()
     }
+    headings = {key: Heading(*texts[:2]) for key, texts in shown.items()}
     return SegmentGroups(groups, headings)
 
 

@@ -101,19 +101,14 @@ def find_segments(
     >>> [c.feature for c in segments[0].conditions], len(segments)
     ([0, 1], 1)
     """
+    settings = {
+        name: value
+        for name, value in locals().items()
+        if name not in ("X", "losses", "direction", "loss_name")
+    }
     if direction not in ("high", "low"):
         raise ValueError(f'direction must be "high" or "low"; got {direction!r}.')
-    search = SegmentSearch(
-        X,
-        losses,
-        max_segments=max_segments,
-        max_conditions=max_conditions,
-        min_rows=min_rows,
-        features=features,
-        alpha=alpha,
-        sample_weight=sample_weight,
-        random_state=random_state,
-    )
+    search = SegmentSearch(X, losses, **settings)
     values = check_losses(search.y, len(search.matrix))
     if values.min() == values.max():
         raise ValueError(
@@ -252,16 +247,13 @@ class SegmentSearch:
         for conditions, p_value in count.test(candidates, self.alpha):
             found.append(count.segment(conditions, p_value, left, beside))
             left &= ~count.covers(conditions)
-        found.sort(key=lambda one: -abs(one.explained))
-        found = [
-            one
-            for one in found
-            if abs(one.explained) >= LEAST_EXPLAINED * abs(found[0].explained)
-        ]
-        rules = self._rules([one.conditions for one in found])
+        found.sort(key=lambda segment: -abs(segment.explained))
+        least = LEAST_EXPLAINED * max((abs(s.explained) for s in found), default=0.0)
+        found = [segment for segment in found if abs(segment.explained) >= least]
+        rules = self._rules([segment.conditions for segment in found])
         others = every.copy()
-        for one in found:
-            others &= ~count.covers(one.conditions)
+        for segment in found:
+            others &= ~count.covers(segment.conditions)
         rest = back(count.mean(others))
         is_share = unit == "points" and "observed" in beside
 
@@ -279,14 +271,14 @@ class SegmentSearch:
             rules=rules,
             found=tuple(
                 replace(
-                    one,
+                    segment,
                     rule=rule,
-                    mean=back(one.mean),
-                    interval=interval(count.covers(one.conditions)),
+                    mean=back(segment.mean),
+                    interval=interval(count.covers(segment.conditions)),
                     rest=rest,
-                    explained=back(one.explained) - back(0.0),
+                    explained=back(segment.explained) - back(0.0),
                 )
-                for one, rule in zip(found, rules.rules, strict=True)
+                for segment, rule in zip(found, rules.rules, strict=True)
             ),
             loss_name=loss_name,
             unit=unit,
@@ -431,18 +423,16 @@ class _Counter:
             return 0.0, float(wilson_interval(0.0, n)[1] * top)
         if self.family == "scale":
             # A gamma mean whose variance is in proportion to its square.
-            shape = n / max(self._relative_variance(inside), 1e-12)
+            relative = max(
+                self._variance(rows) / max(self.mean(rows), 1e-300) ** 2
+                for rows in (inside, slice(None))
+            )
+            shape = n / max(relative, 1e-12)
             low, high = special.gammaincinv(shape, [0.975, 0.025]) / shape
             return mean / low, mean / high
         level = special.ndtr(QUANTILE)
         half = special.stdtrit(max(n - 1, 1), level) * self._error(inside)
         return mean - half, mean + half
-
-    def _relative_variance(self, inside):
-        return max(
-            self._variance(rows) / max(self.mean(rows), 1e-300) ** 2
-            for rows in (inside, slice(None))
-        )
 
     def _variance(self, rows):
         weight, losses = self.weight[rows], self.losses[rows]

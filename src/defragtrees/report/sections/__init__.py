@@ -9,53 +9,44 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from defragtrees.report.sections import (
-    alternatives,
-    interactive,
-    measures,
-    overview,
-    rows,
-    rules,
-    segments,
-)
+from defragtrees.report.sections import for_all, for_analysts
 
 
 @dataclass(frozen=True)
 class Section:
     """One section of the page; the menus follow from these."""
 
-    name: str  # of its anchor and its template
+    fill: Callable[[Any], dict[str, Any] | None]
     link: str  # its label in the menu
     title: str
-    fill: Callable[[Any], dict[str, Any] | None]
     is_for_analysts: bool = False  # then it is folded
+
+    @property
+    def name(self) -> str:
+        """Name of its anchor and its template."""
+        return self.fill.__name__
 
 
 FOR_ALL = (
-    ("rules", "Rules", "The rules", rules.rules),
-    ("scorecard", "Card", "The card on paper", rules.scorecard),
-    ("decide", "Decide", "Choose a threshold", interactive.decide),
-    ("edit", "Edit", "Edit the rules", interactive.edit),
-    ("why", "Why", "Why this row?", interactive.why),
+    (for_all.rules, "Rules", "The rules"),
+    (for_all.scorecard, "Card", "The card on paper"),
+    (for_all.decide, "Decide", "Choose a threshold"),
+    (for_all.edit, "Edit", "Edit the rules"),
+    (for_all.why, "Why", "Why this row?"),
 )
 FOR_ANALYSTS = (
-    ("data", "Data", "Data and model", overview.data),
-    ("measures", "Measures", "Measures", measures.measures),
-    ("calibration", "Calibration", "Estimated and observed", measures.calibration),
-    ("path", "Trade-off", "Fewer or more rules", alternatives.path),
-    ("costs", "Costs", "Cost of mistakes", measures.costs),
-    ("segments", "Segments", "Where the model fails", segments.segments),
-    ("groups", "Groups", "Results by group", measures.groups),
-    ("comparison", "Methods", "Comparison with other methods", alternatives.comparison),
-    (
-        "disagreements",
-        "Disagreement",
-        "Disagreement with the model",
-        rows.disagreements,
-    ),
-    ("stability", "Stability", "Stability under resampling", alternatives.stability),
-    ("features", "Features", "Features", rows.features),
-    ("settings", "Settings", "Settings and versions", overview.settings),
+    (for_analysts.data, "Data", "Data and model"),
+    (for_analysts.measures, "Measures", "Measures"),
+    (for_analysts.calibration, "Calibration", "Estimated and observed"),
+    (for_analysts.path, "Trade-off", "Fewer or more rules"),
+    (for_analysts.costs, "Costs", "Cost of mistakes"),
+    (for_analysts.segments, "Segments", "Where the model fails"),
+    (for_analysts.groups, "Groups", "Results by group"),
+    (for_analysts.comparison, "Methods", "Comparison with other methods"),
+    (for_analysts.disagreements, "Disagreement", "Disagreement with the model"),
+    (for_analysts.stability, "Stability", "Stability under resampling"),
+    (for_analysts.features, "Features", "Features"),
+    (for_analysts.settings, "Settings", "Settings and versions"),
 )
 SECTIONS = (
     *(Section(*line) for line in FOR_ALL),

@@ -1,6 +1,12 @@
-"""Text and tables as wide as the terminal, broken between words only."""
+"""The terminal: a status line, and text and tables that are no wider.
+
+The status line appears before libraries are imported, so this module imports next to
+nothing.
+"""
 
 import re
+import shutil
+import sys
 import textwrap
 
 from defragtrees._utils import formatting as render
@@ -8,6 +14,29 @@ from defragtrees._utils import formatting as render
 GAP = "  "
 FIXED = "\N{NO-BREAK SPACE}"  # between a number and its unit
 CELLS = (30, 22, 16, 12)  # most columns of a cell; narrower where a table is too wide
+
+_length = 0  # of the status line that is shown
+
+
+def show_status(text):
+    """Replace the status line on standard error, which only a terminal shows."""
+    if sys.stderr.isatty():
+        text = text[: shutil.get_terminal_size().columns - 1]
+        _write(f"\r{text.ljust(_length)}", len(text))
+
+
+def clear_status():
+    """Clear the status line before a message or the result."""
+    if _length:
+        _write(f"\r{' ' * _length}\r", 0)
+
+
+def _write(text, length):
+    global _length
+    _length = max(_length, length)  # a signal may come while the text is written
+    sys.stderr.write(text)
+    sys.stderr.flush()
+    _length = length
 
 
 def wrapped(text, indent=""):
@@ -41,12 +70,18 @@ def table(header, rows, left=(0,)):
     tree     0.3
     forest  0.25
     """
-    for most in CELLS:
-        columns = _columns(header, rows, most, left)
-        total = sum(len(cells[0][0]) + len(GAP) for cells in columns) - len(GAP)
-        if total <= render.page_width():
+    tries = [
+        [
+            _column(title, [render.plain(row[j]) for row in rows], most, j in left)
+            for j, title in enumerate(header)
+        ]
+        for most in CELLS
+    ]
+    for columns in tries:
+        widths = [len(cells[0][0]) + len(GAP) for cells in columns]
+        if sum(widths) - len(GAP) <= render.page_width():
             return _joined(columns)
-    columns = _columns(header, rows, CELLS[0], left)
+    columns = tries[0]
     blocks, room = [[]], 0
     for column in columns:
         needed = len(GAP) + len(column[0][0])
@@ -57,13 +92,6 @@ def table(header, rows, left=(0,)):
         blocks[-1].append(column)
         room -= needed
     return "\n\n".join(_joined(block) for block in blocks[1:])
-
-
-def _columns(header, rows, most, left):
-    return [
-        _column(title, [render.plain(row[j]) for row in rows], most, j in left)
-        for j, title in enumerate(header)
-    ]
 
 
 def _column(title, texts, most, is_left):

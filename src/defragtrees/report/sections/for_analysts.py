@@ -1,0 +1,690 @@
+"""Sections for the analyst: data and model, measures, other sizes and methods."""
+
+import math
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+
+from defragtrees._utils import formatting as render
+from defragtrees._utils.formatting import count, plural
+from defragtrees.outcomes.decision import positive_threshold
+from defragtrees.plots.measures import (
+    METHODS,
+    calibration_picture,
+    comparison_picture,
+    trade_off_picture,
+)
+from defragtrees.plots.picture import Axis, Curve, Picture
+from defragtrees.report.model import changed_settings, versions
+from defragtrees.report.sections.for_all import observed_cells
+from defragtrees.report.summary import QUANTILES, is_rarely_found
+from defragtrees.report.text import (
+    Html,
+    Table,
+    agreement_text,
+    amount,
+    badge,
+    bar,
+    breakable,
+    clamped,
+    condition_parts,
+    error_text,
+    escaped,
+    fidelity_text,
+    isolated,
+    name,
+    numbered,
+    percent,
+    prediction_text,
+    rate_text,
+    sentence,
+    shown_error_text,
+    value_text,
+    with_interval,
+)
+from defragtrees.rules.text import MAYBE_TRAINED, mean_gap
+from defragtrees.segments import Segments
+from defragtrees.segments.found import Heading
+
+MOST_CLASSES = 20
+MOST_SHOWN = 20
+TOP_UNUSED = 5
+FOUR_FIFTHS = 0.8  # the four-fifths rule for ratios of selection rates
+MOST_BORDERS = 300  # maximum number of thresholds drawn
+MOST_GROUPED = 6  # maximum number of classes with a table of groups
+MOST_PAIRED = 12  # maximum number of classes in a confusion matrix
+
+
+def data(page):
+    """Model, rows, and the distribution of the target."""
+    summary = page.summary
+    rows, outcome, baseline = summary.rows, summary.outcome, summary.baseline
+    context = {
+        "n_features": rows.matrix.shape[1],
+        "has_missing": np.isnan(rows.matrix).any(),
+        "counted": summary.rules._view.evidence(),
+        "classes": None,
+        "positive": None,
+    }
+    if outcome.statistic == "mean":
+        low, middle, high = baseline.quantiles
+        levels = f"{render.percent(QUANTILES[0])} and {render.percent(QUANTILES[-1])}"
+        return context | {"low": low, "middle": middle, "high": high, "levels": levels}
+    if outcome.n_classes <= MOST_CLASSES:
+        context["classes"] = _classes(summary)
+    if outcome.is_binary:
+        context["positive"] = outcome.view.prediction(outcome.positive_class)
+    return context
+
+
+def _classes(summary):
+    """The classes, their labels and their base rates."""
+    baseline, rules = summary.baseline, summary.rules
+    before = rules._form.training_rates
+    lines = []
+    for k, label in enumerate(rules.outcome.labels):
+        rate = baseline.rates[k]
+        line = [name(summary.outcome.view.prediction(label))]
+        line += [name(label)] if rules.class_labels else []
+        [colour] = summary.colours.of([label])
+        line += [count(baseline.n_rows[k]), bar(rate, rate_text(rate), colour)]
+        line += [render.share_range(*baseline.intervals[k])]
+        lines.append(line + ([] if before is None else [rate_text(before[k])]))
+    header = ["Class"] + (["In the data"] if rules.class_labels else [])
+    first = len(header)
+    header += ["Rows", "Base rate", "95 % interval"]
+    header += [] if before is None else ["Base rate in the rows of the estimates"]
+    return Table(
+        header,
+        lines,
+        "The classes and their base rates",
+        numeric=(first, *range(first + 2, len(header))),
+    )
+
+
+def measures(page):
+    """All measures of rules and model, and the confusion matrix."""
+    summary = page.summary
+    rows, outcome, rules = summary.rows, summary.outcome, summary.rules
+    if rows.y is None:
+        return None
+    shown = outcome.view.measure_titles(summary.scores, has_costs=rules._form.has_costs)
+    prefixes = ("",) if summary.model is None else ("", "model_")
+    training = getattr(summary.simplifier, "training_", None)
+    measured = [summary.scores] + ([] if training is None else [training])
+    lines = [
+        [
+            sentence(label),
+            *(
+                _value(key, prefix, scores, outcome)
+                for scores in measured
+                for prefix in prefixes
+            ),
+        ]
+        for key, label in shown.items()
+    ]
+    header = ["Measure", *["Rules", "Model"][: len(prefixes)]]
+    if training is not None:
+        header += ["Rules, training", "Model, training"][: len(prefixes)]
+    if summary.model is not None:
+        lines.append(_fidelity_line(summary, measured))
+    context = {
+        "label": _positive_text(outcome),
+        "threshold": None,
+        "has_costs": rules.costs is not None,
+        "measures": Table(
+            header,
+            lines,
+            f"Measures for {summary.target}",
+            numeric=range(1, len(header)),
+            kind="",
+        ),
+        "confusion": _confusion(summary) if outcome.labels else None,
+    }
+    if rules.threshold is not None:
+        context["threshold"] = amount(
+            positive_threshold(rules.threshold, outcome.positive_index)
+        )
+    return context
+
+
+def _fidelity_line(summary, measured):
+    """Agreement with the model, here and on the training rows."""
+    values = [scores.get("fidelity") for scores in measured]
+    texts = [
+        "–" if value is None else agreement_text(value, summary.outcome)
+        for value in values
+    ]
+    return ["Agreement with the model", *(cell for t in texts for cell in (t, "–"))]
+
+
+def _positive_text(outcome):
+    """The class of two whose rates are shown; None for more classes or numbers."""
+    return (
+        outcome.view.prediction(outcome.positive_class) if outcome.is_binary else None
+    )
+
+
+def _value(key, prefix, scores, outcome):
+    value = scores.get(f"{prefix}{key}")
+    if value is None or math.isnan(value):
+        return "–"
+    if key == "precision" and not scores.get(f"{prefix}recall"):
+        return "–"  # nothing is found, mostly as the class is never predicted
+    if key == "error":
+        return error_text(value, outcome)
+    if key == "r2" or (outcome.error_is_share and value < 10):
+        return fidelity_text(value)
+    return amount(value)
+
+
+def _confusion(summary):
+    """Rows by true and predicted class; the number of classes if they are too many."""
+    rows = summary.rows
+    labels, counts = summary.class_pairs(rows.y, rows.predicted)
+    if len(labels) > MOST_PAIRED:
+        return len(labels)
+    names = [name(summary.outcome.view.prediction(label)) for label in labels]
+    return Table(
+        ["True class", *(Html(f"rules: {label}") for label in names)],
+        [
+            [
+                label,
+                *(
+                    {"kind": "same" if i == j else "other", "text": count(n)}
+                    for j, n in enumerate(line)
+                ),
+            ]
+            for i, (label, line) in enumerate(zip(names, counts, strict=True))
+        ],
+        "Rows by true class and class predicted by the rules",
+        numeric=range(1, len(labels) + 1),
+        kind="pairs",
+    )
+
+
+def calibration(page):
+    """Estimated and observed rates of each rule, as a table and a picture."""
+    summary, outcome = page.summary, page.summary.outcome
+    if not summary.calibration:
+        return None
+    write = rate_text if outcome.statistic == "rates" else amount
+    gap = mean_gap(summary.calibration)
+    by_rule = not summary.rules._form.is_sum
+    # The prediction of a number is its estimate.
+    n_known = int(by_rule and not outcome.labels)
+    lines = []
+    # A table of totals stands with the rules.
+    for line in [] if summary.totals else summary.calibration:
+        if "rule" not in line:
+            cells = [name(outcome.view.prediction(line["class"]))]
+        else:
+            card = summary.cards[line["rule"] - 1]
+            cells = [card.name, badge(card.then, card.colour)]
+        cells.append(count(round(line["n_rows"])))
+        lines.append([*cells, *observed_cells(line, outcome)[n_known:]])
+    header = ["Rule", "Predicts"] if by_rule else ["Class"]
+    values = ["Estimated", "Observed", "95 % interval"][n_known:]
+    header += ["Rows", *values]
+    picture = calibration_picture(summary.calibration, summary.rules, write)
+    gap_text = amount(gap)
+    if outcome.has_probabilities:
+        gap_text = f"{100 * gap:.1f} percentage points"
+    return {
+        "label": _positive_text(outcome),
+        "gap": gap_text,
+        "picture": page.draw("calibration", picture),
+        "by_rule": by_rule,
+        "lines": lines
+        and Table(
+            header,
+            lines,
+            "Estimated and observed values of each rule, on these rows",
+            numeric=range(len(header) - 1 - len(values), len(header)),
+        ),
+    }
+
+
+def path(page):
+    """Error by number of rules, as a picture and as a table."""
+    trade_off, outcome = page.summary.trade_off, page.summary.outcome
+    if trade_off is None:
+        return None
+    has_costs = page.summary.rules.costs is not None and all(
+        "expected_cost" in point.measures for point in trade_off.points
+    )
+    heads = ["Mean cost"] if has_costs else []
+    heads.append(sentence(outcome.error_name))
+    where = "on the rows of this report"
+    if page.summary.rule_path is not None:
+        where = "on the held-out rows of the path"
+    shown = page.summary.shown_size
+    marks = (("chosen", trade_off.chosen), ("shown here", shown))
+    lines = [
+        [
+            plural(point.n_rules, "rule"),
+            point.rules.n_conditions,
+            *([amount(point.measures["expected_cost"])] if has_costs else []),
+            error_text(point.error, outcome, point.standard_error),
+            agreement_text(point.fidelity, outcome),
+            ", ".join(mark for mark, place in marks if place == i),
+        ]
+        for i, point in enumerate(trade_off.points)
+    ]
+    # Sizes of which nothing differs from the one above, and that are not marked.
+    same = [
+        i for i in range(1, len(lines)) if lines[i][2:] == [*lines[i - 1][2:-1], ""]
+    ]
+    axis, write = _error_axis(outcome), partial(shown_error_text, outcome=outcome)
+    if has_costs:  # whose standard errors are mostly unknown
+        points = tuple(
+            replace(
+                point,
+                error=point.measures["expected_cost"],
+                standard_error=point.measure_errors.get("expected_cost", math.nan),
+            )
+            for point in trade_off.points
+        )
+        cost = trade_off.model_measures.get("expected_cost", math.nan)
+        trade_off = replace(trade_off, points=points, model_error=cost)
+        axis, write = Axis("mean cost per row", starts_at_zero=True), amount
+    picture = trade_off_picture(trade_off, axis, write)
+    return {
+        "is_shown": shown is not None,
+        "is_against_y": trade_off.is_against_y,
+        "kind": heads[0],
+        "n_same": len(same),
+        "where": where,
+        "picture": page.draw("path", picture),
+        "lists": Table(
+            ["Size", "Conditions", *heads, "Agreement", "Note"],
+            [line for i, line in enumerate(lines) if i not in same],
+            f"Rules by size, {where}",
+            numeric=range(1, 3 + len(heads)),
+        ),
+    }
+
+
+def _error_axis(outcome):
+    is_share = outcome.error_is_share
+    return Axis(outcome.error_name, is_share=is_share, starts_at_zero=True)
+
+
+def costs(page):
+    """Mean cost by probability threshold, for rules and model."""
+    summary = page.summary
+    costs = summary.costs
+    if costs is None:
+        return None
+    label, cost = summary.outcome.view.prediction, summary.scores["expected_cost"]
+    number, labels = summary.outcome.positive_index, summary.outcome.labels
+    positive, other = (label(labels[k]) for k in (number, 1 - number))
+    lines = [
+        ["Rules", rate_text(costs.border), amount(cost)],
+        ["Rules, best threshold", *_best(costs.of_rules)],
+    ]
+    curves = [costs.of_rules]
+    if costs.of_model is not None:
+        model_cost = summary.scores["model_expected_cost"]
+        curves.append(costs.of_model)
+        lines += [
+            ["Model, same threshold", rate_text(costs.border), amount(model_cost)],
+            ["Model, best threshold", *_best(costs.of_model)],
+        ]
+    lines += [
+        [Html(f"Always {name(positive)}"), "–", amount(costs.of_rules.costs[0])],
+        [Html(f"Always {name(other)}"), "–", amount(costs.of_rules.costs[-1])],
+    ]
+    picture = cost_picture(curves, costs.border, cost)
+    return {
+        "costs": costs,
+        "positive": positive,
+        "other": other,
+        "picture": page.draw("costs", picture),
+        "lines": Table(
+            ["Predictions of", "Threshold", "Mean cost"],
+            lines,
+            "Mean cost per row, on these rows",
+            numeric=(1, 2),
+        ),
+    }
+
+
+def _best(curve):
+    cost, border = curve.best
+    return rate_text(border), amount(cost)
+
+
+def cost_picture(curves, border, cost):
+    """Mean cost against threshold, with a ring at the threshold of the rules."""
+    names = ("rules", "model")
+    marks = []
+    for curve, label, colour in zip(curves, names, ("accent", "quiet"), strict=False):
+        step = -(-len(curve.borders) // MOST_BORDERS)
+        kept = np.unique([*range(0, len(curve.borders), step), len(curve.borders) - 1])
+        # A threshold between two probabilities predicts the same as the next one.
+        x = np.concatenate([[0.0], np.repeat(curve.borders[kept], 2)[:-1]])
+        y = np.repeat(curve.costs[kept], 2)
+        marks.append(Curve(label, x.tolist(), y.tolist(), colour, marker=""))
+    ring = Curve("threshold of the rules", [border], [cost], "accent", marker="ring")
+    return Picture(
+        Axis("probability threshold", limits=(0.0, 1.0), is_share=True),
+        Axis("mean cost per row", starts_at_zero=True),
+        (*marks, ring),
+    )
+
+
+def segments(page):
+    """One table per group of segments."""
+    found = page.summary.segments
+    return None if found is None else {"groups": segment_groups(found)}
+
+
+def segment_groups(found):
+    """Heading, table and note of each group; without segments a note only."""
+    if isinstance(found, Segments):
+        heading = Heading(f"Where the {found.loss_name} is {found.direction}")
+        return [_segment_group(heading, found)]
+    return [_segment_group(found.headings[key], one) for key, one in found.items()]
+
+
+def _segment_group(heading, found):
+    heading, about = heading
+    note = found._note()
+    if about:
+        note = f"{sentence(about)}. {note}"
+    if not len(found):
+        return {"heading": heading, "table": None, "note": note}
+    header, rows = found._cells()
+    rows = [
+        [number, _conditions(segment, found.rules), *figures]
+        for segment, (number, _, *figures) in zip(found, rows, strict=True)
+    ]
+    table = Table(
+        [name(one) for one in header],
+        rows,
+        heading,
+        numeric=range(2, len(header)),
+        kind="segments",
+    )
+    return {"heading": heading, "table": table, "note": note}
+
+
+def _conditions(segment, rules):
+    """The conditions as HTML, one per line."""
+    lines = []
+    for condition in segment.conditions:
+        before, feature, after = condition_parts(rules, condition)
+        lines.append(f"{escaped(before)}{breakable(feature)}{isolated(after)}")
+    return Html("<br>and ".join(lines))
+
+
+def groups(page):
+    """A table with one row per group, and the largest difference."""
+    summary = page.summary
+    if summary.groups is None:
+        return None
+    tables = {"rates": _rate_groups, "mean": _mean_groups}[summary.outcome.statistic]
+    return {"tables": tables(summary)}
+
+
+def _mean_groups(summary):
+    columns = {
+        "mean": (Html(f"Mean of {name(summary.target)}"), _mean_cell),
+        "prediction": ("Mean prediction", _mean_cell),
+        "bias": ("Mean error (bias)", _mean_cell),
+        "error": ("Mean absolute error", _mean_cell),
+    }
+    lines = summary.group_lines()
+    table = _group_table(summary, lines, columns, summary.target)
+    return [{"label": None, "table": table}]
+
+
+def _group_table(summary, lines, columns, about):
+    """One row per group; `columns` are a heading and a cell function by key."""
+    kept = {key: column for key, column in columns.items() if key in lines[0]}
+    header = [name(summary.groups.name), "Rows", *(head for head, _ in kept.values())]
+    cells = [
+        [
+            name(line["group"]),
+            count(line["n_rows"]),
+            *(cell(*line[key]) for key, (_, cell) in kept.items()),
+        ]
+        for line in lines
+    ]
+    return Table(
+        header,
+        cells,
+        f"{about} by group, with 95 % intervals",
+        numeric=range(1, len(header)),
+        kind="bars groups",
+    )
+
+
+def _mean_cell(mean, low, high):
+    return "–" if math.isnan(mean) else with_interval(*map(amount, (mean, low, high)))
+
+
+def _rate_groups(summary):
+    """One table for the positive class, or one per class for the first of many."""
+    outcome, tables = summary.outcome, []
+    shown = outcome.labels[:MOST_GROUPED]
+    if outcome.is_binary:
+        shown = (outcome.positive_class,)
+    for label in shown:
+        written, lines = outcome.view.prediction(label), summary.group_lines(label)
+        columns = {
+            "rate": (Html(f"Rate of {name(written)}"), _rate_cell),
+            "selection": ("Selection rate", _rate_cell),
+            "error": ("Error", _rate_cell),
+        }
+        table = _group_table(summary, lines, columns, written)
+        tables.append({"label": written, "gap": _gap(lines), "table": table})
+    return tables
+
+
+def _rate_cell(rate, low, high):
+    if math.isnan(rate):
+        return "–"
+    return with_interval(rate_text(rate), rate_text(low, ""), rate_text(high))
+
+
+def _gap(lines):
+    """The groups with the lowest and highest selection rate; None if equal."""
+    there = [line for line in lines if not math.isnan(line["selection"][0])]
+    low = min(there, key=lambda line: line["selection"][0])
+    high = max(there, key=lambda line: line["selection"][0])
+    least, most = low["selection"], high["selection"]
+    if least[0] == most[0]:
+        return None
+    return {
+        "low": low["group"],
+        "low_rate": least[0],
+        "high": high["group"],
+        "high_rate": most[0],
+        "ratio": least[0] / most[0],
+        "is_far": least[0] / most[0] < FOUR_FIFTHS,
+        "may_be_chance": most[1] <= least[2],
+    }
+
+
+def comparison(page):
+    """Error by number of rules and method."""
+    compared, outcome = page.summary.comparison, page.summary.outcome
+    if compared is None:
+        return None
+    kind = sentence(outcome.error_name)
+    lines, failures = [], []
+    for row in compared.rows():
+        budget = "" if row["budget"] is None else f", at most {row['budget']}"
+        method = Html(f"{name(METHODS.get(row['method'], row['method']))}{budget}")
+        if row["failure"] is not None:
+            failures.append((method, row["failure"]))
+            lines.append([method, *["–"] * 4, "failed"])
+            continue
+        deviation = row["error_std"] if compared.n_splits > 1 else None
+        if row.get("is_fitted"):
+            method = Html(f"{method} (already fitted, {MAYBE_TRAINED})")
+        lines.append(
+            [
+                method,
+                _known(row["n_rules"], amount),
+                _known(row["mean_conditions"], "{:.1f}".format),
+                error_text(row["error"], outcome, deviation),
+                agreement_text(row["fidelity"], outcome),
+                _known(row["seconds"], "{:.2f} s".format),
+            ]
+        )
+    write = partial(shown_error_text, outcome=outcome)
+    picture = comparison_picture(compared, _error_axis(outcome), write)
+    return {
+        "n_splits": compared.n_splits,
+        "model_error": error_text(compared.model_error, outcome),
+        "kind": kind,
+        "picture": page.draw("comparison", picture),
+        "methods": Table(
+            ["Method", "Rules", "Conditions per rule", kind, "Agreement", "Time"],
+            lines,
+            "Methods compared",
+            numeric=range(1, 6),
+        ),
+        "failures": failures,
+    }
+
+
+def _known(value, write):
+    return "–" if math.isnan(value) else write(value)
+
+
+def disagreements(page):
+    """The rows on which rules and model disagree most."""
+    summary, rules = page.summary, page.summary.rules
+    if summary.model is None:
+        return None
+    differing, rows = summary.disagreements, summary.rows
+    # Where rules combine, no single one is to blame.
+    is_one = rules._form.is_exclusive
+    header = ["Row", *(["Rule"] if is_one else []), "Rules", "Model"]
+    header += [name(summary.target)] if rows.y is not None else []
+    names = [clamped(rules._vocabulary.axis_names[j]) for j in differing.features]
+    lines = []
+    for i in differing.worst:
+        k = int(rows.deciding[i]) if is_one else None
+        columns = [rows.predicted, rows.model_predictions]
+        columns += [] if rows.y is None else [rows.y]
+        predicted, model, *truth = (
+            name(prediction_text(column[i], summary.outcome)) for column in columns
+        )
+        if rows.sureness is not None:
+            model = Html(f"{model} ({percent(rows.sureness[i])})")
+        conditions = () if k is None else list(rules)[k].conditions
+        used = {condition.feature for condition in conditions}
+        values = []
+        for j in differing.features:
+            scale, labels = rules._vocabulary.scales[j], rules.categories[j]
+            text = name(value_text(rows.matrix[i, j], labels, scale=scale))
+            values.append({"kind": "bold", "text": text} if j in used else text)
+        number = [k + 1] if is_one else []
+        lines.append([count(i + 1), *number, predicted, model, *truth, *values])
+    return {
+        "differing": differing,
+        "is_one": is_one,
+        "rows": Table(
+            [*header, *names],
+            lines,
+            "Rows on which rules and model disagree most",
+            numeric=range(len(header), len(header) + len(names)),
+            kind="wide",
+        ),
+    }
+
+
+def stability(page):
+    """Number of refits in which each rule is found again."""
+    summary, measured = page.summary, page.summary.stability
+    if measured is None:
+        return None
+    n_refits = measured.n_resamples
+    lines = [
+        [
+            card.name,
+            badge(card.then, card.colour),
+            bar(n_back / n_refits, f"{n_back} of {n_refits}"),
+        ]
+        for card, n_back in zip(summary.cards, measured.returns, strict=True)
+    ]
+    n_rules = len(measured.returns)
+    rare = [k + 1 for k in range(n_rules) if is_rarely_found(k, measured)]
+    return {
+        "rare": sentence(numbered(rare)) if rare else "",
+        "verb": "is" if len(rare) == 1 else "are",
+        "share": len(rare) / n_rules,
+        "rules": Table(
+            ["Rule", "Predicts", "Found again"],
+            lines,
+            "Refits with a rule that has the same prediction and mostly the same rows",
+        ),
+    }
+
+
+def features(page):
+    """Features in the rules and their importance in the model."""
+    use, names = page.summary.features, page.summary.rules._vocabulary.names
+    shown = shown_features(use)
+    conditions = use.n_sides / max(1, use.n_sides.sum())
+    is_known = use.importance is not None
+    importance = use.importance if is_known else np.zeros(len(names))
+    largest = max([*conditions[shown], *importance[shown], 1e-9])
+    lines = []
+    for j in shown:
+        line = [
+            breakable(names[j]),
+            count(use.n_rules[j]) if use.n_rules[j] else "–",
+            bar(conditions[j] / largest, percent(conditions[j])),
+        ]
+        if is_known:
+            share = importance[j]
+            line.append(bar(share / largest, percent(share), "second"))
+        lines.append(line)
+    header = ["Feature", "Rules", "Conditions"]
+    return {
+        "use": use,
+        "n_used": len(use.used),
+        "share": importance[use.used].sum() if is_known else None,
+        "n_more": len(use.used) - MOST_SHOWN,
+        "features": Table(
+            header + (["Importance"] if is_known else []),
+            lines,
+            "Features of the rules",
+            numeric=(1,),
+            kind="features",
+        ),
+    }
+
+
+def shown_features(use):
+    """Indices of the used features and of the most important unused ones."""
+    if use.importance is None:
+        return use.used[:MOST_SHOWN]
+    unused = [
+        int(j)
+        for j in np.argsort(-use.importance, kind="stable")
+        if not use.n_rules[j] and use.importance[j] > 0
+    ]
+    return [*use.used, *unused[:TOP_UNUSED]][:MOST_SHOWN]
+
+
+def settings(page):
+    """Code and command, settings that are not the default, and versions."""
+    summary = page.summary
+    method = None if summary.simplifier is None else type(summary.simplifier).__name__
+    return {
+        "method": method,
+        "own": changed_settings(summary.simplifier),
+        "theirs": changed_settings(summary.model and summary.model.fitted),
+        "versions": " · ".join(
+            f"{package} {version}"
+            for package, version in versions(summary.model).items()
+        ),
+    }

@@ -288,9 +288,9 @@ def write_settings(folder):
             folder, f"number-{form}", rows, numbers, X, spent, form=form, max_rules=5
         ).rules_
         fresh, _, spent_there = visits(500, seed=4)
-        form = rules._form
-        known = form.rows_to_calibrate(rules.covers(fresh), spent_there)
-        calibrated = dataclasses.replace(rules, residuals=form.calibrated(known))
+        combined = rules._form
+        known = combined.rows_to_calibrate(rules.covers(fresh), spent_there)
+        calibrated = dataclasses.replace(rules, residuals=combined.calibrated(known))
         calibrated.save(folder / f"number-{form}-calibrated.json")
         intervals = calibrated.predict_interval(fresh[:20]).tolist()
         write(folder / f"number-{form}-intervals.txt", f"{intervals}\n")

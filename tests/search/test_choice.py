@@ -12,12 +12,15 @@ from defragtrees.data.store import read_store
 from defragtrees.estimators.problem import Problem
 from defragtrees.outcomes.decision import make_decision
 from defragtrees.outcomes.points import Scoring
-from defragtrees.search.choice import (
+from defragtrees.search.driver import (
+    Candidate,
+    Path,
+    SearchSettings,
     best_model,
+    count_found,
     halves,
     shortest_model,
 )
-from defragtrees.search.driver import Candidate, Path, SearchSettings, count_found
 from defragtrees.search.limits import Limits
 
 

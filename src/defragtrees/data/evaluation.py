@@ -26,29 +26,6 @@ class Evaluation:
     calibration: CalibrationSums | None = None
     has_known: bool = True  # whether any label is one that the rules can predict
 
-    @classmethod
-    def of(cls, outcome, held, by_whom, answers, labels, weight):
-        """The evaluation on some rows, without `scores_by`.
-
-        `by_whom` has encoded predictions and probabilities, if any; `answers` are the
-        predictions of the model, for fidelity; None without one.
-        """
-        sums = {
-            "coverage": float(weight @ held[:, :-1].any(axis=1)),
-            "overlap": float(weight @ held[:, :-1].sum(axis=1)),
-        }
-        for whose, (predicted, _) in by_whom.items():
-            if whose != "model_" and answers is not None:
-                losses = outcome.losses(answers, predicted)
-                sums[f"{whose}loss"] = float(weight @ losses)
-            if labels is not None:
-                losses = outcome.losses(labels, predicted)
-                sums[f"{whose}error"] = float(weight @ losses)
-        total = float(weight.sum())
-        if answers is None:
-            return cls(total, sums)
-        return cls(total, sums, outcome.prediction_moments(answers, weight))
-
     def __add__(self, other):
         if not self.weight or not other.weight:
             return self if self.weight else other
@@ -136,28 +113,47 @@ def evaluate_encoded(rules, matrix, answers, y=None, weight=None, probabilities=
         decided = decided_alike(rules, answers, probabilities)
         by_whom["model_"] = (decided, probabilities)
     labels = None if y is None else outcome.encode_any(y)
-    evaluation = Evaluation.of(outcome, held, by_whom, answers, labels, weight)
-    if y is None:
-        return evaluation
-    return _with_scores(evaluation, rules, held, by_whom, labels, weight)
+    return _evaluation(rules, held, by_whom, answers, labels, weight)
 
 
 def evaluate_shard(shard, rules, values, packed=None):
     """The Evaluation of rules on the rows of a shard."""
     if packed is not None:
         return _evaluate_classes(shard, rules, packed)
-    outcome, targets = rules.outcome, shard.targets
-    held = shard.covered(rules, values)
+    targets, held = shard.targets, shard.covered(rules, values)
     answers, probabilities = targets["answers"], targets.get("probabilities")
     by_whom = {
         "": (rules._form.predict_codes(held), None),
         "model_": (decided_alike(rules, answers, probabilities), probabilities),
     }
     labels, weight = targets.get("labels"), shard.sample_weight
-    evaluation = Evaluation.of(outcome, held, by_whom, answers, labels, weight)
-    if labels is None:
-        return evaluation
-    return _with_scores(evaluation, rules, held, by_whom, labels, weight)
+    return _evaluation(rules, held, by_whom, answers, labels, weight)
+
+
+def _evaluation(rules, held, by_whom, answers, labels, weight):
+    """The Evaluation of rules on some rows.
+
+    `by_whom` has encoded predictions and probabilities of the rules and of the model,
+    if any; `answers` are the predictions of the model, for fidelity; None without one.
+    """
+    outcome, (predicted, _) = rules.outcome, by_whom[""]
+    sums, scores_by, moments = {}, {}, Moments()
+    sums["coverage"] = float(weight @ held[:, :-1].any(axis=1))
+    sums["overlap"] = float(weight @ held[:, :-1].sum(axis=1))
+    if answers is not None:
+        sums["loss"] = float(weight @ outcome.losses(answers, predicted))
+        moments = outcome.prediction_moments(answers, weight)
+    if labels is not None:
+        costs = cost_matrix(rules)
+        for whose, (codes, likely) in by_whom.items():
+            sums[f"{whose}error"] = float(weight @ outcome.losses(labels, codes))
+            rows = labels, weight, codes, likely
+            scores_by[whose] = (
+                outcome.scores.of(outcome, *rows, costs)
+                if whose
+                else rule_scores(rules, held, codes, labels, weight)
+            )
+    return Evaluation(float(weight.sum()), sums, moments, scores_by)
 
 
 def _evaluate_classes(shard, rules, packed):
@@ -199,16 +195,6 @@ def decided_alike(rules, answers, probabilities):
     if not rules._form.has_costs or probabilities is None:
         return answers
     return rules.outcome.decision(rules.threshold, rules.costs).choose(probabilities)
-
-
-def _with_scores(evaluation, rules, held, by_whom, labels, weight):
-    costs, outcome = cost_matrix(rules), rules.outcome
-    scores_by = {"": rule_scores(rules, held, by_whom[""][0], labels, weight)}
-    for whose, predicted in by_whom.items():
-        if whose:
-            rows = labels, weight, *predicted
-            scores_by[whose] = outcome.scores.of(outcome, *rows, costs)
-    return dataclasses.replace(evaluation, scores_by=scores_by)
 
 
 def rule_scores(rules, held, predicted, labels, weight):

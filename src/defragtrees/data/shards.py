@@ -3,7 +3,7 @@
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import reduce
+from functools import partial, reduce
 from operator import add
 
 import numpy as np
@@ -179,12 +179,11 @@ class LocalShards:
         return [len(shard) for shard in self.shards]
 
     def _results(self, function, arguments):
-        def visit(shard):
-            return function(shard, *arguments)
-
         if self.table is not None:
-            return map(visit, self.shards)
-        return in_order(visit, self.shards, self.n_jobs)
+            return [function(self.table, *arguments)]
+        return in_order(
+            partial(_visited, function, arguments), self.shards, self.n_jobs
+        )
 
     def total(self, function, *arguments):
         """Sum `function(shard, *arguments)` in the order of the shards."""
@@ -201,6 +200,10 @@ class LocalShards:
         Each of `arguments` is a list with one entry per shard.
         """
         return list(map(function, self.shards, *arguments))
+
+
+def _visited(function, arguments, shard):
+    return function(shard, *arguments)
 
 
 def in_order(function, items, n_jobs=None):
@@ -228,15 +231,15 @@ def joined(shards, n_rows):
         small.append(shard)
         n_small += len(shard)
         if n_small >= n_rows / 2:
-            large.append(_join(small))
+            large.append(small)
             small, n_small = [], 0
-    return [*large, _join(small)] if small else large
-
-
-def _join(shards):
-    if len(shards) == 1:
-        return shards[0]
-    return _each_array(lambda *arrays: np.concatenate(arrays), *shards)
+    return [
+        group[0]
+        if len(group) == 1
+        else _each_array(lambda *arrays: np.concatenate(arrays), *group)
+        for group in (*large, small)
+        if group
+    ]
 
 
 def _each_array(function, *shards):

@@ -25,9 +25,9 @@ from defragtrees.data.store import read_store, read_store_like
 from defragtrees.ensembles.black_box import AskedForest, ask_model, rows_by_content
 from defragtrees.ensembles.forest import Forest
 from defragtrees.ensembles.opening import Unreadable, described_forest, fitted_forest
+from defragtrees.errors import UnsupportedModelError
 from defragtrees.estimators.inputs import (
     check_columns,
-    check_task,
     fit_model,
     make_generator,
     one_seed,
@@ -533,7 +533,19 @@ class Simplifier(BaseEstimator, ABC):
 
     def _check_forest(self, forest):
         """Raise if the model or the settings do not suit the method."""
-        check_task(self, forest)
+        own, other = make_outcome(self._task), forest.outcome
+        if other.task != own.task:
+            name = type(self).__name__
+            raise ValueError(
+                f"{name} needs a model for {own.task}; this one is for {other.task}. "
+                f"Use {name.replace(own.estimator_suffix, other.estimator_suffix)}."
+            )
+        n_outputs = len(forest.base)
+        if not other.n_classes and n_outputs > 1 and isinstance(forest.link, str):
+            raise UnsupportedModelError(
+                "A model with one output is needed; this one has "
+                f"{n_outputs}. Fit one model per output, and simplify one at a time."
+            )
         return ()
 
     def _count_rows(self, store, is_sample):

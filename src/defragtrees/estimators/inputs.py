@@ -20,8 +20,7 @@ from defragtrees._utils.values import shown
 from defragtrees._utils.warnings import warn
 from defragtrees.ensembles.black_box import ask_model
 from defragtrees.ensembles.opening import Unreadable, fitted_forest
-from defragtrees.errors import SettingError, UnsupportedModelError
-from defragtrees.outcomes import make_outcome
+from defragtrees.errors import SettingError
 from defragtrees.tables import (
     category_lists,
     check_finite,
@@ -188,20 +187,3 @@ def _default_model(simplifier, X, seed):
     if not is_plain:
         return for_categories(categorical_features="from_dtype", random_state=seed)
     return plain(min_samples_leaf=5, random_state=seed, n_jobs=simplifier.n_jobs)
-
-
-def check_task(simplifier, forest):
-    """Raise if a forest has another task than the simplifier, or several outputs."""
-    own, other = make_outcome(simplifier._task), forest.outcome
-    if other.task != own.task:
-        name = type(simplifier).__name__
-        raise ValueError(
-            f"{name} needs a model for {own.task}; this one is for {other.task}. "
-            f"Use {name.replace(own.estimator_suffix, other.estimator_suffix)}."
-        )
-    n_outputs = len(forest.base)
-    if not other.n_classes and n_outputs > 1 and isinstance(forest.link, str):
-        raise UnsupportedModelError(
-            "A model with one output is needed; this one has "
-            f"{n_outputs}. Fit one model per output, and simplify one at a time."
-        )

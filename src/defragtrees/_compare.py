@@ -714,7 +714,7 @@ def simplify_path(
     X, y, weight = held_out
     y = None if y is None else partial.rules_.outcome.read(y)
     path = _path(every, partial, X, y, weight, choose_by)
-    path = replace(path, is_new=validation is not None)
+    path = replace(path, is_new=hasattr(every, "validation_"))
     if choose_by is not None:
         return path
     same = (i for i, p in enumerate(path.points) if p.rules == every.rules_)

@@ -284,7 +284,9 @@ def test_demo(call, tmp_path):
     assert (done.code, done.err) == (0, "")
     assert done.out.startswith("A random forest of 100 trees with ")
     assert re.search(r"^#  if +then +P\(ill\) +95 % interval +rows$", done.out, re.M)
-    assert "chest pain is asymptomatic" in done.out
+    assert "76 patients that neither forest nor rules have seen" in " ".join(
+        done.out.split()
+    )
     assert max(map(len, done.out.splitlines()[:-1])) <= 76
     assert out.exists()
 
@@ -293,14 +295,16 @@ def test_path_and_report_of_rows_that_the_model_has_not_seen(
     call, files, inputs, tmp_path
 ):
     iris = pd.read_csv(files / "iris.csv")
-    unseen, out = tmp_path / "unseen.csv", tmp_path / "report.html"
+    seen, unseen, out = (tmp_path / n for n in ("a.csv", "b.csv", "report.html"))
+    iris[1::2].to_csv(seen, index=False)
     iris[::2].to_csv(unseen, index=False)
+    inputs = [seen if value == files / "iris.csv" else value for value in inputs]
     given = *inputs, "--validation", unseen, "--max-rules", 3
     done = call("path", *given, "--json")
     expected = simplify_path(
         read_forest(files / "xgboost.json"),
-        iris[FEATURES],
-        iris["class"],
+        iris[FEATURES][1::2],
+        iris["class"][1::2],
         validation=(iris[FEATURES][::2], iris["class"][::2]),
         max_rules=3,
         random_state=0,

@@ -212,3 +212,19 @@ def test_the_model_is_walked_once_over_the_rows(tmp_path, monkeypatch):
     monkeypatch.setattr(Forest, "predict_raw_encoded", count)
     write_report(tmp_path / "page.html", simple, X, y)
     assert walked == [6]
+
+
+def test_a_report_says_if_its_rows_chose_the_rules(tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 2))
+    y = (X[:, 0] + rng.normal(size=300) > 0).astype(int)
+    model = RandomForestClassifier(5, max_depth=3, random_state=0).fit(X[:100], y[:100])
+    parts = [(X[rows], y[rows]) for rows in np.split(np.arange(300), 3)]
+    simple = simplify(model, *parts[0], validation=parts[1], max_rules=2)
+    for part, n_validation in zip(parts, (0, 100, 0), strict=True):
+        summary = summarize(simple, *part)
+        assert summary.n_validation == n_validation
+        write_report(tmp_path / "report.html", simple, *part)
+        text = (tmp_path / "report.html").read_text()
+        assert ("These rows helped to choose the rules" in text) == (n_validation > 0)
+    assert summarize(simple, *parts[1]).is_new

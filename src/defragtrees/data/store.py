@@ -260,8 +260,12 @@ class RowStore:
 def _row_keys(shard, is_table, has_labels):
     """A hash of each row: of its numbers or else its codes, and of y."""
     columns = shard.X if is_table else shard.codes
-    labels = [shard.targets["labels"]] if has_labels else []
-    return hash_rows([*columns.T, *labels])
+    return row_keys(columns, shard.targets["labels"] if has_labels else None)
+
+
+def row_keys(matrix, labels=None):
+    """A hash of each row of a matrix, and of its label."""
+    return hash_rows([*matrix.T, *([] if labels is None else [labels])])
 
 
 def _bin_weights(shard, features, sizes):

@@ -21,7 +21,7 @@ from defragtrees.data.evaluation import (
     predict_encoded,
 )
 from defragtrees.data.sources import TableSource, open_source
-from defragtrees.data.store import read_store, read_store_like
+from defragtrees.data.store import read_store, read_store_like, row_keys
 from defragtrees.ensembles.black_box import AskedForest, ask_model, rows_by_content
 from defragtrees.ensembles.forest import Forest
 from defragtrees.ensembles.opening import Unreadable, described_forest, fitted_forest
@@ -232,7 +232,11 @@ class Simplifier(BaseEstimator, ABC):
         evaluation = self._stored_evaluation(store)
         self.training_: dict[str, float] = evaluation.scores(self.rules_)
         self.__dict__.pop("validation_", None)
+        self._validation_keys: Any = None
         if unseen is not None:
+            if unseen.table is not None:  # a report says if it has the same rows
+                table = unseen.table
+                self._validation_keys = row_keys(table.X, table.targets["labels"])
             evaluation = self._stored_evaluation(unseen)
             self.validation_: dict[str, float] = evaluation.scores(self.rules_)
             self._validation_rows = (

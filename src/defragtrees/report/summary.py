@@ -16,6 +16,8 @@ from defragtrees._compare import RulePath, measure_path, path_lists
 from defragtrees._utils import formatting as render
 from defragtrees._utils.formatting import count, plural
 from defragtrees.data.evaluation import evaluate_encoded, predict_encoded
+from defragtrees.data.sampling import copied_rows
+from defragtrees.data.store import row_keys
 from defragtrees.ensembles.forest import Forest
 from defragtrees.ensembles.predictions import read_model
 from defragtrees.estimators.base import Simplifier
@@ -99,6 +101,7 @@ class Summary:
     segments: Any  # Segments, SegmentGroups or None
     command: str | None
     is_new: bool  # whether the model was not trained on these rows
+    n_validation: int  # how many of these rows were rows of `validation` in the fit
 
     @property
     def rules(self) -> RuleModel:
@@ -396,13 +399,26 @@ def summarize(
         segments=segments,
         command=command,
         is_new=_is_new(simplifier, rows) if is_new is None else is_new,
+        n_validation=_count_validation(simplifier, rows),
     )
+
+
+def _count_validation(simplifier, rows):
+    """How many of the rows were rows of `validation` in the fit."""
+    keys = getattr(simplifier, "_validation_keys", None)
+    if keys is None or rows.y is None:
+        return 0
+    outcome = rows.rules.outcome
+    labels = outcome.compact(outcome.encode_any(rows.y))
+    return int(copied_rows(row_keys(rows.matrix, labels), keys).sum())
 
 
 def _is_new(simplifier, rows):
     """Whether the model is clearly worse here (2 SE) than on the rows of the fit."""
     if simplifier is None or rows.y is None:
         return False
+    if _count_validation(simplifier, rows) == len(rows):
+        return True
     outcome, training = rows.rules.outcome, simplifier.training_
     before = training.get("model_error", math.inf)
     losses = outcome.losses(rows.y, rows.model_predictions)

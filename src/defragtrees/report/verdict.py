@@ -322,6 +322,13 @@ def _shorter(summary):
 
 
 def _trained(summary):
+    if summary.n_validation:
+        some = render.plural(summary.n_validation, "row")
+        some = "These rows" if summary.n_validation == len(summary.rows) else some
+        return (
+            f"{some} helped to choose the rules and gave their rates, so the rules "
+            "look a little better here than on new rows."
+        )
     if summary.model is None or summary.is_new or summary.rows.y is None:
         return ""
     return (

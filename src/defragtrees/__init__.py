@@ -26,8 +26,11 @@ if TYPE_CHECKING:
     from defragtrees.rules.model import RuleModel
     from defragtrees.rules.models import RuleEnsemble, RuleList, RuleSet, Scorecard
     from defragtrees.segments.found import Segments
-    from defragtrees.segments.models import compare_models, explain_errors
-    from defragtrees.segments.search import find_segments
+    from defragtrees.segments.search import (
+        compare_models,
+        explain_errors,
+        find_segments,
+    )
 
 __all__ = [
     "Comparison",
@@ -72,8 +75,7 @@ NAMES = {
     "rules.models": ("RuleEnsemble", "RuleList", "RuleSet", "Scorecard"),
     "rules.model": ("RuleModel",),
     "segments.found": ("Segments",),
-    "segments.models": ("compare_models", "explain_errors"),
-    "segments.search": ("find_segments",),
+    "segments.search": ("compare_models", "explain_errors", "find_segments"),
     "_api": ("load", "simplify"),
 }
 # Packages with public names.

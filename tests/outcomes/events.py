@@ -70,7 +70,7 @@ class EventSums:
         return events / max(exposure, LEAST)
 
     @staticmethod
-    def answer(outcome, basis, spread):
+    def predicted(outcome, basis, spread):
         return {"prediction": float(f"{basis:.4g}")}
 
     def shrunk_mean(self, k, worth=1.0):

@@ -348,7 +348,7 @@ def test_losses_of_probabilities_equal_those_of_scikit_learn(classes, loss):
     from sklearn import metrics
 
     from defragtrees.ensembles.predictions import predict_rows
-    from defragtrees.segments.models import _Outcomes
+    from defragtrees.segments.search import _Outcomes
 
     X, y, p = classes
     labels = y.to_numpy()

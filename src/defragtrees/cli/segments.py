@@ -8,7 +8,7 @@ from defragtrees.cli import options, output
 from defragtrees.cli.group import Command
 from defragtrees.cli.inputs import load
 from defragtrees.ensembles.predictions import predict_rows
-from defragtrees.segments.models import LOSSES, compare_models, explain_errors
+from defragtrees.segments.search import LOSSES, compare_models, explain_errors
 
 EXAMPLE = "defragtrees segments model.json new.csv --target y"
 

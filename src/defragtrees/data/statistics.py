@@ -273,7 +273,7 @@ def counted(
     for k, entry in enumerate(entries):
         if predictions == "target":
             basis = sums.target.basis(k if weight[k] else None)
-            entry |= sums.target.answer(outcome, basis, sums.target.spread)
+            entry |= sums.target.predicted(outcome, basis, sums.target.spread)
             if "distribution" in entry:
                 entry["distribution"] = all_rounded(entry["distribution"])
         elif predictions == "recount":

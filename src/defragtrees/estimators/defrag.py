@@ -232,7 +232,7 @@ class _Defrag(Simplifier):
             return None
         if self.max_rules == "auto":
             candidates = path.by_conditions or path.by_rules
-            return shortest_model(candidates, rows.sample_weight)
+            return shortest_model(candidates, rows.mean_weight)
         return best_model(path.by_rules)
 
     def _divided(self, problem, rng):
@@ -352,7 +352,7 @@ def _points_score(problem, settings, searched, rules, rows, measure):
     """A measure of a quick scorecard with as many rules, fitted to y in the rows."""
     conditions = quick_points(problem, settings, searched, rules.n_rules).conditions
     outcome, order = rules.outcome, MonotoneAnswers(settings.limits.monotone)
-    weight = outcome.mean_weight(rows.labels, rows.sample_weight)
+    weight = rows.mean_weight
     digits, is_idle = outcome.points_digits(rows.spread), [True]
     while any(is_idle):
         matches = rows.matches(conditions)
@@ -372,7 +372,7 @@ def _points_score(problem, settings, searched, rules, rows, measure):
     for match, value in zip(matches.T, points[:-1], strict=False):
         totals += np.outer(match, value)
     linked = outcome.linked(totals)
-    predicted = linked.argmax(axis=1) if outcome.n_classes else linked[:, 0]
+    predicted = outcome.encode(outcome.decide(linked))
     columns = rows.labels, rows.sample_weight, predicted, linked
     return measure.of(outcome.scores.of(outcome, *columns))
 
@@ -384,7 +384,7 @@ def _equal_text(rules, rows, has_more):
     """
     # Training rows among them count less.
     is_new = slice(None) if rows.worth is None else rows.worth == 1
-    weight = rows.sample_weight[is_new]
+    weight = rows.mean_weight[is_new]
     by_model = rows.probabilities if rows.n_classes else rows.target
     by_model = np.asarray(by_model, dtype=np.float64).reshape(rows.observed.shape)
     losses = leave_one_out_losses(rows, rules._form)

@@ -153,6 +153,11 @@ class Problem:
             return self.outputs
         return self.outcome.indicators(self.labels)
 
+    @cached_property
+    def mean_weight(self):
+        """The weights of rows in means of `outputs` and `observed`."""
+        return self.outcome.mean_weight(self.labels, self.sample_weight)
+
     def column(self, feature):
         """The values of a feature; without X, one value of each bin."""
         if self.X is not None:
@@ -196,7 +201,7 @@ class Problem:
         Sums of a rule are taken around this number, to avoid rounding errors.
         """
         sums = self.target_sums(rows if rows.any() else np.ones_like(rows))
-        return sums.answer(self.outcome, sums.basis(0), self.spread)["prediction"]
+        return sums.predicted(self.outcome, sums.basis(0), self.spread)["prediction"]
 
     def rule_set(self, rules, form="list"):
         """Make a rule model for this problem; the last of the rules is the default."""
@@ -214,7 +219,7 @@ class Problem:
     def blank(self, form):
         """A rule model with only a default rule."""
         sums = self.target_sums(np.ones(len(self.target), dtype=bool))
-        answer = sums.answer(self.outcome, sums.basis(0), self.spread)
+        answer = sums.predicted(self.outcome, sums.basis(0), self.spread)
         default = FORMS[form].uncounted(Rule((), **answer), self.outcome)
         return self.rule_set([default], form)
 
@@ -248,7 +253,7 @@ def predicting_rule(problem, conditions, taken, basis=None, held=None):
     if basis is None:
         every = np.ones_like(taken)
         basis = (sums if taken.any() else problem.target_sums(every)).basis(0)
-    answer = sums.answer(outcome, basis, problem.spread)
+    answer = sums.predicted(outcome, basis, problem.spread)
     weight = problem.sample_weight
     held = problem.covered(conditions) if held is None else held
     return Rule(

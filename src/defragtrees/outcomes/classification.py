@@ -65,11 +65,11 @@ class ClassSums:
         return 0.0
 
     def basis(self, k=None):
-        """The class weights of a group, or of all rows, from which `answer` follows."""
+        """Class weights of a group, or of all rows, from which `predicted` follows."""
         return self.classes.sum(axis=0) if k is None else self.classes[k]
 
     @staticmethod
-    def answer(outcome, basis, spread):
+    def predicted(outcome, basis, spread):
         """The prediction that follows from class weights, as entries of a Rule."""
         shares = (basis / basis.sum()).tolist()
         best = int(np.argmax(shares))

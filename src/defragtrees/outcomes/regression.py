@@ -170,13 +170,13 @@ class NumberSums:
         return math.sqrt(self._pooled()[1])
 
     def basis(self, k=None):
-        """The mean of a group, or of all rows, from which `answer` follows."""
+        """The mean of a group, or of all rows, from which `predicted` follows."""
         if k is None:
             return self._pooled()[0]
         return self.around[k] + self.moments[k, 1] / self.moments[k, 0]
 
     @staticmethod
-    def answer(outcome, basis, spread):
+    def predicted(outcome, basis, spread):
         """The prediction that follows from a mean, as entries of a Rule."""
         return {"prediction": round(float(basis), _prediction_digits(basis, spread))}
 
@@ -463,10 +463,10 @@ class Numbers(Outcome):
     def estimated_prediction(self, sums, k, decision, worth=1.0):
         if sums.labels is not None and sums.patterns is None:
             mean = sums.labels.shrunk_mean(k, worth)
-            return sums.labels.answer(self, mean, sums.labels.spread)
+            return sums.labels.predicted(self, mean, sums.labels.spread)
         target = sums.target if sums.labels is None else sums.labels
         basis = target.basis(k if target.weight[k] else None)
-        return target.answer(self, basis, target.spread)
+        return target.predicted(self, basis, target.spread)
 
     def estimate(self, rule):
         """Quantiles of y in the rows of a rule, and the mean of the model."""

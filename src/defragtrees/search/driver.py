@@ -149,11 +149,11 @@ def _best_of_each(candidates, size):
 
 def _scaled_outputs(rows, settings):
     """What rules imitate, on the scale of the search; weights; and probabilities."""
-    if settings.decision is None:
-        return rows.outputs, rows.sample_weight, None
-    outputs, weight = rows.outputs, rows.sample_weight
-    probabilities, weight = settings.decision.emphasise(outputs, weight)
-    return rows.outcome.search_target(probabilities), weight, probabilities
+    outputs, weight, probabilities = rows.outputs, rows.mean_weight, None
+    if settings.decision is not None:
+        probabilities, weight = settings.decision.emphasise(outputs, weight)
+        outputs = probabilities
+    return rows.outcome.search_target(outputs), weight, probabilities
 
 
 def rule_losses(rows, settings):
@@ -484,7 +484,7 @@ def count_found(path, blank, store, settings, scoring, rows):
     that violate a limit on all rows are dropped, or lose a rule. Of models of one size,
     the best on `rows`, a Problem, is kept.
     """
-    limits, weight, form = settings.limits, rows.sample_weight, blank._form
+    limits, weight, form = settings.limits, rows.mean_weight, blank._form
     # If only the class counts, models are compared by the cost of their classes.
     decision = settings.decision if settings.criterion == "error" else None
     count = partial(
@@ -597,7 +597,7 @@ def leave_one_out_losses(rows, rules, decision=None):
     of the class.
     """
     held = rows.matches([rule.conditions for rule in rules.rules])
-    observed, weight = rows.observed, rows.sample_weight
+    observed, weight = rows.observed, rows.mean_weight
     predicted = rows.outcome.reported(rules, held).reshape(observed.shape)
     if rules.is_exclusive:
         group = held.argmax(axis=1)
@@ -625,7 +625,7 @@ def contradictions(rows, rules):
     costs = cost_matrix(rules)
     by_class = rows.observed @ (costs / costs.max())
     paid = by_class[np.arange(len(held)), rules.predict_codes(held)]
-    inside = rows.sample_weight[:, None] * held[:, :-1]
+    inside = rows.mean_weight[:, None] * held[:, :-1]
     best = (inside.T @ by_class).min(axis=1)
     apart = np.abs(inside.T @ paid - best) / np.maximum(inside.sum(axis=0), 1e-300)
     return np.round(apart, 9)

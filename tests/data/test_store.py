@@ -207,7 +207,7 @@ def test_other_rows_are_coded_as_those_of_a_store(case, target, keeps_numbers):
     settings = {"sample_weight": WEIGHT, "max_rules": 4, "random_state": 0}
     rules = simplify(model, X, **settings).rules_
     [counted] = like.recount([rules])
-    n_rows = np.bincount(rules.apply(other), WEIGHT, rules.n_rules)
+    n_rows = np.bincount(rules.apply(there), minlength=rules.n_rules)
     assert [rule.n_rows for rule in counted] == n_rows.tolist()
 
 
@@ -220,10 +220,11 @@ def test_rows_of_two_stores_count_at_their_worth(case):
     unseen = read_store_like(training, source, forest, keeps_numbers=True)
     pooled = unseen.pooled_with(training)
     worth, n_new = WORTH["training"], WEIGHT[:200].sum()
+    n_rows = int((WEIGHT[:200] > 0).sum())
     assert pooled.grid is training.grid
     assert pooled.n_rows == unseen.n_rows + N_ROWS
     assert pooled.total_weight == pytest.approx(n_new + worth * N_ROWS)
-    assert pooled.evidence == Evidence("validation", n_new, N_ROWS)
+    assert pooled.evidence == Evidence("validation", n_rows, N_ROWS)
     assert [own.sum() for own in pooled.counts] == [pooled.n_rows] * 3
     both = np.vstack([other[WEIGHT[:200] > 0], X])
     ends = [(np.nanmin(own), np.nanmax(own)) for own in both.T]
@@ -234,10 +235,10 @@ def test_rows_of_two_stores_count_at_their_worth(case):
     table = read_store_like(training, source, forest, keeps_numbers=True)
     rules = simplify(model, X, max_rules=4, random_state=0).rules_
     [found], [expected] = pooled.recount([rules]), table.recount([rules])
-    unit = weight.sum() / table.total_weight
     for own, one in zip(found, expected, strict=True):
-        assert own.n_rows == pytest.approx(one.n_rows * unit)
+        assert own.n_rows == one.n_rows
         assert own.n_effective <= own.n_rows
+        assert own.share == pytest.approx(one.share)
         assert own.coverage == pytest.approx(one.coverage)
         assert own.rates == pytest.approx(one.rates)
         assert own.quantiles == one.quantiles
@@ -247,9 +248,9 @@ def test_rows_of_two_stores_count_at_their_worth(case):
     twice = read_store_like(training, source, forest, keeps_numbers=True)
     [repeated] = twice.pooled_with(training).recount([rules])
     assert [own.rates for own in repeated] == [own.rates for own in found]
-    assert [own.n_rows for own in repeated] == [own.n_rows for own in found]
+    assert [own.share for own in repeated] == [own.share for own in found]
     for own in repeated:  # each as many rows as it was given
-        assert own.n_effective == own.n_rows
+        assert worth * own.n_rows < own.n_effective < own.n_rows
 
 
 def test_rows_count_alone_beside_others_without_y_or_in_shards(case):

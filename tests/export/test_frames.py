@@ -71,8 +71,8 @@ def test_the_prompt_states_rules_rates_and_how_to_read_them():
     assert "- Apply the rules in order." in text
     assert "Predicts good if P(good) >= 0.55." in text
     assert (
-        "1. If =income > 40, then good. P(good) = 90 % (36 of 40 rows, 95 % interval "
-        "77 - 96 %)." in text
+        "1. If =income > 40, then good. P(good) = 90 % (95 % interval 77 - 96 %, 40 "
+        "rows)." in text
     )
     assert "- city" not in text
     assert "## Edited after the fit\n\n- dropped rule 2" in text

@@ -11,9 +11,9 @@ from defragtrees.rules.conditions import Condition, Rule
 
 def make_loans(**settings):
     risky = Rule(
-        (Condition(0, lower=0.5),), "bad", (0.75, 0.25), n_rows=40, rates=(0.75, 0.25)
+        (Condition(0, lower=0.5),), "bad", (0.75, 0.25), n_rows=40, rates=(0.75, 0.25), share=0.4
     )
-    rest = Rule((), "good", (0.1, 0.9), n_rows=60, rates=(0.1, 0.9))
+    rest = Rule((), "good", (0.1, 0.9), n_rows=60, rates=(0.1, 0.9), share=0.6)
     classes = ("bad", "good")
     task = "classification"
     return RuleList((risky,), rest, ("debt",), task, classes, **settings)
@@ -37,23 +37,23 @@ def test_the_points_are_rates_of_the_positive_class():
     assert ends[2] == pytest.approx((0.36, 0.36))  # 36 of 100 rows are bad
     texts = [text.get_text() for text in ax.texts]
     assert texts == [
-        "75.0 % (30 of 40): bad",
-        "10.0 % (6 of 60): good",
+        "75.0 % (40 rows): bad",
+        "10.0 % (60 rows): good",
         "all rows: 36.0 %",
     ]
-    assert ax.get_xlabel() == "rate of bad, with 95 % interval"
+    assert ax.get_xlabel() == "probability of bad, with 95 % interval"
     assert [text.get_text() for text in ax.get_yticklabels()] == [
         "1. debt > 0.5",
         "2. otherwise",
     ]
 
 
-def test_the_points_are_estimates_and_the_counts_are_observed():
+def test_the_points_are_estimates():
     rules = make_loans()
     shrunk = dataclasses.replace(rules.rules[0], distribution=(0.7, 0.3))
     ax = plots.risks(dataclasses.replace(rules, rules=(shrunk,)))
     assert drawn(ax)[0][0] == 0.3
-    assert ax.texts[0].get_text() == "30.0 % (10 of 40): bad"
+    assert ax.texts[0].get_text() == "30.0 % (40 rows): bad"
 
 
 def test_without_pos_label_it_is_the_second_class():
@@ -81,9 +81,9 @@ def test_higher_rules_have_room_for_all_their_words():
 
 def test_the_scale_of_rare_classes_ends_where_they_do():
     low = Rule(
-        (Condition(0, lower=0.5),), "no", (0.9, 0.1), n_rows=90, rates=(0.9, 0.1)
+        (Condition(0, lower=0.5),), "no", (0.9, 0.1), n_rows=90, rates=(0.9, 0.1), share=1 / 11
     )
-    rest = Rule((), "no", (0.99, 0.01), n_rows=900, rates=(0.99, 0.01))
+    rest = Rule((), "no", (0.99, 0.01), n_rows=900, rates=(0.99, 0.01), share=10 / 11)
     classes = ("no", "yes")
     rules = RuleList((low,), rest, ("debt",), "classification", classes)
     highest = low.interval[1][1]

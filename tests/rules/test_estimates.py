@@ -79,55 +79,55 @@ def test_an_interval_holds_the_rate_and_stays_possible():
 
 
 def test_a_rule_has_an_interval_of_each_class_if_it_has_rates_and_rows():
-    rule = two_classes().rules[0]
+    rule = dataclasses.replace(two_classes().rules[0], distribution=None)
     (low, high), (second_low, second_high) = rule.interval
     assert (second_low, second_high) == pytest.approx((0.0705, 0.0913), abs=5e-5)
     assert (low, high) == pytest.approx((1 - second_high, 1 - second_low))
     assert dataclasses.replace(rule, rates=None).interval is None
     assert dataclasses.replace(rule, n_rows=math.nan).interval is None
     assert dataclasses.replace(rule, n_rows=0.0).interval is None
+    # A shrunk estimate is never beside an interval that contradicts it.
+    assert two_classes().rules[0].interval[1] == (second_low, 0.25)
 
 
 def test_an_interval_is_as_wide_as_the_rows_are_worth():
-    rule = two_classes().rules[0]
+    rule = dataclasses.replace(two_classes().rules[0], distribution=(0.91, 0.09))
     half = dataclasses.replace(rule, n_effective=1320)
     assert half.interval[1] == wilson_interval(212 / 2640, 1320)
     assert half.interval[1][1] > rule.interval[1][1]
-    # The count is what was counted, whatever it is worth.
+    # Rows are those that were counted, whatever they are worth.
     rules = dataclasses.replace(two_classes(), rules=(half,))
-    assert "P(wait) = 25 % (212 of 2,640 rows, 95 % interval 7 - 10 %)" in (
-        rules.export("text")
-    )
+    assert "P(wait) = 9 % (95 % interval 7 - 10 %, 2,640 rows)" in rules.export("text")
 
 
 def test_of_two_classes_the_probability_of_the_second_is_shown():
     assert str(two_classes()).splitlines() == [
         "#  if            then  P(wait)  95 % interval   rows",
-        "1  degrees > 30  sell     25 %        7 - 9 %  2,640",
+        "1  degrees > 30  sell     25 %       7 - 25 %  2,640",
         "2  otherwise     wait     75 %      65 - 83 %     80",
     ]
     assert two_classes().export("text").splitlines() == [
-        "1. if degrees > 30 then sell: P(wait) = 25 % (212 of 2,640 rows, 95 % "
-        "interval 7 - 9 %)  [25 % of rows, 88 % agreement with the model]",
-        "2. otherwise wait: P(wait) = 75 % (60 of 80 rows, 95 % interval 65 - 83 %)"
+        "1. if degrees > 30 then sell: P(wait) = 25 % (95 % interval 7 - 25 %, "
+        "2,640 rows)  [25 % of rows, 88 % agreement with the model]",
+        "2. otherwise wait: P(wait) = 75 % (95 % interval 65 - 83 %, 80 rows)"
         "  [75 % of rows, 100 % agreement with the model]",
     ]
 
 
-def test_details_have_counts_shares_and_agreement():
+def test_details_have_observed_rates_shares_and_agreement():
     assert two_classes().table(details=True, width=120).splitlines()[:2] == [
-        "#  if            then  P(wait)  95 % interval   rows      observed  share  "
+        "#  if            then  P(wait)  95 % interval   rows  observed  share  "
         "agreement",
-        "1  degrees > 30  sell     25 %        7 - 9 %  2,640  212 of 2,640   25 %  "
+        "1  degrees > 30  sell     25 %       7 - 25 %  2,640     8.0 %   25 %  "
         "     88 %",
     ]
     # Where there is little room they have a table of their own.
-    first, second, legend = two_classes().table(details=True, width=70).split("\n\n")
+    first, second, legend = two_classes().table(details=True, width=66).split("\n\n")
     assert first == two_classes().table()
     assert second.splitlines() == [
-        "#      observed  share  agreement",
-        "1  212 of 2,640   25 %       88 %",
-        "2      60 of 80   75 %      100 %",
+        "#  observed  share  agreement",
+        "1     8.0 %   25 %       88 %",
+        "2    75.0 %   75 %      100 %",
     ]
     assert [line.partition(":")[0] for line in legend.splitlines()] == [
         "observed",
@@ -184,9 +184,9 @@ def test_rows_have_the_numbers_behind_the_text():
     assert first["probability"] == first["estimate"] == 0.25
     assert first["model_mean"] == 0.1
     assert first["n_rows"] == 2640
-    assert first["interval"] == pytest.approx((0.0705, 0.0913), abs=5e-5)
+    assert first["interval"] == pytest.approx((0.0705, 0.25), abs=5e-5)
     assert last["estimate_text"] == (
-        "P(wait) = 75 % (60 of 80 rows, 95 % interval 65 - 83 %)"
+        "P(wait) = 75 % (95 % interval 65 - 83 %, 80 rows)"
     )
     unmeasured = three_classes()._view.rows()[0]
     assert math.isnan(unmeasured["rate"])
@@ -194,27 +194,15 @@ def test_rows_have_the_numbers_behind_the_text():
     assert unmeasured["estimate_text"] == ""
 
 
-@pytest.mark.parametrize(
-    ("n_rows", "counts"),
-    [(8.5, "4.2 of 8.5"), (10.4, "5 of 10"), (2001.8, "1,001 of 2,002")],
-)
-def test_weights_that_are_no_counts_have_a_digit_while_they_are_few(n_rows, counts):
-    rules = two_classes()
-    default = dataclasses.replace(rules.default, n_rows=n_rows, rates=(0.5, 0.5))
-    text = dataclasses.replace(rules, default=default)._view.rows()[-1]["estimate_text"]
-    assert text.startswith(f"P(wait) = 75 % ({counts} rows, ")
-
-
 def test_markdown_has_the_same_table():
     assert export(two_classes(), "markdown").splitlines() == [
         "| # | if | then | P(wait) | 95 % interval | rows |",
         "| ---: | :--- | :--- | ---: | ---: | ---: |",
-        "| 1 | degrees > 30 | sell | 25 % | 7 - 9 % | 2,640 |",
+        "| 1 | degrees > 30 | sell | 25 % | 7 - 25 % | 2,640 |",
         "| 2 | otherwise | wait | 75 % | 65 - 83 % | 80 |",
     ]
     assert export(two_classes(), "markdown", details=True).splitlines()[2] == (
-        "| 1 | degrees > 30 | sell | 25 % | 7 - 9 % | 2,640 | 212 of 2,640 | 25 % | "
-        "88 % |"
+        "| 1 | degrees > 30 | sell | 25 % | 7 - 25 % | 2,640 | 8.0 % | 25 % | 88 % |"
     )
 
 
@@ -229,7 +217,7 @@ def test_a_class_in_the_header_of_a_table_is_escaped():
 
 def test_explain_gives_the_probability_its_interval_and_rows():
     assert two_classes().explain([[31.0]])[0].splitlines() == [
-        "Prediction: sell; P(wait) = 25 %, 95 % interval 7 - 9 %, 2,640 rows",
+        "Prediction: sell; P(wait) = 25 %, 95 % interval 7 - 25 %, 2,640 rows",
         "",
         "rule  condition     value  match",
         "   1  degrees > 30  31     yes",

@@ -99,7 +99,7 @@ def recount_rows(rules, matrix, target, weight, predictions="recount", source="r
         sums,
         how,
         decision,
-        evidence=Evidence(source, round_significant(weight.sum())),
+        evidence=Evidence(source, float(len(weight))),
     )
     if predictions == "recount":
         made = made._with_form(made._form.on_scale_of(rules._form))

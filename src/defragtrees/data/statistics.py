@@ -142,6 +142,7 @@ class RuleSums:
     model: np.ndarray  # sums of the model's probabilities, or numbers
     mean_weight: np.ndarray  # weight of the same rows in means of y
     squares: np.ndarray  # of the weights of the same rows; see `squared_weight`
+    n_rows: np.ndarray  # their number
     values: Any = None  # of numbers, y or without y the model's
     total: float = 0.0  # weight of all rows
     # sums over all rows of y, as class shares or numbers, or without y of the
@@ -200,6 +201,7 @@ class RuleSums:
             ),
             np.bincount(group, in_means[rows], len(answers)),
             np.bincount(group, shard.squared_weight[rows], len(answers)),
+            np.bincount(group, minlength=len(answers)),
             values,
             float(weight.sum()),
             in_means @ outputs,
@@ -214,10 +216,12 @@ class RuleSums:
         covered, alone, *by = class_sums(shard, packed, n_classes)
         answers, labels, model = by
         has_labels = "labels" in shard.targets
-        squares = answers.sum(axis=1)
+        squares = n_rows = answers.sum(axis=1)
         if shard.weight is not None:
-            squared = replace(shard, weight=shard.squared_weight)
-            squares = class_sums(squared, packed, n_classes)[2].sum(axis=1)
+            squares, n_rows = (
+                class_sums(replace(shard, weight=weight), packed, n_classes)[2].sum(1)
+                for weight in (shard.squared_weight, None)
+            )
         return cls(
             covered,
             covered,
@@ -226,6 +230,7 @@ class RuleSums:
             model,
             answers.sum(axis=1),
             squares,
+            n_rows,
             total=float(covered[-1]),
             # The last rule matches all rows.
             every=alone[-1],
@@ -310,7 +315,7 @@ def counted(
             digits = outcome.points_digits(sums.target.spread)
             return sums.patterns.scorecard(outcome, scoring, digits, signs)
 
-        rules = rules.weighted(fit_points)
+        rules = rules.weighted(fit_points, weight)
         if decision is not None:
             decided = {"threshold": decision.threshold, "costs": decision.stated_costs}
             rules = replace(rules, **decided)
@@ -331,7 +336,7 @@ def _evidence(rules, sums, k, worth):
     outcome, weight = rules.outcome, sums.target.weight[k]
     n_effective = weight and weight**2 / sums.squares[k]
     evidence = {
-        "n_rows": round_significant(weight),
+        "n_rows": float(sums.n_rows[k]),
         "n_effective": round_significant(worth * n_effective),
     }
     if weight:

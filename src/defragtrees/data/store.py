@@ -61,7 +61,7 @@ class RowStore:
     ends: list[tuple[float, float]] | None = None
     # origin of the rows as evidence; see `rules.profile.WORTH`
     source: str = "searched"
-    n_trained: float = 0.0  # weight of the training rows among them, as given
+    n_trained: int = 0  # number of training rows among them
 
     @classmethod
     def of_table(cls, binned, target, n_classes, sample_weight, center=0.0, scale=1.0):
@@ -91,9 +91,8 @@ class RowStore:
     @property
     def evidence(self):
         """The origin of the rows, for rules counted on them."""
-        n_new = self.total_weight - WORTH["training"] * self.n_trained
-        sizes = round_significant(n_new), round_significant(self.n_trained)
-        return Evidence(self.source, *sizes)
+        n_new = self.n_rows - self.n_trained
+        return Evidence(self.source, float(n_new), float(self.n_trained))
 
     def take(self, rows):
         """Some of the rows of a table in memory, in their order."""
@@ -153,7 +152,7 @@ class RowStore:
                 (np.fmin(a[0], b[0]), np.fmax(a[1], b[1]))
                 for a, b in zip(self.ends, training.ends, strict=True)
             ],
-            n_trained=training.total_weight,
+            n_trained=training.n_rows,
         )
 
     def draw(self, n_rows, order, rng):

@@ -414,8 +414,8 @@ def to_prompt(rules: RuleModel, *, title: str = "Rules") -> str:
     - Apply the rules in order. The first rule whose conditions all match predicts; \
 skip the rules after it.
     - A missing value fails a condition unless the condition says "or missing".
-    - P is the estimated probability of a class. In brackets: how many rows of the \
-rule have this class, and the 95 % interval.
+    - P is the estimated probability of a class. In brackets: its 95 % interval, and \
+the number of rows of the rule.
     <BLANKLINE>
     ## Columns
     <BLANKLINE>
@@ -423,8 +423,8 @@ rule have this class, and the 95 % interval.
     <BLANKLINE>
     ## Rules
     <BLANKLINE>
-    1. If degrees > 20, then yes. P(yes) = 80 % (32 of 40 rows, 95 % \
-interval 65 - 90 %).
+    1. If degrees > 20, then yes. P(yes) = 80 % (95 % interval 65 - \
+90 %, 40 rows).
     2. Otherwise no.
     """
     parts = [

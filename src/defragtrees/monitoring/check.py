@@ -534,13 +534,13 @@ class _Comparison:
 
         of_rules = columns(np.array([rule.prediction for rule in rules]))
         now = columns(self.predicted)
-        total = sum(rule.n_rows for rule in rules)
+        total = sum(rule.share for rule in rules)
         # NaN where a rule was not counted.
         has_then, then = rules._form.is_exclusive and total > 0, None
         for k, name in enumerate(outcome.output_names):
             if has_then:
                 pairs = zip(rules, of_rules[k].tolist(), strict=True)
-                then = sum([rule.n_rows * value for rule, value in pairs]) / total
+                then = sum([rule.share * value for rule, value in pairs]) / total
             yield name, then, float(now[k].mean())
 
     def of_rules(self):
@@ -553,7 +553,7 @@ class _Comparison:
             is_default = k == len(self.rules.rules)
             if not (is_default and self.rules._form.default_matches_all):
                 n_then, n_now = self.n_then, len(members)
-                then, now = min(rule.n_rows, n_then), int(members.sum())
+                then, now = rule.share * n_then, int(members.sum())
                 p = same_shares_p([then, n_then - then], [now, n_now - now])
                 shares = then / n_then, now / n_now
                 yield _of_shares("coverage", about, *shares, p, rule=k + 1)

@@ -678,18 +678,16 @@ class Classes(Outcome):
     def estimate(self, rule):
         """Probability of a class, its observed rate and the interval of the rate.
 
-        `estimate` is the probability that the rule predicts; where points add up it is
-        the rate.
+        `estimate` is the probability, or else the rate.
         """
         k = self.rate_index(rule)
 
         def entry(values):
             return math.nan if values is None else values[k]
 
-        is_predicted = rule.points is None and rule.distribution is not None
         return {
             "class": self.labels[k],
-            "estimate": entry(rule.distribution if is_predicted else rule.rates),
+            "estimate": entry(rule.distribution or rule.rates),
             "probability": entry(rule.distribution),
             "rate": entry(rule.rates),
             "interval": None if rule.interval is None else list(rule.interval[k]),

@@ -199,8 +199,8 @@ class ClassView(NumberView):
     interval_title = "95 % interval"
     agreement_title = "agreement"
     legend = (
-        "P is the estimated probability of a class. In brackets: how many rows of the "
-        "rule have this class, and the 95 % interval."
+        "P is the estimated probability of a class. In brackets: its 95 % interval, "
+        "and the number of rows of the rule."
     )
 
     def prediction(self, value: Any, digits: int | None = None) -> str:
@@ -290,7 +290,7 @@ class ClassView(NumberView):
             return ""
         head = f"{self.estimate_title(rule)} = {rate}"
         if bounds:
-            return f"{head} ({self._counts(rule)} rows, 95 % interval {bounds})"
+            return f"{head} (95 % interval {bounds}, {render.count(rule.n_rows)} rows)"
         return f"{head} ({render.count(rule.n_rows)} rows, by the model)"
 
     def estimate_columns(self, rules: Iterable[Any]) -> dict[str, list[str]]:
@@ -298,8 +298,12 @@ class ClassView(NumberView):
         return {self.estimate_title(): list(rates), self.interval_title: list(bounds)}
 
     def detail_columns(self, rules: Iterable[Any]) -> dict[str, list[str]]:
-        counts = ["" if one.interval is None else self._counts(one) for one in rules]
-        return {"observed": counts}
+        estimates = map(self.outcome.estimate, rules)
+        rates = [
+            "" if one["interval"] is None else render.share(one["rate"])
+            for one in estimates
+        ]
+        return {"observed": rates}
 
     def shows_errors(self, rules: Iterable[Any]) -> bool:
         # If y was imitated they follow from the rates; there is no agreement to report.
@@ -375,12 +379,6 @@ class ClassView(NumberView):
         digits = render.percent_digits(*known["interval"])
         bounds = render.percent_range(*known["interval"])
         return render.percent(known["estimate"], digits), bounds
-
-    def _counts(self, rule: Any) -> str:
-        """How many rows of a rule have the class whose probability is shown."""
-        n_rows, rate = rule.n_rows, self.outcome.estimate(rule)["rate"]
-        n_found = rate * n_rows if n_rows < 10 else round(rate * n_rows)
-        return f"{render.count(n_found)} of {render.count(n_rows)}"
 
 
 def _range(rule: Any) -> str:

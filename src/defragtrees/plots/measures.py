@@ -244,11 +244,11 @@ def gains(
 
 
 def risks(rules: RuleModel, ax: "Axes | None" = None) -> "Axes":
-    """Plot the estimated rate of each rule with its interval, beside its text.
+    """Plot the estimate of each rule with its interval, beside its text.
 
-    For two classes it is the rate of `pos_label`, or of the second class, with its 95 %
-    interval; the dashed line is the rate of all rows. For more classes it is the rate
-    of the predicted class; for numbers the prediction with the 10 % and 90 % quantiles
+    For two classes it is the probability of `pos_label`, or of the second class, with
+    its 95 % interval; the dashed line is the rate of all rows. For more classes it is
+    that of the predicted class; for numbers the prediction with the 10 % and 90 % quantiles
     of the rows.
 
     Parameters
@@ -264,12 +264,12 @@ def risks(rules: RuleModel, ax: "Axes | None" = None) -> "Axes":
     --------
     >>> from defragtrees import Condition, Rule, RuleList
     >>> warm = Rule((Condition(0, lower=20.0),), "go", (0.2, 0.8), n_rows=50,
-    ...             rates=(0.2, 0.8))
-    >>> cold = Rule((), "stay", (0.9, 0.1), n_rows=50, rates=(0.9, 0.1))
+    ...             rates=(0.2, 0.8), share=0.5)
+    >>> cold = Rule((), "stay", (0.9, 0.1), n_rows=50, rates=(0.9, 0.1), share=0.5)
     >>> rules = RuleList((warm,), cold, ("degrees",), "classification", ("stay", "go"))
     >>> ax = risks(rules)
     >>> [text.get_text() for text in ax.texts]
-    ['80.0 % (40 of 50): go', '10.0 % (5 of 50): stay', 'all rows: 45.0 %']
+    ['80.0 % (50 rows): go', '10.0 % (50 rows): stay', 'all rows: 45.0 %']
     """
     outcome = rules.outcome
     marks = [_risk(rules, rule) for rule in rules]
@@ -296,7 +296,7 @@ def _risk(rules, rule):
     """Value and interval (or None) of a rule, and the text beside them."""
     outcome = rules.outcome
     known = outcome.estimate(rule)
-    interval, count = known.get("interval"), render.count(rule.n_rows)
+    interval, count = known["interval"], render.count(rule.n_rows)
     if outcome.statistic == "mean":
         rows = "" if math.isnan(rule.n_rows) else f" ({count} rows)"
         points = f": {then_text(rules, rule)}" if rules._form.is_sum else ""
@@ -304,7 +304,7 @@ def _risk(rules, rule):
         return rule.prediction, interval, text
     value, basis = known["estimate"], ""
     if interval is not None:
-        basis = f" ({render.count(known['rate'] * rule.n_rows)} of {count})"
+        basis = f" ({count} rows)"
     elif not math.isnan(known["model_mean"]):
         value, basis = known["model_mean"], " (model)"
     else:
@@ -334,8 +334,7 @@ def _scale_rates(ax, rules, ends):
         ax.text(rate, 1.01, words, transform=where, **look)
     has_rates = any(rule.rates is not None for rule in rules)
     ending = ", with 95 % interval" if has_rates else ""
-    title = f"{'rate' if has_rates else 'probability'} of {whose}{ending}"
-    style.axis_title(ax.xaxis, title)
+    style.axis_title(ax.xaxis, f"probability of {whose}{ending}")
 
 
 def trade_off(path: Any, ax: "Axes | None" = None) -> "Axes":

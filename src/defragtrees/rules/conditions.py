@@ -367,7 +367,7 @@ class Rule(schema.Stored, ByValue):
     weight : float
         Its weight where rules are averaged.
     n_rows : float
-        Number of training rows that the rule predicts, or the sum of their weights.
+        Number of training rows that the rule predicts, whatever their weights.
     n_effective : float
         Effective number of rows: how many rows of equal weight that the model has not
         seen would be as much evidence as these; see `RuleModel.evidence`. By default it
@@ -446,8 +446,8 @@ class Rule(schema.Stored, ByValue):
     def interval(self) -> tuple[Any, ...] | None:
         """For each class a 95 % interval of its rate in new rows.
 
-        It is Wilson's, for `n_effective` rows; of numbers it is `quantiles`. None where
-        nobody counted.
+        It is Wilson's, for `n_effective` rows, and includes the estimate; of numbers it
+        is `quantiles`. None where nobody counted.
         """
         if self.rates is None:
             return self.quantiles
@@ -455,7 +455,9 @@ class Rule(schema.Stored, ByValue):
             return None
         is_known = self.n_effective > 0
         n_rows = self.n_effective if is_known else self.n_rows
-        return tuple(wilson_interval(rate, n_rows) for rate in self.rates)
+        ends = [wilson_interval(rate, n_rows) for rate in self.rates]
+        pairs = zip(ends, self.distribution or self.rates, strict=True)
+        return tuple((min(low, p), max(high, p)) for (low, high), p in pairs)
 
     def covers(self, matrix: Floats) -> Flags:
         """Which rows of an encoded matrix it matches."""

@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from defragtrees._utils.types import Flags, Floats, Places, Values
-from defragtrees._utils.values import is_finite
+from defragtrees._utils.values import all_rounded, is_finite
 from defragtrees.outcomes.base import Outcome
 from defragtrees.outcomes.intervals import RateBands, Residuals, band_edges
 from defragtrees.outcomes.points import PRIOR_ROWS_OF_NUMBERS, FittedPoints
@@ -150,8 +150,11 @@ class Form(ABC):
             return self.rate_bands.interval(likely[np.arange(len(matches)), chosen])
         return self.band_ends(likely[:, 1])
 
-    def weighted(self, fit_points: Callable[[], FittedPoints]) -> Self:
-        """The counted rules with their weights or points; `fit_points` fits points."""
+    def weighted(self, fit_points: Callable[[], FittedPoints], weight: Floats) -> Self:
+        """The counted rules with their weights or points; `fit_points` fits points.
+
+        `weight` is that of the rows of each rule.
+        """
         return self
 
     @property
@@ -410,10 +413,10 @@ class ListForm(Form):
 
     @property
     def training_rates(self) -> tuple[float, ...] | None:
-        if any(rule.rates is None or not rule.n_rows >= 0 for rule in self):
+        if any(rule.rates is None or not rule.share >= 0 for rule in self):
             return None
-        total = sum(rule.n_rows for rule in self)
-        sums = np.array([rule.n_rows * np.array(rule.rates) for rule in self]).sum(0)
+        total = sum(rule.share for rule in self)
+        sums = np.array([rule.share * np.array(rule.rates) for rule in self]).sum(0)
         return tuple((sums / total).tolist()) if total > 0 else None
 
     @property
@@ -491,8 +494,9 @@ class StandaloneForm(AverageForm):
     def uncounted(cls, rule: Rule, outcome: Outcome) -> Rule:
         return dataclasses.replace(rule, weight=0.0)
 
-    def weighted(self, fit_points: Callable[[], FittedPoints]) -> Self:
-        rules = (dataclasses.replace(rule, weight=rule.n_rows) for rule in self.rules)
+    def weighted(self, fit_points: Callable[[], FittedPoints], weight: Floats) -> Self:
+        pairs = zip(self.rules, all_rounded(weight), strict=False)
+        rules = (dataclasses.replace(rule, weight=own) for rule, own in pairs)
         default = dataclasses.replace(self.default, weight=0.0)
         return dataclasses.replace(self, rules=tuple(rules), default=default)
 
@@ -583,7 +587,7 @@ class PointsForm(Form):
         likely = np.take_along_axis(self.predict_proba(matches), codes[:, None], axis=1)
         return np.round(codes + likely[:, 0] / 2, 9)
 
-    def weighted(self, fit_points: Callable[[], FittedPoints]) -> Self:
+    def weighted(self, fit_points: Callable[[], FittedPoints], weight: Floats) -> Self:
         card = fit_points()
         # Points are fitted to the second class, and count for the positive one.
         is_turned = self.outcome.is_binary and self.outcome.positive_index == 0

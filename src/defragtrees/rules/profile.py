@@ -49,7 +49,7 @@ class Evidence(schema.Stored):
     """
 
     source: Annotated[str, schema.one_of(*WORTH)]
-    n_rows: Annotated[float, schema.N_ROWS]  # by weight
+    n_rows: Annotated[float, schema.N_ROWS]
     # further rows that the model was trained on, which count less (`WORTH`)
     n_trained: Annotated[float, schema.N_ROWS, "optional"] = 0.0
 

@@ -35,7 +35,7 @@ TEXT_COLUMNS = ("if", "then", "condition", "value", "match")  # aligned to the l
 EDITED = "Edited after the fit:"  # above or before the texts of edits
 UNORDERED = "These rules have no order, so they cannot be moved."
 DETAILS = {
-    "observed": "rows of the class whose probability is shown",
+    "observed": "share of its rows with the class of the probability",
     "share": "share of all rows that the rule {predicts}",
     "coverage": "share of all rows that the rule matches",
     "agreement": "share of its rows with the same prediction as the model",

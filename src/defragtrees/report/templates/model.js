@@ -294,7 +294,9 @@ const rateTitle = (prediction) =>
   `P(${isBinary || prediction !== undefined ? data.class_words[rateIndex(prediction)] : data.then_title})`;
 function ruleInterval(rule, k) {
   if (!rule.rates || !(rule.n_rows > 0)) return null;
-  return wilson(rule.rates[k], rule.n_effective > 0 ? rule.n_effective : rule.n_rows);
+  const [low, high] = wilson(rule.rates[k], rule.n_effective > 0 ? rule.n_effective : rule.n_rows);
+  const p = (rule.distribution || rule.rates)[k];
+  return [Math.min(low, p), Math.max(high, p)];
 }
 function shareOf(rule) {
   if (!isClasses) return exactGrouped(rule.prediction);

@@ -13,7 +13,6 @@ its place, so that rules can imitate a model as they fit y.
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -62,7 +61,7 @@ class Outcome(ABC):
         """Number of labels; 0 without labels."""
         return len(self.labels or ())
 
-    @cached_property
+    @property
     def view(self) -> Any:
         """Its texts; see `outcomes/text.py`."""
         return self.view_class(self)

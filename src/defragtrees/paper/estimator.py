@@ -26,7 +26,6 @@ from defragtrees.estimators.settings import (
     FLAG,
     Function,
     Integer,
-    Key,
     Real,
     setting,
 )
@@ -53,8 +52,8 @@ class _FABRules(Simplifier):
     n_restarts: int = setting(20, Integer(1))
     inference: str = setting("fab", "fab", "em")
     statement_weight: str | float = setting("paper", "paper", Real(above=0))
-    init: str = setting("random", Key(STARTS))
-    e_step: str = setting("original", Key(SCHEDULES))
+    init: str = setting("random", *STARTS)
+    e_step: str = setting("original", *SCHEDULES)
     max_iter: int = setting(200, Integer(1))
     tol: float = setting(1e-5, Real(0))
     screening: str | bool = setting("auto", "auto", *FLAG)

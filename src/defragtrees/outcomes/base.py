@@ -272,15 +272,6 @@ class Outcome(ABC):
     def check_rule(self, rule: Any, is_averaged: bool = False) -> None:
         """Raise ValueError for a rule that cannot predict y."""
 
-    def check_intervals(self, residuals: Any, rate_bands: Any) -> None:
-        """Raise ValueError for intervals that rules for this y do not have."""
-        for name, value, is_kept in (
-            ("residuals", residuals, self.keeps_residuals),
-            ("rate_bands", rate_bands, self.has_probabilities),
-        ):
-            if value is not None and not is_kept:
-                raise ValueError(f"Rules for a {self.task} have no {name}.")
-
     @abstractmethod
     def with_prediction(self, rule: Any, prediction: Any) -> Any:
         """A rule with another prediction, whose error is not known."""

@@ -687,8 +687,11 @@ class StandaloneView(View):
         )
 
     def contribution(self, rule: Rule) -> dict[str, str]:
-        rows = {"rows": render.count(rule.n_rows)}
-        return {**self.y_view.contribution(rule), **rows}
+        parts = {**self.y_view.contribution(rule), "rows": render.count(rule.n_rows)}
+        if any(one.weight != one.n_rows for one in self.rules.rules):
+            # The mean is by what the rows are worth.
+            parts["weight"] = render.rounded(rule.weight)
+        return parts
 
     def matching(
         self, matrix: Floats, matches: Flags, places: list[int]

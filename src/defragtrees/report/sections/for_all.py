@@ -337,6 +337,7 @@ def page_data(summary):
         "error_name": outcome.error_name,
         "then_title": outcome.view.prediction_title,
         "default_text": rules._view.default_text,
+        "has_weights": any(rule.weight != rule.n_rows for rule in rules.rules),
         "offers": rules._form.editable,
     }
 

@@ -257,7 +257,8 @@ const forms = {
     ...averaged, takesRows: (isDefault) => isDefault,
     members: (held) => (matching(held).length > 1 ? matching(held).slice(0, -1) : matching(held)),
     combined: (held) => (matching(held).length > 2 ? matching(held).slice(0, -1) : []),
-    contribution: (rule) => [averaged.contribution(rule)[0], ["rows", rowCount(rule.n_rows)]],
+    contribution: (rule) => [averaged.contribution(rule)[0], ["rows", rowCount(rule.n_rows)],
+      ...(data.has_weights ? [averaged.contribution(rule)[1]] : [])],
   },
   points: {
     ...alone, isExclusive: false, takesRows: () => false, word: "points",

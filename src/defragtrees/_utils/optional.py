@@ -2,6 +2,7 @@
 
 from functools import cache
 from importlib import import_module
+from typing import Any
 
 from defragtrees.errors import MissingPackageError
 
@@ -16,7 +17,7 @@ EXTRAS = {
 }
 
 
-def require(package, purpose):
+def require(package: str, purpose: str) -> Any:
     """Import and return `package`, or name the extra that brings it.
 
     Examples

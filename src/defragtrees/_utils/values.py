@@ -2,6 +2,7 @@
 
 import dataclasses
 import math
+from typing import Any, cast
 
 import numpy as np
 
@@ -35,7 +36,7 @@ def equal(a, b):
     return bool(a == b or (a != a and b != b))
 
 
-def is_finite(value):
+def is_finite(value: Any) -> bool:
     """Whether a value of any type is a finite number."""
     try:
         return math.isfinite(value)
@@ -54,13 +55,13 @@ class ByValue:
         one, two = self._compared(), other._compared()
         return all(equal(one[name], two[name]) for name in one)
 
-    def _compared(self):
+    def _compared(self) -> dict[str, Any]:
         """The fields that make two of them equal."""
-        names = [field.name for field in dataclasses.fields(self)]
+        names = [field.name for field in dataclasses.fields(cast(Any, self))]
         return {name: getattr(self, name) for name in names}
 
 
-def shown(value):
+def shown(value: Any) -> str:
     """A value in a message, cut where it is long; of an array only its size."""
     if hasattr(value, "shape") and hasattr(value, "dtype"):
         shape = " x ".join(map(str, value.shape))

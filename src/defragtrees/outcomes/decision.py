@@ -141,7 +141,7 @@ def threshold_of_second(threshold):
     return min(1.0 - threshold + LEAST_LOWER, 1.0 - LEAST_LOWER)
 
 
-def positive_threshold(threshold, positive_index):
+def positive_threshold(threshold: float, positive_index: int | None) -> float:
     """The threshold of the positive class from that of the second, which is stored."""
     return threshold if positive_index == 1 else round(1.0 - threshold, 11)
 

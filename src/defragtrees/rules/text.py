@@ -23,6 +23,7 @@ from defragtrees.outcomes.decision import positive_threshold
 from defragtrees.outcomes.points import reachable_totals
 from defragtrees.outcomes.text import LEAST_APART
 from defragtrees.rules.conditions import Condition, Rule
+from defragtrees.rules.labels import Scale
 
 if TYPE_CHECKING:
     from defragtrees.rules.forms import PointsForm
@@ -455,7 +456,7 @@ class View:
             return "missing"
         labels = (self.rules.categories or ())[feature]
         if labels is None:
-            scale = self.rules._vocabulary.scales[feature]
+            scale: Scale = self.rules._vocabulary.scales[feature]
             return dataclasses.replace(scale, is_grouped=True).text(value)
         place = int(value)
         return str(labels[place]) if place < len(labels) else "another category"
@@ -917,7 +918,7 @@ def wrap_notes(notes: Sequence[str], width: int) -> str:
 
 def _shown_totals(points: list[float]) -> Floats:
     """Totals for a table: all that can be reached, or a few in even steps."""
-    totals = reachable_totals(points)
+    totals: Floats = reachable_totals(points)
     if len(totals) <= MOST_TOTALS:
         return totals
     span = totals[-1] - totals[0]

@@ -42,11 +42,11 @@ class Lines(str):
         self._html = html
         return self
 
-    def _repr_html_(self):
+    def _repr_html_(self) -> str:
         lines = "\n".join(map(_html, self.split("\n")))
         return self._html or f"<pre>{lines}</pre>"
 
-    def _repr_pretty_(self, printer, cycle):
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
         printer.text(str(self))
 
 
@@ -64,7 +64,7 @@ class Tabular:
     def __str__(self) -> str:
         return "\n".join([text_table(*self._cells(), left=self._left), *self._notes()])
 
-    def _repr_html_(self):
+    def _repr_html_(self) -> str:
         return html_table(*self._cells(), "; ".join(self._notes()))
 
 
@@ -212,7 +212,7 @@ def share(value: float, sign: str = " %") -> str:
     return f"{100 * value:.1f}{sign}"
 
 
-def share_range(low, high):
+def share_range(low: float, high: float) -> str:
     """Write a range of shares in per cent.
 
     Examples

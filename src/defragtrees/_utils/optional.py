@@ -38,7 +38,7 @@ def require(package: str, purpose: str) -> Any:
 
 
 @cache
-def has_numba():
+def has_numba() -> bool:
     """Whether numba is installed, which compiles loops over rows."""
     try:
         import numba  # noqa: F401

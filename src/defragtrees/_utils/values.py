@@ -2,23 +2,24 @@
 
 import dataclasses
 import math
-from typing import Any, cast
+from typing import Any, Self, cast
 
 import numpy as np
 
 from defragtrees._utils.formatting import round_significant
+from defragtrees._utils.types import Values
 
 LONGEST = 60  # letters of a value in a message
 
 
-def freeze(values, dtype=None):
+def freeze(values: Any, dtype: Any = None) -> Values:
     """A read-only array with these values; a view where no copy is needed."""
     array = np.asarray(values, dtype=dtype).view()
     array.flags.writeable = False
     return array
 
 
-def equal(a, b):
+def equal(a: Any, b: Any) -> bool:
     """Whether two values are the same, looking into arrays and tuples.
 
     Examples
@@ -49,10 +50,10 @@ class ByValue:
 
     __hash__ = None  # type: ignore[assignment]
 
-    def __eq__(self, other):
+    def __eq__(self, other: object) -> bool:
         if type(self) is not type(other):
             return NotImplemented
-        one, two = self._compared(), other._compared()
+        one, two = self._compared(), cast(Self, other)._compared()
         return all(equal(one[name], two[name]) for name in one)
 
     def _compared(self) -> dict[str, Any]:
@@ -77,11 +78,11 @@ def shown(value: Any) -> str:
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."
 
 
-def all_rounded(values, n_digits=12):
+def all_rounded(values: Any, n_digits: int = 12) -> tuple[float, ...]:
     """`round_significant` of each value, as a tuple."""
     return tuple(round_significant(value, n_digits) for value in values)
 
 
-def as_lists(value):
+def as_lists(value: Any) -> Any:
     """Tuples as lists, as JSON has them."""
     return [*map(as_lists, value)] if isinstance(value, tuple) else value

@@ -10,8 +10,8 @@ import scipy  # whose modules are imported on first use
 # Prior rows that shrink the points of a rule towards zero. For classes z² of a 95 %
 # interval, as for the rates of a list; for numbers one, as the residuals vary at most
 # as much as the points.
+from defragtrees._utils.formatting import round_significant
 from defragtrees._utils.types import Floats
-from defragtrees._utils.values import round_significant
 
 PRIOR_ROWS = 3.84
 PRIOR_ROWS_OF_NUMBERS = 1.0

@@ -18,8 +18,8 @@ from defragtrees._utils.types import Column, Floats, Places, Rows, Values
 from defragtrees._utils.values import shown
 from defragtrees._utils.warnings import warn
 from defragtrees.data import sources
-from defragtrees.data.evaluation import PartEvaluator, predict_encoded
 from defragtrees.data.sources import TableSource, open_source
+from defragtrees.data.statistics import PartEvaluator, predict_encoded
 from defragtrees.data.store import read_store, read_store_like, row_keys
 from defragtrees.ensembles.black_box import AskedForest, ask_model, rows_by_content
 from defragtrees.ensembles.forest import Forest

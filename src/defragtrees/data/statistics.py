@@ -167,14 +167,16 @@ class RuleSums:
         rows, group = rules.groups(held)
         counted = weight[rows]
 
-        def sums(name):
-            column = shard.targets[name][rows]
-            return outcome.sums.of(outcome, column, counted, group, answers)
-
         model = shard.targets.get("probabilities")
         if model is None:
             model = outcome.indicators(shard.targets["answers"])
         has_labels = "labels" in shard.targets
+        sums = {
+            name: outcome.sums.of(
+                outcome, shard.targets[name][rows], counted, group, answers
+            )
+            for name in {target, "labels" if has_labels else target}
+        }
         outputs = model
         if has_labels:
             outputs = outcome.indicators(shard.targets["labels"])
@@ -195,8 +197,8 @@ class RuleSums:
         return cls(
             covered,
             covered if in_means is weight else in_means @ holding,
-            sums(target),
-            sums("labels") if has_labels else None,
+            sums[target],
+            sums.get("labels"),
             np.column_stack(
                 [
                     np.bincount(group, (in_means * one)[rows], len(answers))

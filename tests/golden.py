@@ -615,15 +615,12 @@ def write_plots(folder):
             stem = f"{name}-{form}"
             for kind in ("risks", "rule_table", "scorecard"):
                 draw(folder, f"{stem}-{kind}", getattr(plots, kind), estimator.rules_)
-            for kind in ("feature_heat_map", "overlap"):
-                draw(
-                    folder, f"{stem}-{kind}", getattr(plots, kind), estimator.rules_, X
-                )
+            name_of_map = f"{stem}-feature_heat_map"
+            draw(folder, name_of_map, plots.feature_heat_map, estimator.rules_, X)
             for kind in (
                 "calibration",
                 "coverage",
                 "regions",
-                "rule_panels",
                 "score_risk",
             ):
                 draw(

@@ -134,7 +134,6 @@ def test_pictures_have_labels(labelled):
         plots.rule_table(rules),
         plots.feature_heat_map(rules, frame),
         plots.regions(rules, frame, y),
-        plots.rule_panels(rules, frame, y)[0],
     ):
         text = texts_of(ax)
         check_words(text, has_all=False)

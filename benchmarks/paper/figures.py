@@ -361,5 +361,4 @@ def _points(ax, data):
 
 
 def _draw_harvest(rules):
-    axes = plots.rule_panels(rules, limits=SQUARE)
-    return axes.ravel()[0].figure
+    return plots.regions(rules, limits=SQUARE).figure

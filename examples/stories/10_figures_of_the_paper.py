@@ -53,6 +53,6 @@ plots.regions(simple.rules_, X, y)
 # Node Harvest
 # ------------
 #
-# One of the methods in the paper: the mean of many boxes. Paler boxes weigh less.
+# One of the methods in the paper: the mean of many boxes.
 harvest = NodeHarvestClassifier(forest, max_rules=8, random_state=0).fit(X, y)
-plots.rule_panels(harvest.rules_, X, y)
+plots.regions(harvest.rules_, X, y)

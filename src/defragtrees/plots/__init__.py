@@ -22,12 +22,10 @@ if TYPE_CHECKING:
     from defragtrees.plots.measures import trade_off as trade_off
     from defragtrees.plots.rules import coverage as coverage
     from defragtrees.plots.rules import feature_heat_map as feature_heat_map
-    from defragtrees.plots.rules import overlap as overlap
     from defragtrees.plots.rules import rule_table as rule_table
     from defragtrees.plots.rules import score_risk as score_risk
     from defragtrees.plots.rules import scorecard as scorecard
     from defragtrees.plots.two_features import regions as regions
-    from defragtrees.plots.two_features import rule_panels as rule_panels
 
 PICTURES = {
     "calibration": "defragtrees.plots.measures",
@@ -39,10 +37,8 @@ PICTURES = {
     "forest_regions": "defragtrees.plots.forests",
     "gains": "defragtrees.plots.measures",
     "history": "defragtrees.plots.findings",
-    "overlap": "defragtrees.plots.rules",
     "regions": "defragtrees.plots.two_features",
     "risks": "defragtrees.plots.measures",
-    "rule_panels": "defragtrees.plots.two_features",
     "rule_table": "defragtrees.plots.rules",
     "score_risk": "defragtrees.plots.rules",
     "scorecard": "defragtrees.plots.rules",

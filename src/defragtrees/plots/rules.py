@@ -10,7 +10,7 @@ import numpy as np
 from defragtrees._utils import formatting as render
 from defragtrees._utils.types import Column, Rows
 from defragtrees._utils.values import round_significant
-from defragtrees.metrics.rulesets import covering_count, score_table
+from defragtrees.metrics.rulesets import score_table
 from defragtrees.plots import style
 from defragtrees.plots.picture import encoded
 from defragtrees.plots.two_features import thresholds_of
@@ -375,65 +375,6 @@ def _measured(rules, X, y):
     # The default rule matches every row; show only those that it predicts.
     matched[-1] = predicted[-1]
     return matched, predicted, errors
-
-
-def overlap(rules: RuleModel, X: Rows, ax: "Axes | None" = None) -> "Axes":
-    """Plot the distribution of the number of rules that match a row.
-
-    The default rule is left out. Rows that match rules for different classes are
-    hatched: there the order or the weight of the rules decides.
-
-    Parameters
-    ----------
-    rules : RuleModel
-    X : array-like or data frame of shape (n_samples, n_features)
-    ax : matplotlib Axes, optional
-
-    Returns
-    -------
-    matplotlib Axes
-
-    Examples
-    --------
-    >>> from defragtrees import Condition, Rule, RuleList
-    >>> warm = Rule((Condition(0, lower=20.0),), "yes")
-    >>> rules = RuleList((warm,), Rule((), "no"), ("degrees",), "classification",
-    ...                 ("no", "yes"))
-    >>> overlap(rules, [[21.0], [19.0]]).get_xlabel()
-    'number of matching rules'
-    """
-    matrix = encoded(rules, X)
-    matches = rules._covers(matrix)
-    counts, mean = rules._form.n_matching(matches), covering_count(rules, matches)
-    labels, differs = rules.outcome.labels, np.zeros(len(matches), bool)
-    if labels and len(rules.rules):
-        given = np.array([rule.prediction for rule in rules.rules])
-        kinds = [matches[:, :-1][:, given == c].any(axis=1) for c in labels]
-        differs = np.sum(kinds, axis=0) > 1
-    ax = style.axes_or_new(ax, (5.4, 3.4))
-    places = np.arange(counts.max() + 1)
-    alike = np.bincount(counts[~differs], minlength=len(places)) / len(matrix)
-    apart = np.bincount(counts[differs], minlength=len(places)) / len(matrix)
-    name = "same class" if labels else "rows"
-    ax.bar(places, alike, 0.7, color=style.GREY, label=name)
-    if labels:
-        look = {"bottom": alike, "label": "different classes", **WRONG}
-        ax.bar(places, apart, 0.7, color=style.DARK, **look)
-    ax.axvline(mean, color=style.DARK, ls="--", lw=1, label=f"mean {mean:.2f}")
-    ends = alike + apart
-    looks: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": 8}
-    looks |= {"textcoords": "offset points"}
-    looks["bbox"] = {"facecolor": "white", "edgecolor": "none", "pad": 0.5}
-    for place in np.flatnonzero(ends) if len(places) <= 12 else ():
-        ax.annotate(render.share(ends[place]), (place, ends[place]), (0, 8), **looks)
-    ax.set(xlabel="number of matching rules", ylabel="share of rows")
-    style.percent_ticks(ax.yaxis)
-    ax.set_ylim(0, 1.12 * ends.max())
-    ax.set_xlim(-0.6, max(counts.max(), 1) + 0.6)
-    style.ticks_at_integers(ax.xaxis)
-    ax.spines[["top", "right"]].set_visible(False)
-    style.legend_above(ax)
-    return ax
 
 
 # Points of a scorecard.

@@ -197,28 +197,6 @@ class Summary:
         return table_of_totals(rules, rules._form.totals(rows.matches)[:, 0], rows.y)
 
     @cached_property
-    def costs(self):
-        """Cost curves of rules and model; None without costs of two classes."""
-        rules, rows = self.rules, self.rows
-        if rules.costs is None or not rules.outcome.is_binary or rows.y is None:
-            return None
-        k = rules.outcome.positive_index
-        alarm, miss = rules.costs[1 - k][k], rules.costs[k][1 - k]
-        is_positive = rows.y == rules.outcome.positive_class
-        of_rules, of_model = (
-            None
-            if probabilities is None
-            else cost_curve(
-                probabilities[:, k], is_positive, rows.weight, (alarm, miss)
-            )
-            for probabilities in (
-                rules._form.predict_proba(rows.matches),
-                rows.probabilities,
-            )
-        )
-        return Costs(alarm, miss, alarm / (alarm + miss), of_rules, of_model)
-
-    @cached_property
     def disagreements(self):
         """Rows that differ most: by the model's probability, or by distance."""
         rows = self.rows
@@ -273,46 +251,6 @@ class Summary:
             | {name: write(values, mask) for name, values in measured.items()}
             for group, mask in self.groups.masks()
         ]
-
-
-@dataclass(frozen=True)
-class Costs:
-    """Costs of the two kinds of mistakes, and mean costs on the rows."""
-
-    alarm: float  # cost of a false positive
-    miss: float  # cost of a false negative
-    border: float  # probability from which on the positive class costs less
-    of_rules: "CostCurve"
-    of_model: "CostCurve | None"  # None without its probabilities
-
-
-@dataclass(frozen=True, eq=False)
-class CostCurve:
-    """Mean cost per row by probability threshold."""
-
-    borders: np.ndarray  # ascending; the last is above every probability
-    costs: np.ndarray
-
-    @property
-    def best(self):
-        """The lowest cost and its threshold."""
-        k = int(self.costs.argmin())
-        return float(self.costs[k]), float(self.borders[k])
-
-
-def cost_curve(probability, is_positive, weight, costs):
-    """The CostCurve of rows by their probability of the positive class.
-
-    `costs` are those of a false positive and of a false negative.
-    """
-    borders, place = np.unique(probability, return_inverse=True)
-    false_alarms = np.bincount(place, weight * ~is_positive, len(borders))
-    found = np.bincount(place, weight * is_positive, len(borders))
-    # The positive class is predicted from each border on; past the last one never.
-    alarms = np.append(np.cumsum(false_alarms[::-1])[::-1], 0.0)
-    missed = np.append(0.0, np.cumsum(found))
-    total = (costs[0] * alarms + costs[1] * missed) / weight.sum()
-    return CostCurve(np.append(borders, 1.0), total)
 
 
 @dataclass(frozen=True)

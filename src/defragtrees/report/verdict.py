@@ -190,7 +190,7 @@ def _extreme(summary):
     seen = highest.observed
     if seen is not None and seen.n_part is not None:
         text += f"; here {count(seen.n_part)} of {plural(seen.n_rows, 'row')}"
-    return f"{text}.{_otherwise(summary)}"
+    return f"{text}."
 
 
 def _part(summary, part):
@@ -220,18 +220,6 @@ def _where(rules, k):
 
 def _words(rules, conditions):
     return cut(" and ".join("".join(condition_parts(rules, c)) for c in conditions))
-
-
-def _otherwise(summary):
-    """What the rows of the default rule are like, if it is the highest or lowest."""
-    facts, number = summary.facts, summary.rules.n_rules
-    ends = [facts.highest] + ([] if summary.outcome.labels else [facts.lowest])
-    parts = [part for part in ends if part.number == number]
-    if not parts or facts.typical is None:
-        return ""
-    conditions, n_rows = facts.typical
-    some = f"{count(n_rows)} of the {plural(parts[0].n_rows, 'row')}"
-    return f" In {some} of rule {number} here, {_words(summary.rules, conditions)}."
 
 
 # Caveats: each returns a sentence, or nothing if it does not apply.

@@ -11,7 +11,7 @@ from benchmarks.paper.data import fit_forest, search_forest
 from defragtrees import metrics
 from defragtrees.ensembles.readers import read_forest
 from defragtrees.estimators import estimator_for
-from defragtrees.plots.forests import count_regions
+from defragtrees.plots.two_features import count_regions
 
 PROPOSED = "Proposed"  # with the schedule of the authors' code
 CONVERGED = "Proposed, until convergence"  # with that of the paper's pseudo code

@@ -12,8 +12,6 @@ from defragtrees.plots.style import MARKERS as MARKERS
 if TYPE_CHECKING:
     from defragtrees.plots.findings import history as history
     from defragtrees.plots.findings import segments as segments
-    from defragtrees.plots.forests import count_regions as count_regions
-    from defragtrees.plots.forests import forest_regions as forest_regions
     from defragtrees.plots.measures import calibration as calibration
     from defragtrees.plots.measures import comparison as comparison
     from defragtrees.plots.measures import convergence as convergence
@@ -25,16 +23,18 @@ if TYPE_CHECKING:
     from defragtrees.plots.rules import rule_table as rule_table
     from defragtrees.plots.rules import score_risk as score_risk
     from defragtrees.plots.rules import scorecard as scorecard
+    from defragtrees.plots.two_features import count_regions as count_regions
+    from defragtrees.plots.two_features import forest_regions as forest_regions
     from defragtrees.plots.two_features import regions as regions
 
 PICTURES = {
     "calibration": "defragtrees.plots.measures",
     "comparison": "defragtrees.plots.measures",
     "convergence": "defragtrees.plots.measures",
-    "count_regions": "defragtrees.plots.forests",
+    "count_regions": "defragtrees.plots.two_features",
     "coverage": "defragtrees.plots.rules",
     "feature_heat_map": "defragtrees.plots.rules",
-    "forest_regions": "defragtrees.plots.forests",
+    "forest_regions": "defragtrees.plots.two_features",
     "gains": "defragtrees.plots.measures",
     "history": "defragtrees.plots.findings",
     "regions": "defragtrees.plots.two_features",

@@ -35,6 +35,7 @@ LEFT, RIGHT = 250.0, 165.0  # widths of the texts beside a rule's row, in points
 SIZE = 9.0  # of their letters
 HEIGHT, ROOM = 0.17, 0.15  # of a line of text and between two rules, in inches
 APART = 10.0  # between text and scale, in points
+LEAST = 0.15  # height of the bar of one of several classes, in inches
 
 
 def then_text(rules: RuleModel, rule: Rule) -> str:
@@ -377,12 +378,7 @@ def _measured(rules, X, y):
     return matched, predicted, errors
 
 
-# Points of a scorecard.
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-LEAST = 0.15  # height of the bar of one of several classes, in inches
+# Points of a scorecard
 
 
 def scorecard(rules: RuleModel, ax: "Axes | None" = None) -> "Axes":

@@ -199,8 +199,10 @@ def wrap(text, points, size, most=None):
                 # A word that is broken in any case begins on this line.
                 lines[-1:] = _broken(joined, points, size)
     if most is not None and len(lines) > most:
-        lines = lines[:most]
-        lines[-1] = _with_ellipsis(lines[-1], points, size)
+        lines, last = lines[:most], lines[most - 1]
+        while last and width(f"{last}…", size) > points:
+            last = last[:-1]
+        lines[-1] = f"{last.rstrip(' …')}…"
     return [plain(line) for line in lines]
 
 
@@ -227,12 +229,6 @@ def _broken(word, points, size):
         pieces.append(word[:at].rstrip())
         word = word[at:]
     return [*pieces, word]
-
-
-def _with_ellipsis(text, points, size):
-    while text and width(f"{text}…", size) > points:
-        text = text[:-1]
-    return f"{text.rstrip(' …')}…"
 
 
 def distinct(texts, points, size):

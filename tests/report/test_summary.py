@@ -77,12 +77,6 @@ def test_disagreements_are_the_rows_that_differ():
     ]
 
 
-def test_pairs_of_classes_are_counted():
-    summary = summarize(*weather())
-    pairs = summary.class_pairs(summary.rows.predicted, summary.rows.model_predictions)
-    assert pairs == (["in", "out"], [[1, 1], [2, 2]])
-
-
 def test_an_averaged_rule_has_all_rows_that_it_matches():
     simple, X, y = numbers("average")
     found = summarize(simple, X, y)

@@ -118,10 +118,8 @@ def figure(rows, values, mask=None):
     """The Figure of a share (of flags) or a mean (of numbers); None without rows."""
     mask = np.ones(len(rows), dtype=bool) if mask is None else mask
     values = np.asarray(values)
-    if values.dtype == bool:
-        found, n_part = rows.rate(values, mask), int(values[mask].sum())
-    else:
-        found, n_part = rows.mean_interval(values, mask), None
+    found = rows.interval(values, mask)
+    n_part = int(values[mask].sum()) if values.dtype == bool else None
     return None if math.isnan(found[0]) else Figure(*found, int(mask.sum()), n_part)
 
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 from functools import partial
 
 import numpy as np
+from sklearn.metrics import confusion_matrix
 
 from defragtrees._utils import formatting as render
 from defragtrees._utils.formatting import count, plural
@@ -181,10 +182,13 @@ def _value(key, prefix, scores, outcome):
 def _confusion(summary):
     """Rows by true and predicted class; the number of classes if they are too many."""
     rows = summary.rows
-    labels, counts = summary.class_pairs(rows.y, rows.predicted)
+    outcome = summary.outcome
+    codes = [outcome.encode_any(labels) for labels in (rows.y, rows.predicted)]
+    labels = [k for k in range(outcome.n_classes) if k in np.unique(codes)]
     if len(labels) > MOST_PAIRED:
         return len(labels)
-    names = [name(summary.outcome.view.prediction(label)) for label in labels]
+    names = [name(outcome.view.prediction(outcome.labels[k])) for k in labels]
+    counts = confusion_matrix(*codes, labels=labels)
     return Table(
         ["True class", *(Html(f"rules: {label}") for label in names)],
         [

@@ -132,7 +132,6 @@ def test_pictures_have_labels(labelled):
     rules = model.rules_
     for ax in (
         plots.rule_table(rules),
-        plots.feature_heat_map(rules, frame),
         plots.regions(rules, frame, y),
     ):
         text = texts_of(ax)

@@ -24,7 +24,6 @@ PICTURES = {
     "rule_table": lambda rules, X, y, ax: plots.rule_table(rules, ax=ax),
     "regions": lambda rules, X, y, ax: plots.regions(rules, X, y, ax=ax),
     "coverage": lambda rules, X, y, ax: plots.coverage(rules, X, y, ax=ax),
-    "feature_heat_map": lambda rules, X, y, ax: plots.feature_heat_map(rules, X, ax=ax),
 }
 PATH = RulePath((PathPoint(make_numbers(), 0.5, 0.1, 0.9, 1.0, 1.2),), 0, 0.4)
 COMPARISON = Comparison(
@@ -146,10 +145,7 @@ def test_names_are_the_promised_ones_and_documented():
         "calibration",
         "comparison",
         "convergence",
-        "count_regions",
         "coverage",
-        "feature_heat_map",
-        "forest_regions",
         "gains",
         "history",
         "regions",

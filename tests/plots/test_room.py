@@ -120,7 +120,6 @@ PICTURES = {
     "risks": lambda rules, X, y: plots.risks(rules),
     "calibration": plots.calibration,
     "coverage": plots.coverage,
-    "feature_heat_map": lambda rules, X, y: plots.feature_heat_map(rules, X),
     "regions": plots.regions,
     "regions of categories": lambda rules, X, y: plots.regions(
         rules, X, y, features=FEATURES

@@ -19,22 +19,16 @@ if TYPE_CHECKING:
     from defragtrees.plots.measures import risks as risks
     from defragtrees.plots.measures import trade_off as trade_off
     from defragtrees.plots.rules import coverage as coverage
-    from defragtrees.plots.rules import feature_heat_map as feature_heat_map
     from defragtrees.plots.rules import rule_table as rule_table
     from defragtrees.plots.rules import score_risk as score_risk
     from defragtrees.plots.rules import scorecard as scorecard
-    from defragtrees.plots.two_features import count_regions as count_regions
-    from defragtrees.plots.two_features import forest_regions as forest_regions
     from defragtrees.plots.two_features import regions as regions
 
 PICTURES = {
     "calibration": "defragtrees.plots.measures",
     "comparison": "defragtrees.plots.measures",
     "convergence": "defragtrees.plots.measures",
-    "count_regions": "defragtrees.plots.two_features",
     "coverage": "defragtrees.plots.rules",
-    "feature_heat_map": "defragtrees.plots.rules",
-    "forest_regions": "defragtrees.plots.two_features",
     "gains": "defragtrees.plots.measures",
     "history": "defragtrees.plots.findings",
     "regions": "defragtrees.plots.two_features",

@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_consistent_length
 
-from defragtrees.ensembles.forest import Forest
 from defragtrees.plots import style
 from defragtrees.tables import check_finite
 
@@ -109,15 +108,15 @@ def _draw_mark(ax, mark, palette):
     return ax.errorbar(mark.x, mark.y, spread, fmt=f"{mark.marker}{mark.line}", **look)
 
 
-def encoded(model, X, y=None):
-    """Check and encode X for a RuleModel or Forest; None without X."""
+def encoded(rules, X, y=None):
+    """Check and encode X for a RuleModel; None without X."""
     if X is None:
         if y is not None:
             raise ValueError("y needs the rows that it belongs to; pass X too.")
         return None
     check_consistent_length(X, y)
-    matrix = model.encode(X) if isinstance(model, Forest) else model._encode(X)
-    check_finite(matrix, model.feature_names)
+    matrix = rules._encode(X)
+    check_finite(matrix, rules.feature_names)
     if not len(matrix):
         raise ValueError("At least one row is needed; X has none.")
     return matrix

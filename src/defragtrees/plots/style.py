@@ -7,7 +7,6 @@ import numpy as np
 from defragtrees._utils import formatting as render
 from defragtrees._utils.optional import require
 from defragtrees._utils.values import round_significant
-from defragtrees.rules.model import RuleModel
 
 # Okabe and Ito's colours, which colour-blind readers can tell apart; markers and
 # hatches differ too.
@@ -127,7 +126,7 @@ def class_numbers(rules):
     {'no': 0, 'yes': 1}
     """
     labels = [*(rules.outcome.labels or ())]
-    if len(labels) > len(COLOURS) and isinstance(rules, RuleModel):
+    if len(labels) > len(COLOURS):
         predicted = {rule.prediction for rule in rules}
         labels.sort(key=lambda label: label not in predicted)
     return {label: min(i, len(COLOURS) - 1) for i, label in enumerate(labels)}

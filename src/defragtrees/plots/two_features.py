@@ -1,27 +1,24 @@
-"""Regions of rules or a model over two features, all other features held fixed.
+"""Regions of rules over two features, all other features held fixed.
 
 The thresholds cut the plane into cells. Within a cell the prediction is constant, so
 the drawing is exact, not sampled. A cell is `lower < x <= upper`, and its upper end
 stands for it.
 """
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from defragtrees._utils import formatting as render
 from defragtrees._utils.formatting import listed
 from defragtrees._utils.types import Column, Rows
 from defragtrees._utils.values import round_significant
-from defragtrees.ensembles.readers import read_forest
 from defragtrees.plots import style
 from defragtrees.plots.picture import encoded, some_rows, spread
-from defragtrees.rules.labels import PLAIN, Scale
+from defragtrees.rules.labels import Scale
 from defragtrees.rules.model import RuleModel
-from defragtrees.tables import column_names, feature_index
+from defragtrees.tables import feature_index
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -34,7 +31,6 @@ FILL, LINES = 0.3, 0.55  # strength of a class's colour in areas and in hatches
 # corner: as far as it is wide and high.
 MIDDLE = np.array([(0, 0), (0, 2), (0, -2), (2, 0), (-2, 0), (0, 4), (0, -4)])
 CORNER = np.array([(1 + 2 * i, -1) for i in range(8)] + [(1, -4), (4, -4)])
-MOST_CELLS = 20_000_000  # maximum size of the grid of thresholds; bounds the memory
 MOST_HATCHED = 20_000  # maximum number of hatched rectangles; more are too slow
 
 
@@ -94,37 +90,36 @@ def regions(
     features = two_features(features, rules.feature_names, n_uses)
     used = np.flatnonzero(n_uses).tolist()
     fixed = fixed_values(rules, at, matrix, features, used)
-    thresholds = {j: thresholds_of(rules, j) for j in features}
-    plane = make_plane(rules, thresholds, features, matrix, limits, fixed)
+    columns = [None if matrix is None else matrix[:, j] for j in features]
+    sides = zip(features, columns, limits or (None, None), strict=True)
+    across_side, up_side = (_make_side(rules, *side) for side in sides)
+    plane = Plane(across_side, up_side, fixed)
     cells = plane.matrix()
     predictions = rules._form.predict(rules._covers(cells)).reshape(plane.shape)
-    title = fixed_text(rules, fixed, [j for j in used if j not in features])
-    names = rules._vocabulary.axis_names
-    ax = _draw_plane(ax, rules, plane, predictions, names, title, matrix, y, max_rows)
-    _draw_boxes(ax, plane, rules, cells)
-    return ax
-
-
-def _draw_plane(ax, model, plane, predictions, names, title, matrix, y, max_rows):
-    """Draw predictions as colours, encoded rows as points, and a small title."""
     ax = style.axes_or_new(ax)
-    colours = make_colours(model, predictions[plane.shown], y)
+    colours = make_colours(rules, predictions[plane.shown], y)
     colours.mesh(ax, plane, predictions)
     if matrix is not None:
         rows = some_rows(len(matrix), max_rows)
         across = plane.x.place(matrix[:, plane.x.feature], GOLDEN)[rows]
         up = plane.y.place(matrix[:, plane.y.feature], PLASTIC)[rows]
-        look = {"s": 14, "linewidths": 0.4, "edgecolors": "white", "zorder": 2}
+        look: dict[str, Any] = {
+            "s": 14,
+            "linewidths": 0.4,
+            "edgecolors": "white",
+            "zorder": 2,
+        }
         if y is None:
             ax.scatter(across, up, c=style.GREY, **look)
         else:
             colours.points(ax, across, up, np.asarray(y)[rows], **look)
-    plane.decorate(ax, names)
+    plane.decorate(ax, rules._vocabulary.axis_names)
     colours.explain(ax)
-    if title:
+    if title := fixed_text(rules, fixed, [j for j in used if j not in features]):
         lines = style.wrap(title, 0.95 * style.size_in_points(ax)[0], 8, most=4)
         # On the left, as a legend may take room on the right.
         ax.set_title("\n".join(lines), fontsize=8, loc="left")
+    _draw_boxes(ax, plane, rules, cells)
     return ax
 
 
@@ -150,231 +145,6 @@ def _draw_boxes(ax, plane, rules, cells):
     look["bbox"] = {"boxstyle": "round,pad=0.2", "fc": "white", "ec": "none"}
     around = MIDDLE if rules._form.is_exclusive else CORNER
     style.number_points(ax, dots, around=around, **look)
-
-
-def forest_regions(
-    model: Any,
-    X: Rows | None = None,
-    y: Column | None = None,
-    features: Sequence[str | int] | None = None,
-    ax: "Axes | None" = None,
-    *,
-    at: Any = None,
-    limits: Any = None,
-    max_rows: int = 2000,
-) -> "Axes":
-    """Plot the predictions of a model over two features, and its regions.
-
-    The title shows the number of regions; see `count_regions`. Other features are held
-    fixed, as in `regions`.
-
-    Parameters
-    ----------
-    model : fitted model, path or Forest
-    X : array-like or data frame of shape (n_samples, n_features), optional
-        Rows to draw as points. They determine the range shown, and the medians or most
-        frequent categories at which other features are held.
-    y : array-like of shape (n_samples,), optional
-        Labels or numbers for the points.
-    features : pair of str or int, optional
-        Names or numbers; by default the two with the most splits. A split counts a
-        quarter of its parent, so a level of a tree counts half of the one above.
-    ax : matplotlib Axes, optional
-    at : mapping from name or number to value, optional
-        Values at which to hold other features.
-    limits : pair of pairs of float, optional
-        Range of the two features to show, instead of the range of X.
-    max_rows : int or None, default=2000
-        Maximum number of points.
-
-    Returns
-    -------
-    matplotlib Axes
-
-    Examples
-    --------
-    >>> from sklearn.tree import DecisionTreeClassifier
-    >>> tree = DecisionTreeClassifier(max_depth=2, random_state=0)
-    >>> tree = tree.fit([[0, 0], [0, 1], [1, 0], [1, 1]], ["no", "yes", "yes", "no"])
-    >>> ax = forest_regions(tree)
-    >>> ax.get_xlabel(), ax.get_ylabel()
-    ('x1', 'x2')
-    """
-    forest = read_forest(model)
-    matrix = encoded(forest, X, y)
-    used = _used(forest)
-    features = two_features(features, forest.feature_names, _importance(forest))
-    fixed = fixed_values(forest, at, matrix, features, used)
-    plane = make_plane(forest, forest.splits(), features, matrix, limits, fixed)
-    pair = plane.y.feature, plane.x.feature
-    borders = _borders(forest, pair, [plane.y.values, plane.x.values], fixed)
-    raw = forest.predict_raw_encoded(plane.matrix())
-    predictions = forest.predict_from_raw(raw).reshape(plane.shape)
-    n_regions = render.plural(_count(forest, features, fixed), "region")
-    at_others = fixed_text(forest, fixed, [j for j in used if j not in features])
-    ax = _draw_plane(
-        ax, forest, plane, predictions, column_names(X) or forest.feature_names,
-        f"{n_regions} {at_others}".strip(), matrix, y, max_rows,
-    )  # fmt: skip
-    _draw_borders(ax, plane, *borders)
-    return ax
-
-
-def count_regions(
-    model: Any, features: Sequence[str | int] | None = None, *, at: Any = None
-) -> int:
-    """Count the regions of a model: sets of rows with the same leaf in every tree.
-
-    A region is a non-empty intersection of leaves, one per tree. They are counted
-    exactly, on the grid of all thresholds. Without categories each region is a box.
-    Missing values and unknown categories are left out.
-
-    Parameters
-    ----------
-    model : fitted model, path or Forest
-    features : sequence of str or int, optional
-        Features to count over, with the others held fixed; by default all that have
-        splits. The grid grows with the product of the numbers of thresholds, so more
-        than two or three features are rarely possible.
-    at : mapping from name or number to value, optional
-        Values at which to hold the other features that have splits.
-
-    Returns
-    -------
-    int
-
-    Examples
-    --------
-    >>> from defragtrees import Forest, Tree
-    >>> def stump(feature, threshold):
-    ...     return Tree([feature, -1, -1], [threshold, 0, 0], [1, -1, -1],
-    ...                 [2, -1, -1], [True, True, True], [0.0, 1.0, 2.0])
-    >>> forest = Forest((stump(0, 1.0), stump(0, 2.0), stump(1, 1.0)), ("a", "b"),
-    ...                 "regression")
-    >>> count_regions(forest)
-    6
-    """
-    forest = read_forest(model)
-    used = _used(forest)
-    if features is None:
-        given = [feature_index(which, forest.feature_names) for which in at or {}]
-        features = tuple(j for j in used if j not in given)
-    else:
-        names = forest.feature_names
-        features = tuple(dict.fromkeys(feature_index(f, names) for f in features))
-    return _count(forest, features, fixed_values(forest, at, None, features, used))
-
-
-def _used(forest):
-    return sorted({int(j) for tree in forest.trees for j in tree.feature if j >= 0})
-
-
-def _importance(forest):
-    """Number of splits of each feature; a split counts a quarter of its parent."""
-    importance = np.zeros(forest.n_features)
-    for tree in forest.trees:
-        nodes, weight = np.zeros(1, int), 1.0
-        while nodes.size:
-            nodes = nodes[tree.feature[nodes] >= 0]
-            np.add.at(importance, tree.feature[nodes], weight)
-            nodes = np.unique(np.concatenate([tree.left[nodes], tree.right[nodes]]))
-            weight /= 4
-    return importance
-
-
-def _count(forest, features, fixed):
-    if not forest.trees:
-        return 1
-    splits = forest.splits()
-    # For each feature one value per cell of the grid.
-    values = [
-        np.append(splits[j], np.inf)
-        if forest.categories[j] is None
-        else np.arange(max(1, len(forest.categories[j])), dtype=np.float64)
-        for j in features
-    ]
-    n_cells = math.prod(len(one) for one in values)
-    if n_cells > MOST_CELLS:
-        raise ValueError(
-            f"The thresholds must form at most {MOST_CELLS:,} cells to count regions; "
-            f"these form {n_cells:,}. Pass fewer features, and `at` for the others."
-        )
-    # The first cell of a region, in the order of the grid, has no preceding neighbour
-    # in the same region. Only the leaves of these few cells are compared.
-    is_first = np.ones([len(one) for one in values], bool)
-    for axis, differs in enumerate(_borders(forest, features, values, fixed)):
-        after = np.swapaxes(is_first, 0, axis)[1:]
-        after &= np.swapaxes(differs, 0, axis)
-    region = np.zeros(int(is_first.sum()), np.int64)
-    for tree in forest.trees:
-        leaves = _leaves(tree, features, values, fixed, forest.categories)
-        pairs = region * tree.n_nodes + leaves[is_first]
-        region = np.unique(pairs, return_inverse=True)[1]
-    return int(region.max()) + 1
-
-
-def _borders(forest, features, values, fixed):
-    """For each feature, the neighbouring cells between which a leaf of a tree ends."""
-    shape = [len(one) for one in values]
-    borders = []
-    for axis in range(len(shape)):
-        borders.append(np.zeros([n - (a == axis) for a, n in enumerate(shape)], bool))
-    for tree in forest.trees:
-        leaves = _leaves(tree, features, values, fixed, forest.categories)
-        for axis, differs in enumerate(borders):
-            differs |= np.diff(leaves, axis=axis) != 0
-    return borders
-
-
-def _leaves(tree, features, values, fixed, categories):
-    """Leaf of every cell; blocks of cells descend the tree together."""
-    leaves = np.empty([len(one) for one in values], np.int32)
-    waiting = [(0, tuple(np.arange(len(one)) for one in values))]
-    while waiting:
-        node, cells = waiting.pop()
-        j = tree.feature[node]
-        if j < 0:
-            leaves[np.ix_(*cells)] = node
-        elif j not in features:
-            goes_left = _goes_left(tree, node, fixed[j : j + 1], categories[j])[0]
-            child = (tree.left if goes_left else tree.right)[node]
-            waiting.append((child, cells))
-        else:
-            axis = features.index(j)
-            goes_left = _goes_left(tree, node, values[axis][cells[axis]], categories[j])
-            for child, here in ((tree.left, goes_left), (tree.right, ~goes_left)):
-                if here.any():
-                    block = (*cells[:axis], cells[axis][here], *cells[axis + 1 :])
-                    waiting.append((child[node], block))
-    return leaves
-
-
-def _goes_left(tree, node, x, known):
-    missing = np.isnan(x)
-    if known is None:
-        left = x <= tree.threshold[node]
-    else:
-        codes = np.where(missing, 0, x).astype(int)
-        left = tree.categories[node][codes]
-    return np.where(missing, tree.missing_left[node], left)
-
-
-def _draw_borders(ax, plane, up, across):
-    """Draw thin lines where a leaf of some tree ends."""
-    lines = []
-    for i, row in enumerate(up & plane.shown[1:] & plane.shown[:-1]):
-        height = plane.y.edges[i + 1]
-        ends = [plane.x.edges[list(run)] for run in runs(row)]
-        lines += [[(left, height), (right, height)] for left, right in ends]
-    for i, row in enumerate((across & plane.shown[:, 1:] & plane.shown[:, :-1]).T):
-        place = plane.x.edges[i + 1]
-        ends = [plane.y.edges[list(run)] for run in runs(row)]
-        lines += [[(place, low), (place, high)] for low, high in ends]
-    thin = 0.4 if len(lines) < 2_000 else 0.15
-    collection = style.part("collections").LineCollection(
-        lines, colors=style.GREY, linewidths=thin, zorder=1
-    )
-    ax.add_collection(collection, autolim=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -469,21 +239,11 @@ class Plane:
         y.decorate(ax.yaxis, names[y.feature])
 
 
-def make_plane(model, thresholds, features, matrix, limits, fixed):
-    """Make the plane of two features of a RuleModel or Forest.
-
-    `thresholds` are by feature. Without limits it spans the encoded rows, if any.
-    """
-    sides = []
-    for i, j in enumerate(features):
-        column = None if matrix is None else matrix[:, j]
-        shown = None if limits is None else limits[i]
-        sides.append(_make_side(model, j, thresholds[j], column, shown))
-    return Plane(*sides, fixed)
-
-
-def _make_side(model, feature, thresholds, column, limits):
-    known = model.categories[feature]
+def _make_side(rules, feature, column, limits):
+    """One side of the plane; without limits it spans the encoded column, if any."""
+    conditions = [c for rule in rules.rules for c in rule.conditions]
+    conditions = [c for c in conditions if c.feature == feature]
+    known = rules.categories[feature]
     if known is not None:
         names = [str(label) for label in known]
         if column is not None and (column == len(known)).any():
@@ -493,6 +253,8 @@ def _make_side(model, feature, thresholds, column, limits):
         labels = dict(zip(values.tolist(), names, strict=True))
         widths = 1.0, 0.2
     else:
+        thresholds = np.unique([end for c in conditions for end in c.edges])
+        thresholds = thresholds[np.isfinite(thresholds)]
         low, high = limits or _range(column, thresholds)
         inside = thresholds[(thresholds > low) & (thresholds < high)]
         edges, labels = np.array([low, *inside, high]), {}
@@ -505,23 +267,12 @@ def _make_side(model, feature, thresholds, column, limits):
         edges = np.array([right - widths[0], right, *edges])
         values = np.array([np.nan, np.nan, *values])
         shown = np.array([True, False, *shown])
-    conditions = [c for rule in getattr(model, "rules", ()) for c in rule.conditions]
-    is_integer = any(c.is_integer for c in conditions if c.feature == feature)
+    is_integer = any(c.is_integer for c in conditions)
     if is_integer:
         # A whole number stands for a cell that contains one.
         values = np.where(np.floor(values) > edges[:-1], np.floor(values), values)
-    words = getattr(model, "_vocabulary", None)
-    scale = PLAIN if words is None else words.scales[feature]
-    kind = known is not None, scale, is_integer
+    kind = known is not None, rules._vocabulary.scales[feature], is_integer
     return PlaneSide(feature, edges, values, shown, labels, *kind)
-
-
-def thresholds_of(rules, feature):
-    """Sorted thresholds of a feature in the rules."""
-    conditions = [c for rule in rules.rules for c in rule.conditions]
-    on_feature = [c for c in conditions if c.feature == feature]
-    ends = np.unique([end for c in on_feature for end in c.edges])
-    return ends[np.isfinite(ends)]
 
 
 def _range(column, thresholds):
@@ -549,12 +300,12 @@ def two_features(features, names, n_uses):
     return numbers
 
 
-def fixed_values(model, at, matrix, free, used):
+def fixed_values(rules, at, matrix, free, used):
     """Values at which features are held: from `at`, or typical of the encoded rows.
 
     Only features that are used and not free (not on the plane) need one.
     """
-    names = model.feature_names
+    names = rules.feature_names
     given = {feature_index(w, names): value for w, value in (at or {}).items()}
     if set(given) & set(free):
         shown = listed([names[j] for j in free])
@@ -567,10 +318,16 @@ def fixed_values(model, at, matrix, free, used):
         )
     fixed = np.zeros(len(names))
     for j in needed:
-        # The lower median, which is a value that occurs.
-        fixed[j] = typical_value(matrix[:, j], model.categories[j], "lower")
+        column = matrix[:, j][~np.isnan(matrix[:, j])]
+        if not len(column):
+            fixed[j] = np.nan
+        elif rules.categories[j] is None:
+            # The lower median, which is a value that occurs.
+            fixed[j] = np.quantile(column, 0.5, method="lower")
+        else:
+            fixed[j] = np.bincount(column.astype(int)).argmax()
     for j, value in given.items():
-        known = model.categories[j]
+        known = rules.categories[j]
         if value is None or value != value:
             fixed[j] = np.nan
         elif known is None:
@@ -580,32 +337,20 @@ def fixed_values(model, at, matrix, free, used):
     return fixed
 
 
-def typical_value(column, known, method="linear"):
-    """Median of an encoded column, or its most frequent category; NaN if empty."""
-    column = column[~np.isnan(column)]
-    if not len(column):
-        return np.nan
-    if known is None:
-        return np.quantile(column, 0.5, method=method)
-    return np.bincount(column.astype(int)).argmax()
-
-
-def fixed_text(model, fixed, features):
+def fixed_text(rules, fixed, features):
     """The fixed values as text."""
-    parts, words = [], getattr(model, "_vocabulary", None)
-    names = model.feature_names if words is None else words.names
+    parts, vocabulary = [], rules._vocabulary
     for j in features:
-        known = model.categories[j]
+        known, scale = rules.categories[j], vocabulary.scales[j]
         if np.isnan(fixed[j]):
             value = "missing"
         elif known is None:
-            scale = PLAIN if words is None else words.scales[j]
             is_plain = scale.kind is None
             value = style.tick_text(round_significant(fixed[j], 4))
             value = f"{value if is_plain else scale.number(fixed[j])}{scale.ending}"
         else:
             value = str([*known, "any other"][int(fixed[j])])
-        parts.append(f"{names[j]} = {value}")
+        parts.append(f"{vocabulary.names[j]} = {value}")
     return f"at {', '.join(parts)}" if parts else ""
 
 
@@ -640,19 +385,19 @@ def runs(row):
     return [(start, stop) for start, stop in jumps.reshape(-1, 2).tolist()]
 
 
-def make_colours(model, predictions, y=None):
-    """Colours for the predictions of a RuleModel or Forest, and for rows with y."""
+def make_colours(rules, predictions, y=None):
+    """Colours for the predictions of rules, and for rows with y."""
     given = [np.asarray(one).ravel() for one in (predictions, y) if one is not None]
-    if model.outcome.labels is not None:
-        numbers = style.class_numbers(model)
+    if rules.outcome.labels is not None:
+        numbers = style.class_numbers(rules)
         drawn = {label for one in given for label in np.unique(one).tolist()}
-        # Labels that are not classes of the model come last.
+        # Labels that are not classes of the rules come last.
         more = sorted(drawn - set(np.asarray([*numbers]).tolist()), key=str)
-        labels = [*model.outcome.labels, *more]
+        labels = [*rules.outcome.labels, *more]
         last = len(style.COLOURS) - 1
         numbers |= {label: min(labels.index(label), last) for label in more}
         colours = [style.COLOURS[numbers[label]] for label in labels]
-        return ClassColours(labels, colours, model.outcome.view.prediction)
+        return ClassColours(labels, colours, rules.outcome.view.prediction)
     # Of what is predicted or, where that is constant, of y.
     ranges = [_usual_range(one) for one in given]
     varied = [ends for ends in ranges if ends[0] < ends[1]]

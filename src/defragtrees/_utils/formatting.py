@@ -9,7 +9,18 @@ import textwrap
 from html import escape
 from typing import Any, ClassVar
 
-from defragtrees._utils.values import round_significant
+
+def round_significant(value, n_digits=12):
+    """A number rounded to so many significant digits.
+
+    The last digits of a sum depend on where shards were cut; 12 do not.
+
+    Examples
+    --------
+    >>> round_significant(0.1 + 0.2)
+    0.3
+    """
+    return float(f"{value:.{n_digits}g}")
 
 
 class Lines(str):

@@ -5,6 +5,8 @@ import math
 
 import numpy as np
 
+from defragtrees._utils.formatting import round_significant
+
 LONGEST = 60  # letters of a value in a message
 
 
@@ -72,19 +74,6 @@ def shown(value):
     except ValueError:  # Python writes no whole numbers of thousands of digits
         text = "a number too long to write"
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."
-
-
-def round_significant(value, n_digits=12):
-    """A number rounded to so many significant digits.
-
-    The last digits of a sum depend on where shards were cut; 12 do not.
-
-    Examples
-    --------
-    >>> round_significant(0.1 + 0.2)
-    0.3
-    """
-    return float(f"{value:.{n_digits}g}")
 
 
 def all_rounded(values, n_digits=12):

@@ -168,7 +168,7 @@ class Forest(ByValue):
     other_names: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        n_outputs = self.trees[0].n_outputs if self.trees else np.size(self.base)
+        n_outputs = self.trees[0].value.shape[1] if self.trees else np.size(self.base)
         weights = np.ones(len(self.trees)) if self.weights is None else self.weights
         categories = self.categories or (None,) * len(self.feature_names)
         base = np.broadcast_to(np.asarray(self.base, np.float64), (n_outputs,))
@@ -205,7 +205,7 @@ class Forest(ByValue):
         if len(set(self.feature_names)) != self.n_features:
             raise ValueError("Feature names must differ from each other.")
         for tree in self.trees:
-            if tree.n_outputs != len(self.base):
+            if tree.value.shape[1] != len(self.base):
                 raise ValueError("All trees must have the same number of outputs.")
             if tree.feature.max() >= self.n_features:
                 raise ValueError(
@@ -435,15 +435,19 @@ def exact_threshold(
         below = np.nextafter(t, -np.inf) if strict else t
     if np.dtype(dtype) == np.float64:
         return below
+    small: Any = np.dtype(dtype).type
     with np.errstate(over="ignore"):
         # The largest value of the small type that goes left ...
         low = below.astype(dtype)
-        low = np.where(low.astype(np.float64) > below, _step(low, -np.inf, dtype), low)
-        low = low.astype(dtype)
-        high = _step(low, np.inf, dtype)
+        before = np.nextafter(low, small(-np.inf))
+        low = np.where(low.astype(np.float64) > below, before, low).astype(dtype)
+        high = np.nextafter(low, small(np.inf)).astype(dtype)
     # ... and the last float64 that rounds to it: the midpoint to the next one belongs
-    # to the one of the two whose last mantissa bit is zero (ties to even).
-    middle = (_as_finite(low) + _as_finite(high)) / 2
+    # to the one of the two whose last mantissa bit is zero (ties to even). Numbers
+    # round to infinity from halfway above the largest one.
+    top = 2.0 ** np.finfo(low.dtype).maxexp
+    ends = [np.clip(end.astype(np.float64), -top, top) for end in (low, high)]
+    middle = (ends[0] + ends[1]) / 2
     bits: Values = low.view(np.uint32 if np.dtype(dtype).itemsize == 4 else np.uint16)
     exact = np.where(bits & 1 == 0, middle, np.nextafter(middle, -np.inf))
     return np.where(np.isnan(low) | np.isposinf(low), below, exact)
@@ -574,16 +578,6 @@ def _depth(inner, left, right):
     if n_visited < is_reached.sum():
         raise ValueError("The nodes of a tree must not form a cycle.")
     return depth
-
-
-def _as_finite(values):
-    # Numbers round to infinity from halfway above the largest one.
-    top = 2.0 ** np.finfo(values.dtype).maxexp
-    return np.clip(values.astype(np.float64), -top, top)
-
-
-def _step(values, towards, dtype):
-    return np.nextafter(values, np.dtype(dtype).type(towards)).astype(dtype)
 
 
 def _is_usable(values):

@@ -288,6 +288,7 @@ class _Defrag(Simplifier):
                 "points_follow_rates needs regression or two classes; the model has "
                 f"{forest.outcome.n_classes} classes. Leave it out."
             )
+        self._decision(forest.classes)  # checks its settings
         if self.prefer is None:
             return limits, ()
         return limits, read_preferred(self.prefer, forest, limits.features)
@@ -605,11 +606,6 @@ class DefragClassifier(RuleClassifier, _Defrag):
             form="points",
         ),
     )
-
-    def _check_forest(self, forest):
-        checked = super()._check_forest(forest)
-        self._decision(forest.classes)
-        return checked
 
     def _decision(self, labels, store=None):
         """How a class is decided; without a store, only checks the settings."""

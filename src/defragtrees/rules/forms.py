@@ -8,7 +8,7 @@ No other code asks which form a rule model has.
 import dataclasses
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
@@ -19,14 +19,14 @@ from defragtrees._utils.values import is_finite
 from defragtrees.outcomes.base import Outcome
 from defragtrees.outcomes.intervals import RateBands, Residuals, band_edges
 from defragtrees.outcomes.points import PRIOR_ROWS_OF_NUMBERS, FittedPoints
-from defragtrees.rules.conditions import UNMEASURED, Condition, Rule
+from defragtrees.rules.conditions import UNMEASURED, Condition, Rule, RuleSequence
 from defragtrees.rules.profile import Evidence
 
 __all__ = ["FORMS", "Form"]
 
 
 @dataclass(frozen=True, eq=False)
-class Form(ABC):
+class Form(RuleSequence, ABC):
     """Rules and how they predict together: a rule model without names and history.
 
     Rule models that are searched for and counted are of this class. They are not
@@ -53,19 +53,6 @@ class Form(ABC):
     is_sum: ClassVar[bool] = False  # points of all rules that match add up
     has_weights: ClassVar[bool] = False  # that were fitted, and decide a mean
     default_matches_all: ClassVar[bool] = False  # also rows that other rules match
-
-    def __iter__(self) -> Iterator[Rule]:
-        return iter((*self.rules, self.default))
-
-    @property
-    def n_rules(self) -> int:
-        """Number of rules, the default included."""
-        return len(self.rules) + 1
-
-    @property
-    def n_conditions(self) -> int:
-        """Number of conditions of all rules together."""
-        return sum(rule.n_conditions for rule in self.rules)
 
     # Predicting
 
@@ -235,7 +222,21 @@ class Form(ABC):
         return 0
 
     def check(self) -> None:
-        """Raise ValueError for rules or settings that contradict the form."""
+        """Raise ValueError for settings or intervals that contradict the form."""
+        outcome, residuals = self.outcome, self.residuals
+        for name, value, is_kept in (
+            ("residuals", residuals, outcome.keeps_residuals),
+            ("rate_bands", self.rate_bands, outcome.has_probabilities),
+        ):
+            if value is not None and not is_kept:
+                raise ValueError(f"Rules for a {outcome.task} have no {name}.")
+        if residuals is not None and residuals.edges is None:
+            if not self.is_exclusive or len(residuals.bands) != self.n_rules:
+                raise ValueError(
+                    "residuals without edges must have a band per rule, and one rule "
+                    f"must predict each row; got {len(residuals.bands)} for "
+                    f"{self.n_rules} rules."
+                )
         if self.has_costs:
             self.check_decision()
 

@@ -109,17 +109,6 @@ def _tree(fitted, value, features=None):
     )
 
 
-def _outputs(fitted, n_classes=None):
-    """The output of each node; a class unknown to the tree has probability 0."""
-    value = fitted.tree_.value[:, 0, :]
-    if n_classes is None or n_classes == value.shape[1]:
-        return value
-    # Bagging counts the classes from 0, so that a label is also its position.
-    shares = np.zeros((len(value), n_classes))
-    shares[:, fitted.classes_.astype(int)] = value
-    return shares
-
-
 def _read_averaged(model, facts):
     """Single trees, forests and bagging: the mean; AdaBoost's regressor: the median."""
     members, columns = [model], [None]
@@ -127,15 +116,20 @@ def _read_averaged(model, facts):
         _check_members(model)
         members = model.estimators_
         columns = getattr(model, "estimators_features_", [None] * len(members))
-    n_classes = len(facts["classes"]) if "classes" in facts else None
-    trees = tuple(
-        _tree(fitted, _outputs(fitted, n_classes), features)
-        for fitted, features in zip(members, columns, strict=True)
-    )
+    trees, n_classes = [], len(facts.get("classes", ()))
+    for fitted, features in zip(members, columns, strict=True):
+        value = fitted.tree_.value[:, 0, :]
+        if n_classes and n_classes != value.shape[1]:
+            # A class unknown to the tree has probability 0. Bagging counts the classes
+            # from 0, so that a label is also its position.
+            shares = np.zeros((len(value), n_classes))
+            shares[:, fitted.classes_.astype(int)] = value
+            value = shares
+        trees.append(_tree(fitted, value, features))
     if not isinstance(model, AdaBoostRegressor):
-        return Forest(trees, combine="mean", **facts)
+        return Forest(tuple(trees), combine="mean", **facts)
     weights = model.estimator_weights_[: len(trees)].copy()
-    return Forest(trees, combine="median", weights=weights, **facts)
+    return Forest(tuple(trees), combine="median", weights=weights, **facts)
 
 
 def _check_members(model):

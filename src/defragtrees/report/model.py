@@ -6,10 +6,11 @@ import platform
 import re
 import sys
 from dataclasses import dataclass
-from importlib import metadata
 from typing import Any
 
 import numpy as np
+import scipy
+import sklearn
 from sklearn.frozen import FrozenEstimator
 
 from defragtrees._version import __version__
@@ -19,7 +20,6 @@ from defragtrees.report.text import cut, setting_text
 # Names of distributions that differ from their module.
 DISTRIBUTIONS = {"sklearn": "scikit-learn"}
 LIBRARIES = ("xgboost", "lightgbm", "catboost", "sklearn")
-PACKAGES = ("numpy", "scipy", "scikit-learn")
 # Settings that only concern progress messages.
 WATCHING = ("callback", "verbose")
 
@@ -237,7 +237,8 @@ def versions(model=None):
     """Versions of Python, this package, and the library of a Model."""
     # The version of this package is known even if it is not installed.
     numbers = {"Python": platform.python_version(), "defragtrees": __version__}
-    numbers |= {name: metadata.version(name) for name in PACKAGES}
+    numbers |= {"numpy": np.__version__, "scipy": scipy.__version__}
+    numbers["scikit-learn"] = sklearn.__version__
     if model is not None:
         # A library may have several distributions, such as xgboost-cpu.
         version = getattr(sys.modules.get(model.package), "__version__", None)

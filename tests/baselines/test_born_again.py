@@ -339,7 +339,7 @@ def test_cut_keeps_a_split_that_pays_only_two_levels_down():
         (2, 4, 6, -1, -1, -1, -1),
     )
     rows = tuple(np.array(own) for own in ([0, 1, 2, 3], [0, 1], [2, 3], *"0123"))
-    grown = Grown(tree, np.array([0, 1, 1, 2, 2, 2, 2]), rows)
+    grown = Grown(tree, rows)
     losses = {4: 2.0, 2: 1.0, 1: 0.0}
     kept = cut(grown, lambda own: losses[np.size(own)], 2, 4)
     assert len(leaves_below(kept)) == 4

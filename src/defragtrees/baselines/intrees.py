@@ -375,8 +375,7 @@ def side_bits(sides, numbers, codes):
     bits = np.empty((len(numbers) + 1, -(-n_rows // 64)), dtype=np.uint64)
     for start in range(0, len(numbers), SIDES_AT_ONCE):
         block = numbers[start : start + SIDES_AT_ONCE]
-        part = Sides(sides.feature[block], tuple(sides.accepts[i] for i in block))
-        bits[start : start + len(block)] = pack(part.rows(codes))
+        bits[start : start + len(block)] = pack(sides.rows(codes, block))
     bits[-1] = pack(np.ones((1, n_rows), dtype=bool))
     return bits
 

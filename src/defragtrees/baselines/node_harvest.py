@@ -16,16 +16,21 @@ from scipy.linalg import cho_factor, cho_solve
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.tree import DecisionTreeRegressor
 
+from defragtrees._utils.values import round_significant
 from defragtrees._utils.warnings import warn
-from defragtrees.baselines._trees import Path, Sides, Split, find_paths, make_tree
-from defragtrees.ensembles.forest import Forest, Tree, exact_threshold
-from defragtrees.estimators.base import (
-    RuleClassifier,
-    RuleRegressor,
-    Simplifier,
+from defragtrees.baselines._trees import (
+    Path,
+    Sides,
+    Split,
+    TreeColumns,
+    cut_to_depth,
+    find_paths,
+    make_tree,
 )
+from defragtrees.ensembles.forest import Forest, Tree, exact_threshold
+from defragtrees.estimators.base import RuleClassifier, RuleRegressor, Simplifier
+from defragtrees.estimators.problem import predicting_rule
 from defragtrees.estimators.settings import Conflict, Integer, Real, setting
-from defragtrees.rules.conditions import Rule
 
 __all__ = ["NodeHarvestClassifier", "NodeHarvestRegressor"]
 
@@ -42,6 +47,7 @@ SLOW = 0.3  # the penalty rises if a round leaves more of the error than this
 MOST_RISE = 1e4  # of the penalty; each factor of 10 costs a digit of the solution
 MOST_ROUNDS = 200  # of the multipliers; ten to thirty are usual
 MOST_ENTERING = 20  # weights that may become positive at once
+ALL_DIGITS = 17  # of a float64
 BLOCK_ROWS = 4096  # rows converted at once, to limit memory
 
 
@@ -77,7 +83,15 @@ class _NodeHarvest(Simplifier):
         if problem.n_classes and self.target == "model":
             raw = problem.forest.predict_raw_encoded(problem.X)
             target = problem.forest.proba_from_raw(raw)
-        forest = self._forest(problem, target, rng)
+        if self.source == "own":
+            # The share of one class is enough for two classes.
+            grown_on = target[:, 1:] if problem.outcome.is_binary else target
+            forest = grow_forest(problem, grown_on, self, rng)
+        else:
+            # A tree without a node of the right size is useless.
+            forest = cut_forest(
+                problem.forest, self.max_depth, self.n_nodes, self.round_digits
+            )
         problem = problem.with_forest(forest, self.shorten_thresholds)
         # Growing trees stops when there are enough nodes.
         most = self.n_nodes if self.source == "model" else math.inf
@@ -90,57 +104,28 @@ class _NodeHarvest(Simplifier):
             weights = choose_nodes(problem, target, nodes, weights, self.max_rules)
         return average_rules(problem, target, nodes, weights, self.digits)
 
-    def _forest(self, problem, target, rng):
-        """The trees whose nodes are the candidates."""
-        if self.source == "model":
-            # A tree without a node of the right size is useless.
-            return cut_forest(
-                problem.forest, self.max_depth, self.n_nodes, self.round_digits
-            )
-        return grow_forest(
-            problem,
-            # The share of one class is enough for two classes.
-            target[:, 1:] if problem.outcome.is_binary else target,
-            rng,
-            max_depth=self.max_depth,
-            min_samples=self.min_samples,
-            n_nodes=self.n_nodes,
-            round_digits=self.round_digits,
-        )
-
     def _weigh(self, members, target, sample_weight):
         """Fit the weights of the nodes; only the root's if there is no choice."""
-        root_only = np.eye(len(members))[-1]
+        weights, reason = np.eye(len(members))[-1], None
         if (target == target[0]).all():
-            _warn_of_one_rule("The target has a single value")
-            return root_only
-        if len(members) == 1:
-            _warn_of_one_rule(
+            reason = "The target has a single value"
+        elif len(members) == 1:
+            reason = (
                 f"No node has min_samples={self.min_samples} rows inside and as many "
                 "outside"
             )
-            return root_only
-        program = make_program(
-            members,
-            target,
-            sample_weight,
-            mode=self.mode,
-            ridge=self.ridge,
-            root_weight=self.root_weight,
-            max_weight=self.max_weight,
-        )
-        weights = solve_program(program)
-        if weights[:-1].max() < LEAST_WEIGHT:
+        else:
+            settings = self.mode, self.ridge, self.root_weight, self.max_weight
+            program = make_program(members, target, sample_weight, *settings)
+            weights = solve_program(program)
             gram = program.gram[: len(members), : len(members)]
-            if np.linalg.matrix_rank(gram, hermitian=True) == len(members):
-                _warn_of_one_rule("No nodes together cover all rows")
+            if weights[:-1].max() < LEAST_WEIGHT and (
+                np.linalg.matrix_rank(gram, hermitian=True) == len(members)
+            ):
+                reason = "No nodes together cover all rows"
+        if reason is not None:
+            warn(f"{reason}, so the result is a single rule that matches all rows.")
         return weights
-
-
-def _warn_of_one_rule(reason):
-    warn(
-        f"{reason}, so the result is a single rule that matches all rows.",
-    )
 
 
 @dataclass(repr=False, eq=False)
@@ -388,29 +373,15 @@ class Nodes:
 
 def cut_forest(forest, max_depth, n_trees, round_digits=None):
     """The first trees of a forest, no deeper than `max_depth`, thresholds rounded."""
-    trees = tuple(_cut(tree, max_depth) for tree in forest.trees[:n_trees])
+    trees = [cut_to_depth(tree, max_depth) for tree in forest.trees[:n_trees]]
     if round_digits is not None:
-        trees = tuple(
-            dataclasses.replace(t, threshold=_rounded(t.threshold, round_digits))
-            for t in trees
-        )
-    return dataclasses.replace(forest, trees=trees, weights=None)
-
-
-def _cut(tree, max_depth):
-    is_inner = np.zeros(tree.n_nodes, dtype=bool)
-    reached = np.zeros(1, dtype=np.intp)
-    for _ in range(max_depth):
-        reached = reached[tree.feature[reached] >= 0]
-        is_inner[reached] = True
-        reached = np.unique(np.concatenate([tree.left[reached], tree.right[reached]]))
-    return dataclasses.replace(tree, feature=np.where(is_inner, tree.feature, -1))
-
-
-def _rounded(values, digits):
-    size = np.abs(np.where(values == 0, 1.0, values))
-    shift = 10.0 ** (digits - 1 - np.floor(np.log10(size)))
-    return np.round(values * shift) / shift
+        for i, tree in enumerate(trees):
+            # As R rounds: to the nearest multiple of a power of ten in float64.
+            size = np.abs(np.where(tree.threshold == 0, 1.0, tree.threshold))
+            shift = 10.0 ** (round_digits - 1 - np.floor(np.log10(size)))
+            threshold = np.round(tree.threshold * shift) / shift
+            trees[i] = dataclasses.replace(tree, threshold=threshold)
+    return dataclasses.replace(forest, trees=tuple(trees), weights=None)
 
 
 def find_nodes(problem, max_depth, min_samples, n_nodes):
@@ -430,16 +401,15 @@ def find_nodes(problem, max_depth, min_samples, n_nodes):
             rows = np.ones(len(codes), dtype=bool)
             for side in path.sides:
                 if side not in accepted:
-                    accepts = sides.accepts[side]
-                    accepted[side] = accepts[codes[:, sides.feature[side]]]
-                rows = rows & accepted[side]
+                    [accepted[side]] = sides.rows(codes, [side])
+                rows &= accepted[side]
             size = float(weight @ rows)
             if min_samples <= size <= most:
                 # Of nodes with the same rows the last one is kept, as in the original,
                 # unless an earlier one has fewer conditions.
                 same = by_rows.get(rows.tobytes())
-                if same is not None and len(same[2].sides) < len(path.sides):
-                    path = same[2]
+                if same is not None:
+                    path = min(path, same[2], key=lambda path: len(path.sides))
                 by_rows[rows.tobytes()] = (size, n_candidates, path, rows)
                 n_candidates += 1
     kept = sorted(by_rows.values(), key=lambda node: node[:2])
@@ -452,111 +422,88 @@ def find_nodes(problem, max_depth, min_samples, n_nodes):
 # Trees grown for `source="own"`.
 
 
-def grow_forest(
-    problem, target, rng, *, max_depth, min_samples, n_nodes, round_digits=None
-):
+def grow_forest(problem, target, settings, rng):
     """Grow a forest with at least `n_nodes` nodes of the right size, as in the paper.
 
     Rounds of 30 regression trees, each on 63.2 % of the rows without replacement, with
     a third of the features tried at each split, on a target with a little noise.
     Categories are split one against the others. The outputs of the trees are not used.
     """
-    sample, places = _sample(problem, target)
-    grown = Forest(
+    max_depth, min_samples = settings.max_depth, settings.min_samples
+    columns, weight = _columns(problem), problem.sample_weight
+    forest = Forest(
         (), problem.feature_names, "regression", categories=problem.categories
     )
-    if not places:
-        return grown
-    trees: list[Tree] = []
-    n_found = 0
-    for _ in range(max(100, n_nodes // 5)):
-        noisy = sample.noisy(rng)
-        new = [
-            _grow(sample, noisy, rng, max_depth, min_samples)
-            for _ in range(TREES_PER_ROUND)
-        ]
-        made = tuple(_as_tree(nodes, places, problem.categories) for nodes in new)
-        grown = dataclasses.replace(grown, trees=made)
-        grown = cut_forest(grown, max_depth, TREES_PER_ROUND, round_digits)
-        trees += grown.trees
-        one_round = problem.with_forest(grown, shorten=False)
-        more = find_nodes(one_round, max_depth, min_samples, math.inf).n_candidates
-        n_found += more
-        # The original would continue without end.
-        if not more or n_found >= n_nodes:
-            break
-    return dataclasses.replace(grown, trees=tuple(trees))
-
-
-@dataclass(frozen=True, eq=False)
-class _Sample:
-    """The rows from which trees are grown."""
-
-    columns: np.ndarray
-    target: np.ndarray
-    weight: np.ndarray
-
-    def noisy(self, rng):
-        """The target with a little noise."""
-        share = self.weight / self.weight.sum()
-        spread = np.sqrt(share @ (self.target - share @ self.target) ** 2)
-        return self.target + NOISE * spread * rng.normal(size=self.target.shape)
-
-
-def _sample(problem, target):
-    """The sample, and the feature and category (or None) of each of its columns."""
-    columns, places = _columns(problem)
-    weight = problem.sample_weight
+    if not columns.feature:
+        return forest
+    cells = columns.cells
     if (weight == np.floor(weight)).all() and weight.sum() <= MOST_COPIES:
         # A row of weight two counts as two rows, also when rows are drawn.
-        rows = np.repeat(np.arange(len(weight)), weight.astype(np.intp))
-        columns, target, weight = columns[rows], target[rows], np.ones(len(rows))
-    return _Sample(columns, target, weight), places
+        copies = np.repeat(np.arange(len(weight)), weight.astype(np.intp))
+        cells, target, weight = cells[copies], target[copies], np.ones(len(copies))
+    share = weight / weight.sum()
+    spread = np.sqrt(share @ (target - share @ target) ** 2)
+    n_drawn = math.ceil(SHARE_OF_ROWS * len(weight))
+    trees: list[Tree] = []
+    n_found = 0
+    for _ in range(max(100, settings.n_nodes // 5)):
+        noisy = target + NOISE * spread * rng.normal(size=target.shape)
+        grown = []
+        for _ in range(TREES_PER_ROUND):
+            rows = rng.permutation(len(weight))[:n_drawn]
+            tree = DecisionTreeRegressor(
+                max_depth=max_depth,
+                min_samples_split=min_samples + 1,
+                max_features=max(1, cells.shape[1] // 3),
+                random_state=int(rng.integers(2**31)),
+            ).fit(cells[rows], noisy[rows], weight[rows])
+            grown.append(_as_tree(tree.tree_, columns, problem.categories))
+        forest = cut_forest(
+            dataclasses.replace(forest, trees=tuple(grown)),
+            max_depth,
+            TREES_PER_ROUND,
+            settings.round_digits,
+        )
+        trees += forest.trees
+        one_round = problem.with_forest(forest, shorten=False)
+        n_more = find_nodes(one_round, max_depth, min_samples, math.inf).n_candidates
+        n_found += n_more
+        # The original would continue without end.
+        if not n_more or n_found >= settings.n_nodes:
+            break
+    return dataclasses.replace(forest, trees=tuple(trees))
 
 
 def _columns(problem):
-    """The columns for trees, and the feature and category (or None) of each."""
-    columns, places = [], []
+    """Numbers as they are, and an indicator of every category."""
+    cells, feature, category = [], [], []
     for j in problem.feature_order:
-        column = problem.X[:, j]
-        labels = problem.categories[j] if problem.categories else None
+        column, labels = problem.X[:, j], problem.categories[j]
         for k in (None,) if labels is None else range(len(labels)):
             is_one = np.where(np.isnan(column), np.nan, column == k)
-            columns.append(column if k is None else is_one)
-            places.append((j, k))
+            cells.append(column if k is None else is_one)
+            feature.append(j)
+            category.append(k)
     with np.errstate(over="ignore"):  # scikit-learn raises if they are too large
-        table = np.array(columns, dtype=np.float32).reshape(len(places), -1)
-    return table.T, places
+        table = np.array(cells, dtype=np.float32).reshape(len(cells), -1)
+    return TreeColumns(table.T, tuple(feature), tuple(category))
 
 
-def _grow(sample, noisy, rng, max_depth, min_samples):
-    n_rows, n_columns = sample.columns.shape
-    rows = rng.permutation(n_rows)[: math.ceil(SHARE_OF_ROWS * n_rows)]
-    model = DecisionTreeRegressor(
-        max_depth=max_depth,
-        min_samples_split=min_samples + 1,
-        max_features=max(1, n_columns // 3),
-        random_state=int(rng.integers(2**31)),
-    )
-    return model.fit(sample.columns[rows], noisy[rows], sample.weight[rows]).tree_
-
-
-def _as_tree(nodes, places, categories):
-    splits = []
-    for node, threshold in enumerate(exact_threshold(nodes.threshold, np.float32)):
-        if nodes.children_left[node] < 0:
-            splits.append(None)
-            continue
-        feature, category = places[nodes.feature[node]]
-        missing_left = bool(nodes.missing_go_to_left[node])
+def _as_tree(grown, columns, categories):
+    """A tree of scikit-learn on these columns as a Tree."""
+    splits: list[Split | None] = [None] * grown.node_count
+    thresholds = exact_threshold(grown.threshold, np.float32)
+    for node in np.flatnonzero(grown.children_left >= 0):
+        place, missing_left = grown.feature[node], bool(grown.missing_go_to_left[node])
+        feature, category = columns.feature[place], columns.category[place]
         if category is None:
-            split = Split(feature, threshold, missing_left=missing_left)
+            split = Split(feature, thresholds[node], missing_left=missing_left)
         else:
             # Zero, another category, goes left.
             labels = categories[feature]
             split = Split.from_others(feature, category, labels, missing_left)
-        splits.append(split)
-    return make_tree(splits, nodes.children_left, nodes.children_right)
+        splits[node] = split
+    return make_tree(splits, grown.children_left, grown.children_right)
 
 
 # The quadratic program: the weight of each node.
@@ -579,9 +526,7 @@ class Program:
     n_nodes: int  # their weights come first
 
 
-def make_program(
-    members, target, sample_weight, *, mode, ridge, root_weight, max_weight
-):
+def make_program(members, target, sample_weight, mode, ridge, root_weight, max_weight):
     """Make the program for some nodes, the last of which is the root.
 
     `ridge` is the penalty of leaving the start, in which the root has all the weight,
@@ -729,7 +674,7 @@ def average_rules(problem, target, nodes, weights, digits):
     root = len(weights) - 1
     kept = np.flatnonzero(weights[:-1] > 0).tolist()
     # The nodes of one tree often have equal weights, up to rounding errors.
-    kept.sort(key=lambda node: (-_significant(weights[node], digits or 9), -node))
+    kept.sort(key=lambda node: (-round_significant(weights[node], digits or 9), -node))
     rules = [
         _rule(problem, target, nodes, node, weights[node], digits, spread)
         for node in [*kept, root]
@@ -741,30 +686,16 @@ def _rule(problem, target, nodes, node, weight, digits, spread):
     rows = nodes.members[node]
     row_weight = problem.sample_weight[rows]
     mean = row_weight @ target[rows] / row_weight.sum()
-    share = float(row_weight.sum() / problem.sample_weight.sum())
-    expected = problem.target[rows]
-    shared = {
-        "conditions": nodes.conditions(problem.grid, node),
-        "coverage": share,
-        "share": share,
-        "weight": _significant(weight, digits),
-    }
     if problem.n_classes:
-        shares = _whole(mean, digits)
-        best = int(shares.argmax())
-        return Rule(
-            prediction=problem.classes[best],
-            distribution=tuple(shares.tolist()),
-            error=float(np.average(expected != best, weights=row_weight)),
-            **shared,
-        )
-    number = _to_spread(float(mean[0]), spread, digits)
-    variance = float(np.average((expected - number) ** 2, weights=row_weight))
-    return Rule(prediction=number, spread=math.sqrt(variance), error=variance, **shared)
-
-
-def _significant(value, digits):
-    return float(value) if digits is None else float(f"{value:.{digits}g}")
+        mean = _whole(mean, digits)
+        rounded = {"distribution": tuple(mean.tolist())}
+    else:
+        mean = _to_spread(float(mean[0]), spread, digits)
+        rounded = {"prediction": mean}
+    conditions = nodes.conditions(problem.grid, node)
+    rule = predicting_rule(problem, conditions, rows, mean, rows)
+    weight = round_significant(weight, digits or ALL_DIGITS)
+    return dataclasses.replace(rule, weight=weight, **rounded)
 
 
 def _whole(shares, digits):
@@ -785,7 +716,7 @@ def _to_spread(value, spread, digits):
     if digits is None:
         return value
     if not spread > 0:
-        return _significant(value, 15)
+        return round_significant(value, 15)
     return round(value, digits - 1 - math.floor(math.log10(spread)))
 
 

@@ -167,6 +167,11 @@ class Forest(ByValue):
     feature_kinds: tuple[str | None, ...] | None = None
     other_names: tuple[str, ...] = ()
 
+    # Of a black box: how its splits were found, synthetic rows for which it was queried
+    origin = ""
+    new_rows = None
+    predicts_by_trees = True
+
     def __post_init__(self) -> None:
         n_outputs = self.trees[0].value.shape[1] if self.trees else np.size(self.base)
         weights = np.ones(len(self.trees)) if self.weights is None else self.weights
@@ -219,22 +224,21 @@ class Forest(ByValue):
     def _check_numbers(self):
         """Raise for NaN, infinite and too large numbers."""
         for name, values in (("base", self.base), ("weights", self.weights)):
-            if not _is_usable(values).all():
+            is_usable = np.abs(values) <= LARGEST  # NaN is not
+            if not is_usable.all():
                 raise ValueError(
                     f"{name} must hold numbers up to {LARGEST:g} in size; got "
-                    f"{values[~_is_usable(values)][0]:g}."
+                    f"{values[~is_usable][0]:g}."
                 )
         # Leaves and splits on categories have no threshold.
         has_threshold = np.array([*(c is None for c in self.categories), False])
         for k, tree in enumerate(self.trees):
-            leaf = tree.feature < 0
-            if not _is_usable(tree.value[leaf]).all():
-                wrong = leaf & ~_is_usable(tree.value).all(axis=1)
-                node = int(np.flatnonzero(wrong)[0])
-                value = tree.value[node]
+            wrong = (tree.feature < 0)[:, None] & ~(np.abs(tree.value) <= LARGEST)
+            if wrong.any():
+                node, output = np.argwhere(wrong)[0]
                 raise ValueError(
                     f"A leaf must have outputs up to {LARGEST:g} in size; in tree "
-                    f"{k + 1}, node {node + 1} has {value[~_is_usable(value)][0]:g}."
+                    f"{k + 1}, node {node + 1} has {tree.value[node, output]:g}."
                 )
             without = np.isnan(tree.threshold) & has_threshold[tree.feature]
             if without.any():
@@ -257,21 +261,6 @@ class Forest(ByValue):
     def threshold(self) -> float | None:
         """Probability from which the second of two classes is predicted, or None."""
         return getattr(self.link, "threshold", None)
-
-    @property
-    def origin(self) -> str:
-        """How the splits of a black box were found; empty for other forests."""
-        return ""
-
-    @property
-    def predicts_by_trees(self) -> bool:
-        """Whether predictions come from the trees, not from a black box."""
-        return True
-
-    @property
-    def new_rows(self) -> Floats | None:
-        """Synthetic rows for which a black box was queried; None for other forests."""
-        return None
 
     @property
     def n_features(self) -> int:
@@ -578,10 +567,6 @@ def _depth(inner, left, right):
     if n_visited < is_reached.sum():
         raise ValueError("The nodes of a tree must not form a cycle.")
     return depth
-
-
-def _is_usable(values):
-    return np.abs(values) <= LARGEST  # NaN is not
 
 
 LINKS: dict[str, Any] = {

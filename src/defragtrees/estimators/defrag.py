@@ -21,7 +21,6 @@ from defragtrees.estimators.settings import (
     Conflict,
     Given,
     Integer,
-    Key,
     Real,
     Several,
     setting,
@@ -107,7 +106,7 @@ class _Defrag(Simplifier):
     )
     form: str = setting(
         "list",
-        Key(SEARCHES),
+        *SEARCHES,
         help="A list, rules that can be read alone, or a scorecard.",
     )
     points: str = setting(

@@ -105,20 +105,6 @@ class Jobs:
         return f"a whole number other than 0 up to {MOST_JOBS:,}"
 
 
-class Key:
-    """A key of a table, or one of some other names."""
-
-    def __init__(self, table, *others):
-        self.table = table
-        self.others = others
-
-    def accepts(self, value):
-        return isinstance(value, str) and value in (*self.others, *self.table)
-
-    def __str__(self):
-        return " or ".join(repr(name) for name in (*self.others, *self.table))
-
-
 class Conflict:
     """Settings that exclude each other, and the error message.
 

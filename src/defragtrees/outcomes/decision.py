@@ -84,22 +84,17 @@ class Decision:
             return None
         return tuple(map(tuple, self.costs.tolist()))
 
-    @property
-    def importance(self):
-        """How much a mistake in each class costs, on average one."""
-        if self.threshold is not None:
-            weights = np.array([self.threshold, 1.0 - self.threshold])
-        else:
-            weights = self.costs.sum(axis=1)
-        return weights / weights.mean() if weights.any() else weights + 1.0
-
     def emphasise(self, probabilities, sample_weight):
         """Probabilities and weights of rows as if costly classes were more frequent.
 
         Where a mistake in a class costs twice as much, its rows count twice; then the
         likeliest class is the one that costs least.
         """
-        weighted = probabilities * self.importance
+        # How much a mistake in each class costs, on average one.
+        cost = self.costs.sum(axis=1)
+        if self.threshold is not None:
+            cost = np.array([self.threshold, 1.0 - self.threshold])
+        weighted = probabilities * (cost / cost.mean() if cost.any() else cost + 1.0)
         total = weighted.sum(axis=1)
         # Where no mistake can cost anything a row counts for nothing.
         free = total <= 0

@@ -565,20 +565,19 @@ def build_list(measured, target, min_freq=0.01, max_rules=None, smoothing=0.0):
     rule must predict the share `min_freq` of all rows. To compare rules, the share
     `smoothing` of all rows, with the error of the remaining rows, is added to each.
     """
-    by_row = _by_row(measured.bits, len(target.columns))
-    left = np.arange(len(by_row))
-    place = np.empty(len(by_row), dtype=np.intp)
+    n_rows = len(target.columns)
+    left, place = np.arange(n_rows), np.empty(n_rows, dtype=np.intp)
     sums, listed = target.sums(measured.bits), []
     while max_rules is None or len(listed) < max_rules - 1:
         sums_left = target.columns[left].sum(axis=0, keepdims=True)
         best = _best(measured, target, sums, sums_left, min_freq, smoothing)
         if best is None:
             break
-        matches = by_row[left, best // 8] >> (7 - best % 8) & 1 == 1
+        matches = unpack(measured.bits[[best]], n_rows)[0, left] == 1
         taken, left = left[matches], left[~matches]
         place[taken] = len(listed)
         listed.append(best)
-        sums -= _sums_by_row(by_row[taken], target.columns[taken], len(measured))
+        sums -= sums_over(taken, measured.bits, target.columns)
     place[left] = len(listed)
     return Listed(listed, place)
 
@@ -606,26 +605,15 @@ def _best(measured, target, sums, sums_left, min_freq, smoothing):
     return int(numbers[first]) if errors[first] < np.round(rest, DIGITS) else None
 
 
-def _by_row(bits, n_rows):
-    """The rules that match each row, 8 rules per byte: (n_rows, n_bytes)."""
-    by_row = np.empty((n_rows, -(-len(bits) // 8)), dtype=np.uint8)
-    step = max(1, CELLS_AT_ONCE // max(len(bits), 1) // 64)
-    for start in range(0, bits.shape[1], step):
-        rows = slice(64 * start, min(64 * (start + step), n_rows))
-        words = np.ascontiguousarray(bits[:, start : start + step])
-        matches = unpack(words, rows.stop - rows.start)
-        by_row[rows] = np.packbits(matches.T, axis=1)
-    return by_row
-
-
-def _sums_by_row(by_row, columns, n_rules):
-    """Sums over these rows of each rule, (n_rules, n_columns)."""
-    sums = np.zeros((n_rules, columns.shape[1]))
-    step = max(1, CELLS_AT_ONCE // max(n_rules, 1))
-    for start in range(0, len(by_row), step):
-        block = slice(start, start + step)
-        matches = np.unpackbits(by_row[block], axis=1, count=n_rules)
-        sums += matches.T.astype(np.float64) @ columns[block]
+def sums_over(rows, bits, columns):
+    """Sums over some rows for each rule, (n_rules, n_columns)."""
+    sums = np.zeros((len(bits), columns.shape[1]))
+    octets = bits.view(np.uint8)
+    step = max(1, CELLS_AT_ONCE // max(len(bits), 1))
+    for start in range(0, len(rows), step):
+        block = rows[start : start + step]
+        matches = octets[:, block // 8] >> (7 - block % 8).astype(np.uint8) & 1
+        sums += matches.astype(np.float64) @ columns[block]
     return sums
 
 

@@ -221,10 +221,7 @@ def test_compiled_code_turns_ctrl_c_into_another_error(
     "moment",
     [
         "click",
-        "defragtrees.cli.group",
         "numpy",
-        "scipy.sparse",
-        "sklearn.base",
         "sklearn.ensemble",
         "defragtrees.cli.options",  # the last that the command imports
         "defragtrees.ensembles.readers._ubjson",  # in the middle of its work

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from defragtrees._utils import formatting as render
 from defragtrees._utils.progress import Progress, part
 from defragtrees._utils.types import Column, Floats, Places, Rows, Values
-from defragtrees._utils.values import round_significant, shown
+from defragtrees._utils.values import shown
 from defragtrees._utils.warnings import warn
 from defragtrees.data import sources
 from defragtrees.data.evaluation import PartEvaluator, predict_encoded
@@ -557,14 +557,14 @@ class Simplifier(BaseEstimator, ABC):
             training = store.training_rows(used, rules.outcome)
         means = evaluation.means
         if "error" in means:
-            training = replace(training, error=round_significant(means["error"]))
+            training = replace(training, error=render.round_significant(means["error"]))
         is_new = hasattr(self, "validation_")
         if is_new or training.agreement is None:
             worth = WORTH["validation" if is_new else "searched"]
             agreement = Agreement(
                 "validation" if is_new else "training",
-                round_significant(means["loss"]),
-                round_significant(worth * evaluation.weight),
+                render.round_significant(means["loss"]),
+                render.round_significant(worth * evaluation.weight),
             )
             training = replace(training, agreement=agreement)
         self.rules_ = replace(rules, training=training)

@@ -113,7 +113,9 @@ def read(
         with _naming(table.name):
             trees.append(_make_tree(table, names, levels, classes))
     with _naming(folder.name):
-        return Forest(trees, names, task, classes, combine="mean", categories=levels)
+        return Forest(
+            tuple(trees), names, task, classes, combine="mean", categories=levels
+        )
 
 
 read_file = read

@@ -110,7 +110,8 @@ class Form(RuleSequence, ABC):
 
     def n_matching(self, matches: Flags) -> Places:
         """How many rules match each row, the default left out."""
-        return matches[:, :-1].sum(axis=1)
+        n_rules: Places = matches[:, :-1].sum(axis=1)
+        return n_rules
 
     def leverage(self, matches: Flags, weight: Floats) -> Floats:
         """The share of a row in its own prediction, for patterns of matching rules.
@@ -204,8 +205,9 @@ class Form(RuleSequence, ABC):
         shares = self.default.distribution
         if shares is not None and rates is not None:
             shares = tuple(rates.tolist())
-        made = Rule(conditions, self.default.prediction, shares)
-        made = self.outcome.with_prediction(made, self.read_prediction(text))
+        rule = Rule(conditions, self.default.prediction, shares)
+        prediction = self.read_prediction(text)
+        made: Rule = self.outcome.with_prediction(rule, prediction)
         if probability is not None:
             made = self.outcome.with_probability(made, probability)
         if self.has_costs:
@@ -383,7 +385,8 @@ class ListForm(Form):
     is_ordered: ClassVar[bool] = True
 
     def apply(self, matches: Flags) -> Places:
-        return matches.argmax(axis=1)
+        first: Places = matches.argmax(axis=1)
+        return first
 
     def predict(self, matches: Flags) -> Values:
         every = [rule.prediction for rule in self]
@@ -489,7 +492,8 @@ class StandaloneForm(AverageForm):
         # A row is in the mean of each rule that matches it, and these share their rows.
         members = self.members(matches).astype(np.float64)
         n_rows = np.maximum(members @ (weight @ members), 1e-300)
-        return members.sum(axis=1) / n_rows
+        share: Floats = members.sum(axis=1) / n_rows
+        return share
 
     @classmethod
     def uncounted(cls, rule: Rule, outcome: Outcome) -> Rule:
@@ -577,7 +581,8 @@ class PointsForm(Form):
         flags = matches.astype(np.float64)
         prior = np.append(np.full(self.n_rules - 1, PRIOR_ROWS_OF_NUMBERS), 0.0)
         matrix = (flags * weight[:, None]).T @ flags + np.diag(prior)
-        return np.einsum("ij,ji->i", flags, np.linalg.solve(matrix, flags.T))
+        share: Floats = np.einsum("ij,ji->i", flags, np.linalg.solve(matrix, flags.T))
+        return share
 
     def calibration_keys(self, matches: Flags) -> Values:
         # No rule predicts alone: rows with the same total or, of more classes, with the
@@ -704,4 +709,5 @@ FORMS: dict[str, type[Form]] = {
 
 def _heaviest(matches: Flags, weights: list[float]) -> Places:
     """The rule with the most weight of those that match."""
-    return np.where(matches, np.array(weights), -1.0).argmax(axis=1)
+    heaviest: Places = np.where(matches, np.array(weights), -1.0).argmax(axis=1)
+    return heaviest

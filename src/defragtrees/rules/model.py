@@ -1165,7 +1165,8 @@ class RuleModel(RuleSequence, ByValue):
                 fields["default"], "default", prediction=prediction
             )
             fields["edits"] = fields.get("edits") or ()
-            return MODELS[form](**fields)
+            made: RuleModel = MODELS[form](**fields)
+            return made
         except (LookupError, TypeError, AttributeError, ValueError) as error:
             why = " ".join(str(error).split()).rstrip(".")
             raise ModelFileError(

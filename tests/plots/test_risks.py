@@ -11,7 +11,12 @@ from defragtrees.rules.conditions import Condition, Rule
 
 def make_loans(**settings):
     risky = Rule(
-        (Condition(0, lower=0.5),), "bad", (0.75, 0.25), n_rows=40, rates=(0.75, 0.25), share=0.4
+        (Condition(0, lower=0.5),),
+        "bad",
+        (0.75, 0.25),
+        n_rows=40,
+        rates=(0.75, 0.25),
+        share=0.4,
     )
     rest = Rule((), "good", (0.1, 0.9), n_rows=60, rates=(0.1, 0.9), share=0.6)
     classes = ("bad", "good")
@@ -81,7 +86,12 @@ def test_higher_rules_have_room_for_all_their_words():
 
 def test_the_scale_of_rare_classes_ends_where_they_do():
     low = Rule(
-        (Condition(0, lower=0.5),), "no", (0.9, 0.1), n_rows=90, rates=(0.9, 0.1), share=1 / 11
+        (Condition(0, lower=0.5),),
+        "no",
+        (0.9, 0.1),
+        n_rows=90,
+        rates=(0.9, 0.1),
+        share=1 / 11,
     )
     rest = Rule((), "no", (0.99, 0.01), n_rows=900, rates=(0.99, 0.01), share=10 / 11)
     classes = ("no", "yes")

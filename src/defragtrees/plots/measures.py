@@ -248,8 +248,8 @@ def risks(rules: RuleModel, ax: "Axes | None" = None) -> "Axes":
 
     For two classes it is the probability of `pos_label`, or of the second class, with
     its 95 % interval; the dashed line is the rate of all rows. For more classes it is
-    that of the predicted class; for numbers the prediction with the 10 % and 90 % quantiles
-    of the rows.
+    that of the predicted class; for numbers the prediction with the 10 % and 90 %
+    quantiles of the rows.
 
     Parameters
     ----------

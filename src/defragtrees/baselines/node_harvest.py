@@ -17,8 +17,14 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.tree import DecisionTreeRegressor
 
 from defragtrees._utils.warnings import warn
-from defragtrees.baselines._trees import Path, Sides, Split, find_paths, make_tree
-from defragtrees.ensembles.forest import Forest, Tree, exact_threshold
+from defragtrees.baselines._trees import (
+    Path,
+    Sides,
+    find_paths,
+    make_columns,
+    read_tree,
+)
+from defragtrees.ensembles.forest import Forest, Tree
 from defragtrees.estimators.base import (
     RuleClassifier,
     RuleRegressor,
@@ -461,21 +467,36 @@ def grow_forest(
     a third of the features tried at each split, on a target with a little noise.
     Categories are split one against the others. The outputs of the trees are not used.
     """
-    sample, places = _sample(problem, target)
-    grown = Forest(
-        (), problem.feature_names, "regression", categories=problem.categories
-    )
-    if not places:
-        return grown
+    columns, weight = make_columns(problem), problem.sample_weight
+    rows = np.arange(len(weight))
+    if (weight == np.floor(weight)).all() and weight.sum() <= MOST_COPIES:
+        # A row of weight two counts as two rows, also when rows are drawn.
+        rows = np.repeat(rows, weight.astype(np.intp))
+        weight = np.ones(len(weight))
+    share = weight[rows] / weight[rows].sum()
+    spread = np.sqrt(share @ (target[rows] - share @ target[rows]) ** 2)
+
+    def grow(noisy):
+        """A tree on a part of the rows; `noisy` has the target of each row."""
+        drawn = rng.permutation(len(rows))[: math.ceil(SHARE_OF_ROWS * len(rows))]
+        model = DecisionTreeRegressor(
+            max_depth=max_depth,
+            min_samples_split=min_samples + 1,
+            max_features=max(1, columns.cells.shape[1] // 3),
+            random_state=int(rng.integers(2**31)),
+        )
+        kept = rows[drawn]
+        model.fit(columns.cells[kept], noisy[drawn], weight[kept])
+        return read_tree(model.tree_, columns, problem, kept)
+
+    names, categories = problem.feature_names, problem.categories
+    grown = Forest((), names, "regression", categories=categories)
     trees: list[Tree] = []
     n_found = 0
     for _ in range(max(100, n_nodes // 5)):
-        noisy = sample.noisy(rng)
-        new = [
-            _grow(sample, noisy, rng, max_depth, min_samples)
-            for _ in range(TREES_PER_ROUND)
-        ]
-        made = tuple(_as_tree(nodes, places, problem.categories) for nodes in new)
+        noise = rng.normal(size=(len(rows), target.shape[1]))
+        noisy = target[rows] + NOISE * spread * noise
+        made = tuple(grow(noisy) for _ in range(TREES_PER_ROUND))
         grown = dataclasses.replace(grown, trees=made)
         grown = cut_forest(grown, max_depth, TREES_PER_ROUND, round_digits)
         trees += grown.trees
@@ -486,77 +507,6 @@ def grow_forest(
         if not more or n_found >= n_nodes:
             break
     return dataclasses.replace(grown, trees=tuple(trees))
-
-
-@dataclass(frozen=True, eq=False)
-class _Sample:
-    """The rows from which trees are grown."""
-
-    columns: np.ndarray
-    target: np.ndarray
-    weight: np.ndarray
-
-    def noisy(self, rng):
-        """The target with a little noise."""
-        share = self.weight / self.weight.sum()
-        spread = np.sqrt(share @ (self.target - share @ self.target) ** 2)
-        return self.target + NOISE * spread * rng.normal(size=self.target.shape)
-
-
-def _sample(problem, target):
-    """The sample, and the feature and category (or None) of each of its columns."""
-    columns, places = _columns(problem)
-    weight = problem.sample_weight
-    if (weight == np.floor(weight)).all() and weight.sum() <= MOST_COPIES:
-        # A row of weight two counts as two rows, also when rows are drawn.
-        rows = np.repeat(np.arange(len(weight)), weight.astype(np.intp))
-        columns, target, weight = columns[rows], target[rows], np.ones(len(rows))
-    return _Sample(columns, target, weight), places
-
-
-def _columns(problem):
-    """The columns for trees, and the feature and category (or None) of each."""
-    columns, places = [], []
-    for j in problem.feature_order:
-        column = problem.X[:, j]
-        labels = problem.categories[j] if problem.categories else None
-        for k in (None,) if labels is None else range(len(labels)):
-            is_one = np.where(np.isnan(column), np.nan, column == k)
-            columns.append(column if k is None else is_one)
-            places.append((j, k))
-    with np.errstate(over="ignore"):  # scikit-learn raises if they are too large
-        table = np.array(columns, dtype=np.float32).reshape(len(places), -1)
-    return table.T, places
-
-
-def _grow(sample, noisy, rng, max_depth, min_samples):
-    n_rows, n_columns = sample.columns.shape
-    rows = rng.permutation(n_rows)[: math.ceil(SHARE_OF_ROWS * n_rows)]
-    model = DecisionTreeRegressor(
-        max_depth=max_depth,
-        min_samples_split=min_samples + 1,
-        max_features=max(1, n_columns // 3),
-        random_state=int(rng.integers(2**31)),
-    )
-    return model.fit(sample.columns[rows], noisy[rows], sample.weight[rows]).tree_
-
-
-def _as_tree(nodes, places, categories):
-    splits = []
-    for node, threshold in enumerate(exact_threshold(nodes.threshold, np.float32)):
-        if nodes.children_left[node] < 0:
-            splits.append(None)
-            continue
-        feature, category = places[nodes.feature[node]]
-        missing_left = bool(nodes.missing_go_to_left[node])
-        if category is None:
-            split = Split(feature, threshold, missing_left=missing_left)
-        else:
-            # Zero, another category, goes left.
-            labels = categories[feature]
-            split = Split.from_others(feature, category, labels, missing_left)
-        splits.append(split)
-    return make_tree(splits, nodes.children_left, nodes.children_right)
 
 
 # The quadratic program: the weight of each node.

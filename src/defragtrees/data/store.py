@@ -170,9 +170,7 @@ class RowStore:
     def has_one_value(self):
         """Whether the target is the same in all rows."""
         names = [self.target.name] * len(self.shards.lengths)
-        ranges = self.shards.collect(_target_range, names)
-        ends = {value for ends in ranges for value in ends}
-        return len(ends) == 1
+        return len(set().union(*self.shards.collect(_target_range, names))) == 1
 
     def count(
         self, forms, predictions="keep", decision=None, scoring=EXACT, order=None

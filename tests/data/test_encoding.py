@@ -47,14 +47,6 @@ MODELS = {
 }
 
 
-@pytest.fixture(params=["numpy", "numba"])
-def loops(request, monkeypatch):
-    if request.param == "numba":
-        pytest.importorskip("numba")
-    else:
-        monkeypatch.setattr(encoding, "has_numba", lambda: False)
-
-
 def both(make, monkeypatch):
     """What is made by numpy, and by numba."""
     pytest.importorskip("numba")
@@ -65,6 +57,7 @@ def both(make, monkeypatch):
 
 
 def sums(forest, matrix):
+    pytest.importorskip("numba")
     grid = ThresholdGrid(tuple(forest.splits()))
     words = LeafWords.of(forest, grid)
     total = np.tile(forest.sum_start(), (len(matrix), 1))
@@ -72,7 +65,6 @@ def sums(forest, matrix):
     return forest.finish_sums(total)
 
 
-@pytest.mark.usefixtures("loops")
 @pytest.mark.parametrize("kind", MODELS)
 def test_words_say_what_the_walk_says(kind):
     X, y = rows()
@@ -83,7 +75,6 @@ def test_words_say_what_the_walk_says(kind):
     assert len(np.unique(expected)) > 1
 
 
-@pytest.mark.usefixtures("loops")
 def test_a_tree_may_have_as_many_leaves_as_a_word_has_bits():
     X = np.linspace(0, 1, 500)[:, None]
     # A chain: each node parts one leaf from the rest, and the last two share a leaf.

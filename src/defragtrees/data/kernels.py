@@ -90,7 +90,10 @@ def recode_rows(codes, table, firsts, out):
 
 @njit(cache=True, nogil=True)
 def leaf_sums(codes, used, starts, rejects, ends, leaves, values, total):
-    """Implement `encoding.plain_leaf_sums`."""
+    """Add the outputs of each tree to `total`, tree by tree; see `LeafWords`.
+
+    The leaf of a row is the lowest one that none of its bins rejects.
+    """
     words = np.empty(TILE_ROWS, dtype=np.uint64)
     for begin in range(0, len(codes), TILE_ROWS):
         cells = codes[begin : begin + TILE_ROWS]

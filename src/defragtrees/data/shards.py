@@ -3,7 +3,7 @@
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import partial, reduce
+from functools import reduce
 from operator import add
 
 import numpy as np
@@ -182,7 +182,7 @@ class LocalShards:
         if self.table is not None:
             return [function(self.table, *arguments)]
         return in_order(
-            partial(_visited, function, arguments), self.shards, self.n_jobs
+            lambda shard: function(shard, *arguments), self.shards, self.n_jobs
         )
 
     def total(self, function, *arguments):
@@ -200,10 +200,6 @@ class LocalShards:
         Each of `arguments` is a list with one entry per shard.
         """
         return list(map(function, self.shards, *arguments))
-
-
-def _visited(function, arguments, shard):
-    return function(shard, *arguments)
 
 
 def in_order(function, items, n_jobs=None):

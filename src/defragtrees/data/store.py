@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from defragtrees._utils.optional import has_numba
 from defragtrees._utils.values import all_rounded, round_significant
 from defragtrees._utils.warnings import warn
 from defragtrees.data.encoding import Encoder, LeafWords, recode
@@ -215,8 +216,7 @@ class RowStore:
 
     def class_shares(self):
         """Share of each class in y, or in the model's predictions without y."""
-        names = "labels", "answers"
-        sums = self.shards.total(_class_counts, names, self.n_classes)
+        sums = self.shards.total(_class_counts, self.n_classes)
         return sums / sums.sum()
 
     def training_rows(self, features, outcome):
@@ -236,9 +236,8 @@ class RowStore:
             for i, j in enumerate(features)
         )
         target = None
-        if all(self.shards.collect(_has_labels)):
-            moments = self.shards.total(_target_moments, outcome)
-            target = all_rounded(moments)
+        if all(self.shards.collect(lambda shard: "labels" in shard.targets)):
+            target = all_rounded(self.shards.total(_target_moments, outcome))
         return TrainingRows(round_significant(self.total_weight), columns, target)
 
     def evaluation(self, rules):
@@ -275,10 +274,6 @@ def _bin_weights(shard, features, sizes):
     return np.concatenate(parts) if parts else np.zeros(0)
 
 
-def _has_labels(shard):
-    return "labels" in shard.targets
-
-
 def _target_moments(shard, outcome):
     return outcome.moments(shard.targets["labels"], shard.sample_weight)
 
@@ -295,9 +290,8 @@ def _class_sums(shard, n_classes):
     return np.bincount(labels, shard.sample_weight, n_classes)
 
 
-def _class_counts(shard, names, n_classes):
-    """Weight of each class in the first of these columns that exists."""
-    column = next(shard.targets[name] for name in names if name in shard.targets)
+def _class_counts(shard, n_classes):
+    column = shard.targets.get("labels", shard.targets["answers"])
     return np.bincount(column, shard.sample_weight, n_classes)
 
 
@@ -315,7 +309,7 @@ def read_store(
     """Read all rows of a source into a store."""
     grid = ThresholdGrid(tuple(forest.splits()))
     # For many rows the trees are evaluated by tables.
-    words = None if keeps_numbers else LeafWords.of(forest, grid)
+    words = LeafWords.of(forest, grid) if has_numba() and not keeps_numbers else None
     encoder = Encoder(forest, grid, keeps_numbers, words)
     shards, digest = _encoded(source, encoder, n_jobs, watch)
     counts, values, (edges, ranges) = digest.counts, digest.values(), digest.edges()
@@ -385,7 +379,8 @@ def _encoded(source, encoder, n_jobs=None, watch=None):
         if shards.total(_count_odd_weights, least):
             mean = float(shards.total(_scaled_weight, largest)) / digest.n_rows
         shards = shards.map(_in_weight_unit, largest, least, mean)
-        digest = dataclasses.replace(digest, weight=float(shards.total(_total_weight)))
+        total = shards.total(lambda shard: shard.sample_weight.sum())
+        digest = dataclasses.replace(digest, weight=float(total))
     return shards, digest
 
 
@@ -400,10 +395,6 @@ def _scaled_weight(shard, largest):
 def _in_weight_unit(shard, largest, least, mean):
     weight = in_weight_unit(shard.sample_weight, largest, least, mean)
     return dataclasses.replace(shard, weight=weight)
-
-
-def _total_weight(shard):
-    return shard.sample_weight.sum()
 
 
 def _ends(edges):

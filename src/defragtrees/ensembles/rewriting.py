@@ -285,26 +285,20 @@ class _Nodes:
             node = self.right[node]
 
     def _new(self, node):
-        for values, value in (
-            (self.feature, self.feature[node]),
-            *((values, 0) for values in (self.threshold, self.left, self.right)),
-            (self.missing_left, False),
-            (self.origin, self.origin[node]),
-        ):
-            values.append(value)
+        self.feature.append(self.feature[node])
+        self.origin.append(self.origin[node])
+        for values in (self.threshold, self.left, self.right, self.missing_left):
+            values.append(0)
         return len(self.feature) - 1
 
     def tree(self):
-        root = self._after(0)
+        left, right = (
+            np.array([self._after(child) for child in side])
+            for side in (self.left, self.right)
+        )
         order = np.arange(len(self.feature))
         if self.skipped:
-            left, right = (
-                np.array([self._after(child) for child in side])
-                for side in (self.left, self.right)
-            )
-            order = _reached(root, np.array(self.feature), left, right)
-        else:
-            left, right = np.array(self.left), np.array(self.right)
+            order = _reached(self._after(0), self.feature, left, right)
         source, origin = self.source, np.array(self.origin)[order]
         place = np.full(len(self.feature) + 1, -1)
         place[order] = np.arange(len(order))

@@ -32,15 +32,7 @@ from defragtrees.errors import UnsupportedModelError
 
 NAME = "scikit-learn"
 
-# Strategies of dummies that predict a constant; the others draw at random.
-CONSTANT_STRATEGIES = (
-    "prior",
-    "most_frequent",
-    "constant",
-    "mean",
-    "median",
-    "quantile",
-)
+RANDOM_STRATEGIES = ("stratified", "uniform")  # of dummies; others predict a constant
 
 
 def read(model) -> Forest:
@@ -151,7 +143,7 @@ def _check_members(model):
 def _read_boosted(model, facts):
     init = model.init_
     constant = isinstance(init, (DummyClassifier, DummyRegressor))
-    if init != "zero" and not (constant and init.strategy in CONSTANT_STRATEGIES):
+    if init != "zero" and not (constant and init.strategy not in RANDOM_STRATEGIES):
         raise UnsupportedModelError(
             f"Cannot read {type(model).__name__}: it starts from the predictions of "
             f"{type(init).__name__}. Fit it with init=None or 'zero'."

@@ -98,7 +98,7 @@ def one_hot(layout, codes, classes=None):
     for i, block in enumerate(layout.blocks):
         # Codes are sorted, with the missing one last.
         place = np.searchsorted(block.codes, codes[:, block.feature])
-        columns[:, i] = block.rows[place]
+        columns[:, i] = block.rows.start + place
     if classes is not None:
         columns[:, -1] = np.asarray(classes) + layout.class_start
     ends = np.arange(n_rows + 1, dtype=kind) * kind(width)

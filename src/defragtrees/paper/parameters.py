@@ -11,10 +11,9 @@ of them), and the statistics are sums of responsibilities per bin. This is the
 arithmetic of the paper in another order.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
-from scipy import sparse
 
 from defragtrees._utils.values import freeze
 from defragtrees.data.grid import ThresholdGrid
@@ -55,7 +54,7 @@ class Block:
     """The statements of one feature that distinguish training rows."""
 
     feature: int
-    rows: np.ndarray  # of its codes in the tables, missing last
+    rows: slice  # of its codes in the tables, missing last
     codes: np.ndarray  # the bins that occur in the training rows, without missing
     has_missing: bool  # whether the bin for missing values occurs
     weight: np.ndarray  # of each statement that distinguishes rows
@@ -94,7 +93,8 @@ class Block:
         `log_above` is for rows that satisfy a statement, `log_below` for the others,
         `missing` the probability of a missing value.
         """
-        table = np.zeros((len(self.rows), log_above.shape[1]))
+        n_rows = len(self.codes) + self.has_missing
+        table = np.zeros((n_rows, log_above.shape[1]))
         seen = table[: len(self.codes)]
         if self.sets is None:
             seen[0] = log_below.sum(axis=0)
@@ -124,15 +124,9 @@ def _log_shares(part, rest):
 
 @dataclass(frozen=True, eq=False)
 class Layout:
-    """The order of rows in the tables of a problem.
-
-    The codes of numeric features come first, level by level; then the missing values of
-    these features, the categorical features, and the classes.
-    """
+    """The order of rows in tables: block by block, then the classes."""
 
     blocks: tuple[Block, ...]  # in the order in which features are summed
-    levels: "Levels"
-    leading: tuple[Block, ...]  # the numeric features in the order of `levels`
     n_classes: int  # 0 for regression
     n_rows: int  # of a table
     n_statements: float  # the paper's L: the sum of the weights of all statements
@@ -153,10 +147,8 @@ class Layout:
         bins = statistics.bins
         weight = np.maximum(statistics.weight, np.finfo(float).tiny)
         table = np.empty(bins.shape)
-        self._fill_numeric(table, bins, weight)
         for block in self.blocks:
-            if block.sets is not None:
-                table[block.rows] = block.table(bins[block.rows])
+            table[block.rows] = block.table(bins[block.rows])
         if self.n_classes:
             share = bins[self.class_start :] / weight
             table[self.class_start :] = np.log(np.clip(share, SMALLEST, 1.0))
@@ -169,21 +161,6 @@ class Layout:
             precision=1.0 / np.maximum(variance, LEAST_VARIANCE),
         )
 
-    def _fill_numeric(self, table, bins, weight):
-        n_rows = self.levels.n_rows
-        total, extra = weight, None
-        hollow = [j for j, block in enumerate(self.leading) if block.has_missing]
-        if hollow:
-            rows = np.array([self.leading[j].rows[-1] for j in hollow])
-            scale = np.array([self.leading[j].missing_weight for j in hollow])[:, None]
-            missing = np.clip(bins[rows] / weight, SMALLEST, 1 - SMALLEST)
-            extra = np.zeros((len(self.leading), bins.shape[1]))
-            extra[hollow] = scale * np.log1p(-missing)
-            table[rows] = scale * np.log(missing)
-            total = np.tile(weight, (len(self.leading), 1))
-            total[hollow] = np.maximum(weight - bins[rows], SMALLEST * weight)
-        table[:n_rows] = self.levels.tables(bins[:n_rows], total, extra)
-
 
 def make_layout(grid, bin_counts, n_classes, statement_weight, order=None):
     """Make the Layout, given the number of training rows in each bin.
@@ -192,7 +169,7 @@ def make_layout(grid, bin_counts, n_classes, statement_weight, order=None):
     limits the total weight of one feature to c (w_d = min(1, c / L_d)). `order` is the
     order in which features are summed, by default that of the grid.
     """
-    blocks, idle = [], 0
+    blocks, idle, end = [], 0, 0
     is_paper = statement_weight == "paper"
     for j in range(grid.n_features) if order is None else order:
         codes, counts, sets, has_missing = _occupied(grid, j, bin_counts[j] > 0)
@@ -201,10 +178,11 @@ def make_layout(grid, bin_counts, n_classes, statement_weight, order=None):
         if n_statements == 0:
             continue
         scale = 1.0 if is_paper else min(1.0, float(statement_weight) / n_statements)
+        start, end = end, end + len(codes) + int(has_missing)
         blocks.append(
             Block(
                 feature=int(j),
-                rows=np.empty(0, np.intp),
+                rows=slice(start, end),
                 codes=freeze(codes),
                 has_missing=bool(has_missing),
                 weight=freeze(scale * counts),
@@ -214,32 +192,8 @@ def make_layout(grid, bin_counts, n_classes, statement_weight, order=None):
             )
         )
     counted = sum(b.weight.sum() + b.has_missing * b.missing_weight for b in blocks)
-    return _place(blocks, n_classes, float(counted + idle if is_paper else counted))
-
-
-def _place(blocks, n_classes, n_statements):
-    """Give every block its rows in the tables."""
-    numeric = [i for i, block in enumerate(blocks) if block.sets is None]
-    numeric.sort(key=lambda i: -len(blocks[i].codes))
-    levels = Levels(
-        [len(blocks[i].codes) for i in numeric], [blocks[i].weight for i in numeric]
-    )
-    n_rows = levels.n_rows
-    rows = {}
-    for rank, i in enumerate(numeric):
-        rows[i] = levels.rows_of(rank, len(blocks[i].codes))
-        if blocks[i].has_missing:
-            rows[i] = np.append(rows[i], n_rows)
-            n_rows += 1
-    for i, block in enumerate(blocks):
-        if block.sets is not None:
-            rows[i] = np.arange(n_rows, n_rows + len(block.codes) + block.has_missing)
-            n_rows = int(rows[i][-1]) + 1
-    placed = [replace(b, rows=freeze(rows[i])) for i, b in enumerate(blocks)]
-    leading = tuple(placed[i] for i in numeric)
-    return Layout(
-        tuple(placed), levels, leading, n_classes, n_rows + n_classes, n_statements
-    )
+    n_statements = float(counted + idle if is_paper else counted)
+    return Layout(tuple(blocks), n_classes, end + n_classes, n_statements)
 
 
 def _occupied(grid, j, present):
@@ -259,78 +213,6 @@ def _occupied(grid, j, present):
     sets, group = np.unique(sets[useful], axis=0, return_inverse=True)
     counts = np.bincount(group.ravel(), weights=counts[useful])
     return codes, counts, freeze(sets.T), has_missing
-
-
-class Levels:
-    """Positions of the codes of numeric features in the tables.
-
-    They are ordered level by level: first the lowest code of every feature, then the
-    second, and so on, features with more codes first. So a cumulative sum over the
-    codes of all features and restarts is one vector addition per level. `n_codes` has
-    the number of codes of each feature, `weights` the weights of its statements.
-    """
-
-    def __init__(self, n_codes, weights):
-        n_codes = np.asarray(n_codes, dtype=np.intp)
-        n_levels = int(n_codes[0]) if len(n_codes) else 0
-        self.active = np.array(
-            [np.searchsorted(-n_codes, -level) for level in range(n_levels)], np.intp
-        )
-        self.starts = np.concatenate([[0], np.cumsum(self.active)]).astype(np.intp)
-        self.n_features = len(n_codes)
-        self.n_rows = int(self.starts[-1])
-        weight = np.zeros(self.n_rows)
-        for j, of_feature in enumerate(weights):
-            weight[self.rows_of(j, n_codes[j])[1:]] = of_feature
-        self.weight = weight[self.n_features :, None]
-        self.feature = np.concatenate(
-            [np.empty(0, np.intp), *(np.arange(n) for n in self.active[1:])]
-        )
-        n_statements = len(self.feature)
-        # Sums the statements of each feature.
-        self.collect = sparse.csr_matrix(
-            (np.ones(n_statements), (self.feature, np.arange(n_statements))),
-            shape=(self.n_features, n_statements),
-        )
-        self.total_weight = (self.collect @ self.weight)[:, :1]
-        # For each level but the first: its rows of the tables, as many rows of the
-        # level below, and the same as rows of statements. A statement has the row of
-        # the code above it, less the first level, which has none.
-        self.steps = []
-        for n, at, last in zip(
-            self.active[1:], self.starts[1:], self.starts, strict=False
-        ):
-            first = at - self.n_features, last - self.n_features
-            self.steps.append([slice(i, i + n) for i in (at, last, *first)])
-
-    def rows_of(self, j, n_codes):
-        """Rows of the codes of feature j."""
-        return self.starts[:n_codes] + j
-
-    def tables(self, bins, total, extra=None):
-        """The weighted log-likelihood of every code of every feature.
-
-        `total` is the responsibility of the rows in which a feature is present, per
-        column or per feature and column; `extra` is added to every code of a feature.
-        """
-        above = bins[self.n_features :].copy()
-        below = np.empty_like(above)
-        for _, _, upper, lower in self.steps[:0:-1]:
-            above[lower] += above[upper]
-        for i, (_, before, upper, lower) in enumerate(self.steps):
-            below[upper] = below[lower] + bins[before] if i else bins[before]
-        floor = SMALLEST * (total[self.feature] if total.ndim == 2 else total)
-        for mass in (above, below):
-            np.maximum(mass, floor, out=mass)
-            np.log(mass, out=mass)
-            np.multiply(mass, self.weight, out=mass)
-        base = self.collect @ below - self.total_weight * np.log(total)
-        table = np.empty_like(bins)
-        table[: self.n_features] = base if extra is None else base + extra
-        above -= below
-        for here, before, upper, _ in self.steps:
-            np.add(table[before], above[upper], out=table[here])
-        return table
 
 
 @dataclass(frozen=True, eq=False)

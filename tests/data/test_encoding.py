@@ -16,10 +16,8 @@ from defragtrees.data.encoding import (
     LeafWords,
     compiled_bins,
     plain_bins,
-    recode,
 )
 from defragtrees.data.grid import ThresholdGrid
-from defragtrees.data.shards import Shard
 from defragtrees.data.sources import Part
 from defragtrees.ensembles.forest import Forest, Tree
 
@@ -129,18 +127,6 @@ def test_compiled_codes_and_bins_are_those_of_numpy(width):
             getattr(plain, name), getattr(compiled, name), strict=True
         ):
             np.testing.assert_array_equal(mine, theirs)
-
-
-def test_compiled_codes_become_others_as_those_of_numpy(monkeypatch):
-    rng = np.random.default_rng(0)
-    sizes = [5, 300, 2]
-    codes = np.column_stack([rng.integers(0, n, 400) for n in sizes]).astype(np.uint16)
-    tables = [rng.integers(0, 200, n) for n in sizes]
-    made = both(
-        lambda: recode(Shard(codes, {}), tables, np.dtype(np.uint8)).codes, monkeypatch
-    )
-    assert made[0].dtype == made[1].dtype == np.uint8
-    np.testing.assert_array_equal(*made)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

@@ -85,14 +85,8 @@ def _starts(sizes):
 def recode(shard, tables, dtype):
     """Map the codes of a shard to new ones."""
     codes = np.empty(shard.codes.shape, dtype=dtype)
-    if shard.X is None and has_numba():
-        from defragtrees.data import kernels
-
-        table = np.concatenate([np.empty(0, dtype), *tables]).astype(dtype)
-        kernels.recode_rows(shard.codes, table, _starts(map(len, tables)), codes)
-    else:
-        for j, table in enumerate(tables):
-            codes[:, j] = table[shard.codes[:, j]]
+    for j, table in enumerate(tables):
+        codes[:, j] = table[shard.codes[:, j]]
     return dataclasses.replace(shard, codes=codes)
 
 

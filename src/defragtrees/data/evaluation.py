@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from defragtrees.data.encoding import checked_columns
-from defragtrees.data.shards import class_sums
 from defragtrees.outcomes.classification import grouped
 from defragtrees.outcomes.decision import cost_matrix
 from defragtrees.outcomes.measures import CalibrationSums, Moments, calibrate
@@ -116,10 +115,8 @@ def evaluate_encoded(rules, matrix, answers, y=None, weight=None, probabilities=
     return _evaluation(rules, held, by_whom, answers, labels, weight)
 
 
-def evaluate_shard(shard, rules, values, packed=None):
+def evaluate_shard(shard, rules, values):
     """The Evaluation of rules on the rows of a shard."""
-    if packed is not None:
-        return _evaluate_classes(shard, rules, packed)
     targets, held = shard.targets, shard.covered(rules, values)
     answers, probabilities = targets["answers"], targets.get("probabilities")
     by_whom = {
@@ -154,37 +151,6 @@ def _evaluation(rules, held, by_whom, answers, labels, weight):
                 else rule_scores(rules, held, codes, labels, weight)
             )
     return Evaluation(float(weight.sum()), sums, moments, scores_by)
-
-
-def _evaluate_classes(shard, rules, packed):
-    """`evaluate_shard` for a rule list of classes, from sums per rule."""
-    outcome, targets = rules.outcome, shard.targets
-    covered, _, by_answer, by_label, _ = class_sums(shard, packed, outcome.n_classes)
-    total, rule = float(covered[-1]), np.arange(packed.n_rules)
-    predictions = outcome.encode(np.array([own.prediction for own in rules]))
-    sums = {
-        "coverage": total - float(by_answer[-1].sum()),
-        "overlap": float(covered[:-1].sum()),
-        "loss": total - float(by_answer[rule, predictions].sum()),
-    }
-    labels, weight = targets.get("labels"), shard.sample_weight
-    if labels is None:
-        return Evaluation(total, sums)
-    answers, probabilities = targets["answers"], targets["probabilities"]
-    answers = decided_alike(rules, answers, probabilities)
-    wrong = outcome.losses(labels, answers)
-    sums["error"] = total - float(by_label[rule, predictions].sum())
-    sums["model_error"] = float(weight @ wrong)
-    costs, shares = cost_matrix(rules), [own.distribution for own in rules]
-    rule, label = np.divmod(np.arange(by_label.size), outcome.n_classes)
-    shares = None if None in shares else np.array(shares)[rule]
-    by_rule = label, by_label.ravel(), predictions[rule], shares
-    by_row = labels, weight, answers, probabilities
-    scores_by = {
-        "": outcome.scores.of(outcome, *by_rule, costs),
-        "model_": outcome.scores.of(outcome, *by_row, costs),
-    }
-    return Evaluation(total, sums, scores_by=scores_by)
 
 
 def decided_alike(rules, answers, probabilities):

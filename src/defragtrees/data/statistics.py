@@ -7,8 +7,6 @@ from typing import Any
 import numpy as np
 
 from defragtrees._utils.values import all_rounded, round_significant
-from defragtrees.data.shards import class_sums
-from defragtrees.outcomes.classification import ClassSums
 from defragtrees.outcomes.intervals import LARGEST_LEVERAGE, RateBands
 from defragtrees.outcomes.points import FittedPoints, Scoring, find_patterns
 from defragtrees.outcomes.regression import (
@@ -208,30 +206,6 @@ class RuleSums:
             extremes,
         )
 
-    @classmethod
-    def of_classes(cls, packed, shard, target, n_classes):
-        """The sums of a shard for a rule list of classes, by a compiled loop."""
-        covered, alone, *by = class_sums(shard, packed, n_classes)
-        answers, labels, model = by
-        has_labels = "labels" in shard.targets
-        squares = answers.sum(axis=1)
-        if shard.weight is not None:
-            squared = replace(shard, weight=shard.squared_weight)
-            squares = class_sums(squared, packed, n_classes)[2].sum(axis=1)
-        return cls(
-            covered,
-            covered,
-            ClassSums(answers if target == "answers" else labels),
-            ClassSums(labels) if has_labels else None,
-            model,
-            answers.sum(axis=1),
-            squares,
-            total=float(covered[-1]),
-            # The last rule matches all rows.
-            every=alone[-1],
-            alone=alone,
-        )
-
     def __add__(self, other):
         names = [field.name for field in fields(self)]
         pairs = [(getattr(self, name), getattr(other, name)) for name in names[:-1]]
@@ -240,17 +214,10 @@ class RuleSums:
         return RuleSums(*sums, (min(low), max(high)))
 
 
-def rule_sums(shard, models, values, target, scale, packed):
-    """The RuleSums of a shard for several rule models, as an array that can be added.
-
-    `packed` has the boxes of a model for compiled loops, or None.
-    """
+def rule_sums(shard, models, values, target, scale):
+    """The RuleSums of a shard for each rule model, as an array that can be added."""
     sums = np.empty(len(models), dtype=object)
-    for k, (rules, boxes) in enumerate(zip(models, packed, strict=True)):
-        if boxes is None:
-            sums[k] = RuleSums.of(rules, shard, values, target, scale)
-        else:
-            sums[k] = RuleSums.of_classes(boxes, shard, target, rules.outcome.n_classes)
+    sums[:] = [RuleSums.of(rules, shard, values, target, scale) for rules in models]
     return sums
 
 

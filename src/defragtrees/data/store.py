@@ -15,7 +15,7 @@ from defragtrees.data.encoding import Encoder, LeafWords, recode
 from defragtrees.data.evaluation import evaluate_shard
 from defragtrees.data.grid import Binned, ThresholdGrid
 from defragtrees.data.sampling import copied_rows, draw_shard, hash_rows
-from defragtrees.data.shards import LocalShards, Shard, joined, pack_rules
+from defragtrees.data.shards import LocalShards, Shard, joined
 from defragtrees.data.statistics import EXACT, counted, rule_sums
 from defragtrees.rules.profile import (
     WORTH,
@@ -179,8 +179,7 @@ class RowStore:
         """Count the rules of some Forms on all rows; see `counted`."""
         name = self.target.name
         scale = None if self.table is not None else self.target.scale
-        packed = [self._packed(rules) for rules in forms]
-        sums = self.shards.total(rule_sums, forms, self.values, name, scale, packed)
+        sums = self.shards.total(rule_sums, forms, self.values, name, scale)
         return [
             counted(rules, own, predictions, decision, scoring, order, self.evidence)
             for rules, own in zip(forms, sums, strict=True)
@@ -242,16 +241,7 @@ class RowStore:
 
     def evaluation(self, rules):
         """The Evaluation of rules on these rows."""
-        return self.shards.total(
-            evaluate_shard, rules, self.values, self._packed(rules._form)
-        )
-
-    def _packed(self, rules):
-        """A rule list of classes packed for compiled loops; None for others."""
-        is_list = rules.is_exclusive and rules.outcome.n_classes
-        return (
-            pack_rules(rules, self.values) if is_list and self.table is None else None
-        )
+        return self.shards.total(evaluate_shard, rules, self.values)
 
 
 def _row_keys(shard, is_table, has_labels):

@@ -7,6 +7,8 @@ from defragtrees._version import __version__ as __version__
 # Type checkers know this name; importing typing would be the slowest line here.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from defragtrees import baselines as baselines
     from defragtrees import metrics as metrics
     from defragtrees import plots as plots
@@ -93,7 +95,7 @@ MODULES = (
 )
 
 
-def __getattr__(name):
+def __getattr__(name: str) -> "Any":
     if name in MODULES:
         return import_module(f"defragtrees.{name}")
     for module, names in NAMES.items():
@@ -104,5 +106,5 @@ def __getattr__(name):
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
-def __dir__():
+def __dir__() -> list[str]:
     return sorted([*__all__, *MODULES, "__version__"])

@@ -212,7 +212,9 @@ def simplify(
                 f"{name} is not a setting of {kind.__name__}. Leave it out."
             )
     estimator: Any = kind(**given)
-    return estimator._fit(forest, X, y, sample_weight, validation=validation)
+    estimator._fit(forest, X, y, sample_weight, validation=validation)
+    fitted: DefragClassifier | DefragRegressor = estimator
+    return fitted
 
 
 def load(path: str | os.PathLike[str]) -> RuleModel:

@@ -12,6 +12,7 @@ import contextlib
 import datetime as dt
 import os
 import sys
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import partial
 from numbers import Integral
@@ -37,8 +38,13 @@ MOST_CELLS = 2**30  # of a sparse matrix made dense, 8 bytes each
 
 
 def read_matrix(
-    X, names=None, categories=None, what="the model", kinds=None, needed=None
-):
+    X: Any,
+    names: Sequence[str] | None = None,
+    categories: Any = None,
+    what: str = "the model",
+    kinds: Sequence[str | None] | None = None,
+    needed: Collection[int] | None = None,
+) -> Floats:
     """Convert X to a float64 array (n_samples, n_features), categories to positions.
 
     The array is always a copy. Columns of a frame are selected by name, in any order;
@@ -98,7 +104,7 @@ def read_matrix(
     return matrix
 
 
-def check_finite(matrix, names):
+def check_finite(matrix: Floats, names: Any) -> None:
     """Raise if a float64 matrix has infinite values; missing values are allowed.
 
     Examples
@@ -297,14 +303,15 @@ def reject_mask(values, role):
         )
 
 
-def as_dense(X):
+def as_dense(X: Any) -> Any:
     """Convert a sparse matrix to a dense one, and masked cells to missing values.
 
     Anything else is returned as it is.
     """
     if isinstance(X, np.ma.MaskedArray):
         numbers = X.dtype.kind in NUMBER_KINDS
-        return X.astype(np.float64 if numbers else object).filled(np.nan)
+        masked: Any = X.astype(np.float64 if numbers else object)
+        return masked.filled(np.nan)
     sparse = sys.modules.get("scipy.sparse")  # a sparse X has imported it
     if sparse is None or not sparse.issparse(X):
         return X

@@ -63,7 +63,7 @@ def test_help_imports_no_command():
     names = done.stdout.splitlines()[-1].split()
     assert names[0] == "0"
     # Of this library only what the help needs, and nothing of others but click.
-    assert all(name.startswith("defragtrees.cli.") for name in names[1:])
+    assert [n for n in names[1:] if not n.startswith("defragtrees.cli.")] == []
     for name in COMMANDS:
         assert f"defragtrees.cli.{name}" not in names
 
@@ -221,10 +221,7 @@ def test_compiled_code_turns_ctrl_c_into_another_error(
     "moment",
     [
         "click",
-        "defragtrees.cli.group",
         "numpy",
-        "scipy.sparse",
-        "sklearn.base",
         "sklearn.ensemble",
         "defragtrees.cli.options",  # the last that the command imports
         "defragtrees.ensembles.readers._ubjson",  # in the middle of its work

@@ -109,12 +109,12 @@ def test_a_list_of_biases_comes_before_the_single_one():
     ("parts", "message"),
     [
         ({"feature": {5: number("<b", 7)}}, "nan treatment"),
-        ({"feature": {4: ("text", b"\xff")}}, "a name in it"),
+        ({"feature": {4: ("text", b"\xff")}}, "can't decode byte"),
         ({"trees": {0: number("<i", -1)}}, "its trees have -1 outputs"),
         ({"trees": {0: number("<i", 2)}}, "fewer splits"),
-        ({"trees": {1: array("i", 1)}}, "split 1 does not exist"),
-        ({"trees": {1: array("i", -1)}}, "split -1 does not exist"),
-        ({"trees": {1: array("i", -1), 6: tables({})}}, "split -1 does not exist"),
+        ({"trees": {1: array("i", 1)}}, "'split_type' is not where"),
+        ({"trees": {1: array("i", -1)}}, "'split_type' is not where"),
+        ({"trees": {1: array("i", -1), 6: tables({})}}, "'split_type' is not"),
         ({"trees": {1: array("i")}}, "fewer splits"),
         ({"trees": {2: array("i", 40)}}, "depth 40 cannot"),
         ({"trees": {8: ("array", 2**30, b"")}}, "it points to byte"),
@@ -132,6 +132,8 @@ def test_a_list_of_biases_comes_before_the_single_one():
         ),
     ],
 )
-def test_a_part_that_cannot_be_is_named(parts, message):
+def test_a_part_that_cannot_be_is_named(parts, message, tmp_path):
+    path = tmp_path / "model.cbm"
+    path.write_bytes(make_cbm(**parts))
     with pytest.raises(ModelFileError, match=message):
-        parse_cbm(make_cbm(**parts))
+        read_forest(path)

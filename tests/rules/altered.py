@@ -127,6 +127,7 @@ def _with_categories(document):
         {"feature": 3, "counts": [1.0, 2.0, 3.0, 0.0], "missing": 1.0}
     ]
     made["residuals"] = None
+    made["rules"][0]["totals"] = [3.0, 40.5]
     made["edits"] = [{"action": "drop", "rule": 3, "text": "dropped rule 3"}]
     return made
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from defragtrees.data.grid import ThresholdGrid
-from defragtrees.rules.conditions import Condition, exact_bounds, sides_of
+from defragtrees.rules.conditions import Condition, sides_of
 
 SIGNS = {
     "<": operator.lt,
@@ -67,7 +67,7 @@ def test_what_is_said_is_what_is_asked(is_integer, one, other, x):
     condition = Condition(0, lower=lower, upper=upper, is_integer=is_integer)
     by_text = all(SIGNS[sign](x, value) for sign, value in condition.sides)
     assert bool(condition.covers([x])[0]) == by_text
-    low, high = exact_bounds(lower, upper, is_integer)
+    low, high = Condition(0, lower, upper, is_integer=is_integer).bounds
     assert (low < x <= high) == by_text
     if x == math.floor(x):
         assert by_text == (lower < x <= upper)

@@ -9,6 +9,7 @@ import shutil
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any
 
 from defragtrees.errors import ModelFileError
 
@@ -47,7 +48,7 @@ def is_standard_output(path):
     return os.fspath(path) in STANDARD_OUTPUT
 
 
-def write_atomic(path, content):
+def write_atomic(path: str | os.PathLike[str], content: str | bytes) -> None:
     """Write a text or bytes to a file that appears when all of it is written."""
     if isinstance(content, str):
         with encodable():
@@ -155,7 +156,7 @@ def _names_a_draft(error, draft):
     return named.parent == draft.parent and DRAFT in named.name
 
 
-def to_json(data, indent=1):
+def to_json(data: Any, indent: int | None = 1) -> str:
     """Plain data, and numpy's numbers in it, as JSON text.
 
     Examples
@@ -187,7 +188,7 @@ def _plain_number(value):
     raise TypeError(f"got {value!r}")
 
 
-def read_json(path):
+def read_json(path: str | os.PathLike[str]) -> Any:
     """The contents of a JSON file; nothing in it is executed."""
     try:
         text = Path(path).read_text(encoding="utf-8-sig")

@@ -6,10 +6,22 @@ import re
 import shutil
 import sys
 import textwrap
+from collections.abc import Callable, Collection, Sequence
 from html import escape
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
-from defragtrees._utils.values import round_significant
+
+def round_significant(value: Any, n_digits: int = 12) -> float:
+    """A number rounded to so many significant digits.
+
+    The last digits of a sum depend on where shards were cut; 12 do not.
+
+    Examples
+    --------
+    >>> round_significant(0.1 + 0.2)
+    0.3
+    """
+    return float(f"{value:.{n_digits}g}")
 
 
 class Lines(str):
@@ -25,16 +37,16 @@ class Lines(str):
 
     _html: str
 
-    def __new__(cls, text, html=""):
+    def __new__(cls, text: str, html: str = "") -> Self:
         self = super().__new__(cls, text)
         self._html = html
         return self
 
-    def _repr_html_(self):
+    def _repr_html_(self) -> str:
         lines = "\n".join(map(_html, self.split("\n")))
         return self._html or f"<pre>{lines}</pre>"
 
-    def _repr_pretty_(self, printer, cycle):
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
         printer.text(str(self))
 
 
@@ -52,7 +64,7 @@ class Tabular:
     def __str__(self) -> str:
         return "\n".join([text_table(*self._cells(), left=self._left), *self._notes()])
 
-    def _repr_html_(self):
+    def _repr_html_(self) -> str:
         return html_table(*self._cells(), "; ".join(self._notes()))
 
 
@@ -146,7 +158,7 @@ def label(value: Any) -> str:
     return repr(text) if any(sign in text for sign in SEPARATORS) else text
 
 
-def category(value):
+def category(value: Any) -> str:
     """A category in a condition; quoted where it could be taken for anything else.
 
     Examples
@@ -175,7 +187,7 @@ def plain(text: Any) -> str:
     return "".join(c if c.isprintable() else " " for c in str(text))
 
 
-def plural(number, noun):
+def plural(number: Any, noun: str) -> str:
     """A number and its noun.
 
     Examples
@@ -200,7 +212,7 @@ def share(value: float, sign: str = " %") -> str:
     return f"{100 * value:.1f}{sign}"
 
 
-def share_range(low, high):
+def share_range(low: float, high: float) -> str:
     """Write a range of shares in per cent.
 
     Examples
@@ -279,7 +291,7 @@ def count(value: float) -> str:
     return f"{round(value):,}" if is_whole else f"{value:,.1f}"
 
 
-def listed(items):
+def listed(items: Collection[Any]) -> str:
     """The items for a message, cut after five.
 
     Examples
@@ -291,13 +303,13 @@ def listed(items):
     return ", ".join(repr(item) for item in items[:5]) + (", …" if items[5:] else "")
 
 
-def nearest(name, names):
+def nearest(name: Any, names: Collection[Any]) -> str:
     """A guess at the name that was meant, or all names; the end of a sentence."""
     near = near_name(name, names)
     return f"it has {listed(names)}." if near is None else f"did you mean {near!r}?"
 
 
-def near_name(name, names):
+def near_name(name: Any, names: Collection[Any]) -> str | None:
     """The name that was meant, such as "Records" by "Record"; None if there is none."""
     if not isinstance(name, str):
         return None
@@ -313,14 +325,14 @@ LEAST_WIDTH = 12  # columns that a column of text keeps where there is little ro
 INDENT = "    "  # of a line that continues the one above
 
 
-def page_width():
+def page_width() -> int:
     """Number of columns of the terminal that is printed to, or `WIDTH` elsewhere."""
     if not getattr(sys.stdout, "isatty", bool)():
         return WIDTH
     return max(60, shutil.get_terminal_size((80, 24)).columns)
 
 
-def wrapped(text, width):
+def wrapped(text: str, width: int) -> list[str]:
     """Break a text into lines; all but the first are indented.
 
     Examples
@@ -339,7 +351,14 @@ def lines_of(cell: Any) -> list[str]:
     return list(cell) if isinstance(cell, tuple) else [str(cell)]
 
 
-def text_table(header, rows, *, left=(0,), width=None, paint=None):
+def text_table(
+    header: Sequence[str],
+    rows: Sequence[Sequence[Any]],
+    *,
+    left: Collection[int] = (0,),
+    width: int | None = None,
+    paint: Callable[[str, str], str] | None = None,
+) -> str:
     """Lay out a table as text, each column as wide as it needs to be.
 
     Parameters
@@ -388,7 +407,7 @@ def text_table(header, rows, *, left=(0,), width=None, paint=None):
     return "\n".join(texts)
 
 
-def _shrink(widths, left, width):
+def _shrink(widths: list[int], left: Collection[int], width: int) -> None:
     """Make the widest columns of text narrower until a table fits."""
     while left and sum(widths) + 2 * (len(widths) - 1) > width:
         widest = max(left, key=lambda j: widths[j])
@@ -400,7 +419,12 @@ def _shrink(widths, left, width):
 QUIET = "border:none;border-top:1px solid #8884;padding:0.2em 0.8em;vertical-align:top;"
 
 
-def html_table(header, rows, caption="", left=None):
+def html_table(
+    header: Sequence[str],
+    rows: Sequence[Sequence[Any]],
+    caption: str = "",
+    left: Collection[int] | None = None,
+) -> str:
     """Write a small HTML table in which every cell is escaped.
 
     Parameters
@@ -442,6 +466,6 @@ def html_table(header, rows, caption="", left=None):
     return f"<table>{title}{body}</table>"
 
 
-def _html(text):
+def _html(text: Any) -> str:
     """A text in HTML, without characters that would turn the order of others."""
     return escape(plain(text))

@@ -2,6 +2,7 @@
 
 from functools import cache
 from importlib import import_module
+from typing import Any
 
 from defragtrees.errors import MissingPackageError
 
@@ -16,7 +17,7 @@ EXTRAS = {
 }
 
 
-def require(package, purpose):
+def require(package: str, purpose: str) -> Any:
     """Import and return `package`, or name the extra that brings it.
 
     Examples
@@ -37,7 +38,7 @@ def require(package, purpose):
 
 
 @cache
-def has_numba():
+def has_numba() -> bool:
     """Whether numba is installed, which compiles loops over rows."""
     try:
         import numba  # noqa: F401

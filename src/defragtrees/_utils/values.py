@@ -2,20 +2,24 @@
 
 import dataclasses
 import math
+from typing import Any, Self, cast
 
 import numpy as np
+
+from defragtrees._utils.formatting import round_significant
+from defragtrees._utils.types import Values
 
 LONGEST = 60  # letters of a value in a message
 
 
-def freeze(values, dtype=None):
+def freeze(values: Any, dtype: Any = None) -> Values:
     """A read-only array with these values; a view where no copy is needed."""
     array = np.asarray(values, dtype=dtype).view()
     array.flags.writeable = False
     return array
 
 
-def equal(a, b):
+def equal(a: Any, b: Any) -> bool:
     """Whether two values are the same, looking into arrays and tuples.
 
     Examples
@@ -33,7 +37,7 @@ def equal(a, b):
     return bool(a == b or (a != a and b != b))
 
 
-def is_finite(value):
+def is_finite(value: Any) -> bool:
     """Whether a value of any type is a finite number."""
     try:
         return math.isfinite(value)
@@ -46,19 +50,19 @@ class ByValue:
 
     __hash__ = None  # type: ignore[assignment]
 
-    def __eq__(self, other):
+    def __eq__(self, other: object) -> bool:
         if type(self) is not type(other):
             return NotImplemented
-        one, two = self._compared(), other._compared()
+        one, two = self._compared(), cast(Self, other)._compared()
         return all(equal(one[name], two[name]) for name in one)
 
-    def _compared(self):
+    def _compared(self) -> dict[str, Any]:
         """The fields that make two of them equal."""
-        names = [field.name for field in dataclasses.fields(self)]
+        names = [field.name for field in dataclasses.fields(cast(Any, self))]
         return {name: getattr(self, name) for name in names}
 
 
-def shown(value):
+def shown(value: Any) -> str:
     """A value in a message, cut where it is long; of an array only its size."""
     if hasattr(value, "shape") and hasattr(value, "dtype"):
         shape = " x ".join(map(str, value.shape))
@@ -74,24 +78,11 @@ def shown(value):
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."
 
 
-def round_significant(value, n_digits=12):
-    """A number rounded to so many significant digits.
-
-    The last digits of a sum depend on where shards were cut; 12 do not.
-
-    Examples
-    --------
-    >>> round_significant(0.1 + 0.2)
-    0.3
-    """
-    return float(f"{value:.{n_digits}g}")
-
-
-def all_rounded(values, n_digits=12):
+def all_rounded(values: Any, n_digits: int = 12) -> tuple[float, ...]:
     """`round_significant` of each value, as a tuple."""
     return tuple(round_significant(value, n_digits) for value in values)
 
 
-def as_lists(value):
+def as_lists(value: Any) -> Any:
     """Tuples as lists, as JSON has them."""
     return [*map(as_lists, value)] if isinstance(value, tuple) else value

@@ -1,5 +1,6 @@
 """Shared parts of the baselines: paths of trees, trees of other libraries, leaves."""
 
+import dataclasses
 import math
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -23,11 +24,11 @@ class Sides:
     def __len__(self):
         return len(self.accepts)
 
-    def rows(self, codes):
-        """Mask (n_sides, n_samples) of the rows that each side accepts."""
-        rows = np.empty((len(self), len(codes)), dtype=bool)
-        for k, accepts in enumerate(self.accepts):
-            rows[k] = accepts[codes[:, self.feature[k]]]
+    def rows(self, codes, sides):
+        """Mask (n_sides, n_samples) of the rows that each of these sides accepts."""
+        rows = np.empty((len(sides), len(codes)), dtype=bool)
+        for k, side in enumerate(sides):
+            rows[k] = self.accepts[side][codes[:, self.feature[side]]]
         return rows
 
     def conditions(self, grid, sides):
@@ -165,6 +166,24 @@ def make_tree(splits, left, right):
     )
 
 
+def cut_to_depth(tree, max_depth):
+    """The tree without the splits below a depth; nodes below become unreachable."""
+    is_inner = np.zeros(tree.n_nodes, dtype=bool)
+    level = np.zeros(1, dtype=np.intp)
+    for _ in range(max_depth):
+        level = level[tree.feature[level] >= 0]
+        if not level.size:
+            return tree
+        is_inner[level] = True
+        level = np.unique(np.concatenate([tree.left[level], tree.right[level]]))
+    return with_leaves(tree, ~is_inner)
+
+
+def with_leaves(tree, is_leaf):
+    """Turn some nodes into leaves; nodes below them become unreachable."""
+    return dataclasses.replace(tree, feature=np.where(is_leaf, -1, tree.feature))
+
+
 def leaves_of_rows(tree, X, categories):
     """The node number of the leaf of each row."""
     return StackedTrees((tree,), categories).leaves(X)[:, 0]
@@ -182,7 +201,7 @@ def leaf_rules(problem, tree, shorten=False):
     # The same rows on the grid of this tree alone.
     problem = problem.with_forest(forest, shorten)
     sides, paths = find_paths(problem, tree.depth)
-    rows = sides.rows(problem.binned.codes)
+    rows = sides.rows(problem.binned.codes, range(len(sides)))
     leaves = [
         (sides.conditions(problem.grid, path.sides), rows[list(path.sides)].all(axis=0))
         for path in paths
@@ -248,18 +267,19 @@ def _error(problem, tree, train, test):
 
 
 @dataclass(frozen=True, eq=False)
-class RankedColumns:
+class TreeColumns:
     """X as columns for a tree of another library."""
 
-    # Ranks of numbers, as trees round numbers to float32; indicators of categories. NaN
-    # for missing.
-    cells: np.ndarray
+    cells: np.ndarray  # numbers or their ranks, and indicators of categories
     feature: tuple[int, ...]  # source of each column
     category: tuple[int | None, ...]  # category of each indicator column
 
 
 def make_columns(problem):
-    """Make columns in the order of feature names, whatever their order in X."""
+    """Make columns in the order of feature names, whatever their order in X.
+
+    Numbers are given as ranks, since these trees round them to float32.
+    """
     cells, feature, category = [], [], []
     for j in problem.feature_order:
         column = problem.X[:, j]
@@ -279,7 +299,7 @@ def make_columns(problem):
             category.append(position)
     # A constant column, so that a tree can be grown if no feature has values.
     cells = cells or [np.zeros(len(problem.X), dtype=np.float32)]
-    return RankedColumns(np.column_stack(cells), tuple(feature), tuple(category))
+    return TreeColumns(np.column_stack(cells), tuple(feature), tuple(category))
 
 
 def read_tree(tree, columns, problem, rows):

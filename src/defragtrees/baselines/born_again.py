@@ -1,6 +1,7 @@
 """Born-again tree: a tree grown on the model's predictions for synthetic rows."""
 
 import dataclasses
+import itertools
 from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
 from typing import Any
@@ -8,14 +9,25 @@ from typing import Any
 import numpy as np
 
 from defragtrees._utils.progress import Progress
-from defragtrees.baselines._trees import Split, cross_validate, leaf_rules, make_tree
-from defragtrees.ensembles.forest import Tree
-from defragtrees.estimators.base import (
-    RuleClassifier,
-    RuleRegressor,
-    Simplifier,
+from defragtrees.baselines._trees import (
+    Split,
+    cross_validate,
+    cut_to_depth,
+    leaf_rules,
+    make_tree,
+    with_leaves,
 )
-from defragtrees.estimators.settings import Each, Integer, Real, as_list, setting
+from defragtrees.ensembles.forest import Tree
+from defragtrees.estimators.base import RuleClassifier, RuleRegressor, Simplifier
+from defragtrees.estimators.settings import (
+    FLAG,
+    Conflict,
+    Each,
+    Integer,
+    Real,
+    as_list,
+    setting,
+)
 
 __all__ = ["BornAgainTreeClassifier", "BornAgainTreeRegressor"]
 
@@ -37,28 +49,30 @@ class _BornAgainTree(Simplifier):
     max_thresholds: int | None = setting(100, None, Integer(1))
     min_values: int = setting(2, Integer(2))
     min_gain: float | None = setting(0.0, None, Real(0, 1))
+    soft: bool = setting(False, *FLAG)
+    thresholds: str = setting("data", "data", "model")
     target: str = setting("labels", "model", "labels")
 
     def _simplify(self, problem, rng):
         given = DEPTHS if self.max_depth is None else as_list(self.max_depth)
         depths = sorted({int(depth) for depth in given})
-        table = make_table(problem)
+        table = make_table(problem, self.thresholds)
         forest, outcome = problem.forest, problem.outcome
-
-        def ask(matrix):
-            """Predictions of the model: one-hot classes or numbers."""
-            raw = forest.predict_raw_encoded(matrix)
-            return outcome.indicators(forest.target_from_raw(raw))
-
         losses = outcome.constant_loss(problem.target, problem.sample_weight)
         # Separate seeds, so that folds do not affect trees.
         fold_seed, tree_seed = (int(seed) for seed in rng.integers(2**63, size=2))
 
-        def grow_to(depth, rows, number):
-            return grow(table.take(rows), ask, self, depth, [tree_seed, number])
+        def query(matrix):
+            """Predictions of the model: probabilities, one-hot classes or numbers."""
+            raw = forest.predict_raw_encoded(matrix)
+            if self.soft:
+                return forest.proba_from_raw(raw)
+            return outcome.indicators(forest.target_from_raw(raw))
 
-        def trees_of_fold(rows, fold):
-            grown = grow_to(depths[-1], rows, fold + 1)
+        def trees_on(rows, number, depths):
+            """A tree of each depth, all cut from the deepest."""
+            seed = [tree_seed, number]
+            grown = grow(table.take(rows), query, self, depths[-1], seed)
             return [
                 cut(grown, lambda inside: losses(rows[inside]), depth, self.max_rules)
                 for depth in depths
@@ -70,15 +84,20 @@ class _BornAgainTree(Simplifier):
             with Progress("folds", n_folds) as progress:
                 finished = progress.advance if self.verbose else None
                 errors = cross_validate(
-                    problem, trees_of_fold, n_folds, rng, self.n_jobs, finished
+                    problem,
+                    lambda rows, fold: trees_on(rows, fold + 1, depths),
+                    n_folds,
+                    rng,
+                    self.n_jobs,
+                    finished,
                 )
             # Equal rows share a fold; if all are equal there is one leaf anyway.
             if errors is not None:
                 self.depth_ = depths[int(errors.argmin())]
                 self.depth_errors_ = dict(zip(depths, errors.tolist(), strict=True))
-        grown = grow_to(self.depth_, np.arange(len(problem.X)), 0)
-        tree = cut(grown, losses, self.depth_, self.max_rules)
-        return leaf_rules(problem, tree, shorten=self.shorten_thresholds)
+        [tree] = trees_on(np.arange(len(problem.X)), 0, [self.depth_])
+        is_shortened = self.shorten_thresholds and self.thresholds == "data"
+        return leaf_rules(problem, tree, shorten=is_shortened)
 
 
 @dataclass(repr=False, eq=False)
@@ -89,8 +108,7 @@ class BornAgainTreeClassifier(RuleClassifier, _BornAgainTree):
     model predicts them, and the split that fits its predictions best is chosen. The
     idea is by Breiman and Shang [1]_; the algorithm, with a depth chosen by
     cross-validation in place of pruning, is that of Hara and Hayashi's comparison [2]_.
-    Numbers are split midway between values of the training rows, categories as in the
-    model. The leaves are the rules: exactly one matches a row.
+    The leaves are the rules: exactly one matches a row.
 
     Parameters
     ----------
@@ -125,6 +143,11 @@ class BornAgainTreeClassifier(RuleClassifier, _BornAgainTree):
     min_gain : float or None, default=0.0
         Minimum relative decrease of impurity of a split, exclusive; None splits even if
         all predictions of the model are equal, as in [2]_.
+    soft : bool, default=False
+        Use the model's probabilities, not its classes, to choose splits.
+    thresholds : {"data", "model"}, default="data"
+        Split midway between values of the training rows, or at the thresholds of the
+        model. Categories are always split like in the model.
     target : {"labels", "model"}, default="labels"
         Target of the leaves and of the choice of depth: y, or the predictions of the
         model. Splits are always chosen by the predictions.
@@ -203,8 +226,7 @@ class BornAgainTreeRegressor(RuleRegressor, _BornAgainTree):
     model predicts them, and the split that fits its predictions best is chosen. The
     idea is by Breiman and Shang [1]_; the algorithm, with a depth chosen by
     cross-validation in place of pruning, is that of Hara and Hayashi's comparison [2]_.
-    Numbers are split midway between values of the training rows, categories as in the
-    model. The leaves are the rules: exactly one matches a row.
+    The leaves are the rules: exactly one matches a row.
 
     Parameters
     ----------
@@ -239,6 +261,11 @@ class BornAgainTreeRegressor(RuleRegressor, _BornAgainTree):
     min_gain : float or None, default=0.0
         Minimum relative decrease of impurity of a split, exclusive; None splits even if
         all predictions of the model are equal, as in [2]_.
+    soft : bool, default=False
+        Use the model's probabilities, not its classes, to choose splits.
+    thresholds : {"data", "model"}, default="data"
+        Split midway between values of the training rows, or at the thresholds of the
+        model. Categories are always split like in the model.
     target : {"labels", "model"}, default="labels"
         Target of the leaves and of the choice of depth: y, or the predictions of the
         model. Splits are always chosen by the predictions.
@@ -304,6 +331,13 @@ class BornAgainTreeRegressor(RuleRegressor, _BornAgainTree):
     True
     """
 
+    conflicts = (
+        Conflict(
+            "soft=True is for classification; got a regressor. Leave it out.",
+            soft=True,
+        ),
+    )
+
 
 # Training rows as codes: the rank of each value within its column.
 #
@@ -326,6 +360,9 @@ class CodeTable:
     # the column), and the same sets over all positions, (n_sets, n_categories + 1).
     sets: dict[int, np.ndarray]
     positions: dict[int, np.ndarray]
+    # Columns, last codes to the left and thresholds of the allowed splits of numbers;
+    # None for midpoints between values.
+    allowed: tuple[np.ndarray, ...] | None = None
 
     @property
     def n_columns(self):
@@ -360,11 +397,11 @@ class CodeTable:
         return X
 
 
-def make_table(problem):
+def make_table(problem, thresholds="data"):
     """The rows of a problem as codes."""
     codes = np.empty(problem.X.shape, dtype=np.int32)
     values, starts = [], [0]
-    sets, positions = {}, {}
+    sets, positions, between = {}, {}, []
     for k, j in enumerate(problem.feature_order):
         column = problem.X[:, j]
         missing = np.isnan(column)
@@ -378,8 +415,15 @@ def make_table(problem):
             positions[k] = np.vstack([of_model, everything])
             at = np.minimum(distinct.astype(np.intp), of_model.shape[1] - 1)
             sets[k] = np.pad(positions[k][:, at], ((0, 0), (0, 1)))
+        elif thresholds == "model":
+            between.append(
+                _between_values(problem.grid.splits[j], distinct, k, starts[-1])
+            )
         values += [distinct, [np.nan]]
         starts.append(starts[-1] + len(distinct) + 1)
+    if thresholds == "model":
+        column, code, threshold = np.concatenate([np.empty((3, 0)), *between], axis=1)
+        allowed = (column.astype(np.intp), code.astype(np.intp), threshold)
     return CodeTable(
         features=np.array(problem.feature_order, dtype=np.intp),
         values=np.concatenate(values),
@@ -388,7 +432,22 @@ def make_table(problem):
         weight=problem.sample_weight,
         sets=sets,
         positions=positions,
+        allowed=allowed if thresholds == "model" else None,
     )
+
+
+def _between_values(thresholds, distinct, column, start):
+    """Column, last code to the left and threshold of splits that separate values.
+
+    Of several between the same two values the middle one is used.
+    """
+    below = np.searchsorted(distinct, thresholds, side="right")
+    first = np.searchsorted(below, np.arange(1, len(distinct)))
+    end = np.searchsorted(below, np.arange(1, len(distinct)), side="right")
+    used = end > first
+    middle = thresholds[(first[used] + end[used] - 1) // 2]
+    code = start + np.flatnonzero(used)
+    return np.vstack([np.full(len(code), column), code, middle])
 
 
 # Growing a born-again tree level by level, and cutting it to a depth or a size.
@@ -396,10 +455,9 @@ def make_table(problem):
 
 @dataclass(frozen=True, eq=False)
 class Grown:
-    """A tree, and the depth and the training rows of each node."""
+    """A tree, and the training rows of each node."""
 
     tree: Tree
-    depth: np.ndarray
     rows: tuple[np.ndarray, ...]
 
 
@@ -412,30 +470,29 @@ class _Node:
     """
 
     number: int
-    depth: int
     rows: np.ndarray
     box: dict[int, np.ndarray]
     split: Split | None = None
     children: tuple["_Node", ...] = ()
 
 
-def grow(table, ask, settings, max_depth, seed):
+def grow(table, query, settings, max_depth, seed):
     """Grow a tree on the rows of a table with the settings of an estimator.
 
-    `ask` returns the model's predictions for a matrix of rows.
+    `query` returns the model's predictions for a matrix of rows.
     """
-    root = _Node(1, 0, np.arange(len(table.codes)), {})
-    level, nodes = [root], []
-    while level:
+    level, nodes = [_Node(1, np.arange(len(table.codes)), {})], []
+    for depth in itertools.count():
         nodes += level
-        growing = [node for node in level if node.depth < max_depth]
-        for block in _blocks(table, growing, settings, seed):
+        if depth == max_depth or not level:
+            break
+        for block in _blocks(table, level, settings, seed):
             # The model is queried once for all nodes of a block.
             smeared = [
                 smear(table, node.box, settings.n_smeared, settings.replace_share, rng)
                 for node, _, rng in block
             ]
-            outputs = ask(table.matrix(np.vstack(smeared)))
+            outputs = query(table.matrix(np.vstack(smeared)))
             parts = outputs.reshape(len(block), settings.n_smeared, -1)
             for (node, candidates, _), rows, responses in zip(
                 block, smeared, parts, strict=True
@@ -447,15 +504,12 @@ def grow(table, ask, settings, max_depth, seed):
             node.box = {}  # as large as the data; only needed by the children
         level = [child for node in level for child in node.children]
     place = {node.number: i for i, node in enumerate(nodes)}
-    return Grown(
-        make_tree(
-            [node.split for node in nodes],
-            [place.get(2 * node.number, -1) for node in nodes],
-            [place.get(2 * node.number + 1, -1) for node in nodes],
-        ),
-        np.array([node.depth for node in nodes]),
-        tuple(node.rows for node in nodes),
+    tree = make_tree(
+        [node.split for node in nodes],
+        [place.get(2 * node.number, -1) for node in nodes],
+        [place.get(2 * node.number + 1, -1) for node in nodes],
     )
+    return Grown(tree, tuple(node.rows for node in nodes))
 
 
 def _blocks(table, nodes, settings, seed):
@@ -502,12 +556,7 @@ def _divide(table, node, choice):
     inside = node.box.get(column, np.ones(width, dtype=bool))
     goes_left = left[place]
     node.children = tuple(
-        _Node(
-            2 * node.number + k,
-            node.depth + 1,
-            node.rows[goes],
-            {**node.box, column: inside & side},
-        )
+        _Node(2 * node.number + k, node.rows[goes], node.box | {column: inside & side})
         for k, (goes, side) in enumerate(((goes_left, left), (~goes_left, ~left)))
     )
 
@@ -517,18 +566,18 @@ def cut(grown, losses, max_depth, max_leaves=None):
 
     `losses` maps the rows of a node to its loss as a leaf.
     """
-    tree = _with_leaves(grown.tree, grown.depth >= max_depth)
-    n_leaves = np.count_nonzero(tree.feature >= 0) + 1
+    tree = cut_to_depth(grown.tree, max_depth)
+    n_leaves = len(tree.feature[tree.feature >= 0]) + 1
     if max_leaves is None or n_leaves <= max_leaves:
         return tree
     cost = [losses(rows) for rows in grown.rows]
-    best: list[np.ndarray] = [np.empty(0)] * len(cost)
-    taken: list[np.ndarray] = [np.empty(0)] * len(cost)
+    best = [np.empty(0)] * len(cost)
+    taken = [np.empty(0)] * len(cost)
     for node in reversed(range(len(cost))):
-        below = ()
-        if tree.feature[node] >= 0:
-            below = (best[tree.left[node]], best[tree.right[node]])
-        best[node], taken[node] = _best_sizes(cost[node], below, max_leaves)
+        below = best[tree.left[node]], best[tree.right[node]]
+        if tree.feature[node] < 0:
+            below = np.empty(0), np.empty(0)
+        best[node], taken[node] = _best_sizes(cost[node], *below, max_leaves)
     is_leaf = np.ones(len(cost), dtype=bool)
     # Gains within rounding errors do not justify a leaf.
     enough = best[0].min() + 1e-12 * cost[0]
@@ -540,20 +589,15 @@ def cut(grown, losses, max_depth, max_leaves=None):
             n_left = int(taken[node][n_leaves - 1])
             waiting.append((tree.left[node], n_left))
             waiting.append((tree.right[node], n_leaves - n_left))
-    return _with_leaves(tree, is_leaf)
+    return with_leaves(tree, is_leaf)
 
 
-def _with_leaves(tree, is_leaf):
-    """Turn some nodes into leaves; nodes below them become unreachable."""
-    return dataclasses.replace(tree, feature=np.where(is_leaf, -1, tree.feature))
+def _best_sizes(cost, left, right, max_leaves):
+    """Smallest loss with 1, 2, ... leaves below a node, and those on the left.
 
-
-def _best_sizes(cost, below, max_leaves):
-    """Smallest loss with 1, 2, ... leaves below a node, and those on the left."""
-    if not below:
-        return np.array([cost]), np.zeros(1, dtype=np.intp)
-    left, right = below
-    size = min(max_leaves, len(left) + len(right))
+    `left` and `right` are the losses of the children, without entries for a leaf.
+    """
+    size = min(max_leaves, max(1, len(left) + len(right)))
     best = np.full(size, np.inf)
     taken = np.zeros(size, dtype=np.intp)
     best[0] = cost
@@ -656,9 +700,17 @@ def find_candidates(table, rows, rng=None, most=None, min_values=2):
     n_steps = np.bincount(column[~to_missing], minlength=table.n_columns)
     enough = n_steps >= min_values - 1
     used = is_number & (to_missing | enough[column])
+    if table.allowed is not None:
+        used &= to_missing
     column, low, high = column[used], low[used], high[used]
     middle = _middle(table.values[low], table.values[high])
     parts = [(column, _last_code(table, low, high, middle), middle)]
+    if table.allowed is not None:
+        # The model's thresholds with numbers of the node on both sides.
+        column, code, threshold = table.allowed
+        last = np.where(ordered == table.starts[1:] - 1, -1, ordered).max(axis=0)
+        used = (code >= ordered[0][column]) & (code < last[column]) & enough[column]
+        parts.append((column[used], code[used], threshold[used]))
     parts += [_sets_inside(table, ordered, k) for k in table.sets]
     column, code, threshold = (
         np.concatenate(arrays) for arrays in zip(*parts, strict=True)
@@ -728,28 +780,26 @@ def split_losses(table, candidates, smeared, responses):
     centred[np.abs(centred) <= NOISE * np.abs(responses).max()] = 0.0
     unsplit = float((centred**2).sum())
     total = centred.sum(axis=0)
+
+    def loss(n_left, left):
+        """Loss with a mean on each side."""
+        explained = (left**2).sum(axis=1) / np.maximum(n_left, 1)
+        explained += ((total - left) ** 2).sum(axis=1) / np.maximum(n_rows - n_left, 1)
+        return unsplit - explained
+
     n_left, left = _left_sums(table, candidates, smeared, centred)
     losses = np.full((len(candidates), 2), np.inf)
-    losses[:, 0] = unsplit - _explained(n_left, left, n_rows, total)
+    losses[:, 0] = loss(n_left, left)
     missing = smeared == table.starts[1:] - 1
     n_missing = missing.sum(axis=0)
-    movable = n_missing[candidates.column] > 0
-    movable &= ~np.isinf(candidates.threshold)
+    movable = (n_missing[candidates.column] > 0) & ~np.isinf(candidates.threshold)
     if movable.any():
         column = candidates.column[movable]
         moved = missing.T.astype(np.float64) @ centred
-        more = left[movable] + moved[column]
-        n_more = n_left[movable] + n_missing[column]
-        losses[movable, 1] = unsplit - _explained(n_more, more, n_rows, total)
+        losses[movable, 1] = loss(
+            n_left[movable] + n_missing[column], left[movable] + moved[column]
+        )
     return losses, unsplit
-
-
-def _explained(n_left, left, n_rows, total):
-    """Decrease of the sum of squares by two means; 0 for an empty side."""
-    right, n_right = total - left, n_rows - n_left
-    return (left**2).sum(axis=1) / np.maximum(n_left, 1) + (right**2).sum(
-        axis=1
-    ) / np.maximum(n_right, 1)
 
 
 def _left_sums(table, candidates, smeared, responses):
@@ -788,10 +838,5 @@ def best_split(table, candidates, smeared, responses):
     has_missing = (smeared[:, column] == table.starts[column + 1] - 1).any()
     missing_left = bool(is_left) if has_missing or np.isinf(threshold) else None
     gain = (unsplit - losses[place, is_left]) / unsplit if unsplit > 0 else 0.0
-    return Choice(
-        column,
-        int(candidates.code[place]),
-        threshold,
-        missing_left,
-        float(gain),
-    )
+    code = int(candidates.code[place])
+    return Choice(column, code, threshold, missing_left, float(gain))

@@ -16,22 +16,21 @@ from scipy.linalg import cho_factor, cho_solve
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.tree import DecisionTreeRegressor
 
+from defragtrees._utils.values import round_significant
 from defragtrees._utils.warnings import warn
 from defragtrees.baselines._trees import (
     Path,
     Sides,
+    Split,
+    TreeColumns,
+    cut_to_depth,
     find_paths,
-    make_columns,
-    read_tree,
+    make_tree,
 )
-from defragtrees.ensembles.forest import Forest, Tree
-from defragtrees.estimators.base import (
-    RuleClassifier,
-    RuleRegressor,
-    Simplifier,
-)
+from defragtrees.ensembles.forest import Forest, Tree, exact_threshold
+from defragtrees.estimators.base import RuleClassifier, RuleRegressor, Simplifier
+from defragtrees.estimators.problem import predicting_rule
 from defragtrees.estimators.settings import Conflict, Integer, Real, setting
-from defragtrees.rules.conditions import Rule
 
 __all__ = ["NodeHarvestClassifier", "NodeHarvestRegressor"]
 
@@ -48,6 +47,7 @@ SLOW = 0.3  # the penalty rises if a round leaves more of the error than this
 MOST_RISE = 1e4  # of the penalty; each factor of 10 costs a digit of the solution
 MOST_ROUNDS = 200  # of the multipliers; ten to thirty are usual
 MOST_ENTERING = 20  # weights that may become positive at once
+ALL_DIGITS = 17  # of a float64
 BLOCK_ROWS = 4096  # rows converted at once, to limit memory
 
 
@@ -83,7 +83,15 @@ class _NodeHarvest(Simplifier):
         if problem.n_classes and self.target == "model":
             raw = problem.forest.predict_raw_encoded(problem.X)
             target = problem.forest.proba_from_raw(raw)
-        forest = self._forest(problem, target, rng)
+        if self.source == "own":
+            # The share of one class is enough for two classes.
+            grown_on = target[:, 1:] if problem.outcome.is_binary else target
+            forest = grow_forest(problem, grown_on, self, rng)
+        else:
+            # A tree without a node of the right size is useless.
+            forest = cut_forest(
+                problem.forest, self.max_depth, self.n_nodes, self.round_digits
+            )
         problem = problem.with_forest(forest, self.shorten_thresholds)
         # Growing trees stops when there are enough nodes.
         most = self.n_nodes if self.source == "model" else math.inf
@@ -96,57 +104,28 @@ class _NodeHarvest(Simplifier):
             weights = choose_nodes(problem, target, nodes, weights, self.max_rules)
         return average_rules(problem, target, nodes, weights, self.digits)
 
-    def _forest(self, problem, target, rng):
-        """The trees whose nodes are the candidates."""
-        if self.source == "model":
-            # A tree without a node of the right size is useless.
-            return cut_forest(
-                problem.forest, self.max_depth, self.n_nodes, self.round_digits
-            )
-        return grow_forest(
-            problem,
-            # The share of one class is enough for two classes.
-            target[:, 1:] if problem.outcome.is_binary else target,
-            rng,
-            max_depth=self.max_depth,
-            min_samples=self.min_samples,
-            n_nodes=self.n_nodes,
-            round_digits=self.round_digits,
-        )
-
     def _weigh(self, members, target, sample_weight):
         """Fit the weights of the nodes; only the root's if there is no choice."""
-        root_only = np.eye(len(members))[-1]
+        weights, reason = np.eye(len(members))[-1], None
         if (target == target[0]).all():
-            _warn_of_one_rule("The target has a single value")
-            return root_only
-        if len(members) == 1:
-            _warn_of_one_rule(
+            reason = "The target has a single value"
+        elif len(members) == 1:
+            reason = (
                 f"No node has min_samples={self.min_samples} rows inside and as many "
                 "outside"
             )
-            return root_only
-        program = make_program(
-            members,
-            target,
-            sample_weight,
-            mode=self.mode,
-            ridge=self.ridge,
-            root_weight=self.root_weight,
-            max_weight=self.max_weight,
-        )
-        weights = solve_program(program)
-        if weights[:-1].max() < LEAST_WEIGHT:
+        else:
+            settings = self.mode, self.ridge, self.root_weight, self.max_weight
+            program = make_program(members, target, sample_weight, *settings)
+            weights = solve_program(program)
             gram = program.gram[: len(members), : len(members)]
-            if np.linalg.matrix_rank(gram, hermitian=True) == len(members):
-                _warn_of_one_rule("No nodes together cover all rows")
+            if weights[:-1].max() < LEAST_WEIGHT and (
+                np.linalg.matrix_rank(gram, hermitian=True) == len(members)
+            ):
+                reason = "No nodes together cover all rows"
+        if reason is not None:
+            warn(f"{reason}, so the result is a single rule that matches all rows.")
         return weights
-
-
-def _warn_of_one_rule(reason):
-    warn(
-        f"{reason}, so the result is a single rule that matches all rows.",
-    )
 
 
 @dataclass(repr=False, eq=False)
@@ -394,29 +373,15 @@ class Nodes:
 
 def cut_forest(forest, max_depth, n_trees, round_digits=None):
     """The first trees of a forest, no deeper than `max_depth`, thresholds rounded."""
-    trees = tuple(_cut(tree, max_depth) for tree in forest.trees[:n_trees])
+    trees = [cut_to_depth(tree, max_depth) for tree in forest.trees[:n_trees]]
     if round_digits is not None:
-        trees = tuple(
-            dataclasses.replace(t, threshold=_rounded(t.threshold, round_digits))
-            for t in trees
-        )
-    return dataclasses.replace(forest, trees=trees, weights=None)
-
-
-def _cut(tree, max_depth):
-    is_inner = np.zeros(tree.n_nodes, dtype=bool)
-    reached = np.zeros(1, dtype=np.intp)
-    for _ in range(max_depth):
-        reached = reached[tree.feature[reached] >= 0]
-        is_inner[reached] = True
-        reached = np.unique(np.concatenate([tree.left[reached], tree.right[reached]]))
-    return dataclasses.replace(tree, feature=np.where(is_inner, tree.feature, -1))
-
-
-def _rounded(values, digits):
-    size = np.abs(np.where(values == 0, 1.0, values))
-    shift = 10.0 ** (digits - 1 - np.floor(np.log10(size)))
-    return np.round(values * shift) / shift
+        for i, tree in enumerate(trees):
+            # As R rounds: to the nearest multiple of a power of ten in float64.
+            size = np.abs(np.where(tree.threshold == 0, 1.0, tree.threshold))
+            shift = 10.0 ** (round_digits - 1 - np.floor(np.log10(size)))
+            threshold = np.round(tree.threshold * shift) / shift
+            trees[i] = dataclasses.replace(tree, threshold=threshold)
+    return dataclasses.replace(forest, trees=tuple(trees), weights=None)
 
 
 def find_nodes(problem, max_depth, min_samples, n_nodes):
@@ -436,16 +401,15 @@ def find_nodes(problem, max_depth, min_samples, n_nodes):
             rows = np.ones(len(codes), dtype=bool)
             for side in path.sides:
                 if side not in accepted:
-                    accepts = sides.accepts[side]
-                    accepted[side] = accepts[codes[:, sides.feature[side]]]
-                rows = rows & accepted[side]
+                    [accepted[side]] = sides.rows(codes, [side])
+                rows &= accepted[side]
             size = float(weight @ rows)
             if min_samples <= size <= most:
                 # Of nodes with the same rows the last one is kept, as in the original,
                 # unless an earlier one has fewer conditions.
                 same = by_rows.get(rows.tobytes())
-                if same is not None and len(same[2].sides) < len(path.sides):
-                    path = same[2]
+                if same is not None:
+                    path = min(path, same[2], key=lambda path: len(path.sides))
                 by_rows[rows.tobytes()] = (size, n_candidates, path, rows)
                 n_candidates += 1
     kept = sorted(by_rows.values(), key=lambda node: node[:2])
@@ -458,55 +422,88 @@ def find_nodes(problem, max_depth, min_samples, n_nodes):
 # Trees grown for `source="own"`.
 
 
-def grow_forest(
-    problem, target, rng, *, max_depth, min_samples, n_nodes, round_digits=None
-):
+def grow_forest(problem, target, settings, rng):
     """Grow a forest with at least `n_nodes` nodes of the right size, as in the paper.
 
     Rounds of 30 regression trees, each on 63.2 % of the rows without replacement, with
     a third of the features tried at each split, on a target with a little noise.
     Categories are split one against the others. The outputs of the trees are not used.
     """
-    columns, weight = make_columns(problem), problem.sample_weight
-    rows = np.arange(len(weight))
+    max_depth, min_samples = settings.max_depth, settings.min_samples
+    columns, weight = _columns(problem), problem.sample_weight
+    forest = Forest(
+        (), problem.feature_names, "regression", categories=problem.categories
+    )
+    if not columns.feature:
+        return forest
+    cells = columns.cells
     if (weight == np.floor(weight)).all() and weight.sum() <= MOST_COPIES:
         # A row of weight two counts as two rows, also when rows are drawn.
-        rows = np.repeat(rows, weight.astype(np.intp))
-        weight = np.ones(len(weight))
-    share = weight[rows] / weight[rows].sum()
-    spread = np.sqrt(share @ (target[rows] - share @ target[rows]) ** 2)
-
-    def grow(noisy):
-        """A tree on a part of the rows; `noisy` has the target of each row."""
-        drawn = rng.permutation(len(rows))[: math.ceil(SHARE_OF_ROWS * len(rows))]
-        model = DecisionTreeRegressor(
-            max_depth=max_depth,
-            min_samples_split=min_samples + 1,
-            max_features=max(1, columns.cells.shape[1] // 3),
-            random_state=int(rng.integers(2**31)),
-        )
-        kept = rows[drawn]
-        model.fit(columns.cells[kept], noisy[drawn], weight[kept])
-        return read_tree(model.tree_, columns, problem, kept)
-
-    names, categories = problem.feature_names, problem.categories
-    grown = Forest((), names, "regression", categories=categories)
+        copies = np.repeat(np.arange(len(weight)), weight.astype(np.intp))
+        cells, target, weight = cells[copies], target[copies], np.ones(len(copies))
+    share = weight / weight.sum()
+    spread = np.sqrt(share @ (target - share @ target) ** 2)
+    n_drawn = math.ceil(SHARE_OF_ROWS * len(weight))
     trees: list[Tree] = []
     n_found = 0
-    for _ in range(max(100, n_nodes // 5)):
-        noise = rng.normal(size=(len(rows), target.shape[1]))
-        noisy = target[rows] + NOISE * spread * noise
-        made = tuple(grow(noisy) for _ in range(TREES_PER_ROUND))
-        grown = dataclasses.replace(grown, trees=made)
-        grown = cut_forest(grown, max_depth, TREES_PER_ROUND, round_digits)
-        trees += grown.trees
-        one_round = problem.with_forest(grown, shorten=False)
-        more = find_nodes(one_round, max_depth, min_samples, math.inf).n_candidates
-        n_found += more
+    for _ in range(max(100, settings.n_nodes // 5)):
+        noisy = target + NOISE * spread * rng.normal(size=target.shape)
+        grown = []
+        for _ in range(TREES_PER_ROUND):
+            rows = rng.permutation(len(weight))[:n_drawn]
+            tree = DecisionTreeRegressor(
+                max_depth=max_depth,
+                min_samples_split=min_samples + 1,
+                max_features=max(1, cells.shape[1] // 3),
+                random_state=int(rng.integers(2**31)),
+            ).fit(cells[rows], noisy[rows], weight[rows])
+            grown.append(_as_tree(tree.tree_, columns, problem.categories))
+        forest = cut_forest(
+            dataclasses.replace(forest, trees=tuple(grown)),
+            max_depth,
+            TREES_PER_ROUND,
+            settings.round_digits,
+        )
+        trees += forest.trees
+        one_round = problem.with_forest(forest, shorten=False)
+        n_more = find_nodes(one_round, max_depth, min_samples, math.inf).n_candidates
+        n_found += n_more
         # The original would continue without end.
-        if not more or n_found >= n_nodes:
+        if not n_more or n_found >= settings.n_nodes:
             break
-    return dataclasses.replace(grown, trees=tuple(trees))
+    return dataclasses.replace(forest, trees=tuple(trees))
+
+
+def _columns(problem):
+    """Numbers as they are, and an indicator of every category."""
+    cells, feature, category = [], [], []
+    for j in problem.feature_order:
+        column, labels = problem.X[:, j], problem.categories[j]
+        for k in (None,) if labels is None else range(len(labels)):
+            is_one = np.where(np.isnan(column), np.nan, column == k)
+            cells.append(column if k is None else is_one)
+            feature.append(j)
+            category.append(k)
+    with np.errstate(over="ignore"):  # scikit-learn raises if they are too large
+        table = np.array(cells, dtype=np.float32).reshape(len(cells), -1)
+    return TreeColumns(table.T, tuple(feature), tuple(category))
+
+
+def _as_tree(grown, columns, categories):
+    """A tree of scikit-learn on these columns as a Tree."""
+    splits: list[Split | None] = [None] * grown.node_count
+    thresholds = exact_threshold(grown.threshold, np.float32)
+    for node in np.flatnonzero(grown.children_left >= 0):
+        place, missing_left = grown.feature[node], bool(grown.missing_go_to_left[node])
+        feature, category = columns.feature[place], columns.category[place]
+        if category is None:
+            split = Split(feature, thresholds[node], missing_left=missing_left)
+        else:
+            # Zero, another category, goes left.
+            labels = categories[feature]
+            split = Split.from_others(feature, category, labels, missing_left)
+        splits[node] = split
+    return make_tree(splits, grown.children_left, grown.children_right)
 
 
 # The quadratic program: the weight of each node.
@@ -529,9 +526,7 @@ class Program:
     n_nodes: int  # their weights come first
 
 
-def make_program(
-    members, target, sample_weight, *, mode, ridge, root_weight, max_weight
-):
+def make_program(members, target, sample_weight, mode, ridge, root_weight, max_weight):
     """Make the program for some nodes, the last of which is the root.
 
     `ridge` is the penalty of leaving the start, in which the root has all the weight,
@@ -679,7 +674,7 @@ def average_rules(problem, target, nodes, weights, digits):
     root = len(weights) - 1
     kept = np.flatnonzero(weights[:-1] > 0).tolist()
     # The nodes of one tree often have equal weights, up to rounding errors.
-    kept.sort(key=lambda node: (-_significant(weights[node], digits or 9), -node))
+    kept.sort(key=lambda node: (-round_significant(weights[node], digits or 9), -node))
     rules = [
         _rule(problem, target, nodes, node, weights[node], digits, spread)
         for node in [*kept, root]
@@ -691,30 +686,16 @@ def _rule(problem, target, nodes, node, weight, digits, spread):
     rows = nodes.members[node]
     row_weight = problem.sample_weight[rows]
     mean = row_weight @ target[rows] / row_weight.sum()
-    share = float(row_weight.sum() / problem.sample_weight.sum())
-    expected = problem.target[rows]
-    shared = {
-        "conditions": nodes.conditions(problem.grid, node),
-        "coverage": share,
-        "share": share,
-        "weight": _significant(weight, digits),
-    }
     if problem.n_classes:
-        shares = _whole(mean, digits)
-        best = int(shares.argmax())
-        return Rule(
-            prediction=problem.classes[best],
-            distribution=tuple(shares.tolist()),
-            error=float(np.average(expected != best, weights=row_weight)),
-            **shared,
-        )
-    number = _to_spread(float(mean[0]), spread, digits)
-    variance = float(np.average((expected - number) ** 2, weights=row_weight))
-    return Rule(prediction=number, spread=math.sqrt(variance), error=variance, **shared)
-
-
-def _significant(value, digits):
-    return float(value) if digits is None else float(f"{value:.{digits}g}")
+        mean = _whole(mean, digits)
+        rounded = {"distribution": tuple(mean.tolist())}
+    else:
+        mean = _to_spread(float(mean[0]), spread, digits)
+        rounded = {"prediction": mean}
+    conditions = nodes.conditions(problem.grid, node)
+    rule = predicting_rule(problem, conditions, rows, mean, rows)
+    weight = round_significant(weight, digits or ALL_DIGITS)
+    return dataclasses.replace(rule, weight=weight, **rounded)
 
 
 def _whole(shares, digits):
@@ -735,7 +716,7 @@ def _to_spread(value, spread, digits):
     if digits is None:
         return value
     if not spread > 0:
-        return _significant(value, 15)
+        return round_significant(value, 15)
     return round(value, digits - 1 - math.floor(math.log10(spread)))
 
 
@@ -746,38 +727,49 @@ def choose_nodes(problem, target, nodes, weights, max_rules):
     Choosing the heaviest nodes instead would need twice as many rules; fitting the
     weights of the chosen nodes again gains almost nothing.
     """
-    share = problem.sample_weight / problem.sample_weight.sum()
-    centred = target - share @ target
-    variance = share @ (centred**2).sum(axis=1)
-    # Sums over the chosen nodes; the root predicts zero, as do rows without a node.
-    total, weight = np.zeros_like(centred), np.full(len(target), weights[-1])
-
-    def with_node(node):
-        """The sums in the rows of a node once it is chosen."""
-        rows = nodes.members[node]
-        mean = np.average(centred[rows], axis=0, weights=share[rows])
-        return rows, total[rows] + weights[node] * mean, weight[rows] + weights[node]
-
-    def loss(rows, total, weight):
-        mean = total / np.where(weight > 0, weight, 1.0)[:, None]
-        return float(share[rows] @ ((centred[rows] - mean) ** 2).sum(axis=1))
-
-    def gain(node):
-        """Decrease of the squared error by one more node, relative to the variance."""
-        rows, *sums = with_node(node)
-        before = loss(rows, total[rows], weight[rows])
-        # Rounded, so that the first of equals is chosen, not one by rounding errors.
-        return round((before - loss(rows, *sums)) / variance, 12)
-
+    mean = _WeightedMean(target, problem.sample_weight)
     waiting = np.flatnonzero(weights[:-1] > 0).tolist()
     chosen = np.zeros_like(weights)
     chosen[-1] = weights[-1]
+    mean.weight += weights[-1]
     while waiting and np.count_nonzero(chosen[:-1]) < max_rules - 1:
-        gains = list(map(gain, waiting))
+        gains = [mean.gain(nodes.members[k], weights[k]) for k in waiting]
         best = int(np.argmax(gains))
         if gains[best] <= 0:
             break
         node = waiting.pop(best)
         chosen[node] = weights[node]
-        rows, total[rows], weight[rows] = with_node(node)
+        mean.add(nodes.members[node], weights[node])
     return chosen
+
+
+class _WeightedMean:
+    """Predictions of the chosen nodes for training rows, relative to the root.
+
+    The root predicts zero, as do rows without a weighted node.
+    """
+
+    def __init__(self, target, sample_weight):
+        self.share = sample_weight / sample_weight.sum()
+        self.target = target - self.share @ target
+        self.variance = self.share @ (self.target**2).sum(axis=1)
+        self.total = np.zeros_like(self.target)
+        self.weight = np.zeros(len(target))
+
+    def gain(self, rows, weight):
+        """Decrease of the squared error by one more node, relative to the variance."""
+        before = self._loss(rows, self.total[rows], self.weight[rows])
+        total, together = self._with(rows, weight)
+        # Rounded, so that the first of equals is chosen, not one by rounding errors.
+        return round((before - self._loss(rows, total, together)) / self.variance, 12)
+
+    def add(self, rows, weight):
+        self.total[rows], self.weight[rows] = self._with(rows, weight)
+
+    def _with(self, rows, weight):
+        mean = np.average(self.target[rows], axis=0, weights=self.share[rows])
+        return self.total[rows] + weight * mean, self.weight[rows] + weight
+
+    def _loss(self, rows, total, weight):
+        mean = total / np.where(weight > 0, weight, 1.0)[:, None]
+        return float(self.share[rows] @ ((self.target[rows] - mean) ** 2).sum(axis=1))

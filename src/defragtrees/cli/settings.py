@@ -18,7 +18,7 @@ from defragtrees.cli import options, output
 from defragtrees.errors import SettingError
 from defragtrees.estimators import METHODS, estimator_for
 from defragtrees.estimators.defrag import DefragClassifier
-from defragtrees.estimators.settings import FLAG, Key, check_value
+from defragtrees.estimators.settings import FLAG, check_value
 
 SEED = 0
 FIELDS = {field.name: field for field in dataclasses.fields(DefragClassifier)}
@@ -101,15 +101,12 @@ def _option(option, variable, name):
     field = FIELDS[name]
     allowed = field.metadata["allowed"]
     words = [value for value in allowed if isinstance(value, str)]
-    keys = [key for value in allowed if isinstance(value, Key) for key in value.table]
     if name in WRITTEN:
         written = WRITTEN[name]
     elif allowed == FLAG:
         written = {"is_flag": True}
     elif len(words) == len(allowed):
         written = {"type": click.Choice(words)}
-    elif keys:
-        written = {"type": click.Choice(keys)}
     else:
         written = {"type": _Value(field), "metavar": "|".join([*words, "N"])}
     text = field.metadata["help"]

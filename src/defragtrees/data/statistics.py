@@ -74,7 +74,14 @@ class PatternSums:
         """
         rows = self.held, self.weight, self.outputs
         signs = np.array(signs).reshape(-1, self.held.shape[1])
-        points = self._signed_points(outcome, outcome.fit_points(*rows), signs)
+        points = outcome.fit_points(*rows)
+        # A rule whose points would have the wrong sign gets none.
+        has_none = np.zeros(len(points), dtype=bool)
+        while (wrong := (points[:, 0] * signs < 0).any(axis=0) & ~has_none).any():
+            has_none |= wrong
+            held = np.where(has_none, 0.0, self.held)
+            points = outcome.fit_points(held, self.weight, self.outputs)
+            points[has_none] = 0.0
         if not scoring.is_whole:
             return FittedPoints(np.round(points, digits))
         card = outcome.scorecard(*rows, points)
@@ -83,16 +90,6 @@ class PatternSums:
         # Rounding may have changed the sign of points near 0.
         wrong = (card.points[:, 0] * signs < 0).any(axis=0)
         return replace(card, points=np.where(wrong[:, None], 0.0, card.points))
-
-    def _signed_points(self, outcome, points, signs):
-        """Points with the required signs; a rule with the wrong sign gets none."""
-        has_none = np.zeros(len(points), dtype=bool)
-        while (wrong := (points[:, 0] * signs < 0).any(axis=0) & ~has_none).any():
-            has_none |= wrong
-            held = np.where(has_none, 0.0, self.held)
-            points = outcome.fit_points(held, self.weight, self.outputs)
-            points[has_none] = 0.0
-        return points
 
     def residuals(self, rules, worth, extremes):
         """The leave-one-out Residuals of the rows."""

@@ -222,7 +222,7 @@ class RowStore:
         """The profile of the rows: their number, y, and the bins of these features."""
         features = sorted(features)
         sizes = [int(self.grid.n_bins[j]) for j in features]
-        weights = self.shards.total(_bin_weights, features, sizes)
+        weights, *moments = self.shards.total(_profile, features, sizes, outcome)
         grid, ends = self.grid, np.cumsum([0, *sizes])
         columns = tuple(
             training_column(
@@ -234,9 +234,7 @@ class RowStore:
             )
             for i, j in enumerate(features)
         )
-        target = None
-        if all(self.shards.collect(lambda shard: "labels" in shard.targets)):
-            target = all_rounded(self.shards.total(_target_moments, outcome))
+        target = all_rounded(moments[0]) if moments else None
         return TrainingRows(round_significant(self.total_weight), columns, target)
 
     def evaluation(self, rules):
@@ -255,17 +253,21 @@ def row_keys(matrix, labels=None):
     return hash_rows([*matrix.T, *([] if labels is None else [labels])])
 
 
-def _bin_weights(shard, features, sizes):
-    """The weights of the bins of some features, concatenated."""
-    parts = [
-        np.bincount(shard.codes[:, j], shard.sample_weight, size)
+def _profile(shard, features, sizes, outcome):
+    """The weights of the bins of some features, and moments of y if it is known.
+
+    As an array, which can be added.
+    """
+    weight, labels = shard.sample_weight, shard.targets.get("labels")
+    bins = [
+        np.bincount(shard.codes[:, j], weight, size)
         for j, size in zip(features, sizes, strict=True)
     ]
-    return np.concatenate(parts) if parts else np.zeros(0)
-
-
-def _target_moments(shard, outcome):
-    return outcome.moments(shard.targets["labels"], shard.sample_weight)
+    profile = np.empty(1 if labels is None else 2, dtype=object)
+    profile[0] = np.concatenate([np.zeros(0), *bins])
+    if labels is not None:
+        profile[1] = outcome.moments(labels, weight)
+    return profile
 
 
 def _target_range(shard, name):

@@ -92,8 +92,8 @@ def ask_model(
         other_names=others,
         model=asked,
         data_splits=_data_splits(matrix[: len(old)], categories),
-        origin_text=origin,
-        asked_rows=matrix[len(old) :],
+        origin=origin,
+        new_rows=matrix[len(old) :],
     )
 
 
@@ -151,23 +151,10 @@ class AskedForest(Forest):
 
     model: Any = None
     data_splits: tuple[np.ndarray, ...] = ()  # per feature; may be empty
-    origin_text: str = ""  # how the splits were found, as text
-    asked_rows: np.ndarray | None = None  # synthetic rows near the data
+    origin: str = ""  # how the splits were found, as text
+    new_rows: Any = None  # synthetic rows near the data
 
-    @property
-    def origin(self):
-        """How the splits were found."""
-        return self.origin_text
-
-    @property
-    def new_rows(self):
-        """Synthetic rows for which the model was queried."""
-        return self.asked_rows
-
-    @property
-    def predicts_by_trees(self):
-        """False: the model predicts."""
-        return False
+    predicts_by_trees = False
 
     def splits(self):
         """Splits of the trees, and thresholds between values of the data."""

@@ -167,8 +167,13 @@ class Forest(ByValue):
     feature_kinds: tuple[str | None, ...] | None = None
     other_names: tuple[str, ...] = ()
 
+    # Of a black box: how its splits were found, synthetic rows for which it was queried
+    origin = ""
+    new_rows = None
+    predicts_by_trees = True
+
     def __post_init__(self) -> None:
-        n_outputs = self.trees[0].n_outputs if self.trees else np.size(self.base)
+        n_outputs = self.trees[0].value.shape[1] if self.trees else np.size(self.base)
         weights = np.ones(len(self.trees)) if self.weights is None else self.weights
         categories = self.categories or (None,) * len(self.feature_names)
         base = np.broadcast_to(np.asarray(self.base, np.float64), (n_outputs,))
@@ -205,7 +210,7 @@ class Forest(ByValue):
         if len(set(self.feature_names)) != self.n_features:
             raise ValueError("Feature names must differ from each other.")
         for tree in self.trees:
-            if tree.n_outputs != len(self.base):
+            if tree.value.shape[1] != len(self.base):
                 raise ValueError("All trees must have the same number of outputs.")
             if tree.feature.max() >= self.n_features:
                 raise ValueError(
@@ -219,22 +224,21 @@ class Forest(ByValue):
     def _check_numbers(self):
         """Raise for NaN, infinite and too large numbers."""
         for name, values in (("base", self.base), ("weights", self.weights)):
-            if not _is_usable(values).all():
+            is_usable = np.abs(values) <= LARGEST  # NaN is not
+            if not is_usable.all():
                 raise ValueError(
                     f"{name} must hold numbers up to {LARGEST:g} in size; got "
-                    f"{values[~_is_usable(values)][0]:g}."
+                    f"{values[~is_usable][0]:g}."
                 )
         # Leaves and splits on categories have no threshold.
         has_threshold = np.array([*(c is None for c in self.categories), False])
         for k, tree in enumerate(self.trees):
-            leaf = tree.feature < 0
-            if not _is_usable(tree.value[leaf]).all():
-                wrong = leaf & ~_is_usable(tree.value).all(axis=1)
-                node = int(np.flatnonzero(wrong)[0])
-                value = tree.value[node]
+            wrong = (tree.feature < 0)[:, None] & ~(np.abs(tree.value) <= LARGEST)
+            if wrong.any():
+                node, output = np.argwhere(wrong)[0]
                 raise ValueError(
                     f"A leaf must have outputs up to {LARGEST:g} in size; in tree "
-                    f"{k + 1}, node {node + 1} has {value[~_is_usable(value)][0]:g}."
+                    f"{k + 1}, node {node + 1} has {tree.value[node, output]:g}."
                 )
             without = np.isnan(tree.threshold) & has_threshold[tree.feature]
             if without.any():
@@ -257,21 +261,6 @@ class Forest(ByValue):
     def threshold(self) -> float | None:
         """Probability from which the second of two classes is predicted, or None."""
         return getattr(self.link, "threshold", None)
-
-    @property
-    def origin(self) -> str:
-        """How the splits of a black box were found; empty for other forests."""
-        return ""
-
-    @property
-    def predicts_by_trees(self) -> bool:
-        """Whether predictions come from the trees, not from a black box."""
-        return True
-
-    @property
-    def new_rows(self) -> Floats | None:
-        """Synthetic rows for which a black box was queried; None for other forests."""
-        return None
 
     @property
     def n_features(self) -> int:
@@ -429,15 +418,19 @@ def exact_threshold(
         below = np.nextafter(t, -np.inf) if strict else t
     if np.dtype(dtype) == np.float64:
         return below
+    small: Any = np.dtype(dtype).type
     with np.errstate(over="ignore"):
         # The largest value of the small type that goes left ...
         low = below.astype(dtype)
-        low = np.where(low.astype(np.float64) > below, _step(low, -np.inf, dtype), low)
-        low = low.astype(dtype)
-        high = _step(low, np.inf, dtype)
+        before = np.nextafter(low, small(-np.inf))
+        low = np.where(low.astype(np.float64) > below, before, low).astype(dtype)
+        high = np.nextafter(low, small(np.inf)).astype(dtype)
     # ... and the last float64 that rounds to it: the midpoint to the next one belongs
-    # to the one of the two whose last mantissa bit is zero (ties to even).
-    middle = (_as_finite(low) + _as_finite(high)) / 2
+    # to the one of the two whose last mantissa bit is zero (ties to even). Numbers
+    # round to infinity from halfway above the largest one.
+    top = 2.0 ** np.finfo(low.dtype).maxexp
+    ends = [np.clip(end.astype(np.float64), -top, top) for end in (low, high)]
+    middle = (ends[0] + ends[1]) / 2
     bits: Values = low.view(np.uint32 if np.dtype(dtype).itemsize == 4 else np.uint16)
     exact = np.where(bits & 1 == 0, middle, np.nextafter(middle, -np.inf))
     return np.where(np.isnan(low) | np.isposinf(low), below, exact)
@@ -568,20 +561,6 @@ def _depth(inner, left, right):
     if n_visited < is_reached.sum():
         raise ValueError("The nodes of a tree must not form a cycle.")
     return depth
-
-
-def _as_finite(values):
-    # Numbers round to infinity from halfway above the largest one.
-    top = 2.0 ** np.finfo(values.dtype).maxexp
-    return np.clip(values.astype(np.float64), -top, top)
-
-
-def _step(values, towards, dtype):
-    return np.nextafter(values, np.dtype(dtype).type(towards)).astype(dtype)
-
-
-def _is_usable(values):
-    return np.abs(values) <= LARGEST  # NaN is not
 
 
 LINKS: dict[str, Any] = {

@@ -2,6 +2,7 @@
 
 import contextlib
 import dataclasses
+from typing import Any
 
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
@@ -23,7 +24,7 @@ from defragtrees.tables import (
 MADE_UP_NAMES = ("x{1}", "x{0}", "f{0}", "{0}", "Column_{0}")
 
 
-def fitted_forest(model, X=None):
+def fitted_forest(model: Any, X: Any = None) -> Any:
     """Read the forest of a model; None if there is none, or it is not fitted yet.
 
     For a fitted black box the result is an `Unreadable`.

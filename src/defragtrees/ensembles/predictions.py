@@ -314,7 +314,7 @@ def declared_task(model):
     return None
 
 
-def model_task(model, X, y=None):
+def model_task(model: Any, X: Any, y: Any = None) -> str:
     """What a model predicts, "classification" or "regression"; may query a few rows.
 
     Whole numbers are classes if there are few, unless y has others.

@@ -44,4 +44,5 @@ def estimator_for(method: str, outcome: Outcome) -> type[Simplifier]:
     """
     module = import_module(METHODS[method])
     names = (n for n in module.__all__ if n.endswith(outcome.estimator_suffix))
-    return getattr(module, next(names))
+    kind: type[Simplifier] = getattr(module, next(names))
+    return kind

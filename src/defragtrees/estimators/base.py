@@ -3,36 +3,29 @@
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from contextlib import nullcontext
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from defragtrees._utils import formatting as render
 from defragtrees._utils.progress import Progress, part
 from defragtrees._utils.types import Column, Floats, Places, Rows, Values
-from defragtrees._utils.values import round_significant
+from defragtrees._utils.values import shown
 from defragtrees._utils.warnings import warn
 from defragtrees.data import sources
-from defragtrees.data.evaluation import (
-    PartEvaluator,
-    predict_encoded,
-)
+from defragtrees.data.evaluation import PartEvaluator, predict_encoded
 from defragtrees.data.sources import TableSource, open_source
 from defragtrees.data.store import read_store, read_store_like, row_keys
 from defragtrees.ensembles.black_box import AskedForest, ask_model, rows_by_content
 from defragtrees.ensembles.forest import Forest
 from defragtrees.ensembles.opening import Unreadable, described_forest, fitted_forest
-from defragtrees.errors import UnsupportedModelError
-from defragtrees.estimators.inputs import (
-    check_columns,
-    fit_model,
-    make_generator,
-    one_seed,
-    warn_of_other_columns,
-)
+from defragtrees.errors import SettingError, UnsupportedModelError
+from defragtrees.estimators.inputs import fit_model, one_seed
 from defragtrees.estimators.measuring import summary_of, total_evaluation
 from defragtrees.estimators.problem import Problem
 from defragtrees.estimators.settings import (
@@ -51,11 +44,7 @@ from defragtrees.rules.model import RuleModel
 from defragtrees.rules.profile import WORTH, Agreement
 from defragtrees.rules.text import wrap_notes
 from defragtrees.rules.unseen import check_seen
-from defragtrees.tables import (
-    as_dense,
-    select_columns,
-    take_rows,
-)
+from defragtrees.tables import as_dense, column_names, select_columns, take_rows
 
 if TYPE_CHECKING:
 
@@ -568,14 +557,14 @@ class Simplifier(BaseEstimator, ABC):
             training = store.training_rows(used, rules.outcome)
         means = evaluation.means
         if "error" in means:
-            training = replace(training, error=round_significant(means["error"]))
+            training = replace(training, error=render.round_significant(means["error"]))
         is_new = hasattr(self, "validation_")
         if is_new or training.agreement is None:
             worth = WORTH["validation" if is_new else "searched"]
             agreement = Agreement(
                 "validation" if is_new else "training",
-                round_significant(means["loss"]),
-                round_significant(worth * evaluation.weight),
+                render.round_significant(means["loss"]),
+                render.round_significant(worth * evaluation.weight),
             )
             training = replace(training, agreement=agreement)
         self.rules_ = replace(rules, training=training)
@@ -860,12 +849,71 @@ class RuleRegressor(RegressorMixin, _Fitted):
         return self._predictions(X, predict, np.float64, 2)
 
 
+def warn_of_other_columns(X, forest):
+    """Warn if X has other columns, or another order, than the training data."""
+    names = column_names(X)
+    if names is None or not set(forest.feature_names) <= set(names):
+        return
+    used = tuple(name for name in names if name in set(forest.feature_names))
+    expected = {*forest.feature_names, *forest.other_names}
+    others = [name for name in names if name not in expected]
+    if others:
+        what = f"columns that the model was not trained on: {render.listed(others)}"
+    elif used != forest.feature_names and not forest.other_names:
+        what = f"its columns in another order than in training: {render.listed(names)}"
+    else:
+        return
+    warn(f"X has {what}. Columns are selected by name.")
+
+
+def check_columns(estimator, X, reset=True, ensure_min_samples=0):
+    """Validate X, and store (`reset`) or compare its columns."""
+    names = column_names(X)
+    if getattr(X, "ndim", 2) < 2 or names == ():
+        shape = getattr(X, "shape", ())
+        raise ValueError(
+            f"X must have rows and columns; got the shape {shape}. Reshape your data "
+            "either using array.reshape(-1, 1) if it has a single feature or "
+            "array.reshape(1, -1) if it contains a single sample."
+        )
+    if names is None:
+        validate_data(
+            estimator,
+            X,
+            reset=reset,
+            dtype=None,
+            ensure_all_finite=False,
+            ensure_min_samples=ensure_min_samples,
+        )
+        return
+    validate_data(estimator, X, reset=reset, skip_check_array=True)
+    if len(X) < ensure_min_samples:
+        raise ValueError(
+            f"Found array with 0 sample(s) (shape=(0, {len(X.columns)})) while a "
+            "minimum of 1 is required."
+        )
+
+
+def make_generator(random_state):
+    """Make the random generator of a fit."""
+    if isinstance(random_state, np.random.Generator):
+        return random_state
+    try:
+        seed = check_random_state(random_state).randint(2**31 - 1)
+    except ValueError:
+        raise SettingError(
+            "random_state must be None, a whole number from 0 to 4294967295, or a "
+            f"numpy generator; got {shown(random_state)}."
+        ) from None
+    return np.random.default_rng(seed)
+
+
 def read_rows(simplifier, source, forest):
     """Read all rows as codes, and as numbers too if they are few or needed."""
     n_rows = source.n_rows()
     keeps_numbers = simplifier._needs_numbers or n_rows <= sources.MANY_ROWS
     is_shown = simplifier.verbose and not keeps_numbers
-    with Progress("rows", n_rows) as progress:
+    with Progress("rows", n_rows) if is_shown else nullcontext() as progress:
         store = read_store(
             source,
             forest,
@@ -874,7 +922,7 @@ def read_rows(simplifier, source, forest):
             keeps_numbers=keeps_numbers,
             kinds=forest.feature_kinds,
             n_jobs=simplifier.n_jobs,
-            watch=progress.advance if is_shown else None,
+            watch=progress and progress.advance,
         )
     names = forest.feature_names
     for j, kind in enumerate(forest.feature_kinds or ()):

@@ -21,7 +21,6 @@ from defragtrees.estimators.settings import (
     Conflict,
     Given,
     Integer,
-    Key,
     Real,
     Several,
     setting,
@@ -107,7 +106,7 @@ class _Defrag(Simplifier):
     )
     form: str = setting(
         "list",
-        Key(SEARCHES),
+        *SEARCHES,
         help="A list, rules that can be read alone, or a scorecard.",
     )
     points: str = setting(
@@ -288,6 +287,7 @@ class _Defrag(Simplifier):
                 "points_follow_rates needs regression or two classes; the model has "
                 f"{forest.outcome.n_classes} classes. Leave it out."
             )
+        self._decision(forest.classes)  # checks its settings
         if self.prefer is None:
             return limits, ()
         return limits, read_preferred(self.prefer, forest, limits.features)
@@ -605,11 +605,6 @@ class DefragClassifier(RuleClassifier, _Defrag):
             form="points",
         ),
     )
-
-    def _check_forest(self, forest):
-        checked = super()._check_forest(forest)
-        self._decision(forest.classes)
-        return checked
 
     def _decision(self, labels, store=None):
         """How a class is decided; without a store, only checks the settings."""

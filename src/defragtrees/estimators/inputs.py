@@ -13,14 +13,9 @@ from sklearn.ensemble import (
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import Pipeline
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import validate_data
 
-from defragtrees._utils.formatting import listed
-from defragtrees._utils.values import shown
-from defragtrees._utils.warnings import warn
 from defragtrees.ensembles.black_box import ask_model
 from defragtrees.ensembles.opening import Unreadable, fitted_forest
-from defragtrees.errors import SettingError
 from defragtrees.tables import (
     category_lists,
     check_finite,
@@ -30,65 +25,6 @@ from defragtrees.tables import (
     read_matrix,
     text_as_categories,
 )
-
-
-def warn_of_other_columns(X, forest):
-    """Warn if X has other columns, or another order, than the training data."""
-    names = column_names(X)
-    if names is None or not set(forest.feature_names) <= set(names):
-        return
-    used = tuple(name for name in names if name in set(forest.feature_names))
-    expected = {*forest.feature_names, *forest.other_names}
-    others = [name for name in names if name not in expected]
-    if others:
-        text = f"X has columns that the model was not trained on: {listed(others)}"
-    elif used != forest.feature_names and not forest.other_names:
-        text = f"X has its columns in another order than in training: {listed(names)}"
-    else:
-        return
-    warn(f"{text}. Columns are selected by name.")
-
-
-def check_columns(estimator, X, reset=True, ensure_min_samples=0):
-    """Validate X, and store (`reset`) or compare its columns."""
-    names = column_names(X)
-    if getattr(X, "ndim", 2) < 2 or names == ():
-        shape = getattr(X, "shape", ())
-        raise ValueError(
-            f"X must have rows and columns; got the shape {shape}. Reshape your data "
-            "either using array.reshape(-1, 1) if it has a single feature or "
-            "array.reshape(1, -1) if it contains a single sample."
-        )
-    if names is None:
-        validate_data(
-            estimator,
-            X,
-            reset=reset,
-            dtype=None,
-            ensure_all_finite=False,
-            ensure_min_samples=ensure_min_samples,
-        )
-        return
-    validate_data(estimator, X, reset=reset, skip_check_array=True)
-    if len(X) < ensure_min_samples:
-        raise ValueError(
-            f"Found array with 0 sample(s) (shape=(0, {len(X.columns)})) while a "
-            "minimum of 1 is required."
-        )
-
-
-def make_generator(random_state):
-    """Make the random generator of a fit."""
-    if isinstance(random_state, np.random.Generator):
-        return random_state
-    try:
-        seed = check_random_state(random_state).randint(2**31 - 1)
-    except ValueError:
-        raise SettingError(
-            "random_state must be None, a whole number from 0 to 4294967295, or a "
-            f"numpy generator; got {shown(random_state)}."
-        ) from None
-    return np.random.default_rng(seed)
 
 
 def one_seed(random_state):

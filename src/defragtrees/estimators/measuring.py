@@ -1,17 +1,37 @@
 """Measures of rule models on rows, alone or beside the predictions of a model."""
 
+from collections.abc import Sequence
+from typing import Any
+
 from defragtrees._utils import formatting as render
-from defragtrees.data.evaluation import PartEvaluator
+from defragtrees._utils.types import Column, Rows
+from defragtrees.data.evaluation import Evaluation, PartEvaluator
 from defragtrees.data.sources import Part, open_source
 from defragtrees.ensembles.predictions import read_model
+from defragtrees.rules.model import RuleModel
 
 
-def evaluate(rules, X, y=None, sample_weight=None, *, model=None):
+def evaluate(
+    rules: RuleModel,
+    X: Rows,
+    y: Column | None = None,
+    sample_weight: Column | None = None,
+    *,
+    model: Any = None,
+) -> dict[str, float]:
     """The measures of rules on rows; see `RuleModel.evaluate`."""
-    return _evaluation(rules, open_source(X, y, sample_weight), model).scores(rules)
+    source = open_source(X, y, sample_weight)
+    scores: dict[str, float] = _evaluation(rules, source, model).scores(rules)
+    return scores
 
 
-def summarize_rules(rules, X=None, y=None, *, model=None):
+def summarize_rules(
+    rules: RuleModel,
+    X: Rows | None = None,
+    y: Column | None = None,
+    *,
+    model: Any = None,
+) -> render.Lines:
     """The rules with their measures as text; see `RuleModel.summary`."""
     if X is None:
         return render.Lines(str(rules))
@@ -19,7 +39,9 @@ def summarize_rules(rules, X=None, y=None, *, model=None):
     return summary_of(rules, evaluation)
 
 
-def summary_of(rules, evaluation, notes=()):
+def summary_of(
+    rules: RuleModel, evaluation: Evaluation, notes: Sequence[str] = ()
+) -> render.Lines:
     """The rules with their measures on rows given by the user, and notes, as text."""
     where, calibration = "these rows", evaluation.calibration
     # Such rows are taken to be new.

@@ -8,6 +8,7 @@ settings that exclude each other. `fit` checks both.
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field, fields
+from typing import ClassVar
 
 import numpy as np
 
@@ -19,50 +20,45 @@ MOST_JOBS = 1_000_000  # threads
 
 
 @dataclass(frozen=True)
-class Integer:
-    """An integer within limits."""
-
-    least: int
-    most: int | None = None
-
-    def accepts(self, value):
-        return _is_integer(value) and _is_within(value, self)
-
-    def __str__(self):
-        return f"a whole number from {self.least}{_until(self.most)}"
-
-
-@dataclass(frozen=True)
 class Real:
     """A finite number within limits; `above` and `below` are exclusive."""
 
     least: float = -math.inf
-    most: float | None = None
-    above: float | None = None
-    below: float | None = None
+    most: float = math.inf
+    above: float = -math.inf
+    below: float = math.inf
+
+    types: ClassVar[tuple[type, ...]] = (int, np.integer, float, np.floating)
+    noun: ClassVar[str] = "a number"
 
     def accepts(self, value):
-        is_number = _is_integer(value) or isinstance(value, (float, np.floating))
         return (
-            is_number
-            and math.isfinite(value)
-            and _is_within(value, self)
-            and (self.above is None or value > self.above)
-            and (self.below is None or value < self.below)
+            isinstance(value, self.types)
+            and not isinstance(value, bool)
+            and self.least <= value <= self.most
+            and self.above < value < self.below
         )
 
     def __str__(self):
-        if self.above is not None:
-            end = "" if self.below is None else f" and below {self.below}"
-            return f"a number above {self.above}{end}"
-        return f"a number from {self.least}{_until(self.most)}"
+        if self.above > -math.inf:
+            end = "" if self.below == math.inf else f" and below {self.below}"
+            return f"{self.noun} above {self.above}{end}"
+        end = "" if self.most == math.inf else f" to {self.most}"
+        return f"{self.noun} from {self.least}{end}"
+
+
+class Integer(Real):
+    """An integer within limits."""
+
+    types = (int, np.integer)
+    noun = "a whole number"
 
 
 @dataclass(frozen=True)
 class Each:
     """One value that meets a constraint, or a sequence of such values."""
 
-    constraint: Integer | Real
+    constraint: Real
 
     def accepts(self, value):
         values = as_list(value)
@@ -103,24 +99,10 @@ class Jobs:
     """A number of threads; -1 for all, -2 for all but one, and so on."""
 
     def accepts(self, value):
-        return _is_integer(value) and 0 < abs(value) <= MOST_JOBS
+        return Integer(-MOST_JOBS, MOST_JOBS).accepts(value) and value != 0
 
     def __str__(self):
         return f"a whole number other than 0 up to {MOST_JOBS:,}"
-
-
-class Key:
-    """A key of a table, or one of some other names."""
-
-    def __init__(self, table, *others):
-        self.table = table
-        self.others = others
-
-    def accepts(self, value):
-        return isinstance(value, str) and value in (*self.others, *self.table)
-
-    def __str__(self):
-        return " or ".join(repr(name) for name in (*self.others, *self.table))
 
 
 class Conflict:
@@ -179,18 +161,6 @@ def _is_allowed(value, choice):
 def _as_text(allowed):
     texts = [str(one) if hasattr(one, "accepts") else repr(one) for one in allowed]
     return (", " if any(" or " in text for text in texts) else " or ").join(texts)
-
-
-def _is_integer(value):
-    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
-
-
-def _is_within(value, limits):
-    return limits.least <= value and (limits.most is None or value <= limits.most)
-
-
-def _until(most):
-    return "" if most is None else f" to {most}"
 
 
 def as_list(value):

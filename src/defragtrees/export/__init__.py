@@ -5,7 +5,7 @@ A format is one function `to_...(rules, **options)` and one entry of `FORMATS`.
 
 import inspect
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from importlib import import_module
 from typing import Any, Literal, NamedTuple, overload
 
@@ -38,7 +38,8 @@ class Format(NamedTuple):
 
     def load(self, name: str) -> Callable[..., Any]:
         """Import the module and return one of its functions."""
-        return getattr(import_module(self.module), name)
+        function: Callable[..., Any] = getattr(import_module(self.module), name)
+        return function
 
 
 FORMATS = {
@@ -146,7 +147,9 @@ def export(
     return exported
 
 
-def _check_options(write, format, options):
+def _check_options(
+    write: Callable[..., Any], format: str, options: Collection[str]
+) -> None:
     """Reject options that the format does not have."""
     names = list(inspect.signature(write).parameters)[1:]
     for name in options:

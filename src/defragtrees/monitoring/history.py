@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 from defragtrees import plots
 from defragtrees._utils import formatting as render
 from defragtrees._utils.files import to_json
+from defragtrees._utils.values import shown
 from defragtrees.errors import HistoryFileError
 from defragtrees.monitoring.check import Check, Finding
 from defragtrees.rules import schema
@@ -93,7 +94,7 @@ class Record:
         """
         form = data.get("format") if isinstance(data, dict) else data
         if form != FORMAT:
-            raise ValueError(f"the format must be {FORMAT!r}; got {schema.shown(form)}")
+            raise ValueError(f"the format must be {FORMAT!r}; got {shown(form)}")
         about = {name: data[name] for name in _ABOUT if name in data}
         fields = schema.read_fields(about, _ABOUT, tuple(_ABOUT), "check")
         check = Check.from_dict({k: v for k, v in data.items() if k not in _ABOUT})

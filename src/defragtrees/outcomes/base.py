@@ -13,7 +13,6 @@ its place, so that rules can imitate a model as they fit y.
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -62,7 +61,7 @@ class Outcome(ABC):
         """Number of labels; 0 without labels."""
         return len(self.labels or ())
 
-    @cached_property
+    @property
     def view(self) -> Any:
         """Its texts; see `outcomes/text.py`."""
         return self.view_class(self)
@@ -272,15 +271,6 @@ class Outcome(ABC):
     @abstractmethod
     def check_rule(self, rule: Any, is_averaged: bool = False) -> None:
         """Raise ValueError for a rule that cannot predict y."""
-
-    def check_intervals(self, residuals: Any, rate_bands: Any) -> None:
-        """Raise ValueError for intervals that rules for this y do not have."""
-        for name, value, is_kept in (
-            ("residuals", residuals, self.keeps_residuals),
-            ("rate_bands", rate_bands, self.has_probabilities),
-        ):
-            if value is not None and not is_kept:
-                raise ValueError(f"Rules for a {self.task} have no {name}.")
 
     @abstractmethod
     def with_prediction(self, rule: Any, prediction: Any) -> Any:

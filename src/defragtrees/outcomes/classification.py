@@ -199,14 +199,12 @@ class ClassScores:
 
         A class that is neither in y nor predicted does not count.
         """
-        right, given = np.diagonal(self.confusion), self.confusion.sum(axis=0)
-        is_missed = (given == 0) & (self.confusion.sum(axis=1) > 0)
-        return self._of_class(np.where(is_missed, 0.0, _ratio(right, given)))
+        given, true = self.confusion.sum(axis=0), self.confusion.sum(axis=1)
+        return self._share_right(np.where(given > 0, given, true))
 
     def recall(self):
         """Of the positive class, or the mean over those that are in y."""
-        right = np.diagonal(self.confusion)
-        return self._of_class(_ratio(right, self.confusion.sum(axis=1)))
+        return self._share_right(self.confusion.sum(axis=1))
 
     def auc(self):
         """Of the positive class, or the mean over more."""
@@ -216,14 +214,11 @@ class ClassScores:
         """Of the positive class, or the mean over more."""
         return _mean_known([one.average_precision() for one in self.rankings])
 
-    def _of_class(self, values):
-        if len(values) == 2:
-            return values[self.positive_index]
-        return _mean_known(values)
-
-
-def _ratio(parts, totals):
-    return np.divide(parts, totals, out=np.full(len(totals), np.nan), where=totals > 0)
+    def _share_right(self, totals):
+        """What is right of each class, divided by these totals; NaN where that is 0."""
+        shares = np.full(len(totals), np.nan)
+        np.divide(np.diagonal(self.confusion), totals, out=shares, where=totals > 0)
+        return shares[self.positive_index] if len(totals) == 2 else _mean_known(shares)
 
 
 def _mean_known(values):

@@ -5,7 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from defragtrees._utils.values import is_finite, round_significant, shown
+from defragtrees._utils.formatting import round_significant
+from defragtrees._utils.types import Floats, Places
+from defragtrees._utils.values import is_finite, shown
 
 EDGE = 1e-12  # log-odds are those of a probability that is so far from 0 and from 1
 ROUNDING = 1e-13  # of a probability, on the way to log-odds and back
@@ -27,7 +29,7 @@ class Decision:
         """The likeliest class: all mistakes cost the same."""
         return cls(1.0 - np.eye(n_classes))
 
-    def choose(self, probabilities):
+    def choose(self, probabilities: Any) -> Places:
         """Class numbers for rows of probabilities, (n_samples, n_classes)."""
         probabilities = np.asarray(probabilities, dtype=np.float64)
         if self.threshold is not None:
@@ -84,22 +86,17 @@ class Decision:
             return None
         return tuple(map(tuple, self.costs.tolist()))
 
-    @property
-    def importance(self):
-        """How much a mistake in each class costs, on average one."""
-        if self.threshold is not None:
-            weights = np.array([self.threshold, 1.0 - self.threshold])
-        else:
-            weights = self.costs.sum(axis=1)
-        return weights / weights.mean() if weights.any() else weights + 1.0
-
     def emphasise(self, probabilities, sample_weight):
         """Probabilities and weights of rows as if costly classes were more frequent.
 
         Where a mistake in a class costs twice as much, its rows count twice; then the
         likeliest class is the one that costs least.
         """
-        weighted = probabilities * self.importance
+        # How much a mistake in each class costs, on average one.
+        cost = self.costs.sum(axis=1)
+        if self.threshold is not None:
+            cost = np.array([self.threshold, 1.0 - self.threshold])
+        weighted = probabilities * (cost / cost.mean() if cost.any() else cost + 1.0)
         total = weighted.sum(axis=1)
         # Where no mistake can cost anything a row counts for nothing.
         free = total <= 0
@@ -135,7 +132,7 @@ def make_decision(labels, rates, *, class_weight=None, costs=None, threshold=Non
     return Decision(matrix, _checked_threshold(threshold, len(labels)))
 
 
-def threshold_of_second(threshold):
+def threshold_of_second(threshold: float) -> float:
     """The threshold of the second class for one of the first, which wins ties.
 
     Examples
@@ -146,12 +143,12 @@ def threshold_of_second(threshold):
     return min(1.0 - threshold + LEAST_LOWER, 1.0 - LEAST_LOWER)
 
 
-def positive_threshold(threshold, positive_index):
+def positive_threshold(threshold: float, positive_index: int | None) -> float:
     """The threshold of the positive class from that of the second, which is stored."""
     return threshold if positive_index == 1 else round(1.0 - threshold, 11)
 
 
-def cost_matrix(rules):
+def cost_matrix(rules: Any) -> Floats:
     """What each mistake costs by a rule set's costs or threshold; else 1."""
     if rules.costs is not None:
         return np.asarray(rules.costs, dtype=np.float64)

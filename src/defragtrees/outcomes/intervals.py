@@ -298,7 +298,7 @@ def _ends(values, coverage):
     return lowest, values[min(place, n) - 1]
 
 
-def wilson_interval(rate, n_rows):
+def wilson_interval(rate: float, n_rows: float) -> tuple[float, float]:
     """Wilson's 95 % interval of a rate that was seen in so many rows.
 
     Examples

@@ -1,6 +1,7 @@
 """Fits of points that add up: exact ones by Newton's method, then whole ones."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,7 +10,8 @@ import scipy  # whose modules are imported on first use
 # Prior rows that shrink the points of a rule towards zero. For classes z² of a 95 %
 # interval, as for the rates of a list; for numbers one, as the residuals vary at most
 # as much as the points.
-from defragtrees._utils.values import round_significant
+from defragtrees._utils.formatting import round_significant
+from defragtrees._utils.types import Floats
 
 PRIOR_ROWS = 3.84
 PRIOR_ROWS_OF_NUMBERS = 1.0
@@ -288,7 +290,7 @@ def _descended(matches, whole, scale_of, cost_of, prior, is_base_free=True):
     return card
 
 
-def reachable_totals(points):
+def reachable_totals(points: Sequence[float]) -> Floats:
     """The totals that points can add up to; the last are those of the base.
 
     Examples

@@ -26,7 +26,6 @@ from defragtrees.estimators.settings import (
     FLAG,
     Function,
     Integer,
-    Key,
     Real,
     setting,
 )
@@ -53,8 +52,8 @@ class _FABRules(Simplifier):
     n_restarts: int = setting(20, Integer(1))
     inference: str = setting("fab", "fab", "em")
     statement_weight: str | float = setting("paper", "paper", Real(above=0))
-    init: str = setting("random", Key(STARTS))
-    e_step: str = setting("original", Key(SCHEDULES))
+    init: str = setting("random", *STARTS)
+    e_step: str = setting("original", *SCHEDULES)
     max_iter: int = setting(200, Integer(1))
     tol: float = setting(1e-5, Real(0))
     screening: str | bool = setting("auto", "auto", *FLAG)
@@ -111,14 +110,11 @@ class _FABRules(Simplifier):
 
             order = problem.feature_order
             mixture = fit_mixture(rows, settings, rng, order, watch)
-        posteriors = [
-            Posterior(mixture.layout, fitted.statistics, problem.grid, center, scale)
-            for fitted in mixture.fitted
-        ]
-        first = _best(posteriors, mixture, problem)
-        best = mixture.fitted[first]
+        best = mixture.best
         kept = [step for step in mixture.history if step.restart == best.restart]
-        self.posterior_: Posterior = posteriors[first]
+        self.posterior_: Posterior = Posterior(
+            mixture.layout, best.statistics, problem.grid, center, scale
+        )
         self.history_: tuple[Step, ...] = mixture.history
         self.kept_restart_: int = best.restart
         self.n_iter_: int = len(kept)
@@ -231,17 +227,6 @@ def _joined(evaluation, more):
         sums=evaluation.sums | more.sums,
         scores_by=evaluation.scores_by | more.scores_by,
     )
-
-
-def _best(posteriors, mixture, problem):
-    """Index of the best restart, by training error, number of components and bound."""
-    error, target, weight = problem.outcome.error, problem.target, problem.sample_weight
-    predictions = [one.predict_codes(problem.binned.codes) for one in posteriors]
-    losses = [error(target, values, weight) for values in predictions]
-    counts = [one.n_components for one in posteriors]
-    bounds = [-one.objective for one in mixture.fitted]
-    keys = list(zip(losses, counts, bounds, strict=True))
-    return keys.index(min(keys))
 
 
 def _warn_of_units(posterior, settings, problem):

@@ -2,10 +2,12 @@
 
 import time
 from dataclasses import dataclass, replace
+from operator import attrgetter
 
 import numpy as np
 from sklearn.utils.parallel import Parallel, delayed
 
+from defragtrees._utils.values import round_significant
 from defragtrees.paper.engine import TableEngine, one_hot
 from defragtrees.paper.loop import Fitted, Starts, Step, run
 from defragtrees.paper.parameters import (
@@ -31,10 +33,10 @@ FARTHEST = 1e12
 
 @dataclass(frozen=True, eq=False)
 class Mixture:
-    """The fitted restarts of one problem, by number of the restart."""
+    """The best restart, and the iterations of all."""
 
     layout: Layout
-    fitted: tuple[Fitted, ...]
+    best: Fitted
     history: tuple[Step, ...]
 
 
@@ -56,11 +58,12 @@ def fit_mixture(rows, settings, rng, order=None, callback=None):
         fitted, history = climb.fit(drawn, rows, None, 0)
     if not climb.is_stopped:
         if fitted is not None:
-            fitted = _best_of(fitted, layout, drawn, N_SCREENED)
+            kept = _ranked(fitted, layout, drawn)[:N_SCREENED]
+            fitted = sorted(kept, key=attrgetter("restart"))
         fitted, steps = climb.fit(rows, rows, fitted, rung)
         history += steps
-    history.sort(key=lambda step: (step.restart, step.rung, step.iteration))
-    return Mixture(layout, tuple(fitted), tuple(history))
+    history.sort(key=attrgetter("restart", "rung", "iteration"))
+    return Mixture(layout, _ranked(fitted, layout, rows)[0], tuple(history))
 
 
 def n_fits(n_rows, settings):
@@ -124,7 +127,9 @@ class _Climb:
         n_jobs = settings.n_jobs if len(groups) > 1 else 1
         jobs = (delayed(fit_group)(group) for group in groups)
         done = Parallel(n_jobs=n_jobs, prefer="threads")(jobs)
-        fitted = sorted((f for part, _ in done for f in part), key=lambda f: f.restart)
+        fitted = sorted(
+            (f for part, _ in done for f in part), key=attrgetter("restart")
+        )
         return fitted, [step for _, part in done for step in part]
 
     def _draw(self, group, sample, average, n_components, n_rows):
@@ -224,25 +229,32 @@ def draw_rest(params, n_rows, seeds, target):
     return Starts(params, np.ones(share.shape, bool), share)
 
 
-def _best_of(fitted, layout, rows, n_kept):
-    """The restarts with the smallest training errors on a table, in order."""
-    keys = []
-    for one in fitted:
-        posterior = Posterior(layout, one.statistics, rows.grid)
-        answers, wanted = posterior.predict_codes(rows.table.codes), rows.outputs
-        wrong = answers != wanted if layout.n_classes else (answers - wanted) ** 2
-        loss = float(np.average(wrong, weights=rows.table.sample_weight))
-        keys.append((loss, posterior.n_components, -one.objective, one.restart))
-    kept = sorted(range(len(fitted)), key=keys.__getitem__)[:n_kept]
-    return [fitted[i] for i in sorted(kept)]
+def _ranked(fitted, layout, rows):
+    """The restarts by training error, then by number of components and bound."""
+
+    def rank(restart):
+        posterior = Posterior(layout, restart.statistics, rows.grid)
+        predicted = posterior.predict_codes(rows.table.codes)
+        losses = (predicted - rows.outputs) ** 2
+        if layout.n_classes:
+            losses = predicted != rows.outputs
+        loss = np.average(losses, weights=rows.table.sample_weight)
+        # Rounded, so that rounding errors do not choose among equal restarts.
+        return (
+            round_significant(loss),
+            posterior.n_components,
+            -round_significant(restart.objective, 9),
+            restart.restart,
+        )
+
+    return sorted(fitted, key=rank)
 
 
 def _warm_starts(fitted, layout):
     """Initial values from fitted restarts, padded with empty components."""
-    widest = max(len(one.statistics.weight) for one in fitted)
+    widest = max(len(f.statistics.weight) for f in fitted)
     parts, alive, share = [], [], []
-    for one in fitted:
-        sums = one.statistics
+    for sums in (f.statistics for f in fitted):
         padding = (0, widest - len(sums.weight))
         arrays = (np.pad(a, padding) for a in (sums.weight, sums.first, sums.second))
         parts.append([np.pad(sums.bins, ((0, 0), padding)), *arrays])

@@ -75,16 +75,16 @@ class Block:
             below = (~self.sets.T).astype(float) @ seen
         return above, below
 
-    def table(self, bins):
+    def table(self, bins, weight):
         """Weighted log p(statements of this feature | component), a row per code."""
-        log_above, log_below = _log_shares(*self.masses(bins))
-        weight = self.weight[:, None]
-        log_above *= weight
-        log_below *= weight
-        missing = None
+        missing, present = None, weight
         if self.has_missing:
-            present = bins[:-1].sum(axis=0)
-            missing = bins[-1] / np.maximum(bins[-1] + present, np.finfo(float).tiny)
+            missing = bins[-1] / weight
+            present = np.maximum(weight - bins[-1], SMALLEST * weight)
+        log_above, log_below = (
+            self.weight[:, None] * np.log(np.maximum(mass / present, SMALLEST))
+            for mass in self.masses(bins)
+        )
         return self.assemble(log_above, log_below, missing)
 
     def assemble(self, log_above, log_below, missing=None):
@@ -93,8 +93,7 @@ class Block:
         `log_above` is for rows that satisfy a statement, `log_below` for the others,
         `missing` the probability of a missing value.
         """
-        n_rows = len(self.codes) + self.has_missing
-        table = np.zeros((n_rows, log_above.shape[1]))
+        table = np.zeros((len(self.codes) + self.has_missing, log_above.shape[1]))
         seen = table[: len(self.codes)]
         if self.sets is None:
             seen[0] = log_below.sum(axis=0)
@@ -110,21 +109,9 @@ class Block:
         return table
 
 
-def _log_shares(part, rest):
-    """log of part / (part + rest) and of its complement, both kept above SMALLEST."""
-    total = part + rest
-    with np.errstate(divide="ignore", invalid="ignore"):
-        # For an empty component both sides are equally likely.
-        share = np.where(total > 0, part / total, 0.5)
-        other = np.where(total > 0, rest / total, 0.5)
-    np.clip(share, SMALLEST, 1 - SMALLEST, out=share)
-    np.clip(other, SMALLEST, 1 - SMALLEST, out=other)
-    return np.log(share, out=share), np.log(other, out=other)
-
-
 @dataclass(frozen=True, eq=False)
 class Layout:
-    """The order of rows in tables: block by block, then the classes."""
+    """The rows of the tables of a problem: those of each block, then the classes."""
 
     blocks: tuple[Block, ...]  # in the order in which features are summed
     n_classes: int  # 0 for regression
@@ -148,7 +135,7 @@ class Layout:
         weight = np.maximum(statistics.weight, np.finfo(float).tiny)
         table = np.empty(bins.shape)
         for block in self.blocks:
-            table[block.rows] = block.table(bins[block.rows])
+            table[block.rows] = block.table(bins[block.rows], weight)
         if self.n_classes:
             share = bins[self.class_start :] / weight
             table[self.class_start :] = np.log(np.clip(share, SMALLEST, 1.0))
@@ -169,20 +156,22 @@ def make_layout(grid, bin_counts, n_classes, statement_weight, order=None):
     limits the total weight of one feature to c (w_d = min(1, c / L_d)). `order` is the
     order in which features are summed, by default that of the grid.
     """
-    blocks, idle, end = [], 0, 0
+    blocks, n_rows, n_weighted, n_idle = [], 0, 0.0, 0
     is_paper = statement_weight == "paper"
     for j in range(grid.n_features) if order is None else order:
         codes, counts, sets, has_missing = _occupied(grid, j, bin_counts[j] > 0)
-        idle += grid.counts[j].sum() - counts.sum()
+        n_idle += grid.counts[j].sum() - counts.sum()
         n_statements = counts.sum() + has_missing
         if n_statements == 0:
             continue
         scale = 1.0 if is_paper else min(1.0, float(statement_weight) / n_statements)
-        start, end = end, end + len(codes) + int(has_missing)
+        n_weighted += scale * n_statements
+        rows = slice(n_rows, n_rows + len(codes) + has_missing)
+        n_rows = rows.stop
         blocks.append(
             Block(
                 feature=int(j),
-                rows=slice(start, end),
+                rows=rows,
                 codes=freeze(codes),
                 has_missing=bool(has_missing),
                 weight=freeze(scale * counts),
@@ -191,9 +180,8 @@ def make_layout(grid, bin_counts, n_classes, statement_weight, order=None):
                 reach=np.concatenate([[0.0], np.cumsum(counts)]),
             )
         )
-    counted = sum(b.weight.sum() + b.has_missing * b.missing_weight for b in blocks)
-    n_statements = float(counted + idle if is_paper else counted)
-    return Layout(tuple(blocks), n_classes, end + n_classes, n_statements)
+    n_statements = float(n_weighted + n_idle if is_paper else n_weighted)
+    return Layout(tuple(blocks), n_classes, n_rows + n_classes, n_statements)
 
 
 def _occupied(grid, j, present):

@@ -5,6 +5,7 @@ categories, missing or not) with the bins that it accepts.
 """
 
 from dataclasses import dataclass
+from operator import itemgetter
 
 import numpy as np
 
@@ -17,10 +18,15 @@ def list_components(problem, posterior, features, max_rules, tolerances):
     A side may exclude a share of its component's weight; the tolerance with the
     smallest training error is chosen.
     """
-    every = [_boxes(posterior, tolerance, features) for tolerance in tolerances]
-    candidates = [_list_rules(problem, boxes, max_rules) for boxes in every]
-    best = int(np.argmin([_training_error(problem, rules) for rules in candidates]))
-    return candidates[best], every[best]
+    candidates = []
+    for tolerance in tolerances:
+        boxes = [
+            component_sides(posterior, k, tolerance, features)
+            for k in range(posterior.n_components)
+        ]
+        candidates.append((*_list_rules(problem, boxes, max_rules), boxes))
+    _, rules, boxes = min(candidates, key=itemgetter(0))
+    return rules, boxes
 
 
 def component_rules(problem, posterior, boxes):
@@ -35,20 +41,8 @@ def component_rules(problem, posterior, boxes):
     return tuple(rules)
 
 
-def _boxes(posterior, tolerance, features):
-    """The sides of every component, on the features that rules may use."""
-    return [
-        [
-            side
-            for side in component_sides(posterior, k, tolerance)
-            if features is None or side.feature in features
-        ]
-        for k in range(posterior.n_components)
-    ]
-
-
 def _list_rules(problem, boxes, max_rules):
-    """An ordered RuleModel from boxes.
+    """The training error and the RuleModel of an ordered list of boxes.
 
     The next rule is always the one with the smallest error on the remaining rows. Sides
     without effect are dropped. If the last rule would match all remaining rows, or the
@@ -61,7 +55,7 @@ def _list_rules(problem, boxes, max_rules):
     waiting = list(range(len(boxes)))
     while waiting and left.any():
         sums = [problem.target_sums(matched[k] & left) for k in waiting]
-        errors = [some.smoothed_error(0, problem.spread) for some in sums]
+        errors = [group.smoothed_error(0, problem.spread) for group in sums]
         k = waiting.pop(int(np.argmin(errors)))
         taken = matched[k] & left
         if not taken.any():
@@ -75,20 +69,15 @@ def _list_rules(problem, boxes, max_rules):
     if n_kept and not left.any():
         n_kept = min(n_kept, len(chosen) - 1)
     rest = np.logical_or.reduce([left, *(taken for _, taken in chosen[n_kept:])])
-    rules = [predicting_rule(problem, c, taken) for c, taken in chosen[:n_kept]]
-    return problem.rule_set([*rules, predicting_rule(problem, (), rest)])
-
-
-def _training_error(problem, rules):
-    """Mean loss of a list on the training rows."""
-    predicted = np.zeros(len(problem.target), dtype=problem.target.dtype)
-    left = np.ones(len(predicted), dtype=bool)
-    encoded = problem.outcome.encode(np.array([rule.prediction for rule in rules]))
-    for rule, prediction in zip(rules, encoded, strict=True):
-        taken = left & problem.covered(rule.conditions)
-        predicted[taken] = prediction
-        left &= ~taken
-    return problem.outcome.error(problem.target, predicted, problem.sample_weight)
+    parts = [*chosen[:n_kept], ((), rest)]
+    rules = [predicting_rule(problem, *part) for part in parts]
+    place = np.empty(len(codes), dtype=np.intp)
+    for k, (_, taken) in enumerate(parts):
+        place[taken] = k
+    outcome = problem.outcome
+    predicted = outcome.encode(np.array([rule.prediction for rule in rules]))[place]
+    error = outcome.error(problem.target, predicted, problem.sample_weight)
+    return error, problem.rule_set(rules)
 
 
 def _matched(sides, codes):
@@ -119,10 +108,15 @@ class Side:
     accepts: np.ndarray
 
 
-def component_sides(posterior, k, tolerance):
-    """Sides of component k: statements that all but a share of its weight satisfy."""
+def component_sides(posterior, k, tolerance, features=None):
+    """Sides of component k: statements that all but a share of its weight satisfy.
+
+    They are on the `features` that rules may use; None is all.
+    """
     sides = []
     for block in posterior.layout.blocks:
+        if features is not None and block.feature not in features:
+            continue
         bins = posterior.statistics.bins[block.rows, k : k + 1]
         n_bins = int(posterior.grid.n_bins[block.feature])
         find = _interval if block.sets is None else _category_set

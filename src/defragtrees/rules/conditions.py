@@ -2,7 +2,7 @@
 
 import copy
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, ClassVar, Self
 
@@ -15,7 +15,7 @@ from defragtrees.outcomes.intervals import wilson_interval
 from defragtrees.rules import schema
 from defragtrees.rules.labels import PLAIN, Scale, Vocabulary
 
-__all__ = ["Condition", "Rule", "exact_bounds", "is_single", "sides_of"]
+__all__ = ["Condition", "Rule", "is_single", "sides_of"]
 
 MOST_NAMED = 6  # categories that the text of a condition names, by default
 FLIPPED = {">": "<", ">=": "<="}
@@ -106,28 +106,6 @@ def is_single(lower: float, upper: float, is_integer: bool = False) -> bool:
     return after == upper
 
 
-def exact_bounds(
-    lower: float, upper: float, is_integer: bool = False
-) -> tuple[float, float]:
-    """The bounds in float64 for which `lower < x <= upper` is the same test.
-
-    Examples
-    --------
-    >>> exact_bounds(2, 40, True)
-    (2.9999999999999996, 40.0)
-    """
-    if not is_integer or lower >= upper:
-        return lower, upper
-    for sign, value in sides_of(lower, upper, True):
-        if sign in (">=", "="):
-            lower = math.nextafter(value, -math.inf)
-        if sign in ("<=", "="):
-            upper = value
-        if sign == "<":
-            upper = math.nextafter(value, -math.inf)
-    return lower, upper
-
-
 @dataclass(frozen=True)
 class Condition(schema.Stored):
     """A condition on one feature.
@@ -185,8 +163,22 @@ class Condition(schema.Stored):
 
     @property
     def bounds(self) -> tuple[float, float]:
-        """The bounds in float64 for which `lower < x <= upper` is what `sides` test."""
-        return exact_bounds(self.lower, self.upper, self.is_integer)
+        """The bounds in float64 for which `lower < x <= upper` is what `sides` test.
+
+        Examples
+        --------
+        >>> Condition(0, 2, 40, is_integer=True).bounds
+        (2.9999999999999996, 40.0)
+        """
+        lower, upper = self.lower, self.upper
+        for sign, value in self.sides if self.is_integer and lower < upper else ():
+            if sign in (">=", "="):
+                lower = math.nextafter(value, -math.inf)
+            if sign in ("<=", "="):
+                upper = value
+            if sign == "<":
+                upper = math.nextafter(value, -math.inf)
+        return lower, upper
 
     @property
     def edges(self) -> tuple[float, float]:
@@ -496,3 +488,26 @@ class Rule(schema.Stored, ByValue):
         text = render.number(answer) if isinstance(answer, float) else str(answer)
         body = f"if {self.text()} then" if self.conditions else "otherwise"
         return render.plain(f"<Rule: {body} {text}>")
+
+
+class RuleSequence:
+    """Rules in order, the default rule last: what forms and rule models have in common.
+
+    The default rule has no conditions and matches every row.
+    """
+
+    rules: tuple[Rule, ...]
+    default: Rule
+
+    def __iter__(self) -> Iterator[Rule]:
+        return iter((*self.rules, self.default))
+
+    @property
+    def n_rules(self) -> int:
+        """Number of rules, the default included."""
+        return len(self.rules) + 1
+
+    @property
+    def n_conditions(self) -> int:
+        """Number of conditions of all rules together."""
+        return sum(rule.n_conditions for rule in self.rules)

@@ -8,7 +8,7 @@ No other code asks which form a rule model has.
 import dataclasses
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
@@ -19,14 +19,14 @@ from defragtrees._utils.values import is_finite
 from defragtrees.outcomes.base import Outcome
 from defragtrees.outcomes.intervals import RateBands, Residuals, band_edges
 from defragtrees.outcomes.points import PRIOR_ROWS_OF_NUMBERS, FittedPoints
-from defragtrees.rules.conditions import UNMEASURED, Condition, Rule
+from defragtrees.rules.conditions import UNMEASURED, Condition, Rule, RuleSequence
 from defragtrees.rules.profile import Evidence
 
 __all__ = ["FORMS", "Form"]
 
 
 @dataclass(frozen=True, eq=False)
-class Form(ABC):
+class Form(RuleSequence, ABC):
     """Rules and how they predict together: a rule model without names and history.
 
     Rule models that are searched for and counted are of this class. They are not
@@ -53,19 +53,6 @@ class Form(ABC):
     is_sum: ClassVar[bool] = False  # points of all rules that match add up
     has_weights: ClassVar[bool] = False  # that were fitted, and decide a mean
     default_matches_all: ClassVar[bool] = False  # also rows that other rules match
-
-    def __iter__(self) -> Iterator[Rule]:
-        return iter((*self.rules, self.default))
-
-    @property
-    def n_rules(self) -> int:
-        """Number of rules, the default included."""
-        return len(self.rules) + 1
-
-    @property
-    def n_conditions(self) -> int:
-        """Number of conditions of all rules together."""
-        return sum(rule.n_conditions for rule in self.rules)
 
     # Predicting
 
@@ -123,7 +110,8 @@ class Form(ABC):
 
     def n_matching(self, matches: Flags) -> Places:
         """How many rules match each row, the default left out."""
-        return matches[:, :-1].sum(axis=1)
+        n_rules: Places = matches[:, :-1].sum(axis=1)
+        return n_rules
 
     def leverage(self, matches: Flags, weight: Floats) -> Floats:
         """The share of a row in its own prediction, for patterns of matching rules.
@@ -214,8 +202,9 @@ class Form(ABC):
         shares = self.default.distribution
         if shares is not None and rates is not None:
             shares = tuple(rates.tolist())
-        made = Rule(conditions, self.default.prediction, shares)
-        made = self.outcome.with_prediction(made, self.read_prediction(text))
+        rule = Rule(conditions, self.default.prediction, shares)
+        prediction = self.read_prediction(text)
+        made: Rule = self.outcome.with_prediction(rule, prediction)
         if probability is not None:
             made = self.outcome.with_probability(made, probability)
         if self.has_costs:
@@ -235,7 +224,21 @@ class Form(ABC):
         return 0
 
     def check(self) -> None:
-        """Raise ValueError for rules or settings that contradict the form."""
+        """Raise ValueError for settings or intervals that contradict the form."""
+        outcome, residuals = self.outcome, self.residuals
+        for name, value, is_kept in (
+            ("residuals", residuals, outcome.keeps_residuals),
+            ("rate_bands", self.rate_bands, outcome.has_probabilities),
+        ):
+            if value is not None and not is_kept:
+                raise ValueError(f"Rules for a {outcome.task} have no {name}.")
+        if residuals is not None and residuals.edges is None:
+            if not self.is_exclusive or len(residuals.bands) != self.n_rules:
+                raise ValueError(
+                    "residuals without edges must have a band per rule, and one rule "
+                    f"must predict each row; got {len(residuals.bands)} for "
+                    f"{self.n_rules} rules."
+                )
         if self.has_costs:
             self.check_decision()
 
@@ -379,7 +382,8 @@ class ListForm(Form):
     is_ordered: ClassVar[bool] = True
 
     def apply(self, matches: Flags) -> Places:
-        return matches.argmax(axis=1)
+        first: Places = matches.argmax(axis=1)
+        return first
 
     def predict(self, matches: Flags) -> Values:
         every = [rule.prediction for rule in self]
@@ -485,7 +489,8 @@ class StandaloneForm(AverageForm):
         # A row is in the mean of each rule that matches it, and these share their rows.
         members = self.members(matches).astype(np.float64)
         n_rows = np.maximum(members @ (weight @ members), 1e-300)
-        return members.sum(axis=1) / n_rows
+        share: Floats = members.sum(axis=1) / n_rows
+        return share
 
     @classmethod
     def uncounted(cls, rule: Rule, outcome: Outcome) -> Rule:
@@ -572,7 +577,8 @@ class PointsForm(Form):
         flags = matches.astype(np.float64)
         prior = np.append(np.full(self.n_rules - 1, PRIOR_ROWS_OF_NUMBERS), 0.0)
         matrix = (flags * weight[:, None]).T @ flags + np.diag(prior)
-        return np.einsum("ij,ji->i", flags, np.linalg.solve(matrix, flags.T))
+        share: Floats = np.einsum("ij,ji->i", flags, np.linalg.solve(matrix, flags.T))
+        return share
 
     def calibration_keys(self, matches: Flags) -> Values:
         # No rule predicts alone: rows with the same total or, of more classes, with the
@@ -699,4 +705,5 @@ FORMS: dict[str, type[Form]] = {
 
 def _heaviest(matches: Flags, weights: list[float]) -> Places:
     """The rule with the most weight of those that match."""
-    return np.where(matches, np.array(weights), -1.0).argmax(axis=1)
+    heaviest: Places = np.where(matches, np.array(weights), -1.0).argmax(axis=1)
+    return heaviest

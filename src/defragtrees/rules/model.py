@@ -7,7 +7,7 @@ by its view (`rules/text.py`).
 
 import dataclasses
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, Self
@@ -30,7 +30,7 @@ from defragtrees.outcomes.intervals import (
 )
 from defragtrees.rules import edits as editing
 from defragtrees.rules import schema
-from defragtrees.rules.conditions import Rule
+from defragtrees.rules.conditions import Rule, RuleSequence
 from defragtrees.rules.edits import Edit
 from defragtrees.rules.forms import FORMS, Form
 from defragtrees.rules.labels import (
@@ -57,7 +57,7 @@ __all__ = ["RuleModel"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class RuleModel(ByValue):
+class RuleModel(RuleSequence, ByValue):
     """Base class of all rule models: rules that predict every row.
 
     `RuleList`, `RuleSet`, `Scorecard` and `RuleEnsemble` define how the predictions
@@ -180,7 +180,6 @@ class RuleModel(ByValue):
             raise ValueError(f"classes must differ; got {shown(self.classes)}.")
         if self.default.conditions:
             raise ValueError("The default rule must have no conditions.")
-        self._check_intervals()
         for k, rule in enumerate(self):
             try:
                 self._check_conditions(rule)
@@ -201,19 +200,6 @@ class RuleModel(ByValue):
             has_classes = outcome.n_classes > 0
             self.training.check(self.categories or (), outcome.n_moments, has_classes)
         form.check()
-
-    def _check_intervals(self) -> None:
-        """Raise ValueError for intervals that these rules cannot have."""
-        residuals = self.residuals
-        self.outcome.check_intervals(residuals, self.rate_bands)
-        if residuals is None or residuals.edges is not None:
-            return
-        if not self._form.is_exclusive or len(residuals.bands) != self.n_rules:
-            raise ValueError(
-                "residuals without edges must have a band per rule, and one rule must "
-                f"predict each row; got {len(residuals.bands)} for {self.n_rules} "
-                "rules."
-            )
 
     def _check_conditions(self, rule: Rule) -> None:
         features = [condition.feature for condition in rule.conditions]
@@ -258,20 +244,10 @@ class RuleModel(ByValue):
         return VIEWS[self.form](self)
 
     @property
-    def n_rules(self) -> int:
-        """Number of rules, the default included."""
-        return len(self.rules) + 1
-
-    @property
     def _mean_conditions(self) -> float:
         """Mean number of conditions of the rules that have any; 0 if none has."""
         counts = [rule.n_conditions for rule in self.rules]
         return float(np.mean(counts)) if counts else 0.0
-
-    @property
-    def n_conditions(self) -> int:
-        """Number of conditions of all rules together."""
-        return sum(rule.n_conditions for rule in self.rules)
 
     @property
     def features(self) -> tuple[str, ...]:
@@ -526,9 +502,6 @@ class RuleModel(ByValue):
         return matches
 
     # Text
-
-    def __iter__(self) -> Iterator[Rule]:
-        return iter((*self.rules, self.default))
 
     def __len__(self) -> int:
         return self.n_rules
@@ -1192,7 +1165,8 @@ class RuleModel(ByValue):
                 fields["default"], "default", prediction=prediction
             )
             fields["edits"] = fields.get("edits") or ()
-            return MODELS[form](**fields)
+            made: RuleModel = MODELS[form](**fields)
+            return made
         except (LookupError, TypeError, AttributeError, ValueError) as error:
             why = " ".join(str(error).split()).rstrip(".")
             raise ModelFileError(

@@ -8,9 +8,9 @@ from typing import Annotated, Any, Self
 
 import numpy as np
 
-from defragtrees._utils.formatting import count, plural
+from defragtrees._utils.formatting import count, plural, round_significant
 from defragtrees._utils.types import Floats, Places
-from defragtrees._utils.values import all_rounded, round_significant
+from defragtrees._utils.values import all_rounded
 from defragtrees.rules import schema
 
 MOST_PARTS = 10  # into which the numbers of a column are counted

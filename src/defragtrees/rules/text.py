@@ -17,12 +17,12 @@ import numpy as np
 
 from defragtrees._utils import formatting as render
 from defragtrees._utils.types import Flags, Floats
-from defragtrees._utils.values import round_significant
 from defragtrees.outcomes.base import Outcome
 from defragtrees.outcomes.decision import positive_threshold
 from defragtrees.outcomes.points import reachable_totals
 from defragtrees.outcomes.text import LEAST_APART
 from defragtrees.rules.conditions import Condition, Rule
+from defragtrees.rules.labels import Scale
 
 if TYPE_CHECKING:
     from defragtrees.rules.forms import PointsForm
@@ -383,7 +383,7 @@ class View:
                 for low, high in form.rate_interval(matches).tolist()
             ]
         totals = [
-            tuple(round_significant(value, 9) for value in row)
+            tuple(render.round_significant(value, 9) for value in row)
             for row in form.totals(matches).tolist()
         ]
         parts = self.matching(matrix, matches, places.tolist())
@@ -455,7 +455,7 @@ class View:
             return "missing"
         labels = (self.rules.categories or ())[feature]
         if labels is None:
-            scale = self.rules._vocabulary.scales[feature]
+            scale: Scale = self.rules._vocabulary.scales[feature]
             return dataclasses.replace(scale, is_grouped=True).text(value)
         place = int(value)
         return str(labels[place]) if place < len(labels) else "another category"
@@ -772,7 +772,9 @@ class PointsView(View):
     def then_text(self, rule: Rule, is_short: bool = False) -> str:
         points = rule.points or ()
         text: str = self.y_view.points(
-            [round_significant(value, 3) for value in points] if is_short else points
+            [render.round_significant(value, 3) for value in points]
+            if is_short
+            else points
         )
         return text
 
@@ -917,7 +919,7 @@ def wrap_notes(notes: Sequence[str], width: int) -> str:
 
 def _shown_totals(points: list[float]) -> Floats:
     """Totals for a table: all that can be reached, or a few in even steps."""
-    totals = reachable_totals(points)
+    totals: Floats = reachable_totals(points)
     if len(totals) <= MOST_TOTALS:
         return totals
     span = totals[-1] - totals[0]
@@ -926,7 +928,9 @@ def _shown_totals(points: list[float]) -> Floats:
     step = next(f * power for f in factors if span <= f * power * MOST_TOTALS)
     first, last = math.ceil(totals[0] / step), math.floor(totals[-1] / step)
     # Rounded, as 3 * 0.1 has digits that nobody wants to read.
-    return np.array([round_significant(k * step, 9) for k in range(first, last + 1)])
+    return np.array(
+        [render.round_significant(k * step, 9) for k in range(first, last + 1)]
+    )
 
 
 def decision_phrase(outcome: Outcome, threshold: Any, costs: Any) -> str:

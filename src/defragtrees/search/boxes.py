@@ -68,13 +68,7 @@ class RowTable:
         self.prices = np.maximum(prices, least_price)
         self.is_set = np.array([column.is_set for column in columns], dtype=bool)
         self.name_prices = np.where(self.is_set, float(least_price), 0.0)
-        self._column_codes = {}
-
-    def column_codes(self, j):
-        """Codes of all rows in one column, as indices; cached."""
-        if j not in self._column_codes:
-            self._column_codes[j] = self.codes[:, j].astype(np.intp)
-        return self._column_codes[j]
+        self.column_codes = {}  # of all rows in one column, as indices; see `rows_in`
 
     @cached_property
     def cut_prices(self):
@@ -448,7 +442,9 @@ def rows_in(table, box):
     """Mask of the rows of a table that a box accepts."""
     held = np.ones(table.n_rows, dtype=bool)
     for j, accepted in box.items():
-        held &= accepted[table.column_codes(j)]
+        if j not in table.column_codes:
+            table.column_codes[j] = table.codes[:, j].astype(np.intp)
+        held &= accepted[table.column_codes[j]]
     return held
 
 

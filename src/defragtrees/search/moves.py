@@ -98,25 +98,23 @@ def boxes_from_tree(table, target, weight, sizes):
     """
     grown = DecisionTreeRegressor(max_leaf_nodes=max(sizes), random_state=0)
     tree = grown.fit(table.codes, target, sample_weight=weight).tree_
-    return [_leaves(table, tree, 2 * n - 1) for n in sizes]
-
-
-def _leaves(table, tree, n_nodes):
-    """Boxes of the leaves of the tree with only the first nodes."""
-    boxes, waiting = [], [(0, {})]
-    while waiting:
-        node, box = waiting.pop()
-        left, right = tree.children_left[node], tree.children_right[node]
-        if left < 0 or max(left, right) >= n_nodes:
-            boxes.append(box)
-            continue
-        j = int(tree.feature[node])
-        n_codes = table.columns[j].n_codes
-        below = np.arange(n_codes + 1) <= tree.threshold[node]
-        accepted = box.get(j, np.ones(n_codes + 1, dtype=bool))
-        waiting.append((right, {**box, j: accepted & ~below}))
-        waiting.append((left, {**box, j: accepted & below}))
-    return sorted(boxes, key=len)[:-1]
+    lists = []
+    for n in sizes:
+        boxes, waiting = [], [(0, {})]
+        while waiting:
+            node, box = waiting.pop()
+            left, right = tree.children_left[node], tree.children_right[node]
+            if left < 0 or max(left, right) >= 2 * n - 1:
+                boxes.append(box)
+                continue
+            j = int(tree.feature[node])
+            n_codes = table.columns[j].n_codes
+            below = np.arange(n_codes + 1) <= tree.threshold[node]
+            accepted = box.get(j, np.ones(n_codes + 1, dtype=bool))
+            waiting.append((right, {**box, j: accepted & ~below}))
+            waiting.append((left, {**box, j: accepted & below}))
+        lists.append(sorted(boxes, key=len)[:-1])
+    return lists
 
 
 def best_condition(sums, missing, price, name_price=None, most_named=None):
@@ -507,12 +505,12 @@ class Slopes:
         rest = np.where(rest > 1e-6 * bend + 1e-12, rest, np.inf)
         return (slope**2).sum(axis=0) / rest
 
-    def of_rows(self, inside):
-        """Decrease of the loss with the box of these rows, and its points."""
+    def points(self, inside):
+        """The points of one more box of these rows."""
         sums = self.rows[:, inside].sum(axis=1)
         overlap = sums[self.n_outputs :]
         rest = overlap[-1] - overlap @ self.inverse @ overlap + self.loss.prior
-        return float(self.fall(sums)), sums[: self.n_outputs] / max(rest, 1e-12)
+        return sums[: self.n_outputs] / max(rest, 1e-12)
 
     def cuts(self, inside, sign=0):
         """The best Cut of each column for the rows inside, on either side."""
@@ -559,7 +557,7 @@ def grow_rule(rules, limits, n_seeds=N_GROWN_SEEDS):
     longer = []
     for cut in [cut for cut in cuts if cut.column in columns]:
         box = _grown(rules, slopes, cut, limits)
-        points = slopes.of_rows(rows_in(rules.table, box))[1]
+        points = slopes.points(rows_in(rules.table, box))
         longer.append(rules.with_new_box(len(rules.boxes), box, points))
     allowed = filter(limits.allows, longer)
     return min(allowed, key=attrgetter("cost"), default=None)

@@ -22,7 +22,7 @@ from defragtrees.rules.model import RuleModel
 FORMAT = "defragtrees segments"
 
 
-def _points(value):
+def _points(value: float) -> str:
     return f"{round(100 * value):+d}" if round(100 * value) else "0"
 
 

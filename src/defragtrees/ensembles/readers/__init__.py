@@ -350,3 +350,35 @@ classes or categories.
             n_nodes * (8 * n_outputs + width),
             f"{n_nodes:,} nodes with {n_outputs:,} outputs and {width:,} categories",
         )
+
+
+# Objectives of the boosting libraries.
+
+CLASS_LINKS = ("identity", "sigmoid", "softmax", "step")  # for classifiers
+
+
+def task_and_link(objectives, objective, model, wrapper):
+    """Task and link of an objective, as a wrapper or a Booster uses it.
+
+    `model` is such as "an XGBoost model"; `wrapper` is "classifier", "regressor" or
+    "ranker", and None for a Booster.
+    """
+    named = f"Cannot read {model} with the objective {objective!r}"
+    if objective not in objectives:
+        raise UnsupportedModelError(
+            f"{named}: its link is unknown. Fit with a standard objective."
+        )
+    task, link = objectives[objective]
+    if wrapper is None:
+        return task, link
+    named = named.replace("model", wrapper, 1)
+    if wrapper != "classifier":
+        if "multi" in objective:
+            raise UnsupportedModelError(f"{named}. Fit a classifier.")
+        return "regression", link
+    if link not in CLASS_LINKS:
+        raise UnsupportedModelError(
+            f"{named}: it does not predict probabilities. Fit with an objective for "
+            "classes."
+        )
+    return "classification", link

@@ -9,14 +9,23 @@ import struct
 
 import numpy as np
 
-from defragtrees.errors import ModelFileError
-
 # Field numbers, in the order of the schema.
 CORE_TREES, CORE_INFO = 1, 2
 SPLITS, SIZES = 1, 2
 CATEGORICAL, FLOAT, ONE_HOT, COUNTED = 4, 5, 6, 7
 LEAF_VALUES, LEAF_WEIGHTS, STEPS, STEP_LEAVES = 8, 9, 10, 11
 TEXT, ESTIMATED, SCALE, BIAS, BIASES, EMBEDDING = 12, 13, 14, 15, 16, 18
+FLOAT_FIELDS = {
+    "feature_index": (1, "<i", -1),
+    "flat_feature_index": (2, "<i", -1),
+    "feature_id": 4,
+    "nan_value_treatment": (5, "<b", 0),
+}
+OTHER_FIELDS = {
+    "feature_index": (0, "<i", -1),
+    "flat_feature_index": (1, "<i", -1),
+    "feature_id": 2,
+}
 INFORMATION = (
     "params",
     "loss_function",
@@ -27,27 +36,19 @@ NAN_TREATMENTS = ("AsIs", "AsFalse", "AsTrue")
 MOST_SPLITS = 32  # of an oblivious tree, whose leaves would be 2 ** 32
 
 
-def damaged(detail):
-    """The error for a damaged CatBoost file."""
-    return ModelFileError(
-        f"Cannot read the CatBoost file: {detail}. It is truncated or altered; "
-        "save the model again."
-    )
-
-
 def parse_cbm(data):
     """The bytes of a .cbm file as a dict in the layout of CatBoost's JSON file."""
     if data[:4] != b"CBM1":
-        raise damaged("it does not begin with 'CBM1'")
+        raise ValueError("it does not begin with 'CBM1'")
     if len(data) < 12 or int.from_bytes(data[4:8], "little") > len(data) - 8:
-        raise damaged(f"it ends after {len(data)} bytes")
+        raise ValueError(f"it ends after {len(data)} bytes")
     size = int.from_bytes(data[4:8], "little")
     buffer = _Buffer(data[8 : 8 + size])
     core = _Table(buffer, buffer.number("<I", 0))
     trees = core.table(CORE_TREES)
     dimension = trees.number(0, "<i", 1)
     if dimension < 1:
-        raise damaged(f"its trees have {dimension} outputs")
+        raise ValueError(f"its trees have {dimension} outputs")
     biases = trees.array(BIASES, "<f8").tolist()
     facts = {entry.string(0): entry for entry in core.tables(CORE_INFO)}
     document = {
@@ -66,122 +67,105 @@ def parse_cbm(data):
 
 
 def _features(trees):
-    one_hot = {entry.number(0, "<i", -1) for entry in trees.tables(ONE_HOT)}
-    floats = []
-    for entry in trees.tables(FLOAT):
-        treatment = entry.number(5, "<b", 0)
+    floats = [_fields(entry, FLOAT_FIELDS) for entry in trees.tables(FLOAT)]
+    for entry in floats:
+        treatment = entry["nan_value_treatment"]
         if not 0 <= treatment < len(NAN_TREATMENTS):
-            raise damaged(f"nan treatment {treatment} does not exist")
-        floats.append(
-            {
-                "feature_index": entry.number(1, "<i", -1),
-                "flat_feature_index": entry.number(2, "<i", -1),
-                "feature_id": entry.string(4),
-                "nan_value_treatment": NAN_TREATMENTS[treatment],
-            }
-        )
-    features = {"float_features": floats}
-    for key, slot in (
-        ("categorical_features", CATEGORICAL),
-        ("text_features", TEXT),
-        ("embedding_features", EMBEDDING),
-    ):
-        features[key] = [
-            {
-                "feature_index": entry.number(0, "<i", -1),
-                "flat_feature_index": entry.number(1, "<i", -1),
-                "feature_id": entry.string(2),
-            }
-            for entry in trees.tables(slot)
-        ]
-    for entry in features["categorical_features"]:
+            raise ValueError(f"nan treatment {treatment} does not exist")
+        entry["nan_value_treatment"] = NAN_TREATMENTS[treatment]
+    categorical, text, embedding = (
+        [_fields(entry, OTHER_FIELDS) for entry in trees.tables(slot)]
+        for slot in (CATEGORICAL, TEXT, EMBEDDING)
+    )
+    one_hot = {entry.number(0, "<i", -1) for entry in trees.tables(ONE_HOT)}
+    for entry in categorical:
         if entry["feature_index"] in one_hot:
             entry["values"] = []
-    features["ctrs"] = []
-    for entry in trees.tables(COUNTED):
-        combination = entry.table(0).table(0).table(0).array(0, "<i4").tolist()
-        features["ctrs"].append(
+    combinations = (
+        entry.table(0).table(0).table(0).array(0, "<i4").tolist()
+        for entry in trees.tables(COUNTED)
+    )
+    return {
+        "float_features": floats,
+        "categorical_features": categorical,
+        "text_features": text,
+        "embedding_features": embedding,
+        "ctrs": [
             {"elements": [{"cat_feature_index": j} for j in combination]}
-        )
-    return features
+            for combination in combinations
+        ],
+    }
 
 
-def _split_table(trees):
-    """The splits that TreeSplits refers to: borders of float features, then others."""
-    splits = []
-    for entry in trees.tables(FLOAT):
-        index = entry.number(1, "<i", -1)
-        splits += [
-            {
-                "split_type": "FloatFeature",
-                "float_feature_index": index,
-                "border": border,
-            }
-            for border in entry.array(3, "<f4").tolist()
-        ]
-    return splits
+def _fields(entry, fields):
+    """Some fields of a table: texts, and numbers with their format and default."""
+    return {
+        name: entry.number(*field) if isinstance(field, tuple) else entry.string(field)
+        for name, field in fields.items()
+    }
 
 
-def _split(splits, number, others):
-    if 0 <= number < len(splits):
-        return splits[number]
-    if number >= 0 and others:
-        return {"split_type": "OnlineCtr"}
-    raise damaged(f"split {number} does not exist")
-
-
-def _has_other_splits(trees):
-    return any(trees.tables(slot) for slot in (ONE_HOT, COUNTED, ESTIMATED))
+def _splits(trees):
+    """The split of each step, in the order of the file; None if there is none."""
+    borders = [
+        {
+            "split_type": "FloatFeature",
+            "float_feature_index": entry.number(1, "<i", -1),
+            "border": border,
+        }
+        for entry in trees.tables(FLOAT)
+        for border in entry.array(3, "<f4").tolist()
+    ]
+    has_others = any(trees.tables(slot) for slot in (ONE_HOT, COUNTED, ESTIMATED))
+    # Splits on other features come after all borders.
+    other = {"split_type": "OnlineCtr"} if has_others else None
+    known = dict(enumerate(borders))
+    numbers = trees.array(SPLITS, "<i4").tolist()
+    return [None if number < 0 else known.get(number, other) for number in numbers]
 
 
 def _oblivious_trees(trees, dimension):
-    splits, others = _split_table(trees), _has_other_splits(trees)
-    numbers = trees.array(SPLITS, "<i4").tolist()
+    splits = _splits(trees)
     values = trees.array(LEAF_VALUES, "<f8")
     weights = trees.array(LEAF_WEIGHTS, "<f8")
     built, at_split, at_leaf = [], 0, 0
     for depth in trees.array(SIZES, "<i4").tolist():
         if not 0 <= depth <= MOST_SPLITS:
-            raise damaged(f"a tree of depth {depth} cannot exist")
-        chosen = numbers[at_split : at_split + depth]
-        n_leaves = 2**depth
-        leaves = slice(at_leaf, at_leaf + n_leaves)
-        if len(chosen) < depth or (at_leaf + n_leaves) * dimension > len(values):
-            raise damaged("there are fewer splits or leaves than the trees need")
-        part = slice(leaves.start * dimension, leaves.stop * dimension)
+            raise ValueError(f"a tree of depth {depth} cannot exist")
+        chosen, end = splits[at_split : at_split + depth], at_leaf + 2**depth
+        if len(chosen) < depth or end * dimension > len(values):
+            raise ValueError("there are fewer splits or leaves than the trees need")
         built.append(
             {
-                "splits": [_split(splits, number, others) for number in chosen],
-                "leaf_values": values[part].tolist(),
-                "leaf_weights": weights[leaves].tolist(),
+                "splits": chosen,
+                "leaf_values": values[at_leaf * dimension : end * dimension].tolist(),
+                "leaf_weights": weights[at_leaf:end].tolist(),
             }
         )
-        at_split += depth
-        at_leaf += n_leaves
+        at_split, at_leaf = at_split + depth, end
     return built
 
 
 def _nested_trees(trees, dimension):
-    splits, others = _split_table(trees), _has_other_splits(trees)
+    splits = _splits(trees)
     moves = trees.array(STEPS, "<u2", 2).reshape(-1, 2).tolist()
-    numbers = trees.array(SPLITS, "<i4").tolist()
     leaves = _step_leaves(trees, dimension)
     built, start = [], 0
     for size in trees.array(SIZES, "<i4").tolist():
         end = start + size
-        if size < 1 or end > min(len(moves), len(numbers), len(leaves)):
-            raise damaged(f"a tree of {size} steps does not fit")
+        if size < 1 or end > min(len(moves), len(splits), len(leaves)):
+            raise ValueError(f"a tree of {size} steps does not fit")
         root = {}
         waiting, n_seen = [(root, start)], 0
         while waiting:
             node, step = waiting.pop()
             n_seen += 1
             if n_seen > size or step >= end:
-                raise damaged("the steps of a tree do not form a tree")
+                raise ValueError("the steps of a tree do not form a tree")
             if moves[step] == [0, 0]:
                 node.update(leaves[step])
                 continue
-            node["split"] = _split(splits, numbers[step], others)
+            node["split"] = splits[step]
             for side, move in zip(("left", "right"), moves[step], strict=True):
                 # A side without its own step ends at the leaf of this step.
                 node[side] = {} if move else leaves[step]
@@ -216,15 +200,15 @@ class _Buffer:
 
     def number(self, form, at):
         if not 0 <= at <= len(self.data) - struct.calcsize(form):
-            raise damaged(f"it points to byte {at} of {len(self.data)}")
+            raise ValueError(f"it points to byte {at} of {len(self.data)}")
         return struct.unpack_from(form, self.data, at)[0]
 
     def array(self, dtype, at, count):
         if at < 0 or count * np.dtype(dtype).itemsize > len(self.data) - at:
-            raise damaged(f"it points to byte {at} of {len(self.data)}")
+            raise ValueError(f"it points to byte {at} of {len(self.data)}")
         self.n_left -= count * np.dtype(dtype).itemsize
         if self.n_left < 0:
-            raise damaged("its parts overlap")
+            raise ValueError("its parts overlap")
         return np.frombuffer(self.data, dtype, count, at)
 
 
@@ -254,7 +238,7 @@ class _Table:
     def table(self, slot):
         place = self._pointed(slot)
         if place is None:
-            raise damaged(f"field {slot} is missing")
+            raise ValueError(f"field {slot} is missing")
         return _Table(self.buffer, place)
 
     def array(self, slot, dtype, per_entry=1):
@@ -278,7 +262,4 @@ class _Table:
         if place is None:
             return ""
         raw = self.buffer.array("u1", place + 4, self.buffer.number("<I", place))
-        try:
-            return raw.tobytes().decode()
-        except UnicodeDecodeError:
-            raise damaged("a name in it is not text") from None
+        return raw.tobytes().decode()

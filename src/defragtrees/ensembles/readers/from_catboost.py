@@ -17,12 +17,7 @@ from defragtrees._utils.formatting import listed
 from defragtrees._utils.optional import require
 from defragtrees.ensembles.forest import Forest, Tree, exact_threshold
 from defragtrees.ensembles.readers import report_damage
-from defragtrees.ensembles.readers._cbm import (
-    MOST_SPLITS,
-    NAN_TREATMENTS,
-    damaged,
-    parse_cbm,
-)
+from defragtrees.ensembles.readers._cbm import MOST_SPLITS, NAN_TREATMENTS, parse_cbm
 from defragtrees.errors import ModelFileError, UnsupportedModelError
 from defragtrees.tables import is_missing, select_columns, take_rows
 
@@ -30,23 +25,18 @@ NAME, KIND = "CatBoost", "a CatBoost model"
 SUFFIXES = (".cbm", ".json")
 BINARY_MARK = b"CBM1"
 
-# Links of `predict`. LogLinQuantile has none, although Poisson and Tweedie, also
-# logarithmic, have the exponential.
-PLAIN_LOSSES = (
-    *("Cox", "Expectile", "Huber", "LogCosh", "LogLinQuantile", "Lq", "MAE", "MAPE"),
-    *("Quantile", "RMSE", "RMSPE"),
-)
-REGRESSION_LINKS = {
-    **dict.fromkeys(PLAIN_LOSSES, "identity"),
-    "Poisson": "exp",
-    "Tweedie": "exp",
-}
-CLASS_LINKS = {
-    "CrossEntropy": "sigmoid",
-    "Focal": "sigmoid",
-    "Logloss": "sigmoid",
-    "MultiClass": "softmax",
-    "MultiClassOneVsAll": "sigmoid",
+# Links of `predict`, by loss. LogLinQuantile has none, although Poisson and Tweedie,
+# also logarithmic, have the exponential.
+LOSSES = {
+    name: (task, link)
+    for task, link, names in (
+        ("classification", "sigmoid", "CrossEntropy Focal Logloss MultiClassOneVsAll"),
+        ("classification", "softmax", "MultiClass"),
+        ("regression", "exp", "Poisson Tweedie"),
+        ("regression", "identity", "Cox Expectile Huber LogCosh LogLinQuantile Lq MAE"),
+        ("regression", "identity", "MAPE Quantile RMSE RMSPE"),
+    )
+    for name in names.split()
 }
 LABEL_TYPES = {  # type of labels, and types that JSON may have converted them to
     "Boolean": (bool,),
@@ -113,7 +103,7 @@ def _saved(model, labels=None, pool=None):
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "model.json"
         model.save_model(str(path), format="json", pool=pool)
-        return _forest(_load_json(path.read_bytes()), labels)
+        return _forest(json.loads(path.read_bytes()), labels)
 
 
 def is_file(file):
@@ -135,7 +125,7 @@ def load_unread(path):
     with report_damage(NAME, path.name):
         document, form = _document(path)
         loss = _read_loss(take(document, "model_info", dict))
-    is_class = loss in CLASS_LINKS
+    is_class = loss in LOSSES and LOSSES[loss][0] == "classification"
     kind = catboost.CatBoostClassifier if is_class else catboost.CatBoostRegressor
     try:
         return kind().load_model(str(path), format=form)
@@ -149,55 +139,53 @@ def _document(path):
     content = path.read_bytes()
     if content.startswith(BINARY_MARK) or path.suffix == ".cbm":
         return parse_cbm(content), "cbm"
-    return _load_json(content), "json"
-
-
-def _load_json(content):
-    try:
-        return json.loads(content)
-    except (ValueError, RecursionError) as error:
-        raise damaged(f"it is not JSON ({error})") from None
+    return json.loads(content), "json"
 
 
 def _forest(document, labels=None):
     information = take(document, "model_info", dict)
     features = read_features(take(document, "features_info", dict), labels)
     if not features.names:
-        raise damaged("it has no features")
+        raise ValueError("it has no features")
     loss = _read_loss(information)
-    classes = None
-    if loss in CLASS_LINKS:
-        classes = _read_classes(information)
-        _check_probability_threshold(information)
-    elif loss not in REGRESSION_LINKS:
-        losses = ", ".join(sorted(REGRESSION_LINKS | CLASS_LINKS))
+    if loss not in LOSSES:
         raise UnsupportedModelError(
             f"Cannot read the CatBoost model: its loss is {loss!r}. "
-            f"Fit it with one of {losses}."
+            f"Fit it with one of {', '.join(sorted(LOSSES))}."
         )
+    task, link = LOSSES[loss]
+    classes = None
+    if task == "classification":
+        classes = _read_classes(information)
+        threshold = information.get("binclass_probability_threshold", 0.5)
+        if float(threshold) != 0.5:
+            raise UnsupportedModelError(
+                "Cannot read the CatBoost model: it predicts the second class from "
+                f"probability {threshold}, not from 0.5. "
+                "Call set_probability_threshold(0.5) first."
+            )
     has_output_per_class = loss in ("MultiClass", "MultiClassOneVsAll")
     n_outputs = len(classes) if has_output_per_class else 1
     if classes is not None and len(classes) > max(2, n_outputs):
-        raise damaged(f"{len(classes)} classes do not fit the loss {loss!r}")
+        raise ValueError(f"{len(classes)} classes do not fit the loss {loss!r}")
     pair = take(document, "scale_and_bias", list, [1.0, 0.0])
     if len(pair) != 2:
-        raise damaged("'scale_and_bias' must have two parts")
+        raise ValueError("'scale_and_bias' must have two parts")
     scale = numbers(pair[0], "scale_and_bias", 1)[0]
     bias = numbers(pair[1], "scale_and_bias")
     if len(bias) not in (1, n_outputs):
-        raise damaged(f"'scale_and_bias' does not fit {n_outputs} outputs")
+        raise ValueError(f"'scale_and_bias' does not fit {n_outputs} outputs")
     if "oblivious_trees" in document:
         entries, build = take(document, "oblivious_trees", list), _oblivious_tree
     else:
         entries, build = take(document, "trees", list), _nested_tree
     trees = tuple(build(entry, features, n_outputs, scale) for entry in entries)
-    link = (REGRESSION_LINKS | CLASS_LINKS)[loss]
     if classes is not None and len(classes) == 1:
         trees, bias, link = (), np.zeros(1), "softmax"
     return Forest(
         trees=trees,
         feature_names=features.names,
-        task="regression" if classes is None else "classification",
+        task=task,
         classes=classes,
         base=np.broadcast_to(bias, n_outputs),
         link=link,
@@ -208,12 +196,7 @@ def _forest(document, labels=None):
 def _entry(information, key):
     """A part of the model's description; some files hold it as text."""
     value = information.get(key)
-    if isinstance(value, str):
-        try:
-            value = json.loads(value)
-        except (ValueError, RecursionError) as error:
-            raise damaged(f"{key!r} is not JSON ({error})") from None
-    return value
+    return json.loads(value) if isinstance(value, str) else value
 
 
 def _read_loss(information):
@@ -236,27 +219,13 @@ def _read_classes(information):
         positions = [0]
     names = dict(enumerate(names)) or {j: j for j in positions if type(j) is int}
     if kinds is None or not all(type(name) in kinds for name in names.values()):
-        raise damaged("'class_names' do not fit 'class_label_type'")
+        raise ValueError("'class_names' do not fit 'class_label_type'")
     if not all(type(j) is int and j in names for j in positions):
-        raise damaged("'class_to_label' does not fit 'class_names'")
+        raise ValueError("'class_to_label' does not fit 'class_names'")
     classes = tuple(kinds[0](names[j]) for j in positions)
     if not classes or len(set(classes)) < len(classes):
-        raise damaged("two classes have the same label, or there are none")
+        raise ValueError("two classes have the same label, or there are none")
     return classes
-
-
-def _check_probability_threshold(information):
-    threshold = information.get("binclass_probability_threshold", 0.5)
-    try:
-        is_usual = float(threshold) == 0.5
-    except (TypeError, ValueError):
-        raise damaged("'binclass_probability_threshold' must be a number") from None
-    if not is_usual:
-        raise UnsupportedModelError(
-            "Cannot read the CatBoost model: it predicts the second class from "
-            f"probability {threshold}, not from 0.5. "
-            "Call set_probability_threshold(0.5) first."
-        )
 
 
 # Features and trees of CatBoost's JSON document.
@@ -268,13 +237,13 @@ BITS = 2**32 - 1
 def take(mapping, key, kind, default=REQUIRED):
     """The value of a key, of this type, or `default` if it is absent or null."""
     if not isinstance(mapping, dict):
-        raise damaged(f"{key!r} is not where it belongs")
+        raise ValueError(f"{key!r} is not where it belongs")
     value = mapping.get(key)
     if value is None and default is not REQUIRED:
         return default
     if not isinstance(value, kind) or (isinstance(value, bool) and kind is int):
         came = "nothing" if value is None else type(value).__name__
-        raise damaged(f"{key!r} must hold {kind.__name__}, not {came}")
+        raise ValueError(f"{key!r} must hold {kind.__name__}, not {came}")
     return value
 
 
@@ -284,9 +253,9 @@ def numbers(values, key, count=None):
         values = [values]
     array = np.asarray(values) if all(_is_number(v) for v in values) else None
     if array is None or array.dtype.kind not in "iuf" or not np.isfinite(array).all():
-        raise damaged(f"{key!r} must hold finite numbers")
+        raise ValueError(f"{key!r} must hold finite numbers")
     if count is not None and len(array) != count:
-        raise damaged(f"{key!r} must hold {count} numbers, not {len(array)}")
+        raise ValueError(f"{key!r} must hold {count} numbers, not {len(array)}")
     return array.astype(np.float64)
 
 
@@ -328,7 +297,7 @@ def read_features(information, labels=None):
         column[index] = entry["flat_feature_index"]
         treatment = take(entry, "nan_value_treatment", str, "AsIs")
         if treatment not in NAN_TREATMENTS:
-            raise damaged(f"'nan_value_treatment' {treatment!r} does not exist")
+            raise ValueError(f"'nan_value_treatment' {treatment!r} does not exist")
         # By default NaN is not above any border.
         missing_left[index] = treatment != "AsTrue"
     categorical = {e["flat_feature_index"] for e in parts["categorical"]}
@@ -373,14 +342,14 @@ def read_features(information, labels=None):
 def _read_names(entries):
     columns = [take(entry, "flat_feature_index", int) for entry in entries]
     if sorted(columns) != list(range(len(columns))):
-        raise damaged("'flat_feature_index' must count the columns")
+        raise ValueError("'flat_feature_index' must count the columns")
     names = [""] * len(columns)
     for entry, column in zip(entries, columns, strict=True):
         names[column] = take(entry, "feature_id", str, "")
     if "" in names:
         names = [f"x{column + 1}" for column in range(len(columns))]
     if len(set(names)) < len(names):
-        raise damaged("two features have the same name")
+        raise ValueError("two features have the same name")
     return tuple(names)
 
 
@@ -406,7 +375,7 @@ def _read_split(split, features):
         )
     index = take(split, "float_feature_index", int)
     if kind != "FloatFeature" or index not in features.column:
-        raise damaged(f"a split of type {kind!r} on feature {index} does not exist")
+        raise ValueError(f"a split of type {kind!r} on feature {index} does not exist")
     border = numbers(split.get("border"), "border", 1)
     return features.column[index], border[0], features.missing_left[index], None
 
@@ -473,7 +442,7 @@ def _oblivious_tree(entry, features, n_outputs, scale):
     splits = [_read_split(s, features) for s in take(entry, "splits", list, [])]
     weights = numbers(take(entry, "leaf_weights", list, []), "leaf_weights")
     if len(splits) > MOST_SPLITS:
-        raise damaged(f"a tree with {len(splits)} splits cannot exist")
+        raise ValueError(f"a tree with {len(splits)} splits cannot exist")
     n_leaves = 2 ** len(splits)
     values = numbers(entry.get("leaf_values"), "leaf_values", n_leaves * n_outputs)
     growing = _Growing(2 * n_leaves - 1, n_outputs)
@@ -539,7 +508,7 @@ def _count_nodes(entry):
         node = waiting.pop()
         n_nodes += 1
         if not isinstance(node, dict):
-            raise damaged("a node of a tree is not where it belongs")
+            raise ValueError("a node of a tree is not where it belongs")
         if "split" in node:
             waiting += [take(node, side, dict) for side in ("left", "right")]
     return n_nodes

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from defragtrees.ensembles.forest import Forest, Tree
-from defragtrees.ensembles.readers import Allowance, report_damage
+from defragtrees.ensembles.readers import Allowance, report_damage, task_and_link
 from defragtrees.ensembles.rewriting import count_as_missing
 from defragtrees.errors import UnsupportedModelError
 
@@ -76,9 +76,7 @@ def _forest(text, kind, classes=None):
         )
     trees = [fields_of_tree(tree) for tree in model.trees]
     for tree in trees:
-        if tree.n_inner and not 0 <= tree.feature.min() <= tree.feature.max() < len(
-            names
-        ):
+        if ((tree.feature < 0) | (tree.feature >= len(names))).any():
             raise ValueError(f"a tree splits on a feature beyond the {len(names)}")
     n_outputs = int(model.header["num_tree_per_iteration"])
     if n_outputs < 1 or len(trees) % n_outputs or n_outputs > max(len(trees), 1):
@@ -109,29 +107,11 @@ def _forest(text, kind, classes=None):
 def _task(header, kind):
     """Task, link and the factor before it, as the wrapper or the Booster uses them."""
     name, *options = header.get("objective", "custom").split() or ["custom"]
-    if name not in OBJECTIVES:
-        raise UnsupportedModelError(
-            f"Cannot read a LightGBM model with the objective {name!r}: its link "
-            "is unknown. Fit with a standard objective."
-        )
-    task, link = OBJECTIVES[name]
+    task, link = task_and_link(OBJECTIVES, name, KIND, kind)
     if "sqrt" in options:
         link = "signed_square"
     settings = dict(option.split(":") for option in options if ":" in option)
-    scale = float(settings.get("sigmoid", "1"))
-    if kind == "classifier":
-        if link not in ("identity", "sigmoid", "softmax"):
-            raise UnsupportedModelError(
-                f"Cannot read a LightGBM classifier with the objective {name!r}: it "
-                "does not predict probabilities. Fit with 'binary' or 'multiclass'."
-            )
-        return "classification", link, scale
-    if kind is not None and name.startswith("multiclass"):
-        raise UnsupportedModelError(
-            f"Cannot read a LightGBM {kind} with the objective {name!r}. "
-            "Fit an LGBMClassifier."
-        )
-    return ("regression" if kind is not None else task), link, scale
+    return task, link, float(settings.get("sigmoid", "1"))
 
 
 def _names(header):
@@ -147,9 +127,8 @@ def _names(header):
 
 
 def _tree(tree, output, n_outputs, codes):
-    n_nodes = 2 * tree.n_leaves - 1
     leaf = np.full(tree.n_leaves, -1)
-    value = np.zeros((n_nodes, n_outputs))
+    value = np.zeros((2 * tree.n_leaves - 1, n_outputs))
     value[tree.n_inner :, output] = tree.leaf_value
     labelled = np.array([known is not None for known in codes])[tree.feature]
     # LightGBM turns every x of [-ZERO, ZERO] into zero before it compares.

@@ -32,7 +32,15 @@ from defragtrees.errors import UnsupportedModelError
 
 NAME = "scikit-learn"
 
-RANDOM_STRATEGIES = ("stratified", "uniform")  # of dummies; others predict a constant
+# Strategies of dummies that predict a constant; the others draw at random.
+CONSTANT_STRATEGIES = (
+    "prior",
+    "most_frequent",
+    "constant",
+    "mean",
+    "median",
+    "quantile",
+)
 
 
 def read(model) -> Forest:
@@ -101,17 +109,6 @@ def _tree(fitted, value, features=None):
     )
 
 
-def _outputs(fitted, n_classes=None):
-    """The output of each node; a class unknown to the tree has probability 0."""
-    value = fitted.tree_.value[:, 0, :]
-    if n_classes is None or n_classes == value.shape[1]:
-        return value
-    # Bagging counts the classes from 0, so that a label is also its position.
-    shares = np.zeros((len(value), n_classes))
-    shares[:, fitted.classes_.astype(int)] = value
-    return shares
-
-
 def _read_averaged(model, facts):
     """Single trees, forests and bagging: the mean; AdaBoost's regressor: the median."""
     members, columns = [model], [None]
@@ -119,15 +116,20 @@ def _read_averaged(model, facts):
         _check_members(model)
         members = model.estimators_
         columns = getattr(model, "estimators_features_", [None] * len(members))
-    n_classes = len(facts["classes"]) if "classes" in facts else None
-    trees = tuple(
-        _tree(fitted, _outputs(fitted, n_classes), features)
-        for fitted, features in zip(members, columns, strict=True)
-    )
+    trees, n_classes = [], len(facts.get("classes", ()))
+    for fitted, features in zip(members, columns, strict=True):
+        value = fitted.tree_.value[:, 0, :]
+        if n_classes and n_classes != value.shape[1]:
+            # A class unknown to the tree has probability 0. Bagging counts the classes
+            # from 0, so that a label is also its position.
+            shares = np.zeros((len(value), n_classes))
+            shares[:, fitted.classes_.astype(int)] = value
+            value = shares
+        trees.append(_tree(fitted, value, features))
     if not isinstance(model, AdaBoostRegressor):
-        return Forest(trees, combine="mean", **facts)
+        return Forest(tuple(trees), combine="mean", **facts)
     weights = model.estimator_weights_[: len(trees)].copy()
-    return Forest(trees, combine="median", weights=weights, **facts)
+    return Forest(tuple(trees), combine="median", weights=weights, **facts)
 
 
 def _check_members(model):
@@ -143,7 +145,7 @@ def _check_members(model):
 def _read_boosted(model, facts):
     init = model.init_
     constant = isinstance(init, (DummyClassifier, DummyRegressor))
-    if init != "zero" and not (constant and init.strategy not in RANDOM_STRATEGIES):
+    if init != "zero" and not (constant and init.strategy in CONSTANT_STRATEGIES):
         raise UnsupportedModelError(
             f"Cannot read {type(model).__name__}: it starts from the predictions of "
             f"{type(init).__name__}. Fit it with init=None or 'zero'."

@@ -13,7 +13,7 @@ import numpy as np
 from sklearn.exceptions import NotFittedError
 
 from defragtrees.ensembles.forest import Forest, Tree, exact_threshold
-from defragtrees.ensembles.readers import Allowance, report_damage
+from defragtrees.ensembles.readers import Allowance, report_damage, task_and_link
 from defragtrees.ensembles.readers._ubjson import parse_ubjson
 from defragtrees.ensembles.rewriting import count_as_missing
 from defragtrees.errors import UnsupportedModelError
@@ -164,30 +164,13 @@ def _booster(booster):
 
 def _task(objective, kind, n_targets):
     """Task and link of the objective, as the wrapper or the Booster uses it."""
-    if objective not in OBJECTIVES:
-        raise UnsupportedModelError(
-            f"Cannot read an XGBoost model with the objective {objective!r}: its "
-            "link is unknown. Fit with a standard objective."
-        )
-    task, link = OBJECTIVES[objective]
+    task, link = task_and_link(OBJECTIVES, objective, KIND, kind)
     if n_targets > 1 and (objective == "reg:quantileerror" or link != "identity"):
         raise UnsupportedModelError(
             f"Cannot read an XGBoost model with the objective {objective!r} and "
             f"{n_targets} outputs. Fit one model per output."
         )
-    if kind == "classifier":
-        if link == "exp":
-            raise UnsupportedModelError(
-                f"Cannot read an XGBoost classifier with the objective {objective!r}: "
-                "it does not predict probabilities. Fit with 'binary:logistic'."
-            )
-        return "classification", link
-    if kind is not None and link == "softmax":
-        raise UnsupportedModelError(
-            f"Cannot read an XGBoost {kind} with the objective {objective!r}. "
-            "Fit an XGBClassifier."
-        )
-    return ("regression" if kind is not None else task), link
+    return task, link
 
 
 def _n_used_trees(learner, model):
@@ -263,31 +246,33 @@ def read_trees(documents, groups, n_outputs, categories, missing, allowance):
     width = 1 + max((len(c) for c in categories if c is not None), default=0)
     trees = []
     for document, group in zip(documents, groups, strict=True):
-        node = _Nodes(document, len(categories))
-        in_set = node.splits_on_categories(is_set)
-        sets = _sets(document, node, in_set, categories, width, missing)
+        node = _Nodes(document, is_set)
         tree = Tree(
             feature=np.where(node.is_leaf, -1, node.feature),
-            threshold=np.where(node.is_leaf | in_set, 0.0, node.threshold),
+            threshold=np.where(node.is_leaf | node.in_set, 0.0, node.threshold),
             left=np.where(node.is_leaf, -1, node.left),
             right=np.where(node.is_leaf, -1, node.right),
             missing_left=node.default_left & ~node.is_leaf,
             value=_values(document, node, group, n_outputs),
-            cover=_covers(document, node),
-            categories=sets,
+            cover=node.cover,
+            categories=_sets(document, node, categories, width, missing),
         )
         if not np.isnan(missing):
             low = np.nextafter(exact_threshold(missing, strict=True), np.inf)
             high = exact_threshold(missing)
-            tree = count_as_missing(tree, low, high, ~node.is_leaf & ~in_set)
+            splits_numbers = ~node.is_leaf & ~node.in_set
+            tree = count_as_missing(tree, low, high, splits_numbers)
         trees.append(tree)
     return tuple(trees)
 
 
 class _Nodes:
-    """The arrays of a tree, checked for length and content."""
+    """The arrays of a tree, checked for length and content.
 
-    def __init__(self, document, n_features):
+    `is_set` are the features with categories.
+    """
+
+    def __init__(self, document, is_set):
         self.left = numbers(document["left_children"], np.int32)
         self.n_nodes = len(self.left)
         self.right = numbers(document["right_children"], np.int32, self.n_nodes)
@@ -298,41 +283,31 @@ class _Nodes:
         self.stored = numbers(document["split_conditions"], np.float32, self.n_nodes)
         self.threshold = exact_threshold(self.stored, np.float32, strict=True)
         kind = document.get("split_type", np.zeros(self.n_nodes, np.int64))
-        self.kind = numbers(kind, np.int64, self.n_nodes)
+        is_categorical = numbers(kind, np.int64, self.n_nodes) == 1
+        self.in_set = is_categorical & ~self.is_leaf
         used = self.feature[~self.is_leaf]
-        if used.size and not 0 <= used.min() <= used.max() < n_features:
-            raise ValueError(f"a tree splits on a feature beyond the {n_features}")
+        if used.size and not 0 <= used.min() <= used.max() < len(is_set):
+            raise ValueError(f"a tree splits on a feature beyond the {len(is_set)}")
         # A split on categories needs no threshold; before 3.0 it is saved as NaN.
-        if np.isnan(self.stored[~self.is_leaf & (self.kind != 1)]).any():
+        if np.isnan(self.stored[~self.is_leaf & ~is_categorical]).any():
             raise ValueError("a threshold is not a number")
-
-    def splits_on_categories(self, is_set):
-        in_set = (self.kind == 1) & ~self.is_leaf
-        expected = is_set[np.where(self.is_leaf, 0, self.feature)] & ~self.is_leaf
-        if (in_set != expected).any():
+        if (self.in_set[~self.is_leaf] != is_set[used]).any():
             raise ValueError("a feature is split both as number and as category")
-        return in_set
-
-
-def _covers(document, node):
-    """The weight of the training rows in each node; None if not stored."""
-    if "sum_hessian" not in document and _n_answers(document) > 1:
-        return None  # trees with several outputs, before 3.2
-    return numbers(document["sum_hessian"], np.float32, node.n_nodes)
-
-
-def _n_answers(document):
-    return int(document["tree_param"].get("size_leaf_vector", "1"))
+        # Outputs of a leaf; 1 if trees take turns with several outputs.
+        self.n_outputs = int(document["tree_param"].get("size_leaf_vector", "1"))
+        self.cover = None
+        # Before 3.2, trees with several outputs have no weights of training rows.
+        if "sum_hessian" in document or self.n_outputs <= 1:
+            self.cover = numbers(document["sum_hessian"], np.float32, self.n_nodes)
 
 
 def _values(document, node, group, n_outputs):
     value = np.zeros((node.n_nodes, n_outputs))
-    n_answers = _n_answers(document)
-    if n_answers <= 1:
+    if node.n_outputs <= 1:
         value[node.is_leaf, group] = node.stored[node.is_leaf]
         return value
-    if n_answers != n_outputs:
-        raise ValueError(f"a leaf has {n_answers} outputs instead of {n_outputs}")
+    if node.n_outputs != n_outputs:
+        raise ValueError(f"a leaf has {node.n_outputs} outputs instead of {n_outputs}")
     if "leaf_weights" in document:
         rows = numbers(document["leaf_weights"], np.float32).reshape(-1, n_outputs)
         row = node.right[node.is_leaf]  # a leaf keeps the number of its row here
@@ -345,8 +320,9 @@ def _values(document, node, group, n_outputs):
     return value
 
 
-def _sets(document, node, in_set, categories, width, missing):
+def _sets(document, node, categories, width, missing):
     """The category positions that go left at each node; None without such splits."""
+    in_set = node.in_set
     if not in_set.any():
         return None
     sets = np.zeros((node.n_nodes, width), dtype=bool)

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from joblib import Parallel, delayed
 
+from defragtrees.data.statistics import sums_by_group
 from defragtrees.ensembles.forest import Forest, StackedTrees, Tree
 from defragtrees.estimators.problem import predicting_rule
 
@@ -74,12 +75,12 @@ class _SideNames:
 
     def __init__(self, problem):
         self.grid = problem.grid
-        self.raw = problem.forest.splits()
-        self.set_numbers = [
-            {row.tobytes(): i for i, row in enumerate(values)}
-            if values.ndim == 2
-            else None
-            for values in self.raw
+        # Sets of categories as bytes, which sort like the sets.
+        self.splits = [
+            values
+            if values.ndim == 1
+            else np.ascontiguousarray(values).view(f"S{values.shape[1]}").ravel()
+            for values in problem.forest.splits()
         ]
         codes = problem.binned.codes
         self.has_missing = (codes == self.grid.n_bins - 1).any(axis=0)
@@ -91,11 +92,10 @@ class _SideNames:
     def sides_of(self, tree, node):
         """Numbers of the left and the right side of a node's split."""
         feature = int(tree.feature[node])
-        if self.set_numbers[feature] is None:
-            raw = int(np.searchsorted(self.raw[feature], tree.threshold[node]))
-        else:
-            width = self.raw[feature].shape[1]
-            raw = self.set_numbers[feature][tree.categories[node, :width].tobytes()]
+        value, known = tree.threshold[node], self.splits[feature]
+        if self.grid.is_categorical(feature):
+            value = tree.categories[node, : known.itemsize].tobytes()
+        raw = int(np.searchsorted(known, value))
         # Rounding keeps the order; the grid has the number of merged thresholds.
         ends = np.cumsum(self.grid.counts[feature])
         split = int(np.searchsorted(ends, raw, side="right"))
@@ -254,11 +254,11 @@ def _error(problem, tree, train, test):
     """The error on test rows of a tree with leaf outputs from training rows."""
     outcome, target, weight = problem.outcome, problem.target, problem.sample_weight
     leaf = leaves_of_rows(tree, problem.X, problem.categories)
-    columns = (weight[train] * one for one in outcome.indicators(target[train]).T)
-    sums = [np.bincount(leaf[train], one, tree.n_nodes) for one in columns]
+    weights, sums = sums_by_group(
+        leaf[train], tree.n_nodes, weight[train], outcome.indicators(target[train])
+    )
     with np.errstate(invalid="ignore"):  # nodes that are no leaves
-        weights = np.bincount(leaf[train], weight[train], tree.n_nodes)
-        means = np.column_stack(sums) / weights[:, None]
+        means = sums / weights[:, None]
     outputs = outcome.encode(outcome.decide(means))
     return outcome.error(target[test], outputs[leaf[test]], weight[test])
 

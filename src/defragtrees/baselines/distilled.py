@@ -1,7 +1,7 @@
 """Distilled tree: a small scikit-learn tree trained on the model's predictions."""
 
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
@@ -13,11 +13,7 @@ from defragtrees.baselines._trees import (
     make_tree,
     read_tree,
 )
-from defragtrees.estimators.base import (
-    RuleClassifier,
-    RuleRegressor,
-    Simplifier,
-)
+from defragtrees.estimators.base import RuleClassifier, RuleRegressor, Simplifier
 from defragtrees.estimators.settings import Each, Integer, Real, as_list, setting
 
 __all__ = ["DistilledTreeClassifier", "DistilledTreeRegressor"]
@@ -32,8 +28,6 @@ class _DistilledTree(Simplifier):
     max_rules: int | None = setting(8, None, Integer(1))
     max_depth: int | None = setting(None, None, Integer(1, 10**6))
     min_samples_leaf: Any = setting(1, Each(Real(above=0)))
-
-    _tree_kind: ClassVar[type]
 
     def _simplify(self, problem, rng):
         sizes = sorted(set(as_list(self.min_samples_leaf)), reverse=True)
@@ -57,7 +51,13 @@ class _DistilledTree(Simplifier):
         share = least * (1 - SLACK) / weight.sum()
         if self.max_rules == 1 or share > 0.5:
             return make_tree((None,), (-1,), (-1,))
-        kind, target = self._learned(problem)
+        kind, target = DecisionTreeRegressor, problem.target
+        if problem.n_classes and self.target == "labels":
+            kind = DecisionTreeClassifier
+        elif problem.n_classes:
+            # If the model predicts one class for nearly all rows, only probabilities
+            # distinguish rows.
+            target = problem.probabilities
         grown = kind(
             max_depth=self.max_depth,
             max_leaf_nodes=self.max_rules and min(self.max_rules, len(problem.X) + 1),
@@ -67,10 +67,6 @@ class _DistilledTree(Simplifier):
         )
         grown.fit(columns.cells[rows], target[rows], sample_weight=weight)
         return read_tree(grown.tree_, columns, problem, rows)
-
-    def _learned(self, problem):
-        """The kind of tree to grow, and its target."""
-        return self._tree_kind, problem.target
 
 
 @dataclass(repr=False, eq=False)
@@ -165,15 +161,6 @@ class DistilledTreeClassifier(RuleClassifier, _DistilledTree):
     3
     """
 
-    _tree_kind = DecisionTreeClassifier
-
-    def _learned(self, problem):
-        # If the model predicts one class for nearly all rows, only probabilities
-        # distinguish rows.
-        if self.target == "labels":
-            return super()._learned(problem)
-        return DecisionTreeRegressor, problem.probabilities
-
     def _count_rows(self, store, is_sample):
         if self.target == "labels":
             return super()._count_rows(store, is_sample)
@@ -267,5 +254,3 @@ class DistilledTreeRegressor(RuleRegressor, _DistilledTree):
     >>> tree.rules_.n_rules
     5
     """
-
-    _tree_kind = DecisionTreeRegressor

@@ -8,11 +8,7 @@ import numpy as np
 
 from defragtrees._utils.progress import Progress
 from defragtrees.baselines._trees import Sides, find_paths
-from defragtrees.estimators.base import (
-    RuleClassifier,
-    RuleRegressor,
-    Simplifier,
-)
+from defragtrees.estimators.base import RuleClassifier, RuleRegressor, Simplifier
 from defragtrees.estimators.problem import predicting_rule
 from defragtrees.estimators.settings import FLAG, Integer, Real, setting
 
@@ -47,12 +43,9 @@ class _InTrees(Simplifier):
     target: str = setting("labels", "model", "labels")
 
     def _simplify(self, problem, rng):
-        target, make_rule = self._learned(problem)
-        rules = extract(
-            problem,
-            int(self.max_depth),
-            None if self.n_trees is None else int(self.n_trees),
-        )
+        target = self._target(problem)
+        n_trees = None if self.n_trees is None else int(self.n_trees)
+        rules = extract(problem, int(self.max_depth), n_trees)
         rules = rules[drop_repeats(rules.side_numbers)]
         codes = problem.binned.codes
         with Progress("rules", len(rules)) as progress:
@@ -64,18 +57,19 @@ class _InTrees(Simplifier):
             measured = measured[select_rules(measured, target, rng)]
         limit = None if self.max_rules is None else int(self.max_rules)
         listed = build_list(measured, target, self.min_freq, limit, self.smoothing)
-        made = []
-        for place, number in enumerate(listed.rules):
+        parts = []
+        for number in listed.rules:
             sides = measured.rules.sides_of(number)
             conditions = measured.rules.sides.conditions(problem.grid, sides)
-            rows, prediction = listed.place == place, measured.prediction[number]
-            made.append(make_rule(problem, conditions, rows, prediction))
-        rest = listed.place == len(listed.rules)
-        return problem.rule_set([*made, make_rule(problem, (), rest, None)])
-
-    def _learned(self, problem):
-        """The target, and the function that makes a rule of conditions and rows."""
-        raise NotImplementedError
+            parts.append((conditions, measured.prediction[number]))
+        rest = target.columns[listed.place == len(parts)].sum(axis=0, keepdims=True)
+        parts.append(((), target.predictions(rest)[0]))
+        return problem.rule_set(
+            [
+                _rule(problem, target, conditions, listed.place == place, prediction)
+                for place, (conditions, prediction) in enumerate(parts)
+            ]
+        )
 
 
 @dataclass(repr=False, eq=False)
@@ -175,9 +169,8 @@ class InTreesClassifier(RuleClassifier, _InTrees):
     (4, True)
     """
 
-    def _learned(self, problem):
-        labels, weight = problem.target, problem.sample_weight
-        return ClassTarget(labels, problem.n_classes, weight), _class_rule
+    def _target(self, problem):
+        return ClassTarget(problem.target, problem.n_classes, problem.sample_weight)
 
 
 @dataclass(repr=False, eq=False)
@@ -284,39 +277,27 @@ class InTreesRegressor(RuleRegressor, _InTrees):
     smoothing: float = setting(0.02, Real(0))
     levels: int | None = setting(None, None, Integer(2))
 
-    def _learned(self, problem):
+    def _target(self, problem):
         numbers, weight = problem.target, problem.sample_weight
         if self.levels is None:
-            return NumberTarget(numbers, weight), _mean_rule
+            return NumberTarget(numbers, weight)
         n_levels = int(self.levels)
         levels, _ = discretise(numbers, weight, n_levels)
         values = level_values(numbers, weight, n_levels)
-        target = ClassTarget(levels, n_levels, weight)
-
-        def level_rule(problem, conditions, taken, level):
-            if level is None:
-                sums = target.columns[taken].sum(axis=0, keepdims=True)
-                level = target.predictions(sums)[0]
-            return predicting_rule(problem, conditions, taken, values[level])
-
-        return target, level_rule
+        return ClassTarget(levels, n_levels, weight, values)
 
 
-def _class_rule(problem, conditions, taken, prediction):
-    """A rule that predicts the class it was measured by, or the most frequent one."""
-    rule = predicting_rule(problem, conditions, taken)
-    if prediction is None or problem.classes[prediction] == rule.prediction:
-        return rule
-    return dataclasses.replace(
-        rule,
-        prediction=problem.classes[prediction],
-        error=1 - rule.distribution[prediction],
-    )
+def _rule(problem, target, conditions, rows, prediction):
+    """A rule of the list, which predicts these rows.
 
-
-def _mean_rule(problem, conditions, taken, prediction):
-    """A rule that predicts the mean of its rows in the list."""
-    return predicting_rule(problem, conditions, taken)
+    It predicts the class or level that it was measured by, or the mean of its rows.
+    """
+    level = None if target.values is None else target.values[prediction]
+    rule = predicting_rule(problem, conditions, rows, level)
+    if problem.n_classes and problem.classes[prediction] != rule.prediction:
+        label, error = problem.classes[prediction], 1 - rule.distribution[prediction]
+        rule = dataclasses.replace(rule, prediction=label, error=error)
+    return rule
 
 
 # Candidate rules: paths of the trees as numbers of sides, and their rows.
@@ -453,17 +434,13 @@ def prune(measured, codes, target, max_decay=0.05, decay="absolute"):
     for k in range(longest - 1, -1, -1):
         sums = target.sums(before[k] & tail)
         errors = target.measured_errors(sums, measured.prediction)
-        goes = (
-            (side_numbers[:, k] >= 0)
-            & (n_left > 1)
-            & (np.round(errors, DIGITS) <= limit)
-        )
+        goes = (side_numbers[:, k] >= 0) & (n_left > 1)
+        goes &= np.round(errors, DIGITS) <= limit
         n_left = n_left - goes
         side_numbers[goes, k] = -1
         error[goes] = errors[goes]
         frequency[goes] = _frequency(target, sums)[goes]
-        stays = ~goes
-        tail[stays] &= lines[local[stays, k]]
+        tail[~goes] &= lines[local[~goes, k]]
     prediction = measured.prediction
     if target.predicts_anew:
         prediction = target.predictions(target.sums(tail))
@@ -588,20 +565,19 @@ def build_list(measured, target, min_freq=0.01, max_rules=None, smoothing=0.0):
     rule must predict the share `min_freq` of all rows. To compare rules, the share
     `smoothing` of all rows, with the error of the remaining rows, is added to each.
     """
-    by_row = _by_row(measured.bits, len(target.columns))
-    left = np.arange(len(by_row))
-    place = np.empty(len(by_row), dtype=np.intp)
+    n_rows = len(target.columns)
+    left, place = np.arange(n_rows), np.empty(n_rows, dtype=np.intp)
     sums, listed = target.sums(measured.bits), []
     while max_rules is None or len(listed) < max_rules - 1:
         sums_left = target.columns[left].sum(axis=0, keepdims=True)
         best = _best(measured, target, sums, sums_left, min_freq, smoothing)
         if best is None:
             break
-        matches = by_row[left, best // 8] >> (7 - best % 8) & 1 == 1
+        matches = unpack(measured.bits[[best]], n_rows)[0, left] == 1
         taken, left = left[matches], left[~matches]
         place[taken] = len(listed)
         listed.append(best)
-        sums -= _sums_by_row(by_row[taken], target.columns[taken], len(measured))
+        sums -= sums_over(taken, measured.bits, target.columns)
     place[left] = len(listed)
     return Listed(listed, place)
 
@@ -629,26 +605,15 @@ def _best(measured, target, sums, sums_left, min_freq, smoothing):
     return int(numbers[first]) if errors[first] < np.round(rest, DIGITS) else None
 
 
-def _by_row(bits, n_rows):
-    """The rules that match each row, 8 rules per byte: (n_rows, n_bytes)."""
-    by_row = np.empty((n_rows, -(-len(bits) // 8)), dtype=np.uint8)
-    step = max(1, CELLS_AT_ONCE // max(len(bits), 1) // 64)
-    for start in range(0, bits.shape[1], step):
-        rows = slice(64 * start, min(64 * (start + step), n_rows))
-        words = np.ascontiguousarray(bits[:, start : start + step])
-        matches = unpack(words, rows.stop - rows.start)
-        by_row[rows] = np.packbits(matches.T, axis=1)
-    return by_row
-
-
-def _sums_by_row(by_row, columns, n_rules):
-    """Sums over these rows of each rule, (n_rules, n_columns)."""
-    sums = np.zeros((n_rules, columns.shape[1]))
-    step = max(1, CELLS_AT_ONCE // max(n_rules, 1))
-    for start in range(0, len(by_row), step):
-        block = slice(start, start + step)
-        matches = np.unpackbits(by_row[block], axis=1, count=n_rules)
-        sums += matches.T.astype(np.float64) @ columns[block]
+def sums_over(rows, bits, columns):
+    """Sums over some rows for each rule, (n_rules, n_columns)."""
+    sums = np.zeros((len(bits), columns.shape[1]))
+    octets = bits.view(np.uint8)
+    step = max(1, CELLS_AT_ONCE // max(len(bits), 1))
+    for start in range(0, len(rows), step):
+        block = rows[start : start + step]
+        matches = octets[:, block // 8] >> (7 - block % 8).astype(np.uint8) & 1
+        sums += matches.astype(np.float64) @ columns[block]
     return sums
 
 
@@ -667,18 +632,17 @@ class _Target:
     def __init__(self, columns, total):
         self.columns = columns
         self.total = total
-        values, kind = np.unique(columns, axis=0, return_inverse=True)
-        self.values = values
+        self.kinds, kind = np.unique(columns, axis=0, return_inverse=True)
         self.planes = None
-        if len(values) <= MOST_KINDS:
-            kinds = np.arange(len(values))[:, None]
+        if len(self.kinds) <= MOST_KINDS:
+            kinds = np.arange(len(self.kinds))[:, None]
             self.planes = pack(kind.reshape(1, -1) == kinds)
 
     def sums(self, bits):
         """Sums over the rows of each rule, (n_rules, n_columns)."""
         if self.planes is not None:
             counts = [count_bits(bits & plane) for plane in self.planes]
-            return np.stack(counts, axis=1) @ self.values
+            return np.stack(counts, axis=1) @ self.kinds
         n_rows = len(self.columns)
         sums = np.empty((len(bits), self.columns.shape[1]))
         step = max(1, CELLS_AT_ONCE // n_rows)
@@ -689,11 +653,12 @@ class _Target:
 
 
 class ClassTarget(_Target):
-    """Classes: a rule predicts one of them."""
+    """Classes, or levels with these values: a rule predicts one of them."""
 
     predicts_anew = False  # a rule keeps its class while it is pruned
 
-    def __init__(self, labels, n_classes, weight):
+    def __init__(self, labels, n_classes, weight, values=None):
+        self.values = values
         columns = np.zeros((len(labels), n_classes + 1))
         columns[np.arange(len(labels)), labels] = weight
         columns[:, -1] = 1
@@ -729,6 +694,7 @@ class NumberTarget(_Target):
     """
 
     predicts_anew = True
+    values = None
 
     def __init__(self, numbers, weight):
         total = weight.sum()

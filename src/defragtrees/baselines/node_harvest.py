@@ -727,49 +727,39 @@ def choose_nodes(problem, target, nodes, weights, max_rules):
     Choosing the heaviest nodes instead would need twice as many rules; fitting the
     weights of the chosen nodes again gains almost nothing.
     """
-    mean = _WeightedMean(target, problem.sample_weight)
+    share = problem.sample_weight / problem.sample_weight.sum()
+    # Relative to the root, which predicts zero then, as do rows without a node.
+    target = target - share @ target
+    variance = share @ (target**2).sum(axis=1)
+    total, total_weight = np.zeros_like(target), np.full(len(target), weights[-1])
+
+    def with_node(k):
+        """The rows of a node, and their sums with it and without."""
+        rows = nodes.members[k]
+        mean = np.average(target[rows], axis=0, weights=share[rows])
+        before = total[rows], total_weight[rows]
+        return rows, (before[0] + weights[k] * mean, before[1] + weights[k]), before
+
+    def loss(rows, total, weight):
+        mean = total / np.where(weight > 0, weight, 1.0)[:, None]
+        return float(share[rows] @ ((target[rows] - mean) ** 2).sum(axis=1))
+
+    def gain(k):
+        """Decrease of the squared error by one more node, relative to the variance."""
+        rows, after, before = with_node(k)
+        # Rounded, so that the first of equals is chosen, not one by rounding errors.
+        return round((loss(rows, *before) - loss(rows, *after)) / variance, 12)
+
     waiting = np.flatnonzero(weights[:-1] > 0).tolist()
     chosen = np.zeros_like(weights)
     chosen[-1] = weights[-1]
-    mean.weight += weights[-1]
     while waiting and np.count_nonzero(chosen[:-1]) < max_rules - 1:
-        gains = [mean.gain(nodes.members[k], weights[k]) for k in waiting]
+        gains = [gain(k) for k in waiting]
         best = int(np.argmax(gains))
         if gains[best] <= 0:
             break
         node = waiting.pop(best)
         chosen[node] = weights[node]
-        mean.add(nodes.members[node], weights[node])
+        rows, after, _ = with_node(node)
+        total[rows], total_weight[rows] = after
     return chosen
-
-
-class _WeightedMean:
-    """Predictions of the chosen nodes for training rows, relative to the root.
-
-    The root predicts zero, as do rows without a weighted node.
-    """
-
-    def __init__(self, target, sample_weight):
-        self.share = sample_weight / sample_weight.sum()
-        self.target = target - self.share @ target
-        self.variance = self.share @ (self.target**2).sum(axis=1)
-        self.total = np.zeros_like(self.target)
-        self.weight = np.zeros(len(target))
-
-    def gain(self, rows, weight):
-        """Decrease of the squared error by one more node, relative to the variance."""
-        before = self._loss(rows, self.total[rows], self.weight[rows])
-        total, together = self._with(rows, weight)
-        # Rounded, so that the first of equals is chosen, not one by rounding errors.
-        return round((before - self._loss(rows, total, together)) / self.variance, 12)
-
-    def add(self, rows, weight):
-        self.total[rows], self.weight[rows] = self._with(rows, weight)
-
-    def _with(self, rows, weight):
-        mean = np.average(self.target[rows], axis=0, weights=self.share[rows])
-        return self.total[rows] + weight * mean, self.weight[rows] + weight
-
-    def _loss(self, rows, total, weight):
-        mean = total / np.where(weight > 0, weight, 1.0)[:, None]
-        return float(self.share[rows] @ ((self.target[rows] - mean) ** 2).sum(axis=1))

@@ -192,11 +192,11 @@ class PosteriorEvaluator(PartEvaluator):
         matrix = self.rules._encode(part.X)
         y, weight = checked_columns(part, outcome, len(matrix))
         predicted = self.posterior.predict_encoded(matrix, self.rules.classes)
-        answers = self.predict(part.X, matrix)[0]
+        by_model = self.predict(part.X, matrix)[0]
         more = _evaluation(
             outcome,
             outcome.encode_any(predicted),
-            outcome.encode_any(answers),
+            outcome.encode_any(by_model),
             None if y is None else outcome.encode_any(y),
             np.ones(len(matrix)) if weight is None else weight,
         )
@@ -205,13 +205,13 @@ class PosteriorEvaluator(PartEvaluator):
 
 def evaluate_posterior(shard, outcome, posterior):
     """The Evaluation of a mixture on the rows of a shard."""
-    answers, labels = shard.targets["answers"], shard.targets.get("labels")
+    by_model, labels = shard.targets["answers"], shard.targets.get("labels")
     predicted = posterior.predict_codes(shard.codes)
-    return _evaluation(outcome, predicted, answers, labels, shard.sample_weight)
+    return _evaluation(outcome, predicted, by_model, labels, shard.sample_weight)
 
 
-def _evaluation(outcome, predicted, answers, labels, weight):
-    losses = outcome.losses(answers, predicted)
+def _evaluation(outcome, predicted, by_model, labels, weight):
+    losses = outcome.losses(by_model, predicted)
     sums, scores = {"posterior_loss": float(weight @ losses)}, {}
     if labels is not None:
         losses = outcome.losses(labels, predicted)

@@ -93,9 +93,9 @@ class _Climb:
         n_components = int(min(settings.max_components, sample.n_rows))
         if before is None:
             # The statistics of a single component with all rows.
-            one = np.zeros(1)
-            nothing = np.zeros((layout.n_rows, 1))
-            engine.score(Params(nothing, one, one, one + 1))
+            nothing = np.zeros(1)
+            table = np.zeros((layout.n_rows, 1))
+            engine.score(Params(table, nothing, nothing, nothing + 1))
             engine.assign(np.zeros((1, 1)))
             average = engine.gather()
             restarts = range(settings.n_restarts)

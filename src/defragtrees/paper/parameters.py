@@ -66,13 +66,13 @@ class Block:
 
     def masses(self, bins):
         """Responsibility of the rows that satisfy each statement, and of the others."""
-        seen = bins[: len(self.codes)]
+        present = bins[: len(self.codes)]
         if self.sets is None:
-            above = np.cumsum(seen[:0:-1], axis=0)[::-1]
-            below = np.cumsum(seen[:-1], axis=0)
+            above = np.cumsum(present[:0:-1], axis=0)[::-1]
+            below = np.cumsum(present[:-1], axis=0)
         else:
-            above = self.sets.T.astype(float) @ seen
-            below = (~self.sets.T).astype(float) @ seen
+            above = self.sets.T.astype(float) @ present
+            below = (~self.sets.T).astype(float) @ present
         return above, below
 
     def table(self, bins, weight):
@@ -94,17 +94,17 @@ class Block:
         `missing` the probability of a missing value.
         """
         table = np.zeros((len(self.codes) + self.has_missing, log_above.shape[1]))
-        seen = table[: len(self.codes)]
+        present = table[: len(self.codes)]
         if self.sets is None:
-            seen[0] = log_below.sum(axis=0)
-            np.subtract(log_above, log_below, out=seen[1:])
-            np.cumsum(seen, axis=0, out=seen)
+            present[0] = log_below.sum(axis=0)
+            np.subtract(log_above, log_below, out=present[1:])
+            np.cumsum(present, axis=0, out=present)
         else:
             sets = self.sets.astype(float)
-            seen += sets @ log_above + (1 - sets) @ log_below
+            present += sets @ log_above + (1 - sets) @ log_below
         if self.has_missing:
             missing = np.clip(missing, SMALLEST, 1 - SMALLEST)
-            seen += self.missing_weight * np.log1p(-missing)
+            present += self.missing_weight * np.log1p(-missing)
             table[-1] += self.missing_weight * np.log(missing)
         return table
 
@@ -220,15 +220,15 @@ class Posterior:
 
     def predict_codes(self, codes):
         """Class indices, or numbers, for each row of bins."""
-        answers = self.predictions_by_component()
+        predictions = self.predictions_by_component()
         if self.layout.n_classes:
-            answers = answers.argmax(axis=1)
-        return answers[self.component(codes)]
+            predictions = predictions.argmax(axis=1)
+        return predictions[self.component(codes)]
 
     def predict_encoded(self, matrix, classes=None):
         """Class labels, or numbers, for each row of a matrix."""
-        answers = self.predict_codes(self.grid.bin(matrix).codes)
-        return answers if classes is None else np.asarray(classes)[answers]
+        predicted = self.predict_codes(self.grid.bin(matrix).codes)
+        return predicted if classes is None else np.asarray(classes)[predicted]
 
     def predictions_by_component(self):
         """Class weights, (n_components, n_classes), or a number for each component."""
@@ -240,8 +240,6 @@ class Posterior:
 
     def component(self, codes):
         """The component with the largest p(s | k) alpha_k, for each row of bins."""
-        if self.n_components == 1:
-            return np.zeros(len(codes), dtype=np.intp)
         params = self.layout.maximize(self.statistics)
         tables = [
             (block.feature, self._full_table(block, params.table[block.rows]))
@@ -259,17 +257,17 @@ class Posterior:
     def _full_table(self, block, table):
         """The table for all bins, also those without training rows."""
         full = np.zeros((self.grid.n_bins[block.feature], table.shape[1]))
-        seen = table[: len(block.codes)]
+        present = table[: len(block.codes)]
         if block.sets is None:
             # Between two bins that occur, the table is linear in the number of
             # thresholds; outside their range it is constant.
             passed = np.concatenate([[0], np.cumsum(self.grid.counts[block.feature])])
             passed = passed - passed[block.codes[0]]
             for k in range(table.shape[1]):
-                full[:-1, k] = np.interp(passed, block.reach, seen[:, k])
+                full[:-1, k] = np.interp(passed, block.reach, present[:, k])
         else:
             # A category without training rows contributes nothing.
-            full[block.codes] = seen
+            full[block.codes] = present
         if block.has_missing:
             full[-1] = table[-1]
         return full

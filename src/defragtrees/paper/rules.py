@@ -89,12 +89,9 @@ def _matched(sides, codes):
 
 def _conditions(problem, sides, taken):
     """The conditions of a rule that predicts for these rows."""
-    grid, codes = problem.grid, problem.binned.codes
     # Missing values are accepted only if the rule predicts rows that have them.
-    has_missing = np.zeros(grid.n_features, dtype=bool)
-    for feature in {side.feature for side in sides}:
-        last = grid.n_bins[feature] - 1
-        has_missing[feature] = (codes[taken, feature] == last).any()
+    codes, grid = problem.binned.codes, problem.grid
+    has_missing = (codes[taken] == grid.n_bins - 1).any(axis=0)
     return grid.conditions(
         ((side.feature, side.accepts) for side in sides), has_missing
     )

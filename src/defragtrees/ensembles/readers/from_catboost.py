@@ -265,16 +265,16 @@ def _is_number(value):
 
 @dataclass(frozen=True)
 class _Features:
-    """The columns of X; `column` and `missing_left` by number among the float ones.
+    """The columns of X.
 
-    `set_column` is by number among the categorical ones, and `hashes` has CatBoost's
-    hashes of the categories of each of their columns, if these are given.
+    `numeric` has the column of each float feature, and whether a missing value goes
+    left; `set_column` the column of each categorical feature, and `hashes` CatBoost's
+    hashes of the categories of each such column, if these are given.
     """
 
     names: tuple[str, ...]
     categories: tuple[tuple | None, ...]
-    column: dict[int, int]
-    missing_left: dict[int, bool]
+    numeric: dict[int, tuple[int, bool]]
     split_categories: tuple[str, ...]
     set_column: dict[int, int]
     hashes: dict[int, np.ndarray]
@@ -291,15 +291,14 @@ def read_features(information, labels=None):
 
     for kind in ("text", "embedding"):
         reject_kind(kind, [name(entry) for entry in parts[kind]])
-    column, missing_left = {}, {}
+    numeric = {}
     for entry in parts["float"]:
-        index = take(entry, "feature_index", int)
-        column[index] = entry["flat_feature_index"]
         treatment = take(entry, "nan_value_treatment", str, "AsIs")
         if treatment not in NAN_TREATMENTS:
             raise ValueError(f"'nan_value_treatment' {treatment!r} does not exist")
         # By default NaN is not above any border.
-        missing_left[index] = treatment != "AsTrue"
+        column = entry["flat_feature_index"], treatment != "AsTrue"
+        numeric[take(entry, "feature_index", int)] = column
     categorical = {e["flat_feature_index"] for e in parts["categorical"]}
     labels = labels or {}
     # CatBoost's 32-bit hashes of categories.
@@ -326,11 +325,10 @@ def read_features(information, labels=None):
             if labels
         },
         hashes={
-            j: np.array([known[str(label)] for label in some], dtype=np.int64)
-            for j, some in labels.items()
+            j: np.array([known[str(label)] for label in of_column], dtype=np.int64)
+            for j, of_column in labels.items()
         },
-        column=column,
-        missing_left=missing_left,
+        numeric=numeric,
         split_categories=tuple(
             name(entry)
             for entry in parts["categorical"]
@@ -374,10 +372,11 @@ def _read_split(split, features):
             "encoded categories."
         )
     index = take(split, "float_feature_index", int)
-    if kind != "FloatFeature" or index not in features.column:
+    if kind != "FloatFeature" or index not in features.numeric:
         raise ValueError(f"a split of type {kind!r} on feature {index} does not exist")
     border = numbers(split.get("border"), "border", 1)
-    return features.column[index], border[0], features.missing_left[index], None
+    column, missing_left = features.numeric[index]
+    return column, border[0], missing_left, None
 
 
 def _read_set_split(split, features):

@@ -381,7 +381,7 @@ def read_categories(model, names, trees):
     if re.fullmatch(r"\d+(,\d+)*", text):
         declared |= {int(word) for word in text.split(",") if int(word) < n_features}
     lists = [tuple(known) for known in model.labels or ()]
-    if not all(isinstance(label, (str, int, float)) for one in lists for label in one):
+    if not all(isinstance(v, (str, int, float)) for known in lists for v in known):
         raise ValueError("its category labels are not plain values")
     labels = [None] * n_features
     codes = [None] * n_features

@@ -6,6 +6,7 @@ written by `write.table`, they are exact.
 
 import re
 from collections.abc import Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -82,32 +83,7 @@ def read(
     ...     read(folder, classes=["no", "yes"]).predict([[2.5], [2.6]]).tolist()
     ['no', 'yes']
     """
-    paths = _find_files(Path(folder), pattern)
-    allowance = Allowance("R", sum(path.stat().st_size for path in paths))
-    tables = [_read_table(path) for path in paths]
-    names = _settle_names(feature_names, tables, allowance)
-    levels = _settle_categories(categories, names)
-    task = _settle_task(task, classes, tables)
-    if task == "classification":
-        classes = _settle_classes(classes, tables, allowance)
-    n_nodes = sum(len(table.left) for table in tables)
-    allowance.take_nodes(n_nodes, len(classes or [0]), levels)
-    trees = tuple(_make_tree(table, names, levels, classes) for table in tables)
-    try:
-        return Forest(trees, names, task, classes, combine="mean", categories=levels)
-    except ValueError as error:
-        raise ModelFileError(f"Cannot read {Path(folder).name!r}: {error}") from None
-
-
-read_file = read
-
-
-def is_file(file):
-    """Whether this is a folder, which no other library saves to."""
-    return file.is_folder
-
-
-def _find_files(folder, pattern):
+    folder = Path(folder)
     if not folder.is_dir():
         raise FileNotFoundError(
             f"A folder of getTree files is needed; got {str(folder)!r}."
@@ -118,19 +94,50 @@ def _find_files(folder, pattern):
             f"No file in {folder.name!r} matches {pattern!r}. "
             "Print each tree of the randomForest to its own text file."
         )
-    return sorted(paths, key=lambda path: _natural(path.name))
+    paths.sort(key=lambda path: _natural(path.name))
+    allowance = Allowance("R", sum(path.stat().st_size for path in paths))
+    tables = []
+    for path in paths:
+        with _naming(path.name):
+            text = path.read_text("utf-8-sig", errors="replace")
+            tables.append(_parsed(path.name, text))
+    names = _settle_names(feature_names, tables, allowance)
+    levels = _settle_categories(categories, names)
+    task = _settle_task(task, classes, tables)
+    if task == "classification":
+        classes = _settle_classes(classes, tables, allowance)
+    n_nodes = sum(len(table.left) for table in tables)
+    allowance.take_nodes(n_nodes, len(classes or [0]), levels)
+    trees = []
+    for table in tables:
+        with _naming(table.name):
+            trees.append(_make_tree(table, names, levels, classes))
+    with _naming(folder.name):
+        return Forest(
+            tuple(trees), names, task, classes, combine="mean", categories=levels
+        )
+
+
+read_file = read
+
+
+def is_file(file):
+    """Whether this is a folder, which no other library saves to."""
+    return file.is_folder
+
+
+@contextmanager
+def _naming(name):
+    """Raise errors inside the block as those of a file or folder."""
+    try:
+        yield
+    except ValueError as error:
+        raise ModelFileError(f"Cannot read {name!r}: {error}") from None
 
 
 def _natural(name):
     parts = re.split(r"(\d+)", name)
     return [int(part) if part.isdecimal() else part for part in parts], name
-
-
-def _read_table(path):
-    try:
-        return _parsed(path.name, path.read_text("utf-8-sig", errors="replace"))
-    except ValueError as error:
-        raise ModelFileError(f"Cannot read {path.name!r}: {error}") from None
 
 
 def _parsed(name, text):
@@ -265,16 +272,13 @@ def _settle_task(task, classes, tables):
 
 
 def _task_of(table):
-    """The task, by the status and predictions of inner nodes."""
+    """The task, by the status and predictions of inner nodes; None if unknown."""
     inner = table.status != LEAF
     tasks = {INNER[status] for status in table.status[inner].tolist()}
-    if len(tasks) != 1:
-        return None
-    task = tasks.pop()
     # Inner nodes of a classification tree predict no class, which R prints as 0.
-    if task == "classification" and table.prediction[inner].any():
+    if len(tasks) != 1 or ("classification" in tasks and table.prediction[inner].any()):
         return None
-    return task
+    return tasks.pop()
 
 
 def _settle_classes(classes, tables, allowance):
@@ -301,7 +305,7 @@ def _settle_classes(classes, tables, allowance):
 def _make_tree(table, names, levels, classes):
     leaf = table.status == LEAF
     feature = np.where(leaf, -1, table.variable - 1)
-    is_set = np.array([levels[j] is not None if j >= 0 else False for j in feature])
+    is_set = np.array([*(known is not None for known in levels), False])[feature]
     point = np.array([float(word) for word in table.point])
     if classes is None:
         value = table.prediction
@@ -311,35 +315,31 @@ def _make_tree(table, names, levels, classes):
     width = 1 + max((len(known) for known in levels if known is not None), default=-1)
     sets = np.zeros((len(leaf), width), dtype=bool)
     for i in np.flatnonzero(is_set):
-        n_levels = len(levels[feature[i]])
-        mask = _mask(table, i, n_levels, names[feature[i]])
+        n_levels, name = len(levels[feature[i]]), names[feature[i]]
+        mask = _mask(table.point[i], n_levels, f"on {name!r} in node {i + 1}")
         sets[i, :n_levels] = [mask >> j & 1 for j in range(n_levels)]
-    try:
-        return Tree(
-            feature=feature,
-            threshold=np.where(leaf | is_set, 0.0, point),
-            left=np.where(leaf, -1, table.left - 1),
-            right=np.where(leaf, -1, table.right - 1),
-            missing_left=np.zeros(len(leaf), dtype=bool),
-            value=value,
-            categories=sets,
-        )
-    except ValueError as error:
-        raise ModelFileError(f"Cannot read {table.name!r}: {error}") from None
+    return Tree(
+        feature=feature,
+        threshold=np.where(leaf | is_set, 0.0, point),
+        left=np.where(leaf, -1, table.left - 1),
+        right=np.where(leaf, -1, table.right - 1),
+        missing_left=np.zeros(len(leaf), dtype=bool),
+        value=value,
+        categories=sets,
+    )
 
 
-def _mask(table, node, n_levels, name):
+def _mask(word, n_levels, split):
     """The split point of a factor as a whole number; bit j set: level j goes left."""
-    word = table.point[node]
     mask = float(word)
     if "e" in word.lower() and mask >= EXACT_MASK:
-        raise ModelFileError(
-            f"Cannot read {table.name!r}: R rounded the split on {name!r} in node "
-            f"{node + 1} to {word}. Print it again after options(digits = 17)."
+        raise ValueError(
+            f"R rounded the split {split} to {word}. Print it again after "
+            "options(digits = 17)."
         )
     if mask != round(mask) or not 0 <= mask < 2**n_levels:
         raise ValueError(
-            f"{table.name!r} splits on {name!r} at {word}, which is not a set of its "
-            f"{n_levels} levels. Check categories and the order of feature_names."
+            f"it splits {split} at {word}, which is not a set of its {n_levels} "
+            "levels. Check categories and the order of feature_names."
         )
     return int(mask)

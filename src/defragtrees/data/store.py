@@ -12,11 +12,10 @@ from defragtrees._utils.optional import has_numba
 from defragtrees._utils.values import all_rounded, round_significant
 from defragtrees._utils.warnings import warn
 from defragtrees.data.encoding import Encoder, LeafWords, recode
-from defragtrees.data.evaluation import evaluate_shard
 from defragtrees.data.grid import Binned, ThresholdGrid
 from defragtrees.data.sampling import copied_rows, draw_shard, hash_rows
 from defragtrees.data.shards import LocalShards, Shard, joined
-from defragtrees.data.statistics import EXACT, counted, rule_sums
+from defragtrees.data.statistics import EXACT, counted, evaluate_shard, rule_sums
 from defragtrees.rules.profile import (
     WORTH,
     Evidence,

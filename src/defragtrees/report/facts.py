@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from defragtrees.data.evaluation import decided_alike
+from defragtrees.data.statistics import decided_alike
 from defragtrees.outcomes.decision import cost_matrix
 from defragtrees.outcomes.intervals import QUANTILE
 

@@ -15,8 +15,8 @@ import numpy as np
 from defragtrees._compare import RulePath, measure_path, path_lists
 from defragtrees._utils import formatting as render
 from defragtrees._utils.formatting import count, plural
-from defragtrees.data.evaluation import evaluate_encoded, predict_encoded
 from defragtrees.data.sampling import copied_rows
+from defragtrees.data.statistics import evaluate_encoded, predict_encoded
 from defragtrees.data.store import row_keys
 from defragtrees.ensembles.forest import Forest
 from defragtrees.ensembles.predictions import read_model

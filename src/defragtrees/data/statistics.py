@@ -12,8 +12,7 @@ import numpy as np
 
 from defragtrees._utils.values import all_rounded, round_significant
 from defragtrees.data.encoding import checked_columns
-from defragtrees.data.shards import class_sums
-from defragtrees.outcomes.classification import ClassSums, grouped
+from defragtrees.outcomes.classification import grouped
 from defragtrees.outcomes.decision import cost_matrix
 from defragtrees.outcomes.intervals import LARGEST_LEVERAGE, RateBands
 from defragtrees.outcomes.measures import CalibrationSums, Moments, calibrate
@@ -217,33 +216,6 @@ class RuleSums:
             extremes,
         )
 
-    @classmethod
-    def of_classes(cls, packed, shard, target, n_classes):
-        """The sums of a shard for a rule list of classes, by a compiled loop."""
-        covered, alone, *by = class_sums(shard, packed, n_classes)
-        answers, labels, model = by
-        has_labels = "labels" in shard.targets
-        squares = n_rows = answers.sum(axis=1)
-        if shard.weight is not None:
-            squares, n_rows = (
-                class_sums(replace(shard, weight=weight), packed, n_classes)[2].sum(1)
-                for weight in (shard.squared_weight, None)
-            )
-        return cls(
-            covered,
-            covered,
-            ClassSums(answers if target == "answers" else labels),
-            ClassSums(labels) if has_labels else None,
-            model,
-            answers.sum(axis=1),
-            squares,
-            n_rows,
-            total=float(covered[-1]),
-            # The last rule matches all rows.
-            every=alone[-1],
-            alone=alone,
-        )
-
     def __add__(self, other):
         names = [field.name for field in fields(self)]
         pairs = [(getattr(self, name), getattr(other, name)) for name in names[:-1]]
@@ -252,17 +224,10 @@ class RuleSums:
         return RuleSums(*sums, (min(low), max(high)))
 
 
-def rule_sums(shard, models, values, target, scale, packed):
-    """The RuleSums of a shard for several rule models, as an array that can be added.
-
-    `packed` has the boxes of a model for compiled loops, or None.
-    """
+def rule_sums(shard, models, values, target, scale):
+    """The RuleSums of a shard for each rule model, as an array that can be added."""
     sums = np.empty(len(models), dtype=object)
-    for k, (rules, boxes) in enumerate(zip(models, packed, strict=True)):
-        if boxes is None:
-            sums[k] = RuleSums.of(rules, shard, values, target, scale)
-        else:
-            sums[k] = RuleSums.of_classes(boxes, shard, target, rules.outcome.n_classes)
+    sums[:] = [RuleSums.of(rules, shard, values, target, scale) for rules in models]
     return sums
 
 
@@ -499,10 +464,8 @@ def evaluate_encoded(rules, matrix, answers, y=None, weight=None, probabilities=
     return _evaluation(rules, held, by_whom, answers, labels, weight)
 
 
-def evaluate_shard(shard, rules, values, packed=None):
+def evaluate_shard(shard, rules, values):
     """The Evaluation of rules on the rows of a shard."""
-    if packed is not None:
-        return _evaluate_classes(shard, rules, packed)
     targets, held = shard.targets, shard.covered(rules, values)
     answers, probabilities = targets["answers"], targets.get("probabilities")
     by_whom = {
@@ -537,37 +500,6 @@ def _evaluation(rules, held, by_whom, answers, labels, weight):
                 else rule_scores(rules, held, codes, labels, weight)
             )
     return Evaluation(float(weight.sum()), sums, moments, scores_by)
-
-
-def _evaluate_classes(shard, rules, packed):
-    """`evaluate_shard` for a rule list of classes, from sums per rule."""
-    outcome, targets = rules.outcome, shard.targets
-    covered, _, by_answer, by_label, _ = class_sums(shard, packed, outcome.n_classes)
-    total, rule = float(covered[-1]), np.arange(packed.n_rules)
-    predictions = outcome.encode(np.array([own.prediction for own in rules]))
-    sums = {
-        "coverage": total - float(by_answer[-1].sum()),
-        "overlap": float(covered[:-1].sum()),
-        "loss": total - float(by_answer[rule, predictions].sum()),
-    }
-    labels, weight = targets.get("labels"), shard.sample_weight
-    if labels is None:
-        return Evaluation(total, sums)
-    answers, probabilities = targets["answers"], targets["probabilities"]
-    answers = decided_alike(rules, answers, probabilities)
-    wrong = outcome.losses(labels, answers)
-    sums["error"] = total - float(by_label[rule, predictions].sum())
-    sums["model_error"] = float(weight @ wrong)
-    costs, shares = cost_matrix(rules), [own.distribution for own in rules]
-    rule, label = np.divmod(np.arange(by_label.size), outcome.n_classes)
-    shares = None if None in shares else np.array(shares)[rule]
-    by_rule = label, by_label.ravel(), predictions[rule], shares
-    by_row = labels, weight, answers, probabilities
-    scores_by = {
-        "": outcome.scores.of(outcome, *by_rule, costs),
-        "model_": outcome.scores.of(outcome, *by_row, costs),
-    }
-    return Evaluation(total, sums, scores_by=scores_by)
 
 
 def decided_alike(rules, answers, probabilities):

@@ -76,21 +76,14 @@ def read(model) -> Forest:
             f"Cannot read {type(model).__name__}: it predicts {n_targets} targets "
             "at once. Fit one model per target."
         )
-    return make(model, _facts(model))
-
-
-def _facts(model):
-    """The fields of a Forest that do not depend on its trees."""
     names = getattr(model, "feature_names_in_", None)
     if names is None:
         names = [f"x{j + 1}" for j in range(model.n_features_in_)]
-    if not is_classifier(model):
-        return {"feature_names": tuple(names), "task": "regression"}
-    return {
-        "feature_names": tuple(names),
-        "task": "classification",
-        "classes": tuple(model.classes_.tolist()),
-    }
+    facts = {"feature_names": tuple(names), "task": "regression"}
+    if is_classifier(model):
+        classes = tuple(model.classes_.tolist())
+        facts |= {"task": "classification", "classes": classes}
+    return make(model, facts)  # which adds the trees
 
 
 def _tree(fitted, value, features=None):

@@ -136,12 +136,8 @@ class _Climb:
         """The initial values of the restarts of a group."""
         make, seeds = STARTS[self.settings.init], [self.seeds[i] for i in group]
         starts = [make(self.layout, sample, average, n_components, s) for s in seeds]
-        params = Params(
-            np.hstack([start.table for start in starts]),
-            np.concatenate([start.log_weight for start in starts]),
-            np.concatenate([start.mean for start in starts]),
-            np.concatenate([start.precision for start in starts]),
-        )
+        arrays = zip(*(vars(start).values() for start in starts), strict=True)
+        params = Params(*(np.concatenate(parts, axis=-1) for parts in arrays))
         if self.settings.draws_all:
             return draw_rest(params, n_rows, seeds, sample.target)
         return params

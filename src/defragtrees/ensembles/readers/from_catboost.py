@@ -452,13 +452,8 @@ def _oblivious_tree(entry, features, n_outputs, scale):
         children = growing.split(nodes[open_], *split)
         bit = 1 << level
         nodes = np.concatenate([nodes[~open_], *children])
-        codes = np.concatenate(
-            [
-                codes[~open_] + bit * side[~open_],
-                codes[open_],
-                codes[open_] + bit,
-            ]
-        )
+        known = codes[~open_] + bit * side[~open_]
+        codes = np.concatenate([known, codes[open_], codes[open_] + bit])
     growing.value[nodes] = values.reshape(n_leaves, n_outputs)[codes]
     if len(weights) == n_leaves:
         growing.cover[nodes] = weights[codes]
@@ -487,27 +482,16 @@ def _known_sides(earlier, codes, split):
 
 
 def _nested_tree(entry, features, n_outputs, scale):
-    growing = _Growing(_count_nodes(entry), n_outputs)
-    waiting = [(entry, 0)]
-    while waiting:
-        node, slot = waiting.pop()
+    nodes = [entry]
+    for node in nodes:  # which grow here
         if "split" in node:
-            new = growing.split(np.array([slot]), *_read_split(node["split"], features))
-            waiting += zip((node["left"], node["right"]), new[:, 0], strict=True)
+            nodes += [take(node, side, dict) for side in ("left", "right")]
+    growing = _Growing(len(nodes), n_outputs)
+    for place, node in enumerate(nodes):
+        if "split" in node:
+            growing.split(np.array([place]), *_read_split(node["split"], features))
             continue
-        growing.value[slot] = numbers(node.get("value"), "value", n_outputs)
+        growing.value[place] = numbers(node.get("value"), "value", n_outputs)
         if node.get("weight") is not None:
-            growing.cover[slot] = numbers(node["weight"], "weight", 1)[0]
+            growing.cover[place] = numbers(node["weight"], "weight", 1)[0]
     return growing.finish(scale)
-
-
-def _count_nodes(entry):
-    n_nodes, waiting = 0, [entry]
-    while waiting:
-        node = waiting.pop()
-        n_nodes += 1
-        if not isinstance(node, dict):
-            raise ValueError("a node of a tree is not where it belongs")
-        if "split" in node:
-            waiting += [take(node, side, dict) for side in ("left", "right")]
-    return n_nodes

@@ -7,9 +7,10 @@ others, missing ones too, go right.
 
 import json
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -182,14 +183,13 @@ def _category_sets(tree, labelled, threshold, missing_left, codes):
 MISSING_NONE, MISSING_ZERO, MISSING_NAN = 0, 1, 2
 
 
-@dataclass
-class ModelText:
-    """The parts of the file; each tree is a dict from key to text."""
+class ModelText(NamedTuple):
+    """The parts of the file; the header and each tree map keys to text."""
 
-    header: dict = field(default_factory=dict)
-    trees: list = field(default_factory=list)
-    parameters: dict | None = None  # None if the file has no parameters, or only some
-    labels: list | None = None
+    header: dict
+    trees: list
+    parameters: dict | None  # None if the file has no parameters, or only some
+    labels: list | None
 
 
 def parse_text(text):
@@ -207,45 +207,45 @@ def parse_text(text):
         raise ValueError("its first line is not 'tree'")
     if "end of trees" not in lines:
         raise ValueError("it ends before 'end of trees'")
-    model = ModelText()
     end = lines.index("end of trees")
-    _read_trees(lines[1:end], model)
-    _read_tail(lines[end + 1 :], model)
-    return model
+    header, *trees = _sections(lines[1:end])
+    n_sizes = len(header.get("tree_sizes", "").split())
+    if "tree_sizes" in header and n_sizes != len(trees):
+        raise ValueError(f"it should have {n_sizes} trees; {len(trees)} are there")
+    return ModelText(header, trees, *_tail(lines[end + 1 :]))
 
 
-def _read_trees(lines, model):
-    target = model.header
+def _sections(lines):
+    """The header and the trees."""
+    sections = [{}]
     for line in lines:
         name, _, value = line.partition("=")
         if name == "Tree":
-            if int(value) != len(model.trees):
-                raise ValueError(f"tree {len(model.trees)} is missing")
-            target = {}
-            model.trees.append(target)
-        elif name in target:
+            if int(value) != len(sections) - 1:
+                raise ValueError(f"tree {len(sections) - 1} is missing")
+            sections.append({})
+        elif name in sections[-1]:
             raise ValueError(f"{name!r} comes twice")
         elif name:
-            target[name] = value
-    n_sizes = len(model.header.get("tree_sizes", "").split())
-    if "tree_sizes" in model.header and n_sizes != len(model.trees):
-        raise ValueError(
-            f"it should have {n_sizes} trees; {len(model.trees)} are there"
-        )
+            sections[-1][name] = value
+    return sections
 
 
-def _read_tail(lines, model):
+def _tail(lines):
+    """The parameters and the category labels."""
+    parameters = labels = None
     if "parameters:" in lines:
         if "end of parameters" not in lines:
             raise ValueError("it ends within its parameters")
         start, stop = lines.index("parameters:"), lines.index("end of parameters")
         pairs = [line.strip("[]").partition(":") for line in lines[start + 1 : stop]]
-        model.parameters = {name: value.strip() for name, _, value in pairs}
+        parameters = {name: value.strip() for name, _, value in pairs}
     for line in filter(None, lines):
         if line.startswith("pandas_categorical:"):
-            model.labels = json.loads(line.partition(":")[2])
+            labels = json.loads(line.partition(":")[2])
         elif "pandas_categorical:".startswith(line):
             raise ValueError("it ends within its category labels")
+    return parameters, labels
 
 
 @dataclass

@@ -251,16 +251,12 @@ def numbers(values, key, count=None):
     """A number or a list of numbers as a float64 array, of `count` entries."""
     if not isinstance(values, list):
         values = [values]
-    array = np.asarray(values) if all(_is_number(v) for v in values) else None
+    array = np.asarray(values) if {*map(type, values)} <= {int, float} else None
     if array is None or array.dtype.kind not in "iuf" or not np.isfinite(array).all():
         raise ValueError(f"{key!r} must hold finite numbers")
     if count is not None and len(array) != count:
         raise ValueError(f"{key!r} must hold {count} numbers, not {len(array)}")
     return array.astype(np.float64)
-
-
-def _is_number(value):
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 @dataclass(frozen=True)
@@ -275,7 +271,6 @@ class _Features:
     names: tuple[str, ...]
     categories: tuple[tuple | None, ...]
     numeric: dict[int, tuple[int, bool]]
-    split_categories: tuple[str, ...]
     set_column: dict[int, int]
     hashes: dict[int, np.ndarray]
 
@@ -286,11 +281,8 @@ def read_features(information, labels=None):
     parts = {kind: take(information, f"{kind}_features", list, []) for kind in kinds}
     names = _read_names([entry for part in parts.values() for entry in part])
 
-    def name(entry):
-        return names[entry["flat_feature_index"]]
-
     for kind in ("text", "embedding"):
-        reject_kind(kind, [name(entry) for entry in parts[kind]])
+        reject_kind(kind, [names[e["flat_feature_index"]] for e in parts[kind]])
     numeric = {}
     for entry in parts["float"]:
         treatment = take(entry, "nan_value_treatment", str, "AsIs")
@@ -306,13 +298,6 @@ def read_features(information, labels=None):
         take(entry, "value", str): take(entry, "hash", int) & BITS
         for entry in take(information, "cat_features_hash", list, [])
     }
-    # The features whose target statistics are used.
-    counted = [
-        element.get("cat_feature_index")
-        for entry in take(information, "ctrs", list, [])
-        for element in take(entry, "elements", list, [])
-        if isinstance(element, dict)
-    ]
     return _Features(
         names=names,
         # Without a table a model that splits on categories is rejected later.
@@ -329,11 +314,6 @@ def read_features(information, labels=None):
             for j, of_column in labels.items()
         },
         numeric=numeric,
-        split_categories=tuple(
-            name(entry)
-            for entry in parts["categorical"]
-            if "values" in entry or entry.get("feature_index") in counted
-        ),
     )
 
 
@@ -365,9 +345,11 @@ def _read_split(split, features):
     if kind == "OneHotFeature" and features.set_column:
         return _read_set_split(split, features)
     if kind in ("OnlineCtr", "OneHotFeature"):
+        known = zip(features.names, features.categories, strict=True)
+        columns = [name for name, categories in known if categories is not None]
         raise UnsupportedModelError(
             "Cannot read the CatBoost model: it splits on target statistics or "
-            f"hashes of the categories of {listed(features.split_categories)}. "
+            f"hashes of categories, with the categorical columns {listed(columns)}. "
             "Pass the model as catboost loads it, which is queried, or fit it on "
             "encoded categories."
         )

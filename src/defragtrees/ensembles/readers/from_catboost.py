@@ -7,7 +7,6 @@ tree has the same split at every node of a level.
 
 import json
 import tempfile
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -144,7 +143,7 @@ def _document(path):
 
 def _forest(document, labels=None):
     information = take(document, "model_info", dict)
-    features = read_features(take(document, "features_info", dict), labels)
+    features = _Features(take(document, "features_info", dict), labels)
     if not features.names:
         raise ValueError("it has no features")
     loss = _read_loss(information)
@@ -259,62 +258,45 @@ def numbers(values, key, count=None):
     return array.astype(np.float64)
 
 
-@dataclass(frozen=True)
 class _Features:
-    """The columns of X.
+    """The columns of X; `labels` are the categories by number of their column."""
 
-    `numeric` has the column of each float feature, and whether a missing value goes
-    left; `set_column` the column of each categorical feature, and `hashes` CatBoost's
-    hashes of the categories of each such column, if these are given.
-    """
-
-    names: tuple[str, ...]
-    categories: tuple[tuple | None, ...]
-    numeric: dict[int, tuple[int, bool]]
-    set_column: dict[int, int]
-    hashes: dict[int, np.ndarray]
-
-
-def read_features(information, labels=None):
-    """The features of a document; `labels` are categories by number of their column."""
-    kinds = ("float", "categorical", "text", "embedding")
-    parts = {kind: take(information, f"{kind}_features", list, []) for kind in kinds}
-    names = _read_names([entry for part in parts.values() for entry in part])
-
-    for kind in ("text", "embedding"):
-        reject_kind(kind, [names[e["flat_feature_index"]] for e in parts[kind]])
-    numeric = {}
-    for entry in parts["float"]:
-        treatment = take(entry, "nan_value_treatment", str, "AsIs")
-        if treatment not in NAN_TREATMENTS:
-            raise ValueError(f"'nan_value_treatment' {treatment!r} does not exist")
-        # By default NaN is not above any border.
-        column = entry["flat_feature_index"], treatment != "AsTrue"
-        numeric[take(entry, "feature_index", int)] = column
-    categorical = {e["flat_feature_index"] for e in parts["categorical"]}
-    labels = labels or {}
-    # CatBoost's 32-bit hashes of categories.
-    known = {
-        take(entry, "value", str): take(entry, "hash", int) & BITS
-        for entry in take(information, "cat_features_hash", list, [])
-    }
-    return _Features(
-        names=names,
+    def __init__(self, information, labels):
+        parts = {
+            kind: take(information, f"{kind}_features", list, [])
+            for kind in ("float", "categorical", "text", "embedding")
+        }
+        names = _read_names([entry for part in parts.values() for entry in part])
+        for kind in ("text", "embedding"):
+            reject_kind(kind, [names[e["flat_feature_index"]] for e in parts[kind]])
+        self.names, labels = names, labels or {}
+        # The column of each float feature, and whether a missing value goes left.
+        self.numeric = {}
+        for entry in parts["float"]:
+            treatment = take(entry, "nan_value_treatment", str, "AsIs")
+            if treatment not in NAN_TREATMENTS:
+                raise ValueError(f"'nan_value_treatment' {treatment!r} does not exist")
+            # By default NaN is not above any border.
+            column = entry["flat_feature_index"], treatment != "AsTrue"
+            self.numeric[take(entry, "feature_index", int)] = column
+        columns = [entry["flat_feature_index"] for entry in parts["categorical"]]
         # Without a table a model that splits on categories is rejected later.
-        categories=tuple(
-            labels.get(j, ()) if j in categorical else None for j in range(len(names))
-        ),
-        set_column={
-            take(e, "feature_index", int): e["flat_feature_index"]
-            for e in parts["categorical"]
-            if labels
-        },
-        hashes={
+        self.categories = tuple(
+            labels.get(j, ()) if j in columns else None for j in range(len(names))
+        )
+        self.set_column = {}  # the column of each categorical feature, with a table
+        if labels:
+            indices = [take(e, "feature_index", int) for e in parts["categorical"]]
+            self.set_column = dict(zip(indices, columns, strict=True))
+        # CatBoost's 32-bit hashes of the categories of each column.
+        known = {
+            take(entry, "value", str): take(entry, "hash", int) & BITS
+            for entry in take(information, "cat_features_hash", list, [])
+        }
+        self.hashes = {
             j: np.array([known[str(label)] for label in of_column], dtype=np.int64)
             for j, of_column in labels.items()
-        },
-        numeric=numeric,
-    )
+        }
 
 
 def _read_names(entries):

@@ -84,13 +84,11 @@ def _facts(model):
     names = getattr(model, "feature_names_in_", None)
     if names is None:
         names = [f"x{j + 1}" for j in range(model.n_features_in_)]
-    if not is_classifier(model):
-        return {"feature_names": tuple(names), "task": "regression"}
-    return {
-        "feature_names": tuple(names),
-        "task": "classification",
-        "classes": tuple(model.classes_.tolist()),
-    }
+    facts = {"feature_names": tuple(names), "task": "regression"}
+    if is_classifier(model):
+        classes = tuple(model.classes_.tolist())
+        facts |= {"task": "classification", "classes": classes}
+    return facts
 
 
 def _tree(fitted, value, features=None):

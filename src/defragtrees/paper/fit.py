@@ -15,7 +15,6 @@ from defragtrees.paper.parameters import (
     Params,
     Posterior,
     Statistics,
-    make_layout,
 )
 
 GROUP_BYTES = 24_000_000  # approximate limit for the arrays of a group of restarts
@@ -47,7 +46,7 @@ def fit_mixture(rows, settings, rng, order=None, callback=None):
     continue on all rows. `rows` is a RowStore of a table in memory. `order` is the
     order in which features are summed.
     """
-    layout = make_layout(
+    layout = Layout(
         rows.grid, rows.counts, rows.n_classes, settings.statement_weight, order
     )
     climb = _Climb(layout, settings, rng.spawn(settings.n_restarts), callback)

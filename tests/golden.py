@@ -615,15 +615,10 @@ def write_plots(folder):
             stem = f"{name}-{form}"
             for kind in ("risks", "rule_table", "scorecard"):
                 draw(folder, f"{stem}-{kind}", getattr(plots, kind), estimator.rules_)
-            for kind in ("feature_heat_map", "overlap"):
-                draw(
-                    folder, f"{stem}-{kind}", getattr(plots, kind), estimator.rules_, X
-                )
             for kind in (
                 "calibration",
                 "coverage",
                 "regions",
-                "rule_panels",
                 "score_risk",
             ):
                 draw(
@@ -641,11 +636,6 @@ def write_plots(folder):
         methods = ("defrag", "distilled")
         compared = compare(model, X, y, methods=methods, budgets=(2, 4), random_state=0)
         draw(folder, f"{name}-comparison", plots.comparison, compared)
-    X, y, _ = table_and_model("energy", n_trees=1, n_rows=300)
-    columns = ["surface_area", "glazing_area"]
-    forest = RandomForestRegressor(3, max_depth=3, random_state=0).fit(X[columns], y)
-    draw(folder, "forest_regions", plots.forest_regions, forest, X[columns], y)
-    write(folder / "count_regions.txt", f"{plots.count_regions(forest)}\n")
 
 
 def draw(folder, name, picture, *arguments):

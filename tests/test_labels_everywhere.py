@@ -132,9 +132,7 @@ def test_pictures_have_labels(labelled):
     rules = model.rules_
     for ax in (
         plots.rule_table(rules),
-        plots.feature_heat_map(rules, frame),
         plots.regions(rules, frame, y),
-        plots.rule_panels(rules, frame, y)[0],
     ):
         text = texts_of(ax)
         check_words(text, has_all=False)

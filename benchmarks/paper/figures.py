@@ -7,6 +7,7 @@ from benchmarks.paper import published
 from benchmarks.paper.data import draw, fit_forest
 from benchmarks.paper.parts import CONVERGED, METHODS, N_FEW_TREES, PROPOSED
 from benchmarks.paper.published import TITLES
+from benchmarks.paper.regions import draw_regions
 from benchmarks.paper.results import Item, rows_with, spread_text
 from defragtrees import plots
 from defragtrees.ensembles.readers import read_forest
@@ -333,7 +334,7 @@ def _draw_regions(data, forest, n_regions, rules):
     axes = axes.ravel()
     _points(axes[0], data)
     axes[0].set_title("data")
-    plots.forest_regions(forest, ax=axes[1], limits=SQUARE)
+    draw_regions(axes[1], forest)
     axes[1].set_title(f"five trees: {n_regions:,} regions")
     for ax, name in zip(axes[2:], shown, strict=False):
         plots.regions(rules[name], ax=ax, limits=SQUARE)
@@ -361,5 +362,4 @@ def _points(ax, data):
 
 
 def _draw_harvest(rules):
-    axes = plots.rule_panels(rules, limits=SQUARE)
-    return axes.ravel()[0].figure
+    return plots.regions(rules, limits=SQUARE).figure

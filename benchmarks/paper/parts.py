@@ -8,10 +8,10 @@ import numpy as np
 
 from benchmarks.paper import published
 from benchmarks.paper.data import fit_forest, search_forest
+from benchmarks.paper.regions import count_regions
 from defragtrees import metrics
 from defragtrees.ensembles.readers import read_forest
 from defragtrees.estimators import estimator_for
-from defragtrees.plots.forests import count_regions
 
 PROPOSED = "Proposed"  # with the schedule of the authors' code
 CONVERGED = "Proposed, until convergence"  # with that of the paper's pseudo code

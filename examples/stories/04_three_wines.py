@@ -27,10 +27,6 @@ simple = DefragClassifier(
 print(simple.summary(X_test, y_test))
 
 # %%
-# The conditions by measurement; a bar is the share of wines that satisfies one.
-plots.feature_heat_map(simple.rules_, X)
-
-# %%
 # The predictions by two measurements, divided at the thresholds of the rules.
 plots.regions(simple.rules_, X, y)
 

@@ -9,6 +9,7 @@ of the labels flipped, and how a forest and a few rules divide it.
 
 import numpy as np
 import pandas as pd
+from matplotlib import pyplot
 from sklearn.ensemble import RandomForestClassifier
 
 from defragtrees import plots, simplify
@@ -21,10 +22,23 @@ is_wrong = rng.random(1000) < 0.1
 y = np.where(is_odd ^ is_wrong, "odd", "even")
 forest = RandomForestClassifier(5, min_samples_leaf=10, random_state=0).fit(X, y)
 
+
 # %%
-# The regions of five trees: two points are in one region if they share all leaves.
-print(f"{plots.count_regions(forest):,} regions")
-plots.forest_regions(forest, X, y)
+# The regions of five trees, on the grid of all thresholds: two points are in one region
+# if they share all leaves.
+def edges_of(j):
+    trees = [one.tree_ for one in forest.estimators_]
+    return np.unique(
+        [0, 1, *(t for one in trees for t in one.threshold[one.feature == j])]
+    )
+
+
+edges = edges_of(0), edges_of(1)
+middles = np.meshgrid(*((ends[1:] + ends[:-1]) / 2 for ends in edges))
+cells = pd.DataFrame({"x1": middles[0].ravel(), "x2": middles[1].ravel()})
+print(f"{len(np.unique(forest.apply(cells), axis=0)):,} regions")
+is_odd = forest.predict(cells).reshape(middles[0].shape) == "odd"
+pyplot.pcolormesh(*edges, is_odd, cmap="coolwarm", alpha=0.5, edgecolors="face")
 
 # %%
 # The paper's method
@@ -53,6 +67,6 @@ plots.regions(simple.rules_, X, y)
 # Node Harvest
 # ------------
 #
-# One of the methods in the paper: the mean of many boxes. Paler boxes weigh less.
+# One of the methods in the paper: the mean of many boxes.
 harvest = NodeHarvestClassifier(forest, max_rules=8, random_state=0).fit(X, y)
-plots.rule_panels(harvest.rules_, X, y)
+plots.regions(harvest.rules_, X, y)

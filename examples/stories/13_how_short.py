@@ -42,7 +42,3 @@ plots.trade_off(path)
 # %%
 # The chosen list:
 print(path.rules)
-
-# %%
-# Its conditions by column:
-plots.feature_heat_map(path.rules, X)

@@ -26,7 +26,7 @@ from defragtrees._utils import formatting as render
 from defragtrees._utils.optional import require
 from defragtrees._utils.progress import Progress, part, parts, watch
 from defragtrees._utils.types import Column, Floats, Rows
-from defragtrees.data.evaluation import decided_alike, rule_scores
+from defragtrees.data.statistics import decided_alike, rule_scores
 from defragtrees.estimators import METHODS, compared_methods, estimator_for
 from defragtrees.estimators.base import Simplifier, open_validation
 from defragtrees.estimators.defrag import DefragClassifier

@@ -854,22 +854,10 @@ class Polars:
     def read(column, name):
         """A column as a `ColumnValues`."""
         kind = _polars_type(column)
-        if kind in ("Categorical", "Enum"):
-            is_declared = kind == "Enum"
-            if is_declared:
-                values = list(column.dtype.categories)
-                codes = np.arange(len(values))
-            else:
-                distinct = column.drop_nulls().unique()
-                values, codes = distinct.to_list(), distinct.to_physical().to_numpy()
-            # Codes of polars count all categories of the process.
-            ours = np.full(codes.max(initial=0) + 2, -1)
-            ours[codes] = np.arange(len(codes))
-            theirs = column.to_physical().cast(int).fill_null(-1).to_numpy()
-            codes = ours[theirs]
-            return ColumnValues(
-                name, values=values, codes=codes, is_declared=is_declared
-            )
+        if kind == "Enum":
+            labels = list(column.dtype.categories)
+            codes = column.to_physical().cast(int).fill_null(-1).to_numpy()
+            return ColumnValues(name, values=labels, codes=codes, is_declared=True)
         if kind in POLARS_KINDS:
             _reject_kind("M", name, column.dtype)
         if column.dtype.is_numeric() or kind == "Boolean":

@@ -16,10 +16,8 @@ from defragtrees.data.encoding import (
     LeafWords,
     compiled_bins,
     plain_bins,
-    recode,
 )
 from defragtrees.data.grid import ThresholdGrid
-from defragtrees.data.shards import Shard
 from defragtrees.data.sources import Part
 from defragtrees.ensembles.forest import Forest, Tree
 
@@ -47,14 +45,6 @@ MODELS = {
 }
 
 
-@pytest.fixture(params=["numpy", "numba"])
-def loops(request, monkeypatch):
-    if request.param == "numba":
-        pytest.importorskip("numba")
-    else:
-        monkeypatch.setattr(encoding, "has_numba", lambda: False)
-
-
 def both(make, monkeypatch):
     """What is made by numpy, and by numba."""
     pytest.importorskip("numba")
@@ -65,6 +55,7 @@ def both(make, monkeypatch):
 
 
 def sums(forest, matrix):
+    pytest.importorskip("numba")
     grid = ThresholdGrid(tuple(forest.splits()))
     words = LeafWords.of(forest, grid)
     total = np.tile(forest.sum_start(), (len(matrix), 1))
@@ -72,7 +63,6 @@ def sums(forest, matrix):
     return forest.finish_sums(total)
 
 
-@pytest.mark.usefixtures("loops")
 @pytest.mark.parametrize("kind", MODELS)
 def test_words_say_what_the_walk_says(kind):
     X, y = rows()
@@ -83,7 +73,6 @@ def test_words_say_what_the_walk_says(kind):
     assert len(np.unique(expected)) > 1
 
 
-@pytest.mark.usefixtures("loops")
 def test_a_tree_may_have_as_many_leaves_as_a_word_has_bits():
     X = np.linspace(0, 1, 500)[:, None]
     # A chain: each node parts one leaf from the rest, and the last two share a leaf.
@@ -138,18 +127,6 @@ def test_compiled_codes_and_bins_are_those_of_numpy(width):
             getattr(plain, name), getattr(compiled, name), strict=True
         ):
             np.testing.assert_array_equal(mine, theirs)
-
-
-def test_compiled_codes_become_others_as_those_of_numpy(monkeypatch):
-    rng = np.random.default_rng(0)
-    sizes = [5, 300, 2]
-    codes = np.column_stack([rng.integers(0, n, 400) for n in sizes]).astype(np.uint16)
-    tables = [rng.integers(0, 200, n) for n in sizes]
-    made = both(
-        lambda: recode(Shard(codes, {}), tables, np.dtype(np.uint8)).codes, monkeypatch
-    )
-    assert made[0].dtype == made[1].dtype == np.uint8
-    np.testing.assert_array_equal(*made)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

@@ -260,7 +260,7 @@ def test_nothing_is_left_on_the_cluster(client, X, y):
     shards, _ = DaskSource(lazy, y).encode(Encoder())
     shards.map(halved, 2.0).total(expect, table_of(6000))
     DaskSource(lazy, y).total(lengths_and_sums)
-    kept = {future.key for future in shards.bundles}
+    kept = {future.key for future in shards.runs}
     wait_until(lambda: {key for key, own in client.who_has().items() if own} == kept)
     del shards
     wait_until(lambda: not any(client.who_has().values()))
@@ -296,18 +296,14 @@ def run_of(X, start, end):
 
 def test_sums_do_not_depend_on_who_holds_what(client, X):
     ends = np.cumsum([0, *UNEVEN])
-    runs = [client.submit(run_of, X, a, b) for a, b in pairwise(ends)]
     local, _ = here(X, UNEVEN)
     workers = sorted(client.nthreads())
-    gone = "tcp://127.0.0.1:9"  # nobody listens there
-    for groups in (
-        [([i], None) for i in range(6)],
-        [([5, 3, 1], workers[0]), ([4, 0, 2], workers[1])],
-        [([0, 1, 2, 3, 4, 5], workers[2])],
-        [([2, 1], gone), ([3, 4, 5, 0], workers[3])],
-    ):
-        shards = DaskShards.of_groups(client, runs, groups)
-        assert_same_bits(shards, 0, local, 0)
+    for holders in ([0] * 6, [0, 1, 0, 1, 0, 1], [3, 3, 2, 1, 0, 0]):
+        runs = [
+            client.submit(run_of, X, a, b, workers=[workers[k]], pure=False)
+            for (a, b), k in zip(pairwise(ends), holders, strict=True)
+        ]
+        assert_same_bits(DaskShards(client, runs), 0, local, 0)
 
 
 def test_with_many_blocks_sums_are_made_by_run(client, X, monkeypatch):
@@ -316,7 +312,7 @@ def test_with_many_blocks_sums_are_made_by_run(client, X, monkeypatch):
     shards, digest = DaskSource(da.from_array(X, chunks=(600, -1))).encode(Encoder())
     # 20 blocks in 4 runs of 5, each joined to shards of at least 1000 rows.
     assert shards.lengths == [1200, 1200, 600] * 4
-    assert sorted(i for own in shards.positions for i in own) == [0, 1, 2, 3]
+    assert len(shards.runs) == 4
     parts = [
         here(X[a : a + 3000], [1200, 1200, 600])[0].total(expect, table_of(3))
         for a in range(0, N_ROWS, 3000)
@@ -446,9 +442,9 @@ def received(dask_worker):
 def test_no_rows_travel_after_the_first_pass(client, X):
     assert len(client.nthreads()) == 4
     shards, _ = DaskSource(da.from_array(X, chunks=(500, -1))).encode(Encoder())
-    # Every worker has a thread, so one bundle, of what it encoded itself.
-    holders = [own for [own] in client.who_has(shards.bundles).values()]
-    assert 2 <= len(set(holders)) == len(holders) <= 4
+    # Each run stays on the worker that encoded its blocks.
+    holders = [own for [own] in client.who_has(shards.runs).values()]
+    assert 2 <= len(set(holders)) <= 4
     before = client.run(received)
     for _ in range(5):
         shards.total(expect, table_of(1500))  # half a megabyte, as a plan

@@ -8,7 +8,6 @@ import pytest
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
 from defragtrees import Condition, Rule, RuleList, read_forest, simplify
-from defragtrees.data import shards as visits
 from defragtrees.data import sources
 from defragtrees.data.shards import LocalShards, Shard, joined
 from defragtrees.data.sources import TableSource
@@ -138,42 +137,6 @@ def test_any_target_stays_with_its_rows():
     assert some.targets["probabilities"][:, 0].tolist() == [0.5, 0.1]
     taken = LocalShards([one]).collect(Shard.take, [np.array([1])])
     assert taken[0].targets["answers"].tolist() == [2]
-
-
-@pytest.mark.parametrize("target", ["answers", "labels"])
-@pytest.mark.parametrize("has_labels", [False, True])
-def test_compiled_counts_of_a_list_are_those_of_numpy(target, has_labels, monkeypatch):
-    pytest.importorskip("numba")
-    model, y = MODELS["classes"]
-    model.fit(X, y)
-    if target == "labels" and not has_labels:
-        return
-    rules = simplify(model, X, y, max_rules=6, random_state=0).rules_
-    alone = dataclasses.replace(rules, rules=())
-    monkeypatch.setattr(sources, "MANY_ROWS", 100)
-    monkeypatch.setattr(sources, "PART_ROWS", 130)
-    for weight in (None, WEIGHT):
-        labels = y if has_labels else None
-        store = store_of(model, labels, False, target, weight)
-        counted = [store.recount([rules, alone]), store.evaluation(rules).scores(rules)]
-        with monkeypatch.context() as without:
-            without.setattr(visits, "has_numba", lambda: False)
-            plain = [
-                store.recount([rules, alone]),
-                store.evaluation(rules).scores(rules),
-            ]
-        assert counted == plain
-        assert counted[0][0].rules[0].n_rows < store.total_weight
-
-
-def test_compiled_visits_take_no_more_boxes_than_a_word_has():
-    pytest.importorskip("numba")
-    rules = simplify(MODELS["classes"][0].fit(X, LABELS), X, random_state=0).rules_
-    many = dataclasses.replace(rules, rules=rules.rules[:1] * 62)
-    values = [np.linspace(-3, 3, 9)] * 3
-    assert visits.pack_rules(many, values).n_boxes == 62
-    many = dataclasses.replace(rules, rules=rules.rules[:1] * 63)
-    assert visits.pack_rules(many, values) is None
 
 
 @pytest.mark.parametrize("keeps_numbers", [True, False])

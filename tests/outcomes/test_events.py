@@ -21,9 +21,11 @@ from defragtrees import (
     RuleList,
     metrics,
     read_forest,
+    write_report,
 )
 from defragtrees.export import to_frame
 from defragtrees.outcomes import OUTCOMES, make_outcome
+from defragtrees.report.summary import summarize
 from tests.outcomes.events import DefragCounter, Events
 
 
@@ -141,6 +143,26 @@ def test_rules_are_fitted_to_events_and_to_more_rows(claims):
     assert rules.rules[0].conditions[0].feature == 0
     again = rules.refit(X, y)
     assert sum(rule.totals[1] for rule in again) == pytest.approx(y[:, 1].sum())
+
+
+def test_a_report_has_rates_per_unit_of_exposure(fitted, claims, tmp_path):
+    X, y = claims
+    groups = np.where(X[:, 1] > 50, "old", "young")
+    page = write_report(
+        tmp_path / "claims.html", fitted, X, y, target_name="claims", groups=groups
+    ).read_text("utf-8")
+    events, years = y.sum(axis=0)
+    assert f"its mean is <b>{events / years:.3g}</b>" in page
+    events, years = y[fitted.rules_.rules[0].covers(X)].sum(axis=0)
+    assert f"Observed here: mean <b>{events / years:.3g}</b>" in page
+    old, exposure = y[groups == "old"].sum(axis=0)
+    assert f"<b>{old / exposure:.3g}</b>" in page
+    assert "Poisson deviance" in page
+    assert 'id="calibration"' in page
+    # Scripts compute no deviance.
+    assert 'id="edit"' not in page
+    alone = summarize(fitted.rules_, X, y)
+    assert alone.scores["deviance"] == pytest.approx(fitted.evaluate(X, y)["deviance"])
 
 
 def test_new_rows_are_checked(fitted, claims):

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from matplotlib import colors
 
-from defragtrees import metrics, plots
+from defragtrees import plots
 from defragtrees.plots import style
-from defragtrees.rules import RuleList, RuleTree
+from defragtrees.rules import RuleList
 from defragtrees.rules.conditions import Condition, Rule
 
-from .conftest import make_averaged, make_classes, make_many, make_numbers, make_rows
+from .conftest import make_averaged, make_classes, make_numbers
 
 X = np.array([[1.0], [2.0], [3.0], [4.0], [5.0]])
 
@@ -83,35 +83,3 @@ def test_averaged_rules_predict_together_so_weights_are_shown():
         "0: 50.0 %, weight 0.5",
         "0: 100.0 %, weight 0.1",
     ]
-
-
-def heights(ax):
-    return [[bar.get_height() for bar in group] for group in ax.containers]
-
-
-def test_overlap_counts_rows_by_number_of_rules_and_by_agreement():
-    ax = plots.overlap(make_list(), X)
-    # Row 5 has no rule, rows 3 and 4 one, rows 1 and 2 two that disagree.
-    np.testing.assert_allclose(heights(ax), [[0.2, 0.4, 0.0], [0.0, 0.0, 0.4]])
-    assert ax.lines[0].get_xdata()[0] == pytest.approx(1.2)
-    assert "mean 1.20" in [text.get_text() for text in ax.get_legend().get_texts()]
-    assert [text.get_text() for text in ax.texts] == ["20.0 %", "40.0 %", "40.0 %"]
-
-
-def test_overlap_of_many_rules_has_the_mean_of_the_metric():
-    rules = make_many()
-    rows, _ = make_rows(rules)
-    ax = plots.overlap(rules, rows)
-    assert np.sum(heights(ax)) == pytest.approx(1.0)
-    shares = np.sum(heights(ax), axis=0)
-    mean = shares @ np.arange(len(shares))
-    assert mean == pytest.approx(metrics.overlap(rules, rows))
-
-
-def test_a_partition_has_one_rule_in_each_row():
-    made = make_list()
-    rules = RuleTree(
-        made.rules, made.default, made.feature_names, made.task, made.classes
-    )
-    ax = plots.overlap(rules, X)
-    np.testing.assert_allclose(np.sum(heights(ax), axis=0), [0.0, 1.0])

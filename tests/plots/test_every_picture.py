@@ -24,11 +24,6 @@ PICTURES = {
     "rule_table": lambda rules, X, y, ax: plots.rule_table(rules, ax=ax),
     "regions": lambda rules, X, y, ax: plots.regions(rules, X, y, ax=ax),
     "coverage": lambda rules, X, y, ax: plots.coverage(rules, X, y, ax=ax),
-    "overlap": lambda rules, X, y, ax: plots.overlap(rules, X, ax=ax),
-    "feature_heat_map": lambda rules, X, y, ax: plots.feature_heat_map(rules, X, ax=ax),
-    "rule_panels": lambda rules, X, y, ax: plots.rule_panels(
-        rules, X, y, axes=None if ax is None else [ax], max_panels=1 if ax else 5
-    ),
 }
 PATH = RulePath((PathPoint(make_numbers(), 0.5, 0.1, 0.9, 1.0, 1.2),), 0, 0.4)
 COMPARISON = Comparison(
@@ -85,7 +80,7 @@ def test_picture_makes_a_figure_and_shows_names_as_they_are(name, rules):
     assert pyplot.get_fignums() == [figure.number]
     assert not any(cbook.is_math_text(text) for text in texts)
     shown = " ".join(texts).replace("\n", " ")
-    if "_ask $" in (rules.classes or ()) and name not in ("overlap", "rule_table"):
+    if "_ask $" in (rules.classes or ()) and name != "rule_table":
         assert r"_ask \$" in shown
 
 
@@ -150,16 +145,11 @@ def test_names_are_the_promised_ones_and_documented():
         "calibration",
         "comparison",
         "convergence",
-        "count_regions",
         "coverage",
-        "feature_heat_map",
-        "forest_regions",
         "gains",
         "history",
-        "overlap",
         "regions",
         "risks",
-        "rule_panels",
         "rule_table",
         "score_risk",
         "scorecard",

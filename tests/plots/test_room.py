@@ -120,15 +120,9 @@ PICTURES = {
     "risks": lambda rules, X, y: plots.risks(rules),
     "calibration": plots.calibration,
     "coverage": plots.coverage,
-    "feature_heat_map": lambda rules, X, y: plots.feature_heat_map(rules, X),
-    "overlap": lambda rules, X, y: plots.overlap(rules, X),
     "regions": plots.regions,
     "regions of categories": lambda rules, X, y: plots.regions(
         rules, X, y, features=FEATURES
-    ),
-    "rule_panels": lambda rules, X, y: plots.rule_panels(rules, X, y, max_panels=7),
-    "rule_panels of categories": lambda rules, X, y: plots.rule_panels(
-        rules, X, y, features=FEATURES, max_panels=5
     ),
 }
 OF_SOME = {

@@ -212,58 +212,6 @@ def test_one_feature_makes_no_plane():
         plots.regions(rules)
 
 
-def test_panels_are_one_for_each_rule_the_paler_the_less_weight():
-    rules = make_averaged()
-    X, y = make_rows(rules)
-    panels = plots.rule_panels(rules, X, y, limits=((0, 1), (0, 1)))
-    assert [ax.get_title() for ax in panels] == [
-        "1: 1, weight 2",
-        "2: 0, weight 0.5",
-        "3: 0, weight 0.1",
-    ]
-    # An area and its border each.
-    assert rectangles(panels[0]) == [(0.5, 0, 0.5, 1)] * 2
-    assert rectangles(panels[1]) == [(0, 0, 1, 0.5)] * 2
-    assert rectangles(panels[2]) == [(0, 0, 1, 1)] * 2
-    pale = [np.sum(ax.patches[0].get_facecolor()[:3]) for ax in panels]
-    assert pale[0] < 2.6 < pale[1] < pale[2] < 3
-    figure = panels[0].figure
-    assert figure.get_supxlabel() == "x1"
-    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["0", "1"]
-
-
-def test_panels_mark_the_rows_that_the_rule_matches():
-    rules = make_averaged()
-    X, y = make_rows(rules)
-    ax = plots.rule_panels(rules, X, y)[0]
-    strong = [one for one in ax.collections if one.get_alpha() == 1.0]
-    found = np.concatenate([one.get_offsets() for one in strong])
-    assert len(found) == int((X[:, 0] > 0.5).sum())
-    assert (found[:, 0] > 0.5).all()
-
-
-def test_panels_count_conditions_on_other_features_and_what_is_left_out():
-    rules = make_many()
-    X, y = make_rows(rules)
-    # As all weights are the same, the first ones are shown.
-    others = [
-        sum(c.n_sides for c in rule.conditions if c.feature > 1)
-        for rule in rules.rules[:8]
-    ]
-    assert len(set(others)) > 2
-    assert 0 in others
-    panels = plots.rule_panels(rules, X, y, (0, 1), max_panels=8)
-    assert panels[0].figure.get_suptitle() == "8 of 51 rules"
-    titles = [ax.get_title() for ax in panels]
-    for n_others, title in zip(others, titles, strict=True):
-        assert (f"and {n_others} other condition" in title) == (n_others > 0)
-
-
-def test_too_few_axes_for_the_panels_are_rejected():
-    with pytest.raises(ValueError, match="at least 3 Axes"):
-        plots.rule_panels(make_averaged(), axes=[object()])
-
-
 def test_conditions_that_nothing_fulfils_have_no_box():
     never = Rule((Condition(0, lower=0.5, upper=0.5),), 1.0)
     rules = RuleList((never,), Rule((), 0.0), ("a", "b"), "regression")

@@ -35,16 +35,13 @@ class Report:
 
     def named_lines(self):
         """From a caption to the lines of a table by the name that they begin with."""
-        found = {
+        return {
             "Measures for": {
                 k: [[] if v is None else [v] for v in vs]
                 for k, vs in self.measures().items()
             },
             "Features of the rules": self._features(),
         }
-        if self.rows.rules["costs"]:
-            found["Mean cost per row"] = self._costs()
-        return found
 
     def _risks(self):
         """Every total that the points allow, and its probability or number."""
@@ -86,31 +83,6 @@ class Report:
                 sides[name] = sides.get(name, 0) + max(1, n)
         total = sum(sides.values())
         return {name: [[asked[name]], [100 * sides[name] / total]] for name in asked}
-
-    def _costs(self):
-        """Mean costs of the answers, and of the best border between the classes."""
-        rows, (first, second) = self.rows, self.classes
-        alarm, miss = rows.rules["costs"][0][1], rows.rules["costs"][1][0]
-        cost = self._cost
-
-        def best(told):
-            shares = [share[1] for share in told]
-            borders = [*sorted(set(shares)), 2.0]
-            costs = [cost([(first, second)[s >= b] for s in shares]) for b in borders]
-            place = costs.index(min(costs))
-            return [[100 * min(1.0, borders[place])], [costs[place]]]
-
-        n = len(rows)
-        found = {
-            "Rules": [[100 * alarm / (alarm + miss)], [cost(rows.says)]],
-            "Rules, best threshold": best(rows.estimates),
-        }
-        if rows.has_model:
-            found["Model, best threshold"] = best(rows.model_estimate)
-        return found | {
-            f"Always {second}": [None, [cost([second] * n)]],
-            f"Always {first}": [None, [cost([first] * n)]],
-        }
 
     def _cost(self, says):
         first, second = self.classes
@@ -359,10 +331,9 @@ class Report:
         """The numbers of the sentence on how good the rules are."""
         rows = self.rows
         if rows.rules["costs"]:
-            costs = self._costs()
-            always = [line[-1][0] for name, line in costs.items() if "Always" in name]
+            always = [self._cost([label] * len(rows)) for label in self.classes]
             model = [self._cost(rows.model)] if rows.has_model else []
-            return [costs["Rules"][-1][0], len(rows), *model, min(always)]
+            return [self._cost(rows.says), len(rows), *model, min(always)]
         sides = [rows.says] + ([rows.model] if rows.has_model else [])
         if self.classes:
             right, *model = [100 - self._error(says) for says in sides]

@@ -135,14 +135,6 @@ def test_of_shorter_lists_the_best_is_named():
     assert summarize(simple, X, y).facts.shorter == Shorter(3, 0.0, 0.25, True)
 
 
-def test_typical_rows_of_the_default_rule():
-    simple, X, y = weather()
-    # Rows 5 and 6, with winds of 9 and 8; only one of them is cold.
-    conditions, n_rows = summarize(simple, X, y).facts.typical
-    assert (conditions, n_rows) == ((Condition(1, lower=5.0),), 2)
-    assert summarize(simple, X, y, [1, 1, 1, 1, 0, 0]).facts.typical is None
-
-
 def test_a_rate_outside_its_interval_is_listed():
     X = np.r_[np.zeros(50), np.ones(50)][:, None]
     y = np.array(["no"] * 45 + ["yes"] * 5 + ["yes"] * 20 + ["no"] * 30)

@@ -1,15 +1,12 @@
 """Results by group and costs of mistakes, worked by hand."""
 
-import dataclasses
-
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn.ensemble import RandomForestClassifier
 
 from defragtrees import simplify
-from defragtrees.report.sections.for_analysts import MOST_BORDERS, cost_picture
-from defragtrees.report.summary import CostCurve, cost_curve, summarize
+from defragtrees.report.summary import summarize
 from defragtrees.report.text import amount
 from tests.report.cases import cells, numbers, weather, written
 
@@ -84,38 +81,6 @@ def test_bad_groups_are_rejected(given, message):
     simple, X, y = weather()
     with pytest.raises(ValueError, match=message):
         summarize(simple, X, y, groups=given)
-
-
-def test_a_cost_curve_has_the_cost_of_each_threshold():
-    probability = np.array([0.1, 0.4, 0.4, 0.8])
-    is_positive = np.array([False, True, False, True])
-    curve = cost_curve(probability, is_positive, np.ones(4), (1.0, 10.0))
-    # From 0.1 on two false alarms, from 0.4 on one, from 0.8 on one missed, then two.
-    assert curve.borders.tolist() == [0.1, 0.4, 0.8, 1.0]
-    assert curve.costs.tolist() == [0.5, 0.25, 2.5, 5.0]
-    assert curve.best == (0.25, 0.4)
-
-
-def test_a_long_cost_curve_is_drawn_by_some_of_its_borders():
-    borders = np.linspace(0.001, 1.0, 5000)
-    curve = CostCurve(borders, borders)
-    marks = cost_picture([curve, curve], 0.5, 0.5).marks
-    assert len(marks[0].x) == len(marks[0].y) <= 2 * MOST_BORDERS + 4
-    assert marks[0].x[-1] == 1.0
-
-
-def test_costs_are_shown_where_they_are_given():
-    simple, X, y = weather()
-    assert written("costs", summarize(simple, X, y)) == []
-    matrix = ((0.0, 1.0), (2.0, 0.0))
-    simple.rules_ = dataclasses.replace(simple.rules_, costs=matrix)
-    words, table = written("costs", summarize(simple, X, y))
-    assert "from a probability of 33.3" in words
-    lines = {line[0]: line[2] for line in cells(table)}
-    # One false alarm on row 3 of six; without it one is missed.
-    assert lines["Rules"] == "0.167"
-    assert lines["Always out"] == "0.5"
-    assert lines["Always in"] == "1"
 
 
 def test_with_costs_the_trade_off_shows_them_and_equal_sizes_once():

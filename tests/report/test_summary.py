@@ -1,7 +1,6 @@
 """The numbers of a report, worked by hand on a few rows."""
 
 import sys
-from importlib import metadata
 from types import SimpleNamespace
 
 import numpy as np
@@ -77,12 +76,6 @@ def test_disagreements_are_the_rows_that_differ():
     ]
 
 
-def test_pairs_of_classes_are_counted():
-    summary = summarize(*weather())
-    pairs = summary.class_pairs(summary.rows.predicted, summary.rows.model_predictions)
-    assert pairs == (["in", "out"], [[1, 1], [2, 2]])
-
-
 def test_an_averaged_rule_has_all_rows_that_it_matches():
     simple, X, y = numbers("average")
     found = summarize(simple, X, y)
@@ -146,11 +139,6 @@ def test_what_only_watches_a_fit_is_no_setting_to_repeat():
 
 def test_versions_are_those_of_the_source_and_of_the_models_library(monkeypatch):
     simple, X, y = weather()
-
-    def refuse(name):
-        raise metadata.PackageNotFoundError(name)
-
-    monkeypatch.setattr(metadata, "version", refuse)
     library = SimpleNamespace(__version__="9.8.7")
     monkeypatch.setitem(sys.modules, "lightgbm", library)
     booster = type("Booster", (), {"__module__": "lightgbm.basic"})

@@ -142,28 +142,6 @@ def test_long_names_are_cut(n_letters):
     assert verdict(summary)[0].count("w") == min(n_letters, 199)
 
 
-def test_where_no_rule_matches_typical_rows_are_described():
-    simple, X, y = weather()
-    rules = simple.rules_
-
-    def counted(rule, rate):
-        rates = (1 - rate, rate)
-        return dataclasses.replace(
-            rule, distribution=rates, rates=rates, n_rows=100.0, n_effective=100.0
-        )
-
-    rules = dataclasses.replace(
-        rules,
-        rules=(counted(rules.rules[0], 0.8), counted(rules.rules[1], 0.1)),
-        default=counted(rules.default, 0.9),
-    )
-    where = verdict(summarize(rules, np.asarray(X), y))[2]
-    assert where.startswith("“out” is most likely where no other rule matches (rule 3)")
-    assert where.endswith(
-        "here 0 of 2 rows. In 2 of the 2 rows of rule 3 here, wind > 5."
-    )
-
-
 def test_whether_rows_are_new_shows_in_the_figures_of_the_model():
     simple, X, y = test_weak_rules.loans()
     assert not summarize(simple, X, y).is_new

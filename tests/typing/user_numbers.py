@@ -42,4 +42,3 @@ def main(model_file: str) -> None:
     reveal_type(plots.rule_table(rules))
     reveal_type(plots.trade_off)
     reveal_type(plots.regions(rules, energy.X, features=["glazing_area", 0]))
-    reveal_type(plots.count_regions(forest))

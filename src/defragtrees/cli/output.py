@@ -262,10 +262,8 @@ def check_plot(path):
     if path is None:
         return
     require("matplotlib", "--plot").use("Agg")
-    pyplot = require("matplotlib.pyplot", "--plot")
-    figure = pyplot.figure()
-    formats = sorted(figure.canvas.get_supported_filetypes())
-    pyplot.close(figure)
+    figure = require("matplotlib.figure", "--plot").Figure()
+    formats = figure.canvas.get_supported_filetypes()
     if path.suffix.lstrip(".").lower() not in formats:
         raise click.UsageError(
             f"--plot must end in .png, .svg or .pdf; got {path.name!r}."

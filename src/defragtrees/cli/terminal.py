@@ -130,10 +130,9 @@ def _joined(columns):
     lines = []
     for k, cells in enumerate(zip(*columns, strict=True)):
         height = max(map(len, cells))
-        blank = [" " * len(cell[0]) for cell in cells]
         filled = []
-        for cell, space in zip(cells, blank, strict=True):
-            missing = [space] * (height - len(cell))
+        for cell in cells:
+            missing = [" " * len(cell[0])] * (height - len(cell))
             filled.append([*missing, *cell] if k == 0 else [*cell, *missing])
         lines += [GAP.join(line).rstrip() for line in zip(*filled, strict=True)]
     return "\n".join(lines)

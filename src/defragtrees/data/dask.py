@@ -107,15 +107,16 @@ class DaskSource(Source):
         ]
         # One graph, so that a block is released as soon as it is encoded.
         futures = client.compute([*notes, *runs])
-        total = None
+        notes, runs, total = futures[: len(notes)], futures[len(notes) :], None
         try:
-            for n_rows, digest in _in_order(client, futures[: len(notes)]):
+            for n_rows, digest in _in_order(client, notes):
                 total = digest if total is None else total + digest
                 if watch is not None:
                     watch(n_rows)
-            return DaskShards.of_runs(client, futures[len(notes) :]), total
+            shards, runs = DaskShards(client, runs), []
+            return shards, total
         finally:
-            _release([*futures, *kept])
+            _release([*notes, *runs, *kept])
 
     def each(self, function, dtype=None, n_outputs=None):
         """Apply `function(X)` to every block; returns a lazy collection.
@@ -179,47 +180,16 @@ class DaskSource(Source):
 class DaskShards:
     """Shards on the workers, with the interface of LocalShards.
 
-    `bundles` are futures, each of a list of runs; a run is a list of shards of
-    consecutive blocks, and `positions` has the numbers of the runs of each bundle.
+    `runs` are futures, each of a list of shards of consecutive blocks.
     """
 
     table = None
 
-    def __init__(self, client, bundles, positions):
-        self.client = client
-        self.bundles = bundles
-        self.positions = positions
+    def __init__(self, client, runs):
+        self.client, self.runs = client, runs
         self._found, self._found_at = None, 0.0
-        _wait(client, bundles)  # else no worker has them yet
-        self.run_lengths = self._ask(_run_lengths, [b""] * len(bundles))
-
-    @classmethod
-    def of_runs(cls, client, runs):
-        """Bundle futures of runs on the workers that hold them."""
-        _wait(client, runs)
-        holders, n_threads = client.who_has(runs), client.nthreads()
-        held = {}
-        for i, run in enumerate(runs):
-            address = next(iter(holders.get(run.key, ())), None)
-            held.setdefault(address, []).append(i)
-        # One bundle per thread of a worker.
-        groups = [
-            (numbers[start :: n_threads.get(address, 1)], address)
-            for address, numbers in held.items()
-            for start in range(min(len(numbers), n_threads.get(address, 1)))
-        ]
-        return cls.of_groups(client, runs, groups)
-
-    @classmethod
-    def of_groups(cls, client, runs, groups):
-        """Bundle futures of runs by groups, each with run numbers and a worker."""
-        bundles = [
-            client.submit(
-                list, [runs[i] for i in numbers], pure=False, **_preferring(address)
-            )
-            for numbers, address in groups
-        ]
-        return cls(client, bundles, [numbers for numbers, _ in groups])
+        _wait(client, runs)  # else no worker has them yet
+        self.run_lengths = self._ask(_run_lengths, [b""] * len(runs))
 
     @property
     def lengths(self):
@@ -229,69 +199,53 @@ class DaskShards:
     def total(self, function, *arguments):
         """Sum `function(shard, *arguments)` in the order of runs."""
         content = _dumped((function, arguments))
-        return reduce(add, self._ask(_totals, [content] * len(self.bundles)))
+        return reduce(add, self._ask(_total, [content] * len(self.runs)))
 
     def map(self, function, *arguments):
         """Make new shards by `function(shard, *arguments)`."""
         content = _dumped((function, arguments))
-        made = self._submit(_mapped, [content] * len(self.bundles))
-        return DaskShards(self.client, made, self.positions)
+        return DaskShards(
+            self.client, self._submit(_mapped, [content] * len(self.runs))
+        )
 
     def collect(self, function, *arguments):
         """List the results of `function(shard, *arguments)`.
 
         Each of `arguments` is a list with one entry per shard.
         """
-        entries = [own[1:] for own in zip(self.lengths, *arguments, strict=True)]
+        entries = [each[1:] for each in zip(self.lengths, *arguments, strict=True)]
         ends = np.cumsum([0, *map(len, self.run_lengths)])
-        contents = [
-            _dumped((function, [entries[ends[i] : ends[i + 1]] for i in numbers]))
-            for numbers in self.positions
-        ]
+        contents = [_dumped((function, entries[a:b])) for a, b in pairwise(ends)]
         return [item for run in self._ask(_collected, contents) for item in run]
 
     def _ask(self, visit, contents):
-        """The result of each run, in the order of runs."""
-        results = self._gathered(visit, contents)
-        by_run = {
-            i: result
-            for numbers, of_runs in zip(self.positions, results, strict=True)
-            for i, result in zip(numbers, of_runs, strict=True)
-        }
-        return [by_run[i] for i in sorted(by_run)]
-
-    def _gathered(self, visit, contents):
-        """The result of each bundle; raises the error of a Failure."""
+        """The result of each run, in order."""
         futures = self._submit(visit, contents)
         _wait(self.client, futures)
-        results = self.client.gather(futures)
-        for result in results:
-            if isinstance(result, Failure):
-                raise result.error
-        return results
+        return self.client.gather(futures)
 
     def _holders(self):
-        """Addresses of the workers that hold each bundle, cached for a moment.
+        """Addresses of the workers that hold each run, cached for a moment.
 
         Dask ignores the address of a worker that has died since.
         """
         now = time.monotonic()
         if self._found is None or now - self._found_at > HOLDERS_SECONDS:
-            self._found, self._found_at = self.client.who_has(self.bundles), now
+            self._found, self._found_at = self.client.who_has(self.runs), now
         return self._found
 
     def _submit(self, visit, contents):
-        """Submit one task per bundle to the worker that holds it."""
+        """Submit one task per run to the worker that holds it."""
         sent, futures = {}, []
-        for bundle, content in zip(self.bundles, contents, strict=True):
-            address = next(iter(self._holders().get(bundle.key, ())), None)
+        for run, content in zip(self.runs, contents, strict=True):
+            address = next(iter(self._holders().get(run.key, ())), None)
             if len(content) > LARGE:
                 place = (address, content)
                 if place not in sent:
                     sent[place] = _send_bytes(self.client, content, address)
                 content = sent[place]
             settings = {"pure": False, **_preferring(address)}
-            futures.append(self.client.submit(visit, bundle, content, **settings))
+            futures.append(self.client.submit(visit, run, content, **settings))
         return futures
 
 
@@ -636,23 +590,19 @@ def _as_run(outcomes, n_rows):
     return joined([shard for shard, _ in outcomes], n_rows)
 
 
-def _run_lengths(runs, content):
-    return [[len(shard) for shard in run] for run in runs]
+def _run_lengths(run, content):
+    return list(map(len, run))
 
 
-def _totals(runs, content):
+def _total(run, content):
+    return reduce(add, _mapped(run, content))
+
+
+def _mapped(run, content):
     function, arguments = _loaded(content)
-    return [reduce(add, (function(shard, *arguments) for shard in run)) for run in runs]
+    return [function(shard, *arguments) for shard in run]
 
 
-def _mapped(runs, content):
-    function, arguments = _loaded(content)
-    return [[function(shard, *arguments) for shard in run] for run in runs]
-
-
-def _collected(runs, content):
+def _collected(run, content):
     function, entries = _loaded(content)
-    return [
-        [function(shard, *own) for shard, own in zip(run, entry, strict=True)]
-        for run, entry in zip(runs, entries, strict=True)
-    ]
+    return [function(shard, *entry) for shard, entry in zip(run, entries, strict=True)]

@@ -85,14 +85,8 @@ def _starts(sizes):
 def recode(shard, tables, dtype):
     """Map the codes of a shard to new ones."""
     codes = np.empty(shard.codes.shape, dtype=dtype)
-    if shard.X is None and has_numba():
-        from defragtrees.data import kernels
-
-        table = np.concatenate([np.empty(0, dtype), *tables]).astype(dtype)
-        kernels.recode_rows(shard.codes, table, _starts(map(len, tables)), codes)
-    else:
-        for j, table in enumerate(tables):
-            codes[:, j] = table[shard.codes[:, j]]
+    for j, table in enumerate(tables):
+        codes[:, j] = table[shard.codes[:, j]]
     return dataclasses.replace(shard, codes=codes)
 
 
@@ -101,7 +95,7 @@ MOST_LEAVES = 64  # per tree: one bit of a word each
 
 @dataclass(frozen=True, eq=False)
 class LeafWords:
-    """The trees of a forest as tables of bit masks over leaves (words)."""
+    """The trees of a forest as tables of bit masks over leaves (words); needs numba."""
 
     used: np.ndarray  # the features that each tree uses, tree after tree
     starts: np.ndarray  # where the bins of each feature begin in `rejects`
@@ -139,11 +133,11 @@ class LeafWords:
 
     def add_to(self, total, codes):
         """Add the outputs of the trees to `total`, tree by tree."""
-        add = plain_leaf_sums
-        if has_numba():
-            from defragtrees.data.kernels import leaf_sums as add
-        own = self.used, self.starts, self.rejects, self.ends, self.leaves, self.values
-        add(np.ascontiguousarray(codes), *own, total)
+        from defragtrees.data.kernels import leaf_sums
+
+        codes = np.ascontiguousarray(codes)
+        trees = self.used, self.starts, self.rejects, self.ends, self.leaves
+        leaf_sums(codes, *trees, self.values, total)
 
 
 def _leaf_order(tree):
@@ -214,21 +208,6 @@ def _goes_left(tree, node, grid):
         goes_left[: place + 1] = True
     goes_left[-1] = tree.missing_left[node]
     return goes_left
-
-
-def plain_leaf_sums(codes, used, starts, rejects, ends, leaves, values, total):
-    """Add the outputs of each tree to `total`, tree by tree; see LeafWords."""
-    first = 0
-    for end, leaf in zip(ends.tolist(), leaves, strict=True):
-        words = np.zeros(len(codes), dtype=np.uint64)
-        for u in range(first, end):
-            # Widened first: before numpy 2 the sum would overflow the dtype of codes.
-            words |= rejects[starts[u] + codes[:, int(used[u])].astype(np.uint64)]
-        first = end
-        # A power of two, so the exponent of the float64 is the position.
-        bit = (~words & (words + np.uint64(1))).astype(np.float64)
-        place = leaf + (np.frexp(bit)[1] - 1).astype(np.uint64)
-        total += values[place]
 
 
 @dataclass(frozen=True, eq=False)
@@ -314,7 +293,13 @@ class Encoder:
             y = None if y is None else y[kept]
         code = compiled_bins if self._is_compiled else plain_bins
         codes, bins = code(self.grid, matrix)
-        targets = self._answers(matrix, codes)
+        raw = self._raw(matrix, codes)
+        answers = outcome.target_of(self.forest, raw)
+        outcome.check_predictions(answers)
+        targets = {"answers": outcome.compact(answers)}
+        probabilities = outcome.probabilities_of(self.forest, raw)
+        if probabilities is not None:
+            targets["probabilities"] = np.asarray(probabilities, dtype=np.float32)
         if y is not None:
             targets["labels"] = outcome.compact(outcome.encode(y))
         shard = Shard(codes, targets, weight, matrix if self.keeps_numbers else None)
@@ -343,18 +328,6 @@ class Encoder:
         total = np.tile(self.forest.sum_start(), (len(codes), 1))
         self.words.add_to(total, codes)
         return self.forest.finish_sums(total)
-
-    def _answers(self, matrix, codes):
-        """Predictions of the model and, for classes, its probabilities."""
-        raw = self._raw(matrix, codes)
-        outcome = self.forest.outcome
-        answers = outcome.target_of(self.forest, raw)
-        outcome.check_predictions(answers)
-        targets = {"answers": outcome.compact(answers)}
-        probabilities = outcome.probabilities_of(self.forest, raw)
-        if probabilities is not None:
-            targets["probabilities"] = np.asarray(probabilities, dtype=np.float32)
-        return targets
 
     def _digest(self, shard, bins):
         ranges = {

@@ -312,7 +312,9 @@ class _ArrowFile:
         self.ipc = require("pyarrow.ipc", f"A {self.kind} file")
         form = dataset.ParquetFileFormat() if is_parquet else dataset.IpcFileFormat()
         with self._reading():
-            schema, *others = self._schemas(form)
+            data = dataset.dataset(path, format=form)
+            schemas = [one.physical_schema for one in data.get_fragments()]
+            schema, *others = schemas or [data.schema]
             for field in itertools.chain.from_iterable(others):
                 if field.name not in schema.names:
                     schema = schema.append(field)
@@ -336,19 +338,6 @@ class _ArrowFile:
             buffer_size=BUFFER_BYTES,
             page_checksum_verification=True,
         )
-
-    def _schemas(self, form):
-        """The schema of the file, or of each file of a folder."""
-        path = self.path
-        if path.is_dir():
-            dataset = require("pyarrow.dataset", "A Parquet file")
-            data = dataset.dataset(path, format=form)
-            files = [fragment.physical_schema for fragment in data.get_fragments()]
-            return files or [data.schema]
-        if self.is_parquet:
-            return [require("pyarrow.parquet", "A Parquet file").read_schema(path)]
-        with self.arrow.OSFile(str(path)) as file:
-            return [self.ipc.open_file(file).schema]
 
     @contextlib.contextmanager
     def _reading(self):
@@ -661,42 +650,39 @@ class _Csv(_TextFile):
 
         pandas would cut off what is too long and fill up what is too short, unasked.
         """
-        width, delimiter = len(self.names), self.delimiter
-        blank = " \t\r\n".replace(delimiter, "")
-        n_more_blank, n_lines = 0, self.n_head  # blank lines are counted beyond rows
-        lines = itertools.islice(text, n_lines, None)
-        for line in lines:
-            first = n_lines = n_lines + 1
-            if '"' in line:
-                # It may go on in the next lines; then they are one row together.
-                taken = []
-                rest = itertools.islice(lines, MOST_LINES)
-                rest = (taken.append(more) or more for more in rest)
-                record = csv.reader(itertools.chain([line], rest), delimiter=delimiter)
-                n_fields = len(next(record))
-                if len(taken) >= MOST_LINES:
+        width, taken = len(self.names), []
+
+        def lines():
+            for line in itertools.islice(text, self.n_head, None):
+                if len(taken) > MOST_LINES:
                     raise csv.Error(
                         f"the row in line {first} has over {MOST_LINES:,} lines; a "
                         "quote may be missing"
                     )
-                n_lines += len(taken)
-                line = "".join([line, *taken])
-            else:
-                n_fields = line.count(delimiter) + 1
-            is_blank = not line.strip(blank)
-            # Of a single column an empty line is no row, as for most readers.
-            if n_fields == width and not (is_blank and width == 1):
-                n_more_blank -= 1
+                taken.append(line)
                 yield line
-                continue
-            if not is_blank:
+
+        reader = csv.reader(lines(), delimiter=self.delimiter)
+        blank = " \t\r\n".replace(self.delimiter, "")
+        first, n_more_blank = self.n_head + 1, 0  # blank lines are counted beyond rows
+        for fields in reader:
+            row = "".join(taken)
+            taken.clear()
+            is_blank = not row.strip(blank)
+            # Of a single column an empty line is no row, as for most readers.
+            if len(fields) == width and not (is_blank and width == 1):
+                n_more_blank -= 1
+                yield row
+            elif not is_blank:
                 raise csv.Error(
-                    f"line {first} has {n_fields} fields, but there are {width} column "
-                    "names"
+                    f"line {first} has {len(fields)} fields, but there are {width} "
+                    "column names"
                 )
-            n_more_blank += 1
+            else:
+                n_more_blank += 1
             if n_more_blank > BLANK_LINES:
                 raise csv.Error(f"it has {BLANK_LINES:,} more blank lines than rows")
+            first = self.n_head + reader.line_num + 1
 
     def _frames(self, text, expected, n_rows):
         pandas = require("pandas", "Reading CSV")

@@ -1,4 +1,4 @@
-"""Numba loops over coded rows: coding, sums of trees, matching of rules.
+"""Numba loops over rows: their codes, and sums of trees over codes.
 
 Indices are unsigned, which saves numba's test for negative ones.
 """
@@ -81,16 +81,11 @@ def code_rows(
 
 
 @njit(cache=True, nogil=True)
-def recode_rows(codes, table, firsts, out):
-    """Map codes to new ones by a table with all features concatenated."""
-    for i in range(len(codes)):
-        for j in range(codes.shape[1]):
-            out[i, j] = table[firsts[j] + np.uint64(codes[i, j])]
-
-
-@njit(cache=True, nogil=True)
 def leaf_sums(codes, used, starts, rejects, ends, leaves, values, total):
-    """Implement `encoding.plain_leaf_sums`."""
+    """Add the outputs of each tree to `total`, tree by tree; see `LeafWords`.
+
+    The leaf of a row is the lowest one that none of its bins rejects.
+    """
     words = np.empty(TILE_ROWS, dtype=np.uint64)
     for begin in range(0, len(codes), TILE_ROWS):
         cells = codes[begin : begin + TILE_ROWS]
@@ -106,48 +101,3 @@ def leaf_sums(codes, used, starts, rejects, ends, leaves, values, total):
                 leaf = leaves[tree] + lowest_place(~words[i])
                 for output in range(total.shape[1]):
                     total[begin + i, output] += values[leaf, np.uint64(output)]
-
-
-@njit(cache=True, nogil=True)
-def held_rules(codes, n_boxes, used, starts, word, held):
-    """Implement `shards.held_rules` for one word; `held` starts as True."""
-    used, starts = used.astype(np.uint64), starts.astype(np.uint64)
-    for i in range(len(codes)):
-        rejected = NONE
-        for u in range(len(used)):
-            rejected |= word[starts[u] + np.uint64(codes[i, used[u]])]
-        for k in range(np.uint64(n_boxes)):
-            held[i, k] = not rejected >> k & ONE
-
-
-@njit(cache=True, nogil=True)
-def class_sums(
-    codes, n_boxes, used, starts, word, weight, columns, shares, covered, alone, sums
-):
-    """Implement `shards.class_sums`."""
-    used, starts = used.astype(np.uint64), starts.astype(np.uint64)
-    last = ONE << np.uint64(n_boxes)
-    answers, labels = columns
-    by_answer, by_label, by_share = sums
-    n_classes = np.uint64(shares.shape[1])
-    for i in range(len(codes)):
-        rejected = NONE
-        for u in range(len(used)):
-            rejected |= word[starts[u] + np.uint64(codes[i, used[u]])]
-        held = ~rejected & (last - ONE) | last
-        k = lowest_place(held)
-        own = weight[i] if len(weight) else 1.0
-        by_answer[k, np.uint64(answers[i])] += own
-        for c in range(n_classes):
-            by_share[k, c] += own * np.float64(shares[i, c])
-        if len(labels):
-            by_label[k, np.uint64(labels[i])] += own
-        while held:
-            k = lowest_place(held)
-            held &= held - ONE
-            covered[k] += own
-            if len(labels):
-                alone[k, np.uint64(labels[i])] += own
-            else:
-                for c in range(n_classes):
-                    alone[k, c] += own * np.float64(shares[i, c])

@@ -32,13 +32,12 @@ def name_order(names):
     >>> name_order(["x10", "x9", "age"])
     (2, 1, 0)
     """
-    return tuple(sorted(range(len(names)), key=lambda j: _parts(names[j])))
-
-
-def _parts(name):
-    """Split a name into text and numbers; the name itself breaks ties ("1", "01")."""
-    parts = re.split(r"([0-9]+)", name)
-    return [int(part) if k % 2 else part for k, part in enumerate(parts)], name
+    keys = []
+    for name in names:
+        parts = re.split(r"([0-9]+)", name)
+        parts = [int(part) if k % 2 else part for k, part in enumerate(parts)]
+        keys.append((parts, name))  # the name itself breaks ties ("1", "01")
+    return tuple(sorted(range(len(names)), key=keys.__getitem__))
 
 
 def hash_rows(columns, seed=0):

@@ -3,111 +3,12 @@
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import partial, reduce
+from functools import reduce
 from operator import add
 
 import numpy as np
 
-from defragtrees._utils.optional import has_numba
 from defragtrees.data.grid import rows_covered
-
-BOXES_A_WORD = 62  # of 64 bits, to stay clear of the sign
-
-
-@dataclass(frozen=True, eq=False)
-class PackedList:
-    """A list of boxes as arrays."""
-
-    n_boxes: int
-    used: np.ndarray  # features that the boxes use
-    starts: np.ndarray  # where the bins of each feature begin in `rejects`
-    rejects: np.ndarray  # boxes that do not accept a bin, as bits: (n_words, n_places)
-
-    @property
-    def boxes(self):
-        """The arrays that define which rows a box accepts."""
-        return self.n_boxes, self.used, self.starts, self.rejects
-
-    @property
-    def n_rules(self):
-        """Number of rules, including the default rule."""
-        return self.n_boxes + 1
-
-
-def pack_boxes(boxes, n_bins):
-    """Pack boxes, each a dict from feature to accepted bins, as a PackedList.
-
-    Examples
-    --------
-    >>> packed = pack_boxes([{3: np.array([True, False])}], [0, 0, 0, 2])
-    >>> packed.used.tolist(), packed.rejects.tolist()
-    ([3], [[0, 1]])
-    """
-    used = sorted({j for box in boxes for j in box})
-    starts = np.cumsum([0, *(n_bins[j] for j in used)]).astype(np.intp)
-    n_words = -(-len(boxes) // BOXES_A_WORD)
-    rejects = np.zeros((n_words, starts[-1]), dtype=np.int64)
-    for k, box in enumerate(boxes):
-        word, bit = divmod(k, BOXES_A_WORD)
-        for j, accepted in box.items():
-            start = starts[used.index(j)]
-            part = rejects[word, start : start + len(accepted)]
-            part |= np.where(accepted, 0, np.int64(1) << np.int64(bit))
-    return PackedList(len(boxes), np.array(used, dtype=np.intp), starts[:-1], rejects)
-
-
-def pack_rules(rules, values):
-    """Pack rules as boxes of one word; None if compiled loops cannot handle them."""
-    if len(rules.rules) > BOXES_A_WORD or not has_numba():
-        return None
-    boxes = []
-    for rule in rules.rules:
-        box = {}
-        for condition in rule.conditions:
-            j = condition.feature
-            box[j] = box.get(j, True) & condition.covers(values[j])
-        boxes.append(box)
-    return pack_boxes(boxes, [len(own) for own in values])
-
-
-def held_rules(codes, packed):
-    """Mask (n_samples, n_rules) of the rules that match; the last one always does."""
-    held = np.ones((len(codes), packed.n_rules), dtype=bool, order="F")
-    if packed.n_boxes:
-        from defragtrees.data import kernels
-
-        kernels.held_rules(codes, *_boxes(packed), held)
-    return held
-
-
-def class_sums(shard, packed, n_classes):
-    """Sums over the rows of a shard for the rules of a list of classes.
-
-    Over the rows that each rule matches: weight, and sums of y or, without y, of the
-    model's probabilities. Over the rows that it predicts: weight by class of the
-    model and by class of y, and sums of the model's probabilities.
-    """
-    from defragtrees.data import kernels
-
-    targets, shape = shard.targets, (packed.n_rules, n_classes)
-    labels = targets.get("labels", np.empty(0, dtype=targets["answers"].dtype))
-    covered, alone = np.zeros(packed.n_rules), np.zeros(shape)
-    sums = np.zeros(shape), np.zeros(shape), np.zeros(shape)
-    kernels.class_sums(
-        shard.codes,
-        *_boxes(packed),
-        np.empty(0) if shard.weight is None else shard.weight,
-        (targets["answers"], labels),
-        targets["probabilities"],
-        *(covered, alone, sums),
-    )
-    return covered, alone, *sums
-
-
-def _boxes(packed):
-    word = packed.rejects.view(np.uint64)
-    word = word[0] if len(word) else np.empty(0, dtype=np.uint64)
-    return packed.n_boxes, packed.used, packed.starts, word
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,9 +54,6 @@ class Shard:
 
     def covered(self, rules, values):
         """Mask (n_samples, n_rules) of the rules that match; the last always does."""
-        packed = pack_rules(rules, values) if self.X is None else None
-        if packed is not None:
-            return held_rules(self.codes, packed)
         held = np.ones((len(self), rules.n_rules), dtype=bool, order="F")
         for k, rule in enumerate(rules.rules):
             held[:, k] = rows_covered(rule.conditions, self.X, self.codes, values)
@@ -182,7 +80,7 @@ class LocalShards:
         if self.table is not None:
             return [function(self.table, *arguments)]
         return in_order(
-            partial(_visited, function, arguments), self.shards, self.n_jobs
+            lambda shard: function(shard, *arguments), self.shards, self.n_jobs
         )
 
     def total(self, function, *arguments):
@@ -200,10 +98,6 @@ class LocalShards:
         Each of `arguments` is a list with one entry per shard.
         """
         return list(map(function, self.shards, *arguments))
-
-
-def _visited(function, arguments, shard):
-    return function(shard, *arguments)
 
 
 def in_order(function, items, n_jobs=None):

@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from defragtrees._utils.optional import has_numba
 from defragtrees._utils.values import all_rounded, round_significant
 from defragtrees._utils.warnings import warn
 from defragtrees.data.encoding import Encoder, LeafWords, recode
-from defragtrees.data.evaluation import evaluate_shard
 from defragtrees.data.grid import Binned, ThresholdGrid
 from defragtrees.data.sampling import copied_rows, draw_shard, hash_rows
-from defragtrees.data.shards import LocalShards, Shard, joined, pack_rules
-from defragtrees.data.statistics import EXACT, counted, rule_sums
+from defragtrees.data.shards import LocalShards, Shard, joined
+from defragtrees.data.statistics import EXACT, counted, evaluate_shard, rule_sums
 from defragtrees.rules.profile import (
     WORTH,
     Evidence,
@@ -170,9 +170,7 @@ class RowStore:
     def has_one_value(self):
         """Whether the target is the same in all rows."""
         names = [self.target.name] * len(self.shards.lengths)
-        ranges = self.shards.collect(_target_range, names)
-        ends = {value for ends in ranges for value in ends}
-        return len(ends) == 1
+        return len(set().union(*self.shards.collect(_target_range, names))) == 1
 
     def count(
         self, forms, predictions="keep", decision=None, scoring=EXACT, order=None
@@ -180,8 +178,7 @@ class RowStore:
         """Count the rules of some Forms on all rows; see `counted`."""
         name = self.target.name
         scale = None if self.table is not None else self.target.scale
-        packed = [self._packed(rules) for rules in forms]
-        sums = self.shards.total(rule_sums, forms, self.values, name, scale, packed)
+        sums = self.shards.total(rule_sums, forms, self.values, name, scale)
         return [
             counted(rules, own, predictions, decision, scoring, order, self.evidence)
             for rules, own in zip(forms, sums, strict=True)
@@ -217,8 +214,7 @@ class RowStore:
 
     def class_shares(self):
         """Share of each class in y, or in the model's predictions without y."""
-        names = "labels", "answers"
-        sums = self.shards.total(_class_counts, names, self.n_classes)
+        sums = self.shards.total(_class_counts, self.n_classes)
         return sums / sums.sum()
 
     def training_rows(self, features, outcome):
@@ -242,16 +238,7 @@ class RowStore:
 
     def evaluation(self, rules):
         """The Evaluation of rules on these rows."""
-        return self.shards.total(
-            evaluate_shard, rules, self.values, self._packed(rules._form)
-        )
-
-    def _packed(self, rules):
-        """A rule list of classes packed for compiled loops; None for others."""
-        is_list = rules.is_exclusive and rules.outcome.n_classes
-        return (
-            pack_rules(rules, self.values) if is_list and self.table is None else None
-        )
+        return self.shards.total(evaluate_shard, rules, self.values)
 
 
 def _row_keys(shard, is_table, has_labels):
@@ -294,9 +281,8 @@ def _class_sums(shard, n_classes):
     return np.bincount(labels, shard.sample_weight, n_classes)
 
 
-def _class_counts(shard, names, n_classes):
-    """Weight of each class in the first of these columns that exists."""
-    column = next(shard.targets[name] for name in names if name in shard.targets)
+def _class_counts(shard, n_classes):
+    column = shard.targets.get("labels", shard.targets["answers"])
     return np.bincount(column, shard.sample_weight, n_classes)
 
 
@@ -314,7 +300,7 @@ def read_store(
     """Read all rows of a source into a store."""
     grid = ThresholdGrid(tuple(forest.splits()))
     # For many rows the trees are evaluated by tables.
-    words = None if keeps_numbers else LeafWords.of(forest, grid)
+    words = LeafWords.of(forest, grid) if has_numba() and not keeps_numbers else None
     encoder = Encoder(forest, grid, keeps_numbers, words)
     shards, digest = _encoded(source, encoder, n_jobs, watch)
     counts, values, (edges, ranges) = digest.counts, digest.values(), digest.edges()
@@ -384,7 +370,8 @@ def _encoded(source, encoder, n_jobs=None, watch=None):
         if shards.total(_count_odd_weights, least):
             mean = float(shards.total(_scaled_weight, largest)) / digest.n_rows
         shards = shards.map(_in_weight_unit, largest, least, mean)
-        digest = dataclasses.replace(digest, weight=float(shards.total(_total_weight)))
+        total = shards.total(lambda shard: shard.sample_weight.sum())
+        digest = dataclasses.replace(digest, weight=float(total))
     return shards, digest
 
 
@@ -399,10 +386,6 @@ def _scaled_weight(shard, largest):
 def _in_weight_unit(shard, largest, least, mean):
     weight = in_weight_unit(shard.sample_weight, largest, least, mean)
     return dataclasses.replace(shard, weight=weight)
-
-
-def _total_weight(shard):
-    return shard.sample_weight.sum()
 
 
 def _ends(edges):

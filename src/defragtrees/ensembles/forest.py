@@ -290,18 +290,12 @@ class Forest(ByValue):
             if labels is None:
                 distinct.append(np.unique(threshold[starts[j] : starts[j + 1]]))
             else:
-                at = [tree.feature == j for tree in self.trees]
                 width = len(labels) + 1
-                parts = [
-                    np.asarray(t.categories)[here, :width]
-                    for t, here in zip(self.trees, at, strict=True)
-                    if here.any()
-                ]
-                distinct.append(
-                    np.unique(
-                        np.concatenate([np.empty((0, width), bool), *parts]), axis=0
-                    )
-                )
+                sets = [np.empty((0, width), dtype=bool)]
+                for tree in self.trees:
+                    if (here := tree.feature == j).any():
+                        sets.append(np.asarray(tree.categories)[here, :width])
+                distinct.append(np.unique(np.concatenate(sets), axis=0))
         return distinct
 
     def encode(self, X: Rows) -> Floats:

@@ -328,23 +328,16 @@ def _read_bins(binner, columns):
     made = []
     for column, edges in zip(columns, binner.bin_edges_, strict=True):
         inner = edges[1:-1]
-        ends = numbers_before(inner)
-        if binner.encode == "ordinal":
-            made.append(column.then(Steps(partial(_bin_numbers, inner), ends)))
-            continue
-        made += [
-            column.then(Steps(partial(_is_in_bin, inner, number), ends))
-            for number in range(len(inner) + 1)
-        ]
+        ends, find_bin = numbers_before(inner), partial(np.searchsorted, inner)
+        find_bin = partial(find_bin, side="right")
+        functions = [find_bin]
+        if binner.encode != "ordinal":
+            functions = [
+                lambda values, find=find_bin, number=number: find(values) == number
+                for number in range(len(inner) + 1)
+            ]
+        made += [column.then(Steps(function, ends)) for function in functions]
     return made
-
-
-def _bin_numbers(inner, values):
-    return np.searchsorted(inner, values, side="right")
-
-
-def _is_in_bin(inner, number, values):
-    return _bin_numbers(inner, values) == number
 
 
 def _read_encoder(encoder, columns):

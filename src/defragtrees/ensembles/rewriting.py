@@ -195,25 +195,23 @@ class _Splits:
         self.categories = categories
         self.splits = []
         self.numbers = [np.full(tree.n_nodes, -1) for tree in forest.trees]
-        feature = np.concatenate([[-1], *(tree.feature for tree in forest.trees)])
+        nothing = np.empty(0)
+        feature, self.threshold, self.missing_left = (
+            np.concatenate([nothing, *(getattr(tree, name) for tree in forest.trees)])
+            for name in ("feature", "threshold", "missing_left")
+        )
         self.ends = np.cumsum([tree.n_nodes for tree in forest.trees])
-        self.all_numbers = np.full(len(feature) - 1, -1)
+        self.all_numbers = np.full(len(feature), -1)
         for j in np.unique(feature[feature >= 0]):
-            self._add(int(j), np.flatnonzero(feature[1:] == j))
+            self._add(int(j), np.flatnonzero(feature == j))
         if len(self.ends):
             self.numbers = np.split(self.all_numbers, self.ends[:-1])
 
-    def _stacked(self, name, nodes):
-        if not hasattr(self, f"_{name}"):
-            arrays = [getattr(tree, name) for tree in self.forest.trees]
-            setattr(self, f"_{name}", np.concatenate(arrays))
-        return getattr(self, f"_{name}")[nodes]
-
     def _add(self, j, nodes):
-        missing = self._stacked("missing_left", nodes)
+        missing = self.missing_left[nodes]
         labels = self.forest.categories[j]
         if labels is None:
-            keys = np.column_stack([self._stacked("threshold", nodes), missing])
+            keys = np.column_stack([self.threshold[nodes], missing])
             distinct, number = np.unique(keys, axis=0, return_inverse=True)
             regions = [Region.up_to(t, is_left) for t, is_left in distinct]
         else:
@@ -287,26 +285,20 @@ class _Nodes:
             node = self.right[node]
 
     def _new(self, node):
-        for values, value in (
-            (self.feature, self.feature[node]),
-            *((values, 0) for values in (self.threshold, self.left, self.right)),
-            (self.missing_left, False),
-            (self.origin, self.origin[node]),
-        ):
-            values.append(value)
+        self.feature.append(self.feature[node])
+        self.origin.append(self.origin[node])
+        for values in (self.threshold, self.left, self.right, self.missing_left):
+            values.append(0)
         return len(self.feature) - 1
 
     def tree(self):
-        root = self._after(0)
+        left, right = (
+            np.array([self._after(child) for child in side])
+            for side in (self.left, self.right)
+        )
         order = np.arange(len(self.feature))
         if self.skipped:
-            left, right = (
-                np.array([self._after(child) for child in side])
-                for side in (self.left, self.right)
-            )
-            order = _reached(root, np.array(self.feature), left, right)
-        else:
-            left, right = np.array(self.left), np.array(self.right)
+            order = _reached(self._after(0), self.feature, left, right)
         source, origin = self.source, np.array(self.origin)[order]
         place = np.full(len(self.feature) + 1, -1)
         place[order] = np.arange(len(order))

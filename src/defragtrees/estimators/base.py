@@ -18,8 +18,8 @@ from defragtrees._utils.types import Column, Floats, Places, Rows, Values
 from defragtrees._utils.values import shown
 from defragtrees._utils.warnings import warn
 from defragtrees.data import sources
-from defragtrees.data.evaluation import PartEvaluator, predict_encoded
 from defragtrees.data.sources import TableSource, open_source
+from defragtrees.data.statistics import PartEvaluator, predict_encoded
 from defragtrees.data.store import read_store, read_store_like, row_keys
 from defragtrees.ensembles.black_box import AskedForest, ask_model, rows_by_content
 from defragtrees.ensembles.forest import Forest
@@ -114,6 +114,9 @@ class Simplifier(BaseEstimator, ABC):
     conflicts: ClassVar[tuple[Conflict, ...]] = ()
     _task: ClassVar[str]
     _needs_numbers: ClassVar[bool] = True  # False if codes of the rows are enough
+    _counts_rules: ClassVar[bool] = False  # whether `_simplify` counts all rows itself
+    # attributes with further rule models by their size, one of which may be `rules_`
+    _path_names: ClassVar[tuple[str, ...]] = ()
 
     def fit(
         self,
@@ -217,7 +220,8 @@ class Simplifier(BaseEstimator, ABC):
         with part(0.1, 0.95):
             self.rules_: RuleModel = self._simplify(problem, rng, *checked)
         counting = counting or store
-        self._count_rows(counting, problem.is_sample)
+        if not self._counts_rules:
+            self._count_rows(counting, problem.is_sample)
         evaluation = self._stored_evaluation(store)
         self.training_: dict[str, float] = evaluation.scores(self.rules_)
         self.__dict__.pop("validation_", None)
@@ -496,10 +500,6 @@ class Simplifier(BaseEstimator, ABC):
         """Notes of `summary`; `is_fit` if the scores are from rows of the fit."""
         return ()
 
-    def _paths(self):
-        """Dicts of further rule models of the fit, one of which may be `rules_`."""
-        return ()
-
     def _repr_mimebundle_(self, **kwargs):
         """Show the rules in a notebook; scikit-learn's diagram before the fit."""
         shown = super()._repr_mimebundle_(**kwargs)
@@ -568,9 +568,9 @@ class Simplifier(BaseEstimator, ABC):
             )
             training = replace(training, agreement=agreement)
         self.rules_ = replace(rules, training=training)
-        for path in self._paths():
-            for size, own in path.items():
-                if own is rules:
+        for path in [getattr(self, name) for name in self._path_names]:
+            for size, model in path.items():
+                if model is rules:
                     path[size] = self.rules_
 
     def _open(self, X, y, sample_weight, forest):
@@ -815,7 +815,7 @@ class RuleRegressor(RegressorMixin, _Fitted):
                 "y is needed to calibrate intervals; got None. Pass the true values "
                 "of these rows."
             )
-        paths = self._paths()
+        paths = [getattr(self, name) for name in self._path_names]
         lists = [self.rules_, *(rules for path in paths for rules in path.values())]
         parts = source.total(partial(_known_rows, lists))
         calibrated = iter(

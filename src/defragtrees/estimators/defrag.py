@@ -164,6 +164,8 @@ class _Defrag(Simplifier):
 
     criterion = "both"  # a setting of classifiers
     _needs_numbers = False
+    _counts_rules = True
+    _path_names = ("path_", "path_by_conditions_")
 
     def _simplify(self, problem, rng, limits, preferred):
         store, most = problem.store, limits.max_rules
@@ -295,12 +297,6 @@ class _Defrag(Simplifier):
     def _notes(self, scores, is_fit):
         return self.advice_ if is_fit else ()
 
-    def _paths(self):
-        return self.path_, self.path_by_conditions_
-
-    def _count_rows(self, store, is_sample):
-        """Do nothing: rules of a search are counted when they are made."""
-
     def _decision(self, labels, store=None):
         """How a class is decided from probabilities; None for regression."""
         return None
@@ -333,10 +329,15 @@ def advise(problem, settings, searched, counting, rules, rows):
     if counting.source == "validation":
         texts.append(_equal_text(rules, rows, has_more))
     elif measure is not None and searched.n_near and rules.outcome.n_classes:
-        lead, new_lead = (
-            scores[f"model_{measure.name}"] - own,
-            _new_lead(rules, searched),
-        )
+        # The model's lead on new rows, if its probabilities are right: an upper bound
+        # for deep forests and boosting, close for forests with large leaves. For
+        # numbers it is no guide: predictions of forests are shrunk towards the mean,
+        # and so is the lead.
+        outcome, true = rules.outcome, searched.outputs[:JUDGED_ROWS]
+        predicted = rules._form.predict_proba(rules._covers(searched.X[:JUDGED_ROWS]))
+        lead = scores[f"model_{measure.name}"] - own
+        new_lead = outcome.expected_auc(true, true)
+        new_lead -= outcome.expected_auc(true, predicted)
         if lead - new_lead >= LEAST_APART:
             has_more = has_more or new_lead >= LEAST_APART
             texts.append(
@@ -397,19 +398,6 @@ def _equal_text(rules, rows, has_more):
         "On rows that neither used, the rules predict as well as the model, within "
         f"one standard error{'' if has_more else ': more rules are unlikely to help'}."
     )
-
-
-def _new_lead(rules, searched):
-    """The model's lead in AUC on new rows, if its probabilities are right.
-
-    For deep forests and boosting this is an upper bound; for forests with large leaves
-    it is close. For numbers it is no guide: predictions of forests are shrunk towards
-    the mean, and so is the lead.
-    """
-    outcome = rules.outcome
-    new, true = searched.X[:JUDGED_ROWS], searched.outputs[:JUDGED_ROWS]
-    predicted = rules._form.predict_proba(rules._covers(new))
-    return outcome.expected_auc(true, true) - outcome.expected_auc(true, predicted)
 
 
 @dataclass(repr=False, eq=False)

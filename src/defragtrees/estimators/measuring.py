@@ -5,8 +5,8 @@ from typing import Any
 
 from defragtrees._utils import formatting as render
 from defragtrees._utils.types import Column, Rows
-from defragtrees.data.evaluation import Evaluation, PartEvaluator
 from defragtrees.data.sources import Part, open_source
+from defragtrees.data.statistics import Evaluation, PartEvaluator
 from defragtrees.ensembles.predictions import read_model
 from defragtrees.rules.model import RuleModel
 

@@ -367,3 +367,31 @@ class Outcome(ABC):
     ) -> Values:
         """Predictions from sums of points, (n_samples, n_points)."""
         return self.decide(self.linked(values), threshold, costs)
+
+
+# From the name of a task to its kind; `outcomes/__init__.py` has the entries.
+OUTCOMES: dict[str, type[Outcome]] = {}
+
+
+def make_outcome(
+    task: str,
+    classes: Sequence[Any] | None = None,
+    class_labels: Sequence[str | None] | None = None,
+    pos_label: Any = None,
+) -> Outcome:
+    """The outcome of a task, a key of `OUTCOMES`.
+
+    `classes` are its labels if it has any, `class_labels` their printed names, and
+    `pos_label` is the positive one of two, by default the second.
+
+    Examples
+    --------
+    >>> from defragtrees.outcomes import make_outcome
+    >>> make_outcome("classification", ["no", "yes"])
+    Classes(labels=('no', 'yes'))
+    >>> make_outcome("regression").error_name
+    'root mean squared error'
+    """
+    if task not in OUTCOMES:
+        raise ValueError(f"Unknown task {task!r}.")
+    return OUTCOMES[task].of(classes, class_labels, pos_label)

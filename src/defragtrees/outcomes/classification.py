@@ -37,6 +37,7 @@ class ClassSums:
     """The weight of each class in groups of rows, one per rule; sums can be added."""
 
     classes: np.ndarray  # (n_groups, n_classes)
+    spread = 0.0  # of the target in all rows; classes have none
 
     @classmethod
     def of(cls, outcome, target, sample_weight, group, predictions):
@@ -58,11 +59,6 @@ class ClassSums:
     def weight(self):
         """Of each group."""
         return self.classes.sum(axis=1)
-
-    @property
-    def spread(self):
-        """Of the target in all rows; classes have none."""
-        return 0.0
 
     def basis(self, k=None):
         """Class weights of a group, or of all rows, from which `predicted` follows."""

@@ -13,7 +13,7 @@ from defragtrees._utils.progress import Progress
 from defragtrees._utils.types import Rows, Values
 from defragtrees._utils.warnings import warn
 from defragtrees.data.encoding import checked_columns
-from defragtrees.data.evaluation import Evaluation, PartEvaluator
+from defragtrees.data.statistics import Evaluation, PartEvaluator
 from defragtrees.data.store import RowStore
 from defragtrees.estimators.base import (
     RuleClassifier,

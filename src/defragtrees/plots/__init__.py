@@ -12,8 +12,6 @@ from defragtrees.plots.style import MARKERS as MARKERS
 if TYPE_CHECKING:
     from defragtrees.plots.findings import history as history
     from defragtrees.plots.findings import segments as segments
-    from defragtrees.plots.forests import count_regions as count_regions
-    from defragtrees.plots.forests import forest_regions as forest_regions
     from defragtrees.plots.measures import calibration as calibration
     from defragtrees.plots.measures import comparison as comparison
     from defragtrees.plots.measures import convergence as convergence
@@ -21,28 +19,20 @@ if TYPE_CHECKING:
     from defragtrees.plots.measures import risks as risks
     from defragtrees.plots.measures import trade_off as trade_off
     from defragtrees.plots.rules import coverage as coverage
-    from defragtrees.plots.rules import feature_heat_map as feature_heat_map
-    from defragtrees.plots.rules import overlap as overlap
     from defragtrees.plots.rules import rule_table as rule_table
     from defragtrees.plots.rules import score_risk as score_risk
     from defragtrees.plots.rules import scorecard as scorecard
     from defragtrees.plots.two_features import regions as regions
-    from defragtrees.plots.two_features import rule_panels as rule_panels
 
 PICTURES = {
     "calibration": "defragtrees.plots.measures",
     "comparison": "defragtrees.plots.measures",
     "convergence": "defragtrees.plots.measures",
-    "count_regions": "defragtrees.plots.forests",
     "coverage": "defragtrees.plots.rules",
-    "feature_heat_map": "defragtrees.plots.rules",
-    "forest_regions": "defragtrees.plots.forests",
     "gains": "defragtrees.plots.measures",
     "history": "defragtrees.plots.findings",
-    "overlap": "defragtrees.plots.rules",
     "regions": "defragtrees.plots.two_features",
     "risks": "defragtrees.plots.measures",
-    "rule_panels": "defragtrees.plots.two_features",
     "rule_table": "defragtrees.plots.rules",
     "score_risk": "defragtrees.plots.rules",
     "scorecard": "defragtrees.plots.rules",

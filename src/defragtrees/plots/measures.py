@@ -380,7 +380,8 @@ def trade_off_picture(path, y, error_text=None):
     spread = [outcome.shown_deviation(p.error, p.standard_error) for p in points]
     texts = error_text and [
         f"{point.n_rules} rules\n{y.title} {error_text(error)}"
-        f"{_apart(apart, error_text)}\n{_fidelity(point.fidelity)}"
+        f"{'' if math.isnan(apart) else f' ± {error_text(apart)}'}\n"
+        f"{_fidelity(point.fidelity)}"
         for point, error, apart in zip(points, errors, spread, strict=True)
     ]
     marks = [Curve("rules", n_rules, errors, "g0", spread=spread, texts=texts)]
@@ -465,10 +466,6 @@ def _against_size(marks, model_error, y, error_text):
     x = Axis("number of rules", is_count=True)
     text = f"model: {y.title} {error_text(model_error)}" if error_text else ""
     return Picture(x, y, (*marks, Level("model", model_error, text)))
-
-
-def _apart(value, write):
-    return "" if math.isnan(value) else f" ± {write(value)}"
 
 
 def _fidelity(value):

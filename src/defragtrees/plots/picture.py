@@ -1,8 +1,7 @@
 """Picture: a plot as plain data, and its drawing with matplotlib.
 
 A picture has two axes and some marks. `draw_picture` draws it with matplotlib, the
-report (`report/charts.py`) as SVG. A new kind of mark needs a class here and a function
-in each of the two.
+report (`report/charts.py`) as SVG.
 
 Colours are names in a palette: g0 to g7 for classes and methods, s0 to s4 for numbers
 from low to high, each also soft (`g0-soft`), ink, quiet, accent, paper.
@@ -10,12 +9,11 @@ from low to high, each also soft (`g0-soft`), ink, quiet, accent, paper.
 
 import re
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_consistent_length
 
-from defragtrees.ensembles.forest import Forest
 from defragtrees.plots import style
 from defragtrees.tables import check_finite
 
@@ -41,7 +39,6 @@ class Axis:
 class Curve:
     """Points joined by a line, or circles around points (marker "ring")."""
 
-    kind: ClassVar[str] = "curve"
     label: str
     x: list[float]
     y: list[float]
@@ -59,7 +56,6 @@ class Curve:
 class Level:
     """A dashed horizontal line."""
 
-    kind: ClassVar[str] = "level"
     label: str
     y: float
     text: str = ""
@@ -77,36 +73,30 @@ class Picture:
 
 def draw_picture(picture, ax, palette):
     """Draw a Picture into an Axes; return handles and labels for a legend."""
-    entries = []
-    for mark in picture.marks:
-        entries += DRAWERS[mark.kind](ax, mark, palette)
+    handles = [_draw_mark(ax, mark, palette) for mark in picture.marks]
     for side, axis in ((ax.xaxis, picture.x), (ax.yaxis, picture.y)):
-        _decorate(ax, side, axis)
-    return [handle for handle, _ in entries], [label for _, label in entries]
-
-
-def _decorate(ax, side, axis):
-    set_limits = getattr(ax, f"set_{side.axis_name}lim")
-    if axis.title:
+        set_limits = getattr(ax, f"set_{side.axis_name}lim")
         style.axis_title(side, axis.title)
-    if axis.limits is not None:
-        set_limits(*axis.limits)
-    if axis.starts_at_zero:
-        set_limits(0)
-    if axis.is_count:
-        side.get_major_locator().set_params(integer=True)
-    if axis.is_share:
-        style.percent_ticks(side)
-    elif not axis.is_count:
-        style.number_ticks(side)
+        if axis.limits is not None:
+            set_limits(*axis.limits)
+        if axis.starts_at_zero:
+            set_limits(0)
+        if axis.is_count:
+            style.ticks_at_integers(side)
+        if axis.is_share:
+            style.percent_ticks(side)
+        elif not axis.is_count:
+            style.number_ticks(side)
+    return handles, [mark.label for mark in picture.marks]
 
 
-def _curve(ax, mark, palette):
-    colour = palette[mark.colour]
+def _draw_mark(ax, mark, palette):
+    look = {"label": mark.label}
+    if isinstance(mark, Level):
+        return ax.axhline(mark.y, color=palette["quiet"], ls="--", lw=1, **look)
+    look["color"] = palette[mark.colour]
     if mark.marker == "ring":
-        look = {"ms": 13, "mfc": "none", "mec": colour, "mew": 2, "label": mark.label}
-        return [(ax.plot(mark.x, mark.y, "o", **look)[0], mark.label)]
-    look = {"fmt": f"{mark.marker}{mark.line}", "color": colour, "label": mark.label}
+        return ax.plot(mark.x, mark.y, "o", ms=13, mfc="none", mew=2, **look)[0]
     spread = mark.spread
     if mark.reach is not None:
         ends = list(zip(mark.y, mark.reach, strict=True))
@@ -115,29 +105,18 @@ def _curve(ax, mark, palette):
             [high - y for y, (_, high) in ends],
         ]
         look |= {"elinewidth": 1.2, "capsize": 2.5}
-    return [(ax.errorbar(mark.x, mark.y, spread, **look), mark.label)]
+    return ax.errorbar(mark.x, mark.y, spread, fmt=f"{mark.marker}{mark.line}", **look)
 
 
-def _level(ax, mark, palette):
-    line = ax.axhline(mark.y, color=palette["quiet"], ls="--", lw=1, label=mark.label)
-    return [(line, mark.label)]
-
-
-DRAWERS = {
-    "curve": _curve,
-    "level": _level,
-}
-
-
-def encoded(model, X, y=None):
-    """Check and encode X for a RuleModel or Forest; None without X."""
+def encoded(rules, X, y=None):
+    """Check and encode X for a RuleModel; None without X."""
     if X is None:
         if y is not None:
             raise ValueError("y needs the rows that it belongs to; pass X too.")
         return None
     check_consistent_length(X, y)
-    matrix = model.encode(X) if isinstance(model, Forest) else model._encode(X)
-    check_finite(matrix, model.feature_names)
+    matrix = rules._encode(X)
+    check_finite(matrix, rules.feature_names)
     if not len(matrix):
         raise ValueError("At least one row is needed; X has none.")
     return matrix

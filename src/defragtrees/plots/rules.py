@@ -1,4 +1,4 @@
-"""Plots of the rules themselves: table, heat map, coverage, overlap, points."""
+"""Plots of the rules themselves: table, coverage, points."""
 
 import math
 from collections.abc import Sequence
@@ -10,10 +10,9 @@ import numpy as np
 from defragtrees._utils import formatting as render
 from defragtrees._utils.types import Column, Rows
 from defragtrees._utils.values import round_significant
-from defragtrees.metrics.rulesets import covering_count, score_table
+from defragtrees.metrics.rulesets import score_table
 from defragtrees.plots import style
 from defragtrees.plots.picture import encoded
-from defragtrees.plots.two_features import thresholds_of
 from defragtrees.rules.conditions import Rule
 from defragtrees.rules.model import RuleModel
 from defragtrees.rules.models import Scorecard
@@ -28,13 +27,12 @@ TABLE_WIDTH, MARGIN = 550.0, 6.0  # of a new figure, in points
 LEAST_IF = 0.3  # share of the width that the conditions get at least
 BOLD = 1.15  # width of bold letters relative to normal ones
 SIZES = (9.0, 8.5, 8.0, 7.5, 7.0, 6.5, 6.0, 5.5, 5.0, 4.5, 4.0, 3.5, 3.0)
-CELL_WIDTH, CELL_HEIGHT = 1.35, 0.46  # of the heat map, in inches
-STRENGTH = 0.28  # of the colours of its cells
 WRONG: dict[str, Any] = {"hatch": "////", "edgecolor": "white", "lw": 0}
 LEFT, RIGHT = 250.0, 165.0  # widths of the texts beside a rule's row, in points
 SIZE = 9.0  # of their letters
 HEIGHT, ROOM = 0.17, 0.15  # of a line of text and between two rules, in inches
 APART = 10.0  # between text and scale, in points
+LEAST = 0.15  # height of the bar of one of several classes, in inches
 
 
 def then_text(rules: RuleModel, rule: Rule) -> str:
@@ -181,104 +179,6 @@ def _table_layout(header, cells, points, size):
     return lefts, lines, heights, sum(widths)
 
 
-def feature_heat_map(
-    rules: RuleModel, X: Rows | None = None, ax: "Axes | None" = None
-) -> "Axes":
-    """Plot a matrix of rules and features with each condition as text and as a bar.
-
-    The bar shows the accepted part of the feature, from the lowest to the highest
-    value. Colours are those of the predicted classes.
-
-    Parameters
-    ----------
-    rules : RuleModel
-    X : array-like or data frame of shape (n_samples, n_features), optional
-        If given, the length of a bar is the share of rows accepted; otherwise all
-        thresholds of a feature are equally spaced.
-    ax : matplotlib Axes, optional
-
-    Returns
-    -------
-    matplotlib Axes
-
-    Examples
-    --------
-    >>> from defragtrees import Condition, Rule, RuleList
-    >>> warm = Rule((Condition(1, lower=20.0),), 1.0)
-    >>> rules = RuleList((warm,), Rule((), 0.0), ("humidity", "degrees"), "regression")
-    >>> ax = feature_heat_map(rules)
-    >>> [text.get_text() for text in ax.texts]
-    ['x > 20']
-    """
-    matrix = encoded(rules, X)
-    used = [rules.feature_names.index(name) for name in rules.features]
-    n_rules, n_columns = rules.n_rules, max(1, len(used))
-    size = (2.4 + CELL_WIDTH * n_columns, 1.3 + CELL_HEIGHT * n_rules)
-    ax = style.axes_or_new(ax, size)
-    ax.set(xlim=(0, n_columns), ylim=(n_rules, 0))
-    labels = []
-    for k, rule in enumerate(rules, start=1):
-        last = f"{rules._view.default_text}: " if k == n_rules else ""
-        lines = style.wrap(f"{k}. {last}{then_text(rules, rule)}", 160, 8, most=3)
-        labels.append("\n".join(lines))
-    ax.set_yticks(np.arange(n_rules) + 0.5, labels=labels, fontsize=8)
-    style.lay_out(ax)
-    width, height = style.size_in_points(ax)
-    points = 0.92 * width / n_columns
-    letters = max(min(7.5, 0.22 * height / n_rules), 3.0)
-    rectangle = style.part("patches").Rectangle
-    for k, rule in enumerate(rules.rules):
-        colour = rule_look(rules, rule)["color"]
-        fill = style.tint(colour, STRENGTH)
-        for condition in rule.conditions:
-            place = used.index(condition.feature)
-            ax.add_patch(rectangle((place, k), 1, 1, fc=fill, ec="white", lw=2))
-            ax.add_patch(rectangle((place + 0.06, k + 0.8), 0.88, 0.09, fc="white"))
-            for low, high in _accepted(condition, _column(rules, condition, matrix)):
-                corner = place + 0.06 + 0.88 * low, k + 0.8
-                ax.add_patch(rectangle(corner, 0.88 * (high - low), 0.09, fc=colour))
-            text = rules._view.condition_text(condition, "x")
-            text = "\n".join(style.wrap(text, points, letters, most=3))
-            looks: dict[str, Any] = {"ha": "center", "va": "center"}
-            looks |= {"linespacing": 1.0, "fontsize": letters}
-            ax.text(place + 0.5, k + 0.41, text, **looks)
-    heads = [
-        "\n".join(style.wrap(rules._vocabulary.axis_names[j], points, 8)) for j in used
-    ]
-    ax.set_xticks(np.arange(len(used)) + 0.5, labels=heads, fontsize=8)
-    ax.xaxis.tick_top()
-    ax.tick_params(length=0)
-    for i in range(n_rules + 1):
-        ax.axhline(i, color=style.PALE, lw=0.8, zorder=0)
-    ax.spines[:].set_visible(False)
-    return ax
-
-
-def _column(rules, condition, matrix):
-    """Sorted values of a feature; without rows, one per bin or category."""
-    feature = condition.feature
-    if matrix is not None:
-        column = matrix[:, feature]
-        column = np.sort(column[~np.isnan(column)])
-        if len(column):
-            return column
-    if rules.categories[feature] is not None:
-        return np.arange(len(rules.categories[feature]))
-    return np.append(thresholds_of(rules, feature), np.inf)
-
-
-def _accepted(condition, column):
-    """Accepted intervals of the feature, as shares from 0 to 1."""
-    if condition.categories is not None:
-        codes = list(condition.categories)
-        lows, highs = (np.searchsorted(column, codes, s) for s in ("left", "right"))
-    else:
-        ends = [[end] for end in condition.edges]
-        lows, highs = np.searchsorted(column, ends, side="right")
-    shares = zip(lows / len(column), highs / len(column), strict=True)
-    return [(low, high) for low, high in shares if high > low]
-
-
 def coverage(
     rules: RuleModel,
     X: Rows | None = None,
@@ -377,71 +277,7 @@ def _measured(rules, X, y):
     return matched, predicted, errors
 
 
-def overlap(rules: RuleModel, X: Rows, ax: "Axes | None" = None) -> "Axes":
-    """Plot the distribution of the number of rules that match a row.
-
-    The default rule is left out. Rows that match rules for different classes are
-    hatched: there the order or the weight of the rules decides.
-
-    Parameters
-    ----------
-    rules : RuleModel
-    X : array-like or data frame of shape (n_samples, n_features)
-    ax : matplotlib Axes, optional
-
-    Returns
-    -------
-    matplotlib Axes
-
-    Examples
-    --------
-    >>> from defragtrees import Condition, Rule, RuleList
-    >>> warm = Rule((Condition(0, lower=20.0),), "yes")
-    >>> rules = RuleList((warm,), Rule((), "no"), ("degrees",), "classification",
-    ...                 ("no", "yes"))
-    >>> overlap(rules, [[21.0], [19.0]]).get_xlabel()
-    'number of matching rules'
-    """
-    matrix = encoded(rules, X)
-    matches = rules._covers(matrix)
-    counts, mean = rules._form.n_matching(matches), covering_count(rules, matches)
-    labels, differs = rules.outcome.labels, np.zeros(len(matches), bool)
-    if labels and len(rules.rules):
-        given = np.array([rule.prediction for rule in rules.rules])
-        kinds = [matches[:, :-1][:, given == c].any(axis=1) for c in labels]
-        differs = np.sum(kinds, axis=0) > 1
-    ax = style.axes_or_new(ax, (5.4, 3.4))
-    places = np.arange(counts.max() + 1)
-    alike = np.bincount(counts[~differs], minlength=len(places)) / len(matrix)
-    apart = np.bincount(counts[differs], minlength=len(places)) / len(matrix)
-    name = "same class" if labels else "rows"
-    ax.bar(places, alike, 0.7, color=style.GREY, label=name)
-    if labels:
-        look = {"bottom": alike, "label": "different classes", **WRONG}
-        ax.bar(places, apart, 0.7, color=style.DARK, **look)
-    ax.axvline(mean, color=style.DARK, ls="--", lw=1, label=f"mean {mean:.2f}")
-    ends = alike + apart
-    looks: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": 8}
-    looks |= {"textcoords": "offset points"}
-    looks["bbox"] = {"facecolor": "white", "edgecolor": "none", "pad": 0.5}
-    for place in np.flatnonzero(ends) if len(places) <= 12 else ():
-        ax.annotate(render.share(ends[place]), (place, ends[place]), (0, 8), **looks)
-    ax.set(xlabel="number of matching rules", ylabel="share of rows")
-    style.percent_ticks(ax.yaxis)
-    ax.set_ylim(0, 1.12 * ends.max())
-    ax.set_xlim(-0.6, max(counts.max(), 1) + 0.6)
-    style.ticks_at_integers(ax.xaxis)
-    ax.spines[["top", "right"]].set_visible(False)
-    style.legend_above(ax)
-    return ax
-
-
-# Points of a scorecard.
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-LEAST = 0.15  # height of the bar of one of several classes, in inches
+# Points of a scorecard
 
 
 def scorecard(rules: RuleModel, ax: "Axes | None" = None) -> "Axes":

@@ -7,7 +7,6 @@ import numpy as np
 from defragtrees._utils import formatting as render
 from defragtrees._utils.optional import require
 from defragtrees._utils.values import round_significant
-from defragtrees.rules.model import RuleModel
 
 # Okabe and Ito's colours, which colour-blind readers can tell apart; markers and
 # hatches differ too.
@@ -127,7 +126,7 @@ def class_numbers(rules):
     {'no': 0, 'yes': 1}
     """
     labels = [*(rules.outcome.labels or ())]
-    if len(labels) > len(COLOURS) and isinstance(rules, RuleModel):
+    if len(labels) > len(COLOURS):
         predicted = {rule.prediction for rule in rules}
         labels.sort(key=lambda label: label not in predicted)
     return {label: min(i, len(COLOURS) - 1) for i, label in enumerate(labels)}
@@ -199,8 +198,10 @@ def wrap(text, points, size, most=None):
                 # A word that is broken in any case begins on this line.
                 lines[-1:] = _broken(joined, points, size)
     if most is not None and len(lines) > most:
-        lines = lines[:most]
-        lines[-1] = _with_ellipsis(lines[-1], points, size)
+        lines, last = lines[:most], lines[most - 1]
+        while last and width(f"{last}…", size) > points:
+            last = last[:-1]
+        lines[-1] = f"{last.rstrip(' …')}…"
     return [plain(line) for line in lines]
 
 
@@ -227,12 +228,6 @@ def _broken(word, points, size):
         pieces.append(word[:at].rstrip())
         word = word[at:]
     return [*pieces, word]
-
-
-def _with_ellipsis(text, points, size):
-    while text and width(f"{text}…", size) > points:
-        text = text[:-1]
-    return f"{text.rstrip(' …')}…"
 
 
 def distinct(texts, points, size):

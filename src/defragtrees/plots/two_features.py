@@ -5,28 +5,24 @@ the drawing is exact, not sampled. A cell is `lower < x <= upper`, and its upper
 stands for it.
 """
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from defragtrees._utils import formatting as render
 from defragtrees._utils.formatting import listed
-from defragtrees._utils.types import Column, Rows, Values
+from defragtrees._utils.types import Column, Rows
 from defragtrees._utils.values import round_significant
 from defragtrees.plots import style
 from defragtrees.plots.picture import encoded, some_rows, spread
-from defragtrees.rules.labels import PLAIN, Scale
+from defragtrees.rules.labels import Scale
 from defragtrees.rules.model import RuleModel
 from defragtrees.tables import feature_index
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-COLUMNS = 4  # number of panels side by side
-PANEL = 100.0  # width of the title of a panel, in points
 MARGIN = 0.03  # free space beside the outermost rows, as a share of their range
 STRIP, GAP = 0.07, 0.02  # width of the strip of missing values and its distance
 GOLDEN, PLASTIC = 0.6180339887498949, 0.7548776662466927  # for `spread`
@@ -89,55 +85,55 @@ def regions(
     ('degrees', ['1', '2'])
     """
     matrix = encoded(rules, X, y)
-    n_uses = _n_uses(rules)
+    uses = [c.feature for rule in rules.rules for c in rule.conditions]
+    n_uses = np.bincount(uses, minlength=len(rules.feature_names))
     features = two_features(features, rules.feature_names, n_uses)
     used = np.flatnonzero(n_uses).tolist()
     fixed = fixed_values(rules, at, matrix, features, used)
-    plane = _rule_plane(rules, features, matrix, limits, fixed)
+    columns = [None if matrix is None else matrix[:, j] for j in features]
+    sides = zip(features, columns, limits or (None, None), strict=True)
+    across_side, up_side = (_make_side(rules, *side) for side in sides)
+    plane = Plane(across_side, up_side, fixed)
     cells = plane.matrix()
     predictions = rules._form.predict(rules._covers(cells)).reshape(plane.shape)
     ax = style.axes_or_new(ax)
     colours = make_colours(rules, predictions[plane.shown], y)
     colours.mesh(ax, plane, predictions)
     if matrix is not None:
-        draw_rows(ax, plane, colours, matrix, y, max_rows)
+        rows = some_rows(len(matrix), max_rows)
+        across = plane.x.place(matrix[:, plane.x.feature], GOLDEN)[rows]
+        up = plane.y.place(matrix[:, plane.y.feature], PLASTIC)[rows]
+        look: dict[str, Any] = {
+            "s": 14,
+            "linewidths": 0.4,
+            "edgecolors": "white",
+            "zorder": 2,
+        }
+        if y is None:
+            ax.scatter(across, up, c=style.GREY, **look)
+        else:
+            colours.points(ax, across, up, np.asarray(y)[rows], **look)
     plane.decorate(ax, rules._vocabulary.axis_names)
     colours.explain(ax)
-    add_title(ax, fixed_text(rules, fixed, [j for j in used if j not in features]))
-    _draw_boxes(ax, plane, rules, cells)
-    return ax
-
-
-def _n_uses(rules):
-    """Number of conditions on each feature."""
-    used = [c.feature for rule in rules.rules for c in rule.conditions]
-    return np.bincount(used, minlength=len(rules.feature_names))
-
-
-def _rule_plane(rules, features, matrix, limits, fixed):
-    """The plane, cut at the thresholds of the rules."""
-    thresholds = {j: thresholds_of(rules, j) for j in features}
-    return make_plane(rules, thresholds, features, matrix, limits, fixed)
-
-
-def add_title(ax, text):
-    """Add a small title, in up to four lines."""
-    if text:
-        lines = style.wrap(text, 0.95 * style.size_in_points(ax)[0], 8, most=4)
+    if title := fixed_text(rules, fixed, [j for j in used if j not in features]):
+        lines = style.wrap(title, 0.95 * style.size_in_points(ax)[0], 8, most=4)
         # On the left, as a legend may take room on the right.
         ax.set_title("\n".join(lines), fontsize=8, loc="left")
+    _draw_boxes(ax, plane, rules, cells)
+    return ax
 
 
 def _draw_boxes(ax, plane, rules, cells):
     matches = rules._covers(cells)
     deciding = rules._form.apply(matches)
-    dots = []
+    look: dict[str, Any] = {"fill": False, "ec": style.DARK, "lw": 1.4, "zorder": 3}
+    rectangle, dots = style.part("patches").Rectangle, []
     for k in range(rules.n_rules):
         blocks = merged(matches[:, k].reshape(plane.shape) & plane.shown)
         predicted = merged((deciding == k).reshape(plane.shape) & plane.shown)
         if k < len(rules.rules):
             for block in blocks:
-                outline(ax, plane, block)
+                ax.add_patch(rectangle(*plane.rectangle(block), **look))
         if not rules._form.is_exclusive and blocks:
             (x, y), _, up = plane.rectangle(blocks[-1])
             dots.append((x, y + up, k + 1))
@@ -149,161 +145,6 @@ def _draw_boxes(ax, plane, rules, cells):
     look["bbox"] = {"boxstyle": "round,pad=0.2", "fc": "white", "ec": "none"}
     around = MIDDLE if rules._form.is_exclusive else CORNER
     style.number_points(ax, dots, around=around, **look)
-
-
-def outline(ax, plane, block):
-    """Draw the border of a rule's box."""
-    settings = {"fill": False, "ec": style.DARK, "lw": 1.4, "zorder": 3}
-    ax.add_patch(style.part("patches").Rectangle(*plane.rectangle(block), **settings))
-
-
-def rule_panels(
-    rules: RuleModel,
-    X: Rows | None = None,
-    y: Column | None = None,
-    features: Sequence[str | int] | None = None,
-    axes: Any = None,
-    *,
-    limits: Any = None,
-    max_panels: int | None = 24,
-    max_rows: int = 500,
-) -> Values:
-    """Plot one panel per rule: its box over two features.
-
-    This suits averaged rules, which overlap too much for one plot; a larger weight has
-    a stronger colour. A panel shows the conditions on the two features; the title
-    counts those on other features. Rows that the rule does not match are pale.
-
-    Parameters
-    ----------
-    rules : RuleModel
-    X : array-like or data frame of shape (n_samples, n_features), optional
-        Rows to draw as points; they determine the range shown.
-    y : array-like of shape (n_samples,), optional
-        Labels or numbers for the points.
-    features : pair of str or int, optional
-        Names or numbers; by default the two features with the most conditions.
-    axes : sequence of matplotlib Axes, optional
-        At least as many as panels; by default a new figure with four per line.
-    limits : pair of pairs of float, optional
-        Range of the two features to show, instead of the range of X.
-    max_panels : int or None, default=24
-        Maximum number of panels: the rules with the largest weight, or the first ones.
-    max_rows : int or None, default=500
-        Maximum number of points per panel.
-
-    Returns
-    -------
-    array of matplotlib Axes, one per rule shown
-
-    Examples
-    --------
-    >>> from defragtrees import Condition, Rule, RuleEnsemble
-    >>> warm = Rule((Condition(0, lower=20.0),), 1.0, weight=3.0)
-    >>> names = "degrees", "humidity"
-    >>> rules = RuleEnsemble((warm,), Rule((), 0.0), names, "regression")
-    >>> [ax.get_title().splitlines()[0] for ax in rule_panels(rules)]
-    ['1: 1, weight 3', '2: 0, weight 1']
-    """
-    matrix = encoded(rules, X, y)
-    features = two_features(features, rules.feature_names, _n_uses(rules))
-    fixed = np.zeros(len(rules.feature_names))
-    plane = _rule_plane(rules, features, matrix, limits, fixed)
-    every = [*rules]
-    shown = [*range(len(every))]
-    if max_panels is not None and len(every) > max_panels:
-        shown = sorted(sorted(shown, key=lambda k: -every[k].weight)[:max_panels])
-    panels = _panels(axes, len(shown))
-    colours = make_colours(rules, [rule.prediction for rule in every], y)
-    rows = [] if matrix is None else some_rows(len(matrix), max_rows)
-    most = max(rule.weight for rule in every)
-    for ax, k in zip(panels, shown, strict=True):
-        rule = every[k]
-        strength = 0.25 + 0.75 * rule.weight / most if most > 0 else 1.0
-        _draw_panel(ax, plane, rule, colours, strength)
-        if matrix is not None:
-            matches = rule.covers(matrix[rows])
-            for here, alpha in ((rows[~matches], 0.2), (rows[matches], 1.0)):
-                if len(here):
-                    labels = None if y is None else np.asarray(y)[here]
-                    look = {"alpha": alpha, "size": 9}
-                    draw_rows(ax, plane, colours, matrix[here], labels, **look)
-        plane.decorate(ax, rules._vocabulary.axis_names)
-        ax.set_title(_panel_title(rules, k, features), fontsize=8)
-    if axes is not None:
-        colours.explain(panels[-1])
-        return panels
-    # Tick labels at the left and lowest panels only, axis labels once for all.
-    figure = panels[0].figure
-    for j, put in zip(features, (figure.supxlabel, figure.supylabel), strict=True):
-        lines = style.wrap(rules._vocabulary.axis_names[j], 2 * PANEL, 10, most=3)
-        put("\n".join(lines), fontsize=10)
-    for i, ax in enumerate(panels):
-        ax.xaxis.set_tick_params(labelbottom=i + COLUMNS >= len(panels))
-        ax.set(xlabel="", ylabel="")
-    if len(shown) < rules.n_rules:
-        text = f"{len(shown)} of {render.plural(rules.n_rules, 'rule')}"
-        figure.suptitle(text, fontsize=9)
-    colours.explain(panels)
-    return panels
-
-
-def _panels(axes, n_panels):
-    if axes is not None:
-        axes = np.ravel(axes)
-        if len(axes) < n_panels:
-            raise ValueError(
-                f"axes must have at least {n_panels} Axes, one per rule; got "
-                f"{len(axes)}. Pass more, or a smaller max_panels."
-            )
-        return axes[:n_panels]
-    n_columns = min(COLUMNS, n_panels)
-    n_lines = math.ceil(n_panels / n_columns)
-    _, grid = style.part("pyplot").subplots(
-        n_lines,
-        n_columns,
-        figsize=(2.6 + 2.1 * n_columns, 0.4 + 2.1 * n_lines),
-        squeeze=False,
-        sharex=True,
-        sharey=True,
-        layout="constrained",
-    )
-    for ax in grid.ravel()[n_panels:]:
-        ax.set_visible(False)
-    return grid.ravel()[:n_panels]
-
-
-def _draw_panel(ax, plane, rule, colours, strength):
-    conditions = {c.feature: c for c in rule.conditions}
-    mask = plane.shown.copy()
-    for side, shape in ((plane.x, (1, -1)), (plane.y, (-1, 1))):
-        if side.feature in conditions:
-            mask &= conditions[side.feature].covers(side.values).reshape(shape)
-    fill = colours.area(rule.prediction)
-    hatch, lines = colours.lines(rule.prediction)
-    for block in merged(mask):
-        area = style.part("patches").Rectangle(
-            *plane.rectangle(block),
-            facecolor=style.tint(fill, strength),
-            edgecolor=style.tint(lines, strength),
-            hatch=hatch,
-            lw=0,
-            zorder=1,
-        )
-        ax.add_patch(area)
-        outline(ax, plane, block)
-
-
-def _panel_title(rules, k, features):
-    rule = [*rules][k]
-    text = f"{k + 1}: {rules._view.then_text(rule, is_short=True)}"
-    if rules._form.has_weights:
-        text += f", weight {render.rounded(rule.weight)}"
-    lines = style.wrap(text, PANEL, 8, most=3)
-    others = sum(c.n_sides for c in rule.conditions if c.feature not in features)
-    if others:
-        lines.append(f"and {render.plural(others, 'other condition')}")
-    return "\n".join(lines)
 
 
 @dataclass(frozen=True, eq=False)
@@ -398,21 +239,11 @@ class Plane:
         y.decorate(ax.yaxis, names[y.feature])
 
 
-def make_plane(model, thresholds, features, matrix, limits, fixed):
-    """Make the plane of two features of a RuleModel or Forest.
-
-    `thresholds` are by feature. Without limits it spans the encoded rows, if any.
-    """
-    sides = []
-    for i, j in enumerate(features):
-        column = None if matrix is None else matrix[:, j]
-        shown = None if limits is None else limits[i]
-        sides.append(_make_side(model, j, thresholds[j], column, shown))
-    return Plane(*sides, fixed)
-
-
-def _make_side(model, feature, thresholds, column, limits):
-    known = model.categories[feature]
+def _make_side(rules, feature, column, limits):
+    """One side of the plane; without limits it spans the encoded column, if any."""
+    conditions = [c for rule in rules.rules for c in rule.conditions]
+    conditions = [c for c in conditions if c.feature == feature]
+    known = rules.categories[feature]
     if known is not None:
         names = [str(label) for label in known]
         if column is not None and (column == len(known)).any():
@@ -422,6 +253,8 @@ def _make_side(model, feature, thresholds, column, limits):
         labels = dict(zip(values.tolist(), names, strict=True))
         widths = 1.0, 0.2
     else:
+        thresholds = np.unique([end for c in conditions for end in c.edges])
+        thresholds = thresholds[np.isfinite(thresholds)]
         low, high = limits or _range(column, thresholds)
         inside = thresholds[(thresholds > low) & (thresholds < high)]
         edges, labels = np.array([low, *inside, high]), {}
@@ -434,23 +267,12 @@ def _make_side(model, feature, thresholds, column, limits):
         edges = np.array([right - widths[0], right, *edges])
         values = np.array([np.nan, np.nan, *values])
         shown = np.array([True, False, *shown])
-    conditions = [c for rule in getattr(model, "rules", ()) for c in rule.conditions]
-    is_integer = any(c.is_integer for c in conditions if c.feature == feature)
+    is_integer = any(c.is_integer for c in conditions)
     if is_integer:
         # A whole number stands for a cell that contains one.
         values = np.where(np.floor(values) > edges[:-1], np.floor(values), values)
-    words = getattr(model, "_vocabulary", None)
-    scale = PLAIN if words is None else words.scales[feature]
-    kind = known is not None, scale, is_integer
+    kind = known is not None, rules._vocabulary.scales[feature], is_integer
     return PlaneSide(feature, edges, values, shown, labels, *kind)
-
-
-def thresholds_of(rules, feature):
-    """Sorted thresholds of a feature in the rules."""
-    conditions = [c for rule in rules.rules for c in rule.conditions]
-    on_feature = [c for c in conditions if c.feature == feature]
-    ends = np.unique([end for c in on_feature for end in c.edges])
-    return ends[np.isfinite(ends)]
 
 
 def _range(column, thresholds):
@@ -478,12 +300,12 @@ def two_features(features, names, n_uses):
     return numbers
 
 
-def fixed_values(model, at, matrix, free, used):
+def fixed_values(rules, at, matrix, free, used):
     """Values at which features are held: from `at`, or typical of the encoded rows.
 
     Only features that are used and not free (not on the plane) need one.
     """
-    names = model.feature_names
+    names = rules.feature_names
     given = {feature_index(w, names): value for w, value in (at or {}).items()}
     if set(given) & set(free):
         shown = listed([names[j] for j in free])
@@ -496,10 +318,16 @@ def fixed_values(model, at, matrix, free, used):
         )
     fixed = np.zeros(len(names))
     for j in needed:
-        # The lower median, which is a value that occurs.
-        fixed[j] = typical_value(matrix[:, j], model.categories[j], "lower")
+        column = matrix[:, j][~np.isnan(matrix[:, j])]
+        if not len(column):
+            fixed[j] = np.nan
+        elif rules.categories[j] is None:
+            # The lower median, which is a value that occurs.
+            fixed[j] = np.quantile(column, 0.5, method="lower")
+        else:
+            fixed[j] = np.bincount(column.astype(int)).argmax()
     for j, value in given.items():
-        known = model.categories[j]
+        known = rules.categories[j]
         if value is None or value != value:
             fixed[j] = np.nan
         elif known is None:
@@ -509,32 +337,20 @@ def fixed_values(model, at, matrix, free, used):
     return fixed
 
 
-def typical_value(column, known, method="linear"):
-    """Median of an encoded column, or its most frequent category; NaN if empty."""
-    column = column[~np.isnan(column)]
-    if not len(column):
-        return np.nan
-    if known is None:
-        return np.quantile(column, 0.5, method=method)
-    return np.bincount(column.astype(int)).argmax()
-
-
-def fixed_text(model, fixed, features):
+def fixed_text(rules, fixed, features):
     """The fixed values as text."""
-    parts, words = [], getattr(model, "_vocabulary", None)
-    names = model.feature_names if words is None else words.names
+    parts, vocabulary = [], rules._vocabulary
     for j in features:
-        known = model.categories[j]
+        known, scale = rules.categories[j], vocabulary.scales[j]
         if np.isnan(fixed[j]):
             value = "missing"
         elif known is None:
-            scale = PLAIN if words is None else words.scales[j]
             is_plain = scale.kind is None
             value = style.tick_text(round_significant(fixed[j], 4))
             value = f"{value if is_plain else scale.number(fixed[j])}{scale.ending}"
         else:
             value = str([*known, "any other"][int(fixed[j])])
-        parts.append(f"{names[j]} = {value}")
+        parts.append(f"{vocabulary.names[j]} = {value}")
     return f"at {', '.join(parts)}" if parts else ""
 
 
@@ -569,19 +385,19 @@ def runs(row):
     return [(start, stop) for start, stop in jumps.reshape(-1, 2).tolist()]
 
 
-def make_colours(model, predictions, y=None):
-    """Colours for the predictions of a RuleModel or Forest, and for rows with y."""
+def make_colours(rules, predictions, y=None):
+    """Colours for the predictions of rules, and for rows with y."""
     given = [np.asarray(one).ravel() for one in (predictions, y) if one is not None]
-    if model.outcome.labels is not None:
-        numbers = style.class_numbers(model)
+    if rules.outcome.labels is not None:
+        numbers = style.class_numbers(rules)
         drawn = {label for one in given for label in np.unique(one).tolist()}
-        # Labels that are not classes of the model come last.
+        # Labels that are not classes of the rules come last.
         more = sorted(drawn - set(np.asarray([*numbers]).tolist()), key=str)
-        labels = [*model.outcome.labels, *more]
+        labels = [*rules.outcome.labels, *more]
         last = len(style.COLOURS) - 1
         numbers |= {label: min(labels.index(label), last) for label in more}
         colours = [style.COLOURS[numbers[label]] for label in labels]
-        return ClassColours(labels, colours, model.outcome.view.prediction)
+        return ClassColours(labels, colours, rules.outcome.view.prediction)
     # Of what is predicted or, where that is constant, of y.
     ranges = [_usual_range(one) for one in given]
     varied = [ends for ends in ranges if ends[0] < ends[1]]
@@ -620,15 +436,6 @@ class ClassColours:
             codes[predictions == label] = i
         self.seen |= set(np.unique(codes).tolist())
         return codes
-
-    def area(self, prediction):
-        """Colour of an area with this prediction."""
-        return style.tint(self.colours[self.codes([prediction])[0]], FILL)
-
-    def lines(self, prediction):
-        """Hatch of an area with this prediction, and its colour."""
-        code = self.codes([prediction])[0]
-        return style.hatch(code), style.tint(self.colours[code], LINES)
 
     def mesh(self, ax, plane, predictions):
         """Fill the cells of the plane."""
@@ -669,8 +476,8 @@ class ClassColours:
             here, look = codes == i, {"c": self.colours[i], "marker": style.marker(i)}
             ax.scatter(x[here], y[here], **look, **settings)
 
-    def explain(self, panels):
-        """Add a legend of the classes beside an Axes, or beside all of an array."""
+    def explain(self, ax):
+        """Add a legend of the classes beside the Axes."""
         patches = style.part("patches")
         handles, labels = [], []
         for i in sorted(self.seen):
@@ -683,11 +490,7 @@ class ClassColours:
             point = style.part("lines").Line2D([], [], ms=5, **look)
             handles.append((area, point) if self.has_points else area)
             labels.append(self.write(self.labels[i]))
-        if np.ndim(panels):
-            place = {"loc": "outside right upper", "title": "class"}
-            style.legend(panels[0].figure, handles, labels, **place)
-        else:
-            style.legend(panels, handles, labels, title="class")
+        style.legend(ax, handles, labels, title="class")
 
 
 @dataclass
@@ -703,16 +506,6 @@ class NumberColours:
         high = self.high if self.high > self.low else self.low + 1.0
         return {"cmap": style.NUMBERS, "vmin": self.low, "vmax": high}
 
-    def area(self, prediction):
-        """Colour of an area with this prediction."""
-        scale = self._scale
-        share = (prediction - scale["vmin"]) / (scale["vmax"] - scale["vmin"])
-        return style.part("pyplot").get_cmap(style.NUMBERS)(share)[:3]
-
-    def lines(self, prediction):
-        """Numbers have no hatches."""
-        return "", "white"
-
     def mesh(self, ax, plane, predictions):
         """Fill the cells of the plane."""
         _fill(ax, plane, np.ma.array(predictions, mask=~plane.shown), **self._scale)
@@ -721,29 +514,16 @@ class NumberColours:
         """Draw rows as points."""
         ax.scatter(x, y, c=labels, **self._scale, **settings)
 
-    def explain(self, panels):
-        """Add a colour bar beside an Axes, or beside all of an array."""
+    def explain(self, ax):
+        """Add a colour bar beside the Axes."""
         scale = self._scale
         norm = style.part("colors").Normalize(scale["vmin"], scale["vmax"])
         shades = style.part("cm").ScalarMappable(norm, style.NUMBERS)
-        figure = np.ravel(panels)[0].figure
         look = {"label": "prediction", "extend": self.beyond}
-        bar = figure.colorbar(shades, ax=panels, **look)
+        bar = ax.figure.colorbar(shades, ax=ax, **look)
         style.number_ticks(bar.ax.yaxis)
 
 
 def _fill(ax, plane, values, **look):
     edges = plane.x.edges, plane.y.edges
     ax.pcolormesh(*edges, values, zorder=0, rasterized=values.size > 5_000, **look)
-
-
-def draw_rows(ax, plane, colours, matrix, y, max_rows=None, alpha=1.0, size=14):
-    """Draw rows as points, coloured by y if it is known."""
-    rows = some_rows(len(matrix), max_rows)
-    across = plane.x.place(matrix[:, plane.x.feature], GOLDEN)[rows]
-    up = plane.y.place(matrix[:, plane.y.feature], PLASTIC)[rows]
-    look = {"s": size, "linewidths": 0.4, "edgecolors": "white", "alpha": alpha}
-    if y is None:
-        ax.scatter(across, up, c=style.GREY, zorder=2, **look)
-    else:
-        colours.points(ax, across, up, np.asarray(y)[rows], zorder=2, **look)

@@ -1,19 +1,17 @@
 """Facts that a verdict on rules is written from: how good, beside what, how sure."""
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from defragtrees.data.evaluation import decided_alike
+from defragtrees.data.statistics import decided_alike
 from defragtrees.outcomes.decision import cost_matrix
 from defragtrees.outcomes.intervals import QUANTILE
-from defragtrees.rules.conditions import Condition
 
 RARE_CLASS = 0.05  # share of rows below which accuracy says little about a class
 FEWEST = 5  # minimum number of rows to say that an estimate does not hold
-MOSTLY = 0.75  # minimum share of the rows that a typical condition holds for
 
 
 @dataclass(frozen=True)
@@ -74,8 +72,6 @@ class Facts:
     shorter: Shorter | None = None
     highest: Part | None = None
     lowest: Part | None = None
-    # Conditions that most rows of the default rule meet, and how many meet all.
-    typical: tuple[tuple[Condition, ...], int] | None = None
     outside: tuple[Part, ...] = ()  # rules whose estimates do not hold here
 
 
@@ -88,7 +84,7 @@ def measure_facts(summary):
         highest, lowest = (
             choose(parts, key=lambda part: part.estimate) for choose in (max, min)
         )
-        found = {"highest": highest, "lowest": lowest, "typical": _typical(summary)}
+        found = {"highest": highest, "lowest": lowest}
     if rows.y is None:
         return Facts("agreement", **found)
     costs, is_rare = None, False
@@ -122,10 +118,8 @@ def figure(rows, values, mask=None):
     """The Figure of a share (of flags) or a mean (of numbers); None without rows."""
     mask = np.ones(len(rows), dtype=bool) if mask is None else mask
     values = np.asarray(values)
-    if values.dtype == bool:
-        found, n_part = rows.rate(values, mask), int(values[mask].sum())
-    else:
-        found, n_part = rows.mean_interval(values, mask), None
+    found = rows.interval(values, mask)
+    n_part = int(values[mask].sum()) if values.dtype == bool else None
     return None if math.isnan(found[0]) else Figure(*found, int(mask.sum()), n_part)
 
 
@@ -243,36 +237,6 @@ def _parts(summary):
             if found.get("interval") is not None:
                 interval = tuple(found["interval"])
             yield part(number + 1, None, k, float(estimate), interval, mask)
-
-
-def _typical(summary):
-    """Two conditions that most rows of the default rule meet, and how many meet both.
-
-    They are opposites of conditions of the rules, of which each row fails some.
-    """
-    rows, rules, best = summary.rows, summary.rules, {}
-    members = rows.members[:, -1]
-    if rows.is_sum or not rows.share(members):
-        return None
-    for condition in (c for rule in rules.rules for c in rule.conditions):
-        column, known = rows.matrix[:, condition.feature], None
-        if condition.categories is not None:
-            n_known = len(rules.categories[condition.feature])
-            known = tuple(range(n_known + (column[members] == n_known).any()))
-        has_missing = bool(np.isnan(column[members]).any())
-        every = Condition(condition.feature, categories=known, missing=has_missing)
-        every = replace(every, is_integer=condition.is_integer)
-        opposite = every.without(condition)
-        holds = opposite.covers(column)
-        share = rows.mean(holds, members)
-        lift = share - rows.share(holds)
-        if share >= MOSTLY and lift > best.get(condition.feature, (0.0,))[0]:
-            best[condition.feature] = lift, opposite, holds
-    chosen = sorted(best.values(), key=lambda one: -one[0])[:2]
-    if not chosen:
-        return None
-    both = np.logical_and.reduce([members, *(holds for _, _, holds in chosen)])
-    return tuple(opposite for _, opposite, _ in chosen), int(both.sum())
 
 
 def _is_outside(part):

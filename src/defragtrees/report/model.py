@@ -1,14 +1,16 @@
 """Facts about the model and the fit: names, importance, settings, versions."""
 
+import contextlib
 import os
 import platform
 import re
 import sys
 from dataclasses import dataclass
-from importlib import metadata
 from typing import Any
 
 import numpy as np
+import scipy
+import sklearn
 from sklearn.frozen import FrozenEstimator
 
 from defragtrees._version import __version__
@@ -18,25 +20,19 @@ from defragtrees.report.text import cut, setting_text
 # Names of distributions that differ from their module.
 DISTRIBUTIONS = {"sklearn": "scikit-learn"}
 LIBRARIES = ("xgboost", "lightgbm", "catboost", "sklearn")
-PACKAGES = ("numpy", "scipy", "scikit-learn")
 # Settings that only concern progress messages.
 WATCHING = ("callback", "verbose")
 
 # Words for well-known classes, by the start of their names.
 KINDS = {
     "AdaBoost": "AdaBoost",
-    "Bagging": "bagging",
     "CatBoost": "gradient boosting (CatBoost)",
-    "DecisionTree": "decision tree",
     "ExplainableBoosting": "explainable boosting machine",
     "ExtraTree": "extra trees",
     "GaussianProcess": "Gaussian process",
-    "GradientBoosting": "gradient boosting",
     "HistGradientBoosting": "gradient boosting",
-    "IsolationForest": "isolation forest",
     "KNeighbors": "nearest neighbours",
     "LGBM": "gradient boosting (LightGBM)",
-    "LinearRegression": "linear regression",
     "Logistic": "logistic regression",
     "MLP": "neural network",
     "RandomForest": "random forest",
@@ -107,22 +103,16 @@ def _innermost(model):
     """The model inside pipelines, searches and calibration."""
     for _ in range(10):  # an estimator may contain itself
         steps = getattr(model, "steps", None)
-        found = [steps[-1][1]] if steps else []
-        found += [_attribute(model, attribute) for attribute in INSIDE]
-        inside = next((one for one in found if one is not None), None)
+        inside = steps[-1][1] if steps else None
+        for attribute in INSIDE:
+            with contextlib.suppress(Exception):  # a property may raise anything
+                inside = inside or getattr(model, attribute, None)
         # An ensemble is not named after its members.
         is_named = hasattr(model, "estimators_") or _known_kind(model)
         if inside is None or is_named or not hasattr(inside, "predict"):
             break
         model = inside
     return model
-
-
-def _attribute(model, name):
-    try:
-        return getattr(model, name, None)
-    except Exception:  # a property of another library may raise anything
-        return None
 
 
 def _kind(model):
@@ -180,12 +170,18 @@ def feature_use(rules, fitted=None, forest=None):
 
 def _importances(fitted, forest):
     """Importance of each feature as a share of one, and how it was computed."""
-    values = _given_importances(fitted, forest.n_features)
-    if values is not None:
+    values = np.empty(0)
+    # Some libraries have the attribute but cannot compute it.
+    with contextlib.suppress(AttributeError, KeyError, TypeError, ValueError):
+        values = np.asarray(fitted.feature_importances_, dtype=np.float64)
+    is_usable = np.isfinite(values).all() and (values >= 0).all()
+    if is_usable and values.shape == (forest.n_features,):
         kind = getattr(fitted, "importance_type", None)
         how = f" (importance_type={kind!r})" if isinstance(kind, str) else ""
         name = type(fitted).__name__
-        return values, f"feature_importances_ of {name}{how}, scaled to sum to one"
+        return _scaled(
+            values
+        ), f"feature_importances_ of {name}{how}, scaled to sum to one"
     passing = _split_use(forest, by_rows=True)
     if forest.origin:
         return _scaled(passing), (
@@ -200,21 +196,6 @@ def _importances(fitted, forest):
     return _scaled(_split_use(forest, by_rows=False)), (
         "share of the model’s splits; not a measure of how much they reduce the error"
     )
-
-
-def _given_importances(fitted, n_features):
-    try:
-        values = np.asarray(fitted.feature_importances_, dtype=np.float64)
-    except (AttributeError, KeyError, TypeError, ValueError):
-        # Some libraries have the attribute but cannot compute it.
-        return None
-    if (
-        values.shape != (n_features,)
-        or not np.isfinite(values).all()
-        or (values < 0).any()
-    ):
-        return None
-    return _scaled(values)
 
 
 def _split_use(forest, by_rows):
@@ -239,7 +220,10 @@ def changed_settings(estimator):
     estimator = _innermost(estimator)
     if not hasattr(estimator, "get_params"):
         return []
-    defaults = _defaults(estimator)
+    defaults = {}
+    # Without a constructor that takes no arguments there are no defaults.
+    with contextlib.suppress(TypeError, ValueError, AttributeError):
+        defaults = type(estimator)().get_params(deep=False)
     given = sorted(estimator.get_params(deep=False).items())
     return [
         (name, setting_text(value))
@@ -249,23 +233,12 @@ def changed_settings(estimator):
     ]
 
 
-def _defaults(estimator):
-    try:
-        return type(estimator)().get_params(deep=False)
-    except (TypeError, ValueError, AttributeError):
-        # Without a constructor that takes no arguments there are no defaults.
-        return {}
-
-
 def versions(model=None):
     """Versions of Python, this package, and the library of a Model."""
     # The version of this package is known even if it is not installed.
     numbers = {"Python": platform.python_version(), "defragtrees": __version__}
-    for name in PACKAGES:
-        try:
-            numbers[name] = metadata.version(name)
-        except metadata.PackageNotFoundError:
-            continue
+    numbers |= {"numpy": np.__version__, "scipy": scipy.__version__}
+    numbers["scikit-learn"] = sklearn.__version__
     if model is not None:
         # A library may have several distributions, such as xgboost-cpu.
         version = getattr(sys.modules.get(model.package), "__version__", None)

@@ -15,8 +15,8 @@ import numpy as np
 from defragtrees._compare import RulePath, measure_path, path_lists
 from defragtrees._utils import formatting as render
 from defragtrees._utils.formatting import count, plural
-from defragtrees.data.evaluation import evaluate_encoded, predict_encoded
 from defragtrees.data.sampling import copied_rows
+from defragtrees.data.statistics import evaluate_encoded, predict_encoded
 from defragtrees.data.store import row_keys
 from defragtrees.ensembles.forest import Forest
 from defragtrees.ensembles.predictions import read_model
@@ -143,7 +143,8 @@ class Summary:
             return None
         rows, has_y = self.rows, self.rows.y is not None
         cost = self.scores.get("model_expected_cost", math.nan)
-        on = rows.expected, rows.model_predictions, rows.weight
+        expected = rows.given_y if has_y else rows.model_predictions
+        on = expected, rows.model_predictions, rows.weight
         # All measures take time; with costs, one of them decides.
         has_measures = has_y and self.rules.costs is not None
         return RulePath(
@@ -172,20 +173,18 @@ class Summary:
             return []
         if rules._form.is_standalone:
             return [self._matched(k, rule) for k, rule in enumerate(rules)]
-        return calibration_rows(rules, rows.matrix, rows.y, rows.weight)
+        return calibration_rows(rules, rows.matrix, rows.given_y, rows.weight)
 
     def _matched(self, k, rule):
         """The line of calibration of a rule that is read on its own."""
         rows, outcome, mask = self.rows, self.outcome, self.rows.members[:, k]
-        line = {"rule": k + 1}
+        line, estimated, y = {"rule": k + 1}, rule.prediction, rows.y
         if outcome.labels:
             place = outcome.rate_index(rule)
             line["class"], estimated = outcome.labels[place], rule.distribution[place]
-            observed = rows.rate(rows.y == outcome.labels[place], mask)
-        else:
-            estimated, observed = rule.prediction, rows.mean_interval(rows.y, mask)
-        measured = dict(zip(("observed", "low", "high"), observed, strict=True))
-        line |= {"estimated": estimated, **measured}
+            y = y == line["class"]
+        observed = zip(("observed", "low", "high"), rows.interval(y, mask), strict=True)
+        line |= {"estimated": estimated, **dict(observed)}
         return line | {"n_rows": float(rows.weight[mask].sum())}
 
     @cached_property
@@ -194,29 +193,8 @@ class Summary:
         rules, rows = self.rules, self.rows
         if not rules._form.is_sum or rules.outcome.n_points != 1:
             return []
-        return table_of_totals(rules, rules._form.totals(rows.matches)[:, 0], rows.y)
-
-    @cached_property
-    def costs(self):
-        """Cost curves of rules and model; None without costs of two classes."""
-        rules, rows = self.rules, self.rows
-        if rules.costs is None or not rules.outcome.is_binary or rows.y is None:
-            return None
-        k = rules.outcome.positive_index
-        alarm, miss = rules.costs[1 - k][k], rules.costs[k][1 - k]
-        is_positive = rows.y == rules.outcome.positive_class
-        of_rules, of_model = (
-            None
-            if probabilities is None
-            else cost_curve(
-                probabilities[:, k], is_positive, rows.weight, (alarm, miss)
-            )
-            for probabilities in (
-                rules._form.predict_proba(rows.matches),
-                rows.probabilities,
-            )
-        )
-        return Costs(alarm, miss, alarm / (alarm + miss), of_rules, of_model)
+        totals = rules._form.totals(rows.matches)[:, 0]
+        return table_of_totals(rules, totals, rows.given_y)
 
     @cached_property
     def disagreements(self):
@@ -243,16 +221,6 @@ class Summary:
             max(0, len(used) - MOST_FEATURES),
         )
 
-    def class_pairs(self, down, across):
-        """Classes that occur in either column, and counts of rows by pair."""
-        seen = [
-            c for c in self.outcome.labels if (down == c).any() or (across == c).any()
-        ]
-        return seen, [
-            [int(((down == one) & (across == two)).sum()) for two in seen]
-            for one in seen
-        ]
-
     def group_lines(self, label=None):
         """One dict per group: its rows, and measures with intervals.
 
@@ -260,59 +228,19 @@ class Summary:
         """
         rows, y, predicted = self.rows, self.rows.y, self.rows.predicted
         if label is None:
-            write, measured = rows.mean_interval, {"prediction": predicted}
+            measured = {"prediction": predicted}
             if y is not None:
                 apart = predicted - y
                 measured |= {"mean": y, "bias": apart, "error": np.abs(apart)}
         else:
-            write, measured = rows.rate, {"selection": predicted == label}
+            measured = {"selection": predicted == label}
             if y is not None:
                 measured |= {"rate": y == label, "error": predicted != y}
         return [
             {"group": group, "n_rows": int(mask.sum())}
-            | {name: write(values, mask) for name, values in measured.items()}
+            | {name: rows.interval(values, mask) for name, values in measured.items()}
             for group, mask in self.groups.masks()
         ]
-
-
-@dataclass(frozen=True)
-class Costs:
-    """Costs of the two kinds of mistakes, and mean costs on the rows."""
-
-    alarm: float  # cost of a false positive
-    miss: float  # cost of a false negative
-    border: float  # probability from which on the positive class costs less
-    of_rules: "CostCurve"
-    of_model: "CostCurve | None"  # None without its probabilities
-
-
-@dataclass(frozen=True, eq=False)
-class CostCurve:
-    """Mean cost per row by probability threshold."""
-
-    borders: np.ndarray  # ascending; the last is above every probability
-    costs: np.ndarray
-
-    @property
-    def best(self):
-        """The lowest cost and its threshold."""
-        k = int(self.costs.argmin())
-        return float(self.costs[k]), float(self.borders[k])
-
-
-def cost_curve(probability, is_positive, weight, costs):
-    """The CostCurve of rows by their probability of the positive class.
-
-    `costs` are those of a false positive and of a false negative.
-    """
-    borders, place = np.unique(probability, return_inverse=True)
-    false_alarms = np.bincount(place, weight * ~is_positive, len(borders))
-    found = np.bincount(place, weight * is_positive, len(borders))
-    # The positive class is predicted from each border on; past the last one never.
-    alarms = np.append(np.cumsum(false_alarms[::-1])[::-1], 0.0)
-    missed = np.append(0.0, np.cumsum(found))
-    total = (costs[0] * alarms + costs[1] * missed) / weight.sum()
-    return CostCurve(np.append(borders, 1.0), total)
 
 
 @dataclass(frozen=True)
@@ -372,7 +300,7 @@ def summarize(
         rules,
         rows.matrix,
         rows.model_predictions,
-        rows.y,
+        rows.given_y,
         rows.weight,
         rows.probabilities,
     )
@@ -409,7 +337,7 @@ def _count_validation(simplifier, rows):
     if keys is None or rows.y is None:
         return 0
     outcome = rows.rules.outcome
-    labels = outcome.compact(outcome.encode_any(rows.y))
+    labels = outcome.compact(outcome.encode_any(rows.given_y))
     return int(copied_rows(row_keys(rows.matrix, labels), keys).sum())
 
 
@@ -421,13 +349,13 @@ def _is_new(simplifier, rows):
         return True
     outcome, training = rows.rules.outcome, simplifier.training_
     before = training.get("model_error", math.inf)
-    losses = outcome.losses(rows.y, rows.model_predictions)
+    losses = outcome.losses(rows.given_y, rows.model_predictions)
     if rows.probabilities is not None and "model_brier" in training:
         before = training["model_brier"]
         true = rows.y[:, None] == np.asarray(outcome.labels)
         losses = ((rows.probabilities - true) ** 2).sum(axis=1)
         losses /= 2 if outcome.is_binary else 1
-    _, low, _ = rows.mean_interval(losses, np.ones(len(rows), dtype=bool))
+    _, low, _ = rows.interval(losses, np.ones(len(rows), dtype=bool))
     return low > before
 
 
@@ -440,8 +368,10 @@ class PredictedRows:
 
     rules: RuleModel
     matrix: np.ndarray
-    y: Any  # None if not given
+    given_y: Any  # checked, in all its columns; None if not given
+    y: Any  # in one column: labels, or the number whose mean rules report
     weight: np.ndarray
+    mean_weight: np.ndarray  # in means of numbers
     model_predictions: Any = None  # None without a model
     probabilities: Any = None  # of each class by the model; None if it has none
 
@@ -489,25 +419,19 @@ class PredictedRows:
 
     def mean(self, values, mask=True):
         """Mean by weight over some rows; None if they have no weight."""
-        weight = np.where(mask, self.weight, 0.0)
+        weight = np.where(mask, self.mean_weight, 0.0)
         if not weight.sum() > 0:
             return None
         return float(np.average(np.asarray(values, dtype=np.float64), weights=weight))
 
-    def rate(self, is_so, mask):
-        """A share of some rows, and Wilson's interval."""
-        share = self.mean(is_so, mask)
-        if share is None:
-            return math.nan, math.nan, math.nan
-        return (share, *wilson_interval(share, float(self.weight[mask].sum())))
-
-    def mean_interval(self, values, mask):
-        """A mean over some rows, and an interval by its standard error."""
-        mean = self.mean(values, mask)
+    def interval(self, values, mask):
+        """A mean over some rows and its interval; of flags a share, and Wilson's."""
+        mean, weight = self.mean(values, mask), float(self.weight[mask].sum())
         if mean is None:
             return math.nan, math.nan, math.nan
-        variance = self.mean((values - mean) ** 2, mask)
-        half = QUANTILE * math.sqrt(variance / self.weight[mask].sum())
+        if values.dtype == bool:
+            return (mean, *wilson_interval(mean, weight))
+        half = QUANTILE * math.sqrt(self.mean((values - mean) ** 2, mask) / weight)
         return mean, mean - half, mean + half
 
 
@@ -523,11 +447,15 @@ def _read_rows(rules, simplifier, X, y, sample_weight, model):
             y = rules.outcome.read(y, len(matrix))
     if not len(matrix):
         raise ValueError("A report needs at least one row; X has 0 samples.")
-    if y is not None:
-        rules.outcome.check_known(y)
-    weight = check_weight(sample_weight, len(matrix))
+    weight = mean_weight = check_weight(sample_weight, len(matrix))
     if not weight.sum() > 0:
         raise ValueError("sample_weight must have a positive sum; it is zero.")
+    outcome, given_y = rules.outcome, y
+    if y is not None:
+        outcome.check_known(y)
+        encoded = outcome.encode_any(y)
+        mean_weight = outcome.mean_weight(encoded, weight)
+        y = y if outcome.labels else outcome.indicators(encoded)[:, 0]
     predicted, forest = (None, None), None
     if simplifier is not None:
         forest = simplifier.forest_
@@ -536,12 +464,22 @@ def _read_rows(rules, simplifier, X, y, sample_weight, model):
         read = read_model(model, rules, X)
         forest = read.model if isinstance(read.model, Forest) else None
         predicted = read(X)[:2]
-    return PredictedRows(rules, matrix, y, weight, *predicted), forest
+    columns = given_y, y, weight, mean_weight
+    return PredictedRows(rules, matrix, *columns, *predicted), forest
 
 
 def _card(rows, k, colours, flags):
     rules, members, outcome = rows.rules, rows.members[:, k], rows.rules.outcome
-    rule = list(rules)[k]
+    rule, quality = list(rules)[k], {}
+    names = ("right", "agrees") if outcome.error_is_share else ("miss", "distance")
+    for name, others in zip(names, (rows.y, rows.model_predictions), strict=True):
+        if others is None or rows.is_sum:
+            continue  # a rule with points does not predict alone
+        is_same = rows.predicted == others
+        apart = is_same if outcome.error_is_share else abs(rows.predicted - others)
+        quality[name] = rows.mean(apart, members)
+    if "distance" in quality:
+        quality["model_mean"] = rows.mean(rows.model_predictions, members)
     then = rules._view.then_text(rule)
     alone = outcome.view.alone(rule) if outcome.view.differs_alone(rule) else ""
     return Card(
@@ -551,33 +489,9 @@ def _card(rows, k, colours, flags):
         alone=render.true_minus(alone),
         n_rows=int(members.sum()),
         share=rows.share(members),
-        **_quality(rows, members),
+        **quality,
         flags=flags,
     )
-
-
-def _quality(rows, members):
-    """Accuracy and agreement on the rows of one rule, or mean distances.
-
-    Nothing of a rule with points, which does not predict alone.
-    """
-    if rows.is_sum:
-        return {}
-    is_share = rows.rules.outcome.error_is_share
-
-    def mean(others):
-        if others is None:
-            return None
-        if is_share:
-            return rows.mean(rows.predicted == others, members)
-        return rows.mean(np.abs(rows.predicted - others), members)
-
-    if is_share:
-        return {"right": mean(rows.y), "agrees": mean(rows.model_predictions)}
-    found = {"miss": mean(rows.y), "distance": mean(rows.model_predictions)}
-    if rows.model_predictions is not None:
-        found["model_mean"] = rows.mean(rows.model_predictions, members)
-    return found
 
 
 # Distribution of y, and groups of rows
@@ -590,12 +504,10 @@ class Baseline:
     Without y they are those of the model's predictions.
     """
 
-    is_of_y: bool
     n_rows: tuple[int, ...] = ()  # of each class
     rates: tuple[float, ...] = ()  # of each class, by weight
     intervals: tuple[tuple[float, float], ...] = ()  # Wilson's, at 95 %
     guess: Any = None  # the most frequent class, or the mean
-    guess_error: float = 0.0  # of always predicting it: share, or mean squared error
     quantiles: tuple[float, ...] = ()  # of numbers, at QUANTILES
 
 
@@ -603,23 +515,16 @@ def measure_baseline(rows):
     """The Baseline of PredictedRows."""
     outcome, expected = rows.rules.outcome, rows.expected
     if outcome.statistic == "mean":
-        mean = rows.mean(expected)
-        return Baseline(
-            rows.y is not None,
-            guess=mean,
-            guess_error=rows.mean(outcome.losses(expected, mean)),
-            quantiles=tuple(np.quantile(expected, QUANTILES).tolist()),
-        )
+        quantiles = tuple(np.quantile(expected, QUANTILES).tolist())
+        return Baseline(guess=rows.mean(expected), quantiles=quantiles)
     masks = [expected == label for label in outcome.labels]
     rates = tuple(map(rows.share, masks))
-    total, place = float(rows.weight.sum()), int(np.argmax(rates))
+    total = float(rows.weight.sum())
     return Baseline(
-        rows.y is not None,
         tuple(int(mask.sum()) for mask in masks),
         rates,
         tuple(wilson_interval(rate, total) for rate in rates),
-        outcome.labels[place],
-        1 - rates[place],
+        outcome.labels[int(np.argmax(rates))],
     )
 
 
@@ -745,7 +650,7 @@ def _rate_flags(rows, k, baseline):
             )
     rule = list(rules)[k]
     place = rules.outcome.rate_index(rule)
-    base = rules._form.training_rates or (baseline.rates if baseline.is_of_y else None)
+    base = rules._form.training_rates or (None if rows.y is None else baseline.rates)
     is_all = not rule.conditions and (
         not rules.rules or rules._form.default_matches_all
     )

@@ -72,7 +72,7 @@ def _share(figure):
     return render.percent(figure.value, render.percent_digits(figure.low, figure.high))
 
 
-def _value(figure):
+def _mean(figure):
     return amount(figure.value)
 
 
@@ -121,8 +121,15 @@ def _how_good(summary):
         same = _agreement_text(summary)
         return f"Their agreement with the model is {same} on {n_rows}; {unknown}."
     if facts.measure == "found":
-        return _found(summary, n_rows)
-    write = _share if facts.measure == "accuracy" else _value
+        label = _named(summary, facts.focus)
+        some = f"{_focus_rate(summary)} of {n_rows} are {label}"
+        if facts.right_when_said is None:
+            return f"They predict {label} for no row, although {some}."
+        interval = rate_range(facts.found.low, facts.found.high)
+        right = f"{_share(facts.right_when_said)} of the rows that they flag are right"
+        found = f"{_share(facts.found)} (95 % interval {interval})"
+        return f"{some}: of these they find {found}, and {right}."
+    write = _share if facts.measure == "accuracy" else _mean
     rules, guess = write(facts.rules), write(facts.guess)
     model = "" if facts.model is None else write(facts.model)
     always = f"always predicting {_named(summary, facts.guess_label)}"
@@ -142,19 +149,6 @@ def _how_good(summary):
     return (
         f"They miss by {rules} on average {interval} on {n_rows}, {half}.{model} "
         f"Predicting the average{what} for every row would miss by {guess}."
-    )
-
-
-def _found(summary, n_rows):
-    """How many rows of one of two classes are found, and how many are false alarms."""
-    facts, label = summary.facts, _named(summary, summary.facts.focus)
-    some = f"{_focus_rate(summary)} of {n_rows} are {label}"
-    if facts.right_when_said is None:
-        return f"They predict {label} for no row, although {some}."
-    interval = rate_range(facts.found.low, facts.found.high)
-    return (
-        f"{some}: of these they find {_share(facts.found)} (95 % interval {interval}), "
-        f"and {_share(facts.right_when_said)} of the rows that they flag are right."
     )
 
 
@@ -190,16 +184,25 @@ def _extreme(summary):
     seen = highest.observed
     if seen is not None and seen.n_part is not None:
         text += f"; here {count(seen.n_part)} of {plural(seen.n_rows, 'row')}"
-    return f"{text}.{_otherwise(summary)}"
+    return f"{text}."
 
 
 def _part(summary, part):
     """Where a Part is, its estimate and the interval."""
+    rules, number = summary.rules, part.number
     if part.totals is not None:
         low, high = map(amount, part.totals)
         text = f"with {low if low == high else f'{low} to {high}'} points"
+    elif number > len(rules.rules):
+        text = f"where no other rule matches (rule {number})"
     else:
-        text = _where(summary.rules, part.number - 1)
+        order = rules._form.is_ordered and number > 1
+        conditions = rules._view.conditions[number - 1]
+        words = cut(
+            " and ".join("".join(condition_parts(rules, c)) for c in conditions)
+        )
+        after = ", if no earlier rule matches" if order else ""
+        text = f"where {words} (rule {number}{after})"
     if part.interval is None:
         write = percent if summary.outcome.labels else amount
         return f"{text}: {write(part.estimate)}"
@@ -208,30 +211,6 @@ def _part(summary, part):
         return f"{text}: {amount(part.estimate)} (80 % of rows {interval})"
     shown = render.percent(part.estimate, render.percent_digits(*part.interval))
     return f"{text}: {shown} (95 % interval {interval})"
-
-
-def _where(rules, k):
-    """The conditions of a rule in words, and its number."""
-    if k == len(rules.rules):
-        return f"where no other rule matches (rule {k + 1})"
-    order = ", if no earlier rule matches" if rules._form.is_ordered and k else ""
-    return f"where {_words(rules, rules._view.conditions[k])} (rule {k + 1}{order})"
-
-
-def _words(rules, conditions):
-    return cut(" and ".join("".join(condition_parts(rules, c)) for c in conditions))
-
-
-def _otherwise(summary):
-    """What the rows of the default rule are like, if it is the highest or lowest."""
-    facts, number = summary.facts, summary.rules.n_rules
-    ends = [facts.highest] + ([] if summary.outcome.labels else [facts.lowest])
-    parts = [part for part in ends if part.number == number]
-    if not parts or facts.typical is None:
-        return ""
-    conditions, n_rows = facts.typical
-    some = f"{count(n_rows)} of the {plural(parts[0].n_rows, 'row')}"
-    return f" In {some} of rule {number} here, {_words(summary.rules, conditions)}."
 
 
 # Caveats: each returns a sentence, or nothing if it does not apply.
@@ -259,7 +238,7 @@ def _rare(summary):
     if not summary.facts.is_rare or summary.facts.measure != "found":
         return ""
     guess = _named(summary, summary.baseline.guess)
-    right = _rare_text(1 - summary.baseline.guess_error)
+    right = _rare_text(max(summary.baseline.rates))
     return (
         f"Always predicting {guess} is right on {right} of rows, so accuracy and "
         f"agreement with the model say little here{_ranking(summary)}."
@@ -373,13 +352,24 @@ def _tiles(summary):
         tiles.append((_agreement_text(summary), "agreement with the model"))
         return [*tiles, (covered, "of rows match a rule with conditions")]
     if facts.measure == "found":
-        return tiles + _found_tiles(summary)
+        label, scores = _named(summary, facts.focus), summary.scores
+        found = [(_focus_rate(summary), f"of rows are {label}")]
+        if facts.right_when_said is not None:
+            found = [
+                (_share(facts.found), f"of {label} found (recall)"),
+                (_share(facts.right_when_said), "of flagged rows right (precision)"),
+            ]
+        for key, who in (("auc", "rules"), ("model_auc", "model")):
+            if not math.isnan(scores.get(key, math.nan)):
+                label = f"of random pairs ordered correctly by the {who} (AUC)"
+                found.append((percent(scores[key]), label))
+        return tiles + found
     what, write = "accuracy", _share
     always = _named(summary, facts.guess_label)
     if facts.measure == "cost":
-        what, write = "cost per row", _value
+        what, write = "cost per row", _mean
     elif facts.measure == "distance":
-        what, write, always = "average miss", _value, "the average"
+        what, write, always = "average miss", _mean, "the average"
     tiles.append((write(facts.rules), f"{what} of the rules"))
     if facts.measure == "accuracy":
         interval = rate_range(facts.rules.low, facts.rules.high)
@@ -387,19 +377,3 @@ def _tiles(summary):
     if facts.model is not None:
         tiles.append((write(facts.model), f"{what} of the model"))
     return [*tiles, (write(facts.guess), f"{what} of always predicting {always}")]
-
-
-def _found_tiles(summary):
-    facts, scores = summary.facts, summary.scores
-    label = _named(summary, facts.focus)
-    tiles = [(_focus_rate(summary), f"of rows are {label}")]
-    if facts.right_when_said is not None:
-        tiles = [
-            (_share(facts.found), f"of {label} found (recall)"),
-            (_share(facts.right_when_said), "of flagged rows right (precision)"),
-        ]
-    for key, who in (("auc", "rules"), ("model_auc", "model")):
-        if not math.isnan(scores.get(key, math.nan)):
-            label = f"of random pairs ordered correctly by the {who} (AUC)"
-            tiles.append((percent(scores[key]), label))
-    return tiles

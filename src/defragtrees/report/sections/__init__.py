@@ -39,7 +39,6 @@ FOR_ANALYSTS = (
     (for_analysts.measures, "Measures", "Measures"),
     (for_analysts.calibration, "Calibration", "Estimated and observed"),
     (for_analysts.path, "Trade-off", "Fewer or more rules"),
-    (for_analysts.costs, "Costs", "Cost of mistakes"),
     (for_analysts.segments, "Segments", "Where the model fails"),
     (for_analysts.groups, "Groups", "Results by group"),
     (for_analysts.comparison, "Methods", "Comparison with other methods"),

@@ -38,6 +38,7 @@ MOST_ROWS = 5000
 MOST_CHARACTERS = 250_000  # of the rows, so that the page stays small
 MOST_STEPS = 100  # of a slider
 LONGEST_NAME = 200  # of a category
+SCRIPTED = ("classification", "regression")  # kinds of y that scripts can measure
 LARGEST_FILE = 300_000  # characters of a rule file that the page contains
 LARGEST_WHOLE = 2**53  # limit of exact whole numbers in scripts
 
@@ -305,11 +306,15 @@ def _has_data(page):
 
 
 def can_edit(rules):
-    """Whether scripts can represent the labels exactly, and the page has room."""
+    """Whether scripts can measure y and represent labels, and the page has room."""
     labels = rules.outcome.labels or ()
     whole = [c for c in labels if isinstance(c, int | np.integer)]
     is_exact = all(abs(int(c)) < LARGEST_WHOLE for c in whole)
-    return is_exact and len(to_json(rules.to_dict())) <= LARGEST_FILE
+    return (
+        rules.task in SCRIPTED
+        and is_exact
+        and len(to_json(rules.to_dict())) <= LARGEST_FILE
+    )
 
 
 def page_data(summary):
@@ -413,7 +418,7 @@ def _rows(page):
 def edit(page):
     """The editor of the rules."""
     rules = page.summary.rules
-    if not rules.rules:
+    if not rules.rules or rules.task not in SCRIPTED:
         return None
     if not _has_data(page):
         return {"can_edit": False}

@@ -5,6 +5,7 @@ from dataclasses import replace
 from functools import partial
 
 import numpy as np
+from sklearn.metrics import confusion_matrix
 
 from defragtrees._utils import formatting as render
 from defragtrees._utils.formatting import count, plural
@@ -15,7 +16,7 @@ from defragtrees.plots.measures import (
     comparison_picture,
     trade_off_picture,
 )
-from defragtrees.plots.picture import Axis, Curve, Picture
+from defragtrees.plots.picture import Axis
 from defragtrees.report.model import changed_settings, versions
 from defragtrees.report.sections.for_all import observed_cells
 from defragtrees.report.summary import QUANTILES, is_rarely_found
@@ -51,7 +52,6 @@ MOST_CLASSES = 20
 MOST_SHOWN = 20
 TOP_UNUSED = 5
 FOUR_FIFTHS = 0.8  # the four-fifths rule for ratios of selection rates
-MOST_BORDERS = 300  # maximum number of thresholds drawn
 MOST_GROUPED = 6  # maximum number of classes with a table of groups
 MOST_PAIRED = 12  # maximum number of classes in a confusion matrix
 
@@ -182,10 +182,13 @@ def _value(key, prefix, scores, outcome):
 def _confusion(summary):
     """Rows by true and predicted class; the number of classes if they are too many."""
     rows = summary.rows
-    labels, counts = summary.class_pairs(rows.y, rows.predicted)
+    outcome = summary.outcome
+    codes = [outcome.encode_any(labels) for labels in (rows.y, rows.predicted)]
+    labels = [k for k in range(outcome.n_classes) if k in np.unique(codes)]
     if len(labels) > MOST_PAIRED:
         return len(labels)
-    names = [name(summary.outcome.view.prediction(label)) for label in labels]
+    names = [name(outcome.view.prediction(outcome.labels[k])) for k in labels]
+    counts = confusion_matrix(*codes, labels=labels)
     return Table(
         ["True class", *(Html(f"rules: {label}") for label in names)],
         [
@@ -309,70 +312,6 @@ def path(page):
 def _error_axis(outcome):
     is_share = outcome.error_is_share
     return Axis(outcome.error_name, is_share=is_share, starts_at_zero=True)
-
-
-def costs(page):
-    """Mean cost by probability threshold, for rules and model."""
-    summary = page.summary
-    costs = summary.costs
-    if costs is None:
-        return None
-    label, cost = summary.outcome.view.prediction, summary.scores["expected_cost"]
-    number, labels = summary.outcome.positive_index, summary.outcome.labels
-    positive, other = (label(labels[k]) for k in (number, 1 - number))
-    lines = [
-        ["Rules", rate_text(costs.border), amount(cost)],
-        ["Rules, best threshold", *_best(costs.of_rules)],
-    ]
-    curves = [costs.of_rules]
-    if costs.of_model is not None:
-        model_cost = summary.scores["model_expected_cost"]
-        curves.append(costs.of_model)
-        lines += [
-            ["Model, same threshold", rate_text(costs.border), amount(model_cost)],
-            ["Model, best threshold", *_best(costs.of_model)],
-        ]
-    lines += [
-        [Html(f"Always {name(positive)}"), "–", amount(costs.of_rules.costs[0])],
-        [Html(f"Always {name(other)}"), "–", amount(costs.of_rules.costs[-1])],
-    ]
-    picture = cost_picture(curves, costs.border, cost)
-    return {
-        "costs": costs,
-        "positive": positive,
-        "other": other,
-        "picture": page.draw("costs", picture),
-        "lines": Table(
-            ["Predictions of", "Threshold", "Mean cost"],
-            lines,
-            "Mean cost per row, on these rows",
-            numeric=(1, 2),
-        ),
-    }
-
-
-def _best(curve):
-    cost, border = curve.best
-    return rate_text(border), amount(cost)
-
-
-def cost_picture(curves, border, cost):
-    """Mean cost against threshold, with a ring at the threshold of the rules."""
-    names = ("rules", "model")
-    marks = []
-    for curve, label, colour in zip(curves, names, ("accent", "quiet"), strict=False):
-        step = -(-len(curve.borders) // MOST_BORDERS)
-        kept = np.unique([*range(0, len(curve.borders), step), len(curve.borders) - 1])
-        # A threshold between two probabilities predicts the same as the next one.
-        x = np.concatenate([[0.0], np.repeat(curve.borders[kept], 2)[:-1]])
-        y = np.repeat(curve.costs[kept], 2)
-        marks.append(Curve(label, x.tolist(), y.tolist(), colour, marker=""))
-    ring = Curve("threshold of the rules", [border], [cost], "accent", marker="ring")
-    return Picture(
-        Axis("probability threshold", limits=(0.0, 1.0), is_share=True),
-        Axis("mean cost per row", starts_at_zero=True),
-        (*marks, ring),
-    )
 
 
 def segments(page):

@@ -655,7 +655,7 @@ def expected_answer(rules, row):
 
 
 def predicted_text(rules, prediction):
-    digits = 9 if rules._form.n_points else None
+    digits = 9 if rules._form.is_sum else None
     return rules.outcome.view.prediction(prediction, digits)
 
 

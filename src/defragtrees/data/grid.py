@@ -288,7 +288,14 @@ def round_between(low, high, target, is_integer=False, kind=None):
     if kind in ("date", "datetime", "datetime UTC"):
         return _before(_round_date(low, high, target), low, target)
     farthest = max(abs(low), abs(high))
-    for step in _steps(width, target, is_integer, kind):
+    if kind in KINDS:
+        steps = [(step, None, None, 0.4) for step in STEPS_OF_DAYS]
+    else:
+        smallest = max(math.floor(math.log10(math.ulp(abs(target) or width))), -300)
+        largest = math.ceil(math.log10(width)) + 1
+        smallest = -1 if is_integer else smallest
+        steps = _decimal_steps(largest, smallest, bool(is_integer))
+    for step in steps:
         size = step[0]
         first = math.floor(target / size)
         slack = 4 * math.ulp(max(farthest, size))
@@ -302,21 +309,13 @@ def round_between(low, high, target, is_integer=False, kind=None):
     return math.floor(target) * 1.0 if is_integer else target
 
 
-def _steps(width, target, is_integer, kind):
-    """Candidate step sizes, from large to small.
-
-    Each has the step, its digit and exponent if it is decimal, and how far a threshold
-    may move to a multiple of it.
-    """
-    if kind in KINDS:
-        return [(step, None, None, 0.4) for step in STEPS_OF_DAYS]
-    smallest = max(math.floor(math.log10(math.ulp(abs(target) or width))), -300)
-    largest = math.ceil(math.log10(width)) + 1
-    return _decimal_steps(largest, -1 if is_integer else smallest, bool(is_integer))
-
-
 @cache
 def _decimal_steps(largest, smallest, is_integer):
+    """Candidate step sizes, from large to small.
+
+    Each has the step, its digit and exponent, and how far a threshold may move to a
+    multiple of it, as a share of the gap.
+    """
     steps = []
     for exponent in range(largest, smallest, -1):
         steps.append((1, f"e{exponent}"))

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from contextlib import nullcontext
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -38,7 +39,7 @@ from defragtrees.estimators.settings import (
     setting,
 )
 from defragtrees.metrics.resampling import RuleStability, rule_stability
-from defragtrees.outcomes import make_outcome
+from defragtrees.outcomes.base import Outcome, make_outcome
 from defragtrees.rules.labels import KINDS, checked_labels, checked_pos_label
 from defragtrees.rules.model import RuleModel
 from defragtrees.rules.profile import WORTH, Agreement
@@ -1025,3 +1026,34 @@ def _known_rows(lists, part):
             for rules in lists
         ]
     ]
+
+
+# From the name of a method to its module; `estimators/__init__.py` has the entries.
+METHODS: dict[str, str] = {}
+
+
+def compared_methods() -> tuple[str, ...]:
+    """The default methods of `compare`: all but the paper's."""
+    return tuple(name for name in METHODS if name != "paper")
+
+
+def estimator_for(method: str, outcome: Outcome) -> type[Simplifier]:
+    """Return the estimator class of a method for an outcome.
+
+    Parameters
+    ----------
+    method : str
+        A key of `METHODS`.
+    outcome : Classes or Numbers
+
+    Examples
+    --------
+    >>> from defragtrees.estimators import estimator_for
+    >>> from defragtrees.outcomes import make_outcome
+    >>> estimator_for("paper", make_outcome("regression")).__name__
+    'FABRulesRegressor'
+    """
+    module = import_module(METHODS[method])
+    names = (n for n in module.__all__ if n.endswith(outcome.estimator_suffix))
+    kind: type[Simplifier] = getattr(module, next(names))
+    return kind

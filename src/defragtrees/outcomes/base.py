@@ -1,9 +1,15 @@
 """What a kind of y is: the protocol that classes and numbers follow.
 
 A kind is a subclass of `Outcome` and one entry of `OUTCOMES`. It must write the
-abstract methods below and name its statistics (`sums`, `scores`); the others have
-defaults, and a kind whose predictions are numbers inherits most from `Numbers`. Its
-texts are a view of their own (`outcomes/text.py`).
+abstract methods below and name its statistics; the others have defaults, and a kind
+whose predictions are numbers inherits most from `Numbers`. Its texts are a view of
+their own (`outcomes/text.py`).
+
+The statistics are two classes whose objects add up. `sums` are of y in groups of rows,
+one per rule: `of` some rows and `of_group` of one, `weight` and `spread`, `basis` and
+what is `predicted` from it, which of y and the model's predictions is `measured`, and
+the `evidence` and `error` of a group. `scores` are of predictions against y: `of` some
+rows, `weight`, `has_probabilities`, and what the formulas of `all_measures` need.
 
 `check` reads y as it is given, in one column or several, and `encode` turns it into an
 array with one entry, or one line, per row. Only the kind looks into this array; the

@@ -218,11 +218,6 @@ class Form(RuleSequence, ABC):
                 )
         return made
 
-    @property
-    def n_points(self) -> int:
-        """Number of points of each rule."""
-        return 0
-
     def check(self) -> None:
         """Raise ValueError for settings or intervals that contradict the form."""
         outcome, residuals = self.outcome, self.residuals
@@ -613,10 +608,6 @@ class PointsForm(Form):
     @property
     def unpredicted_classes(self) -> tuple[Any, ...]:
         return ()
-
-    @property
-    def n_points(self) -> int:
-        return self.outcome.n_points
 
     @classmethod
     def uncounted(cls, rule: Rule, outcome: Outcome) -> Rule:

@@ -172,6 +172,7 @@ class RuleModel(RuleSequence, ByValue):
     def _check(self) -> None:
         """Raise ValueError if fields contradict each other."""
         outcome, form = self.outcome, self._form
+        n_points = outcome.n_points if form.is_sum else 0
         if outcome.labels == ():
             raise ValueError(f"Rules for a {self.task} need their classes.")
         if self.classes is not None and not outcome.n_classes:
@@ -187,7 +188,7 @@ class RuleModel(RuleSequence, ByValue):
                 if not (is_finite(rule.weight) and rule.weight >= 0):
                     raise ValueError(f"A weight must be from 0; got {rule.weight!r}.")
                 points = rule.points or ()
-                if len(points) != form.n_points or not all(map(is_finite, points)):
+                if len(points) != n_points or not all(map(is_finite, points)):
                     raise ValueError(
                         "Each rule must have points where they add up, and none "
                         f"elsewhere, each a finite number; got points={rule.points!r} "

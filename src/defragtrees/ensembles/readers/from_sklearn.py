@@ -76,11 +76,6 @@ def read(model) -> Forest:
             f"Cannot read {type(model).__name__}: it predicts {n_targets} targets "
             "at once. Fit one model per target."
         )
-    return make(model, _facts(model))
-
-
-def _facts(model):
-    """The fields of a Forest that do not depend on its trees."""
     names = getattr(model, "feature_names_in_", None)
     if names is None:
         names = [f"x{j + 1}" for j in range(model.n_features_in_)]
@@ -88,7 +83,7 @@ def _facts(model):
     if is_classifier(model):
         classes = tuple(model.classes_.tolist())
         facts |= {"task": "classification", "classes": classes}
-    return facts
+    return make(model, facts)  # which adds the trees
 
 
 def _tree(fitted, value, features=None):

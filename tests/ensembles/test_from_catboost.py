@@ -331,7 +331,8 @@ def test_splits_on_categories_are_refused(policy, one_hot_max_size, tmp_path):
         one_hot_max_size=one_hot_max_size,
     )
     message = (
-        "splits on target statistics or hashes of the categories of 'city'. "
+        "splits on target statistics or hashes of categories, with the categorical "
+        "columns 'city'. "
         "Pass the model as catboost loads it, which is queried, or fit it on encoded "
         "categories."
     )

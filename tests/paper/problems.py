@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from defragtrees.data.grid import ThresholdGrid
 from defragtrees.paper.engine import TableEngine
-from defragtrees.paper.parameters import make_layout
+from defragtrees.paper.parameters import Layout
 from tests.reference import dense_mixture
 
 
@@ -30,7 +30,7 @@ class Case:
         row_weight = rng.uniform(0.2, 3.0, n_rows) if weighted else np.ones(n_rows)
         self.grid = ThresholdGrid(tuple(thresholds))
         self.binned = self.grid.bin(X)
-        self.layout = make_layout(self.grid, self.binned.counts(), n_classes, weight)
+        self.layout = Layout(self.grid, self.binned.counts(), n_classes, weight)
         self.engine = TableEngine(self.layout, self.binned.codes, y, row_weight)
         self.dense = self._dense(X, thresholds, y, n_classes, row_weight, weight)
         self.rng = rng

@@ -15,7 +15,6 @@ from defragtrees.paper.parameters import (
     Params,
     Posterior,
     Statistics,
-    make_layout,
 )
 
 GROUP_BYTES = 24_000_000  # approximate limit for the arrays of a group of restarts
@@ -47,7 +46,7 @@ def fit_mixture(rows, settings, rng, order=None, callback=None):
     continue on all rows. `rows` is a RowStore of a table in memory. `order` is the
     order in which features are summed.
     """
-    layout = make_layout(
+    layout = Layout(
         rows.grid, rows.counts, rows.n_classes, settings.statement_weight, order
     )
     climb = _Climb(layout, settings, rng.spawn(settings.n_restarts), callback)
@@ -136,12 +135,8 @@ class _Climb:
         """The initial values of the restarts of a group."""
         make, seeds = STARTS[self.settings.init], [self.seeds[i] for i in group]
         starts = [make(self.layout, sample, average, n_components, s) for s in seeds]
-        params = Params(
-            np.hstack([start.table for start in starts]),
-            np.concatenate([start.log_weight for start in starts]),
-            np.concatenate([start.mean for start in starts]),
-            np.concatenate([start.precision for start in starts]),
-        )
+        arrays = zip(*(vars(start).values() for start in starts), strict=True)
+        params = Params(*(np.concatenate(parts, axis=-1) for parts in arrays))
         if self.settings.draws_all:
             return draw_rest(params, n_rows, seeds, sample.target)
         return params

@@ -15,7 +15,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from defragtrees._utils.values import freeze
 from defragtrees.data.grid import ThresholdGrid
 
 SMALLEST = 1e-12  # eta, 1 - eta and gamma stay above this
@@ -49,20 +48,38 @@ class Statistics:
         return Statistics(self.bins[:, index], *sums, self.total)
 
 
-@dataclass(frozen=True, eq=False)
 class Block:
-    """The statements of one feature that distinguish training rows."""
+    """The statements of one feature that distinguish training rows.
 
-    feature: int
-    rows: slice  # of its codes in the tables, missing last
-    codes: np.ndarray  # the bins that occur in the training rows, without missing
-    has_missing: bool  # whether the bin for missing values occurs
-    weight: np.ndarray  # of each statement that distinguishes rows
-    missing_weight: float  # of the statement "is missing"
-    # Which codes satisfy which statement of a categorical feature.
-    sets: np.ndarray | None = None
-    # Of a numeric feature, the number of thresholds from its lowest code to each code.
-    reach: np.ndarray | None = None
+    `present` is a mask of the bins that occur in these rows, missing last. The total
+    weight of the statements is at most `statement_weight`.
+    """
+
+    rows: slice  # of the codes in the tables, missing last; given by the Layout
+
+    def __init__(self, grid, feature, present, statement_weight):
+        splits, counts = grid.splits[feature], grid.counts[feature]
+        self.feature = int(feature)
+        self.codes = codes = np.flatnonzero(present[:-1])
+        self.has_missing = bool(present[-1] and codes.size)
+        self.sets = None  # which codes satisfy which statement of a category
+        if splits.ndim == 1:
+            counts = np.diff(np.concatenate([[0], np.cumsum(counts)])[codes])
+        else:
+            # A set and its complement are one statement; use the side without code 0.
+            sets = splits[:, codes]
+            sets = np.where(sets[:, :1], ~sets, sets)
+            useful = sets.any(axis=1)
+            self.sets, counts = np.zeros((len(codes), 0), bool), counts[useful]
+            if useful.any():
+                sets, group = np.unique(sets[useful], axis=0, return_inverse=True)
+                self.sets, counts = sets.T, np.bincount(group.ravel(), weights=counts)
+        self.n_distinguishing = float(counts.sum())
+        self.n_statements = self.n_distinguishing + self.has_missing
+        scale = min(1.0, statement_weight / max(self.n_statements, 1.0))
+        self.weight, self.missing_weight = scale * counts, scale
+        # Of a numeric feature, the number of thresholds from its lowest code to each.
+        self.reach = np.concatenate([[0.0], np.cumsum(counts)])
 
     def masses(self, bins):
         """Responsibility of the rows that satisfy each statement, and of the others."""
@@ -109,14 +126,32 @@ class Block:
         return table
 
 
-@dataclass(frozen=True, eq=False)
 class Layout:
-    """The rows of the tables of a problem: those of each block, then the classes."""
+    """The rows of the tables of a problem: those of each block, then the classes.
 
-    blocks: tuple[Block, ...]  # in the order in which features are summed
-    n_classes: int  # 0 for regression
-    n_rows: int  # of a table
-    n_statements: float  # the paper's L: the sum of the weights of all statements
+    `bin_counts` has the number of training rows in each bin. `statement_weight` "paper"
+    gives each statement of the model weight 1; a number c limits the total weight of
+    one feature to c (w_d = min(1, c / L_d)). `order` is the order in which features are
+    summed, by default that of the grid.
+    """
+
+    def __init__(self, grid, bin_counts, n_classes, statement_weight, order=None):
+        is_paper = statement_weight == "paper"
+        most = np.inf if is_paper else float(statement_weight)
+        order = range(grid.n_features) if order is None else order
+        blocks = [Block(grid, j, bin_counts[j] > 0, most) for j in order]
+        self.blocks = [block for block in blocks if block.n_statements]
+        self.n_classes = n_classes  # 0 for regression
+        self.n_rows = 0  # of a table
+        self.n_statements = 0.0  # the paper's L: the sum of the weights of all
+        for block in self.blocks:
+            end = self.n_rows + len(block.codes) + block.has_missing
+            block.rows, self.n_rows = slice(self.n_rows, end), end
+            self.n_statements += block.missing_weight * block.n_statements
+        self.n_rows += n_classes
+        if is_paper:
+            every = sum(counts.sum() for counts in grid.counts)
+            self.n_statements += every - sum(b.n_distinguishing for b in self.blocks)
 
     @property
     def class_start(self):
@@ -147,60 +182,6 @@ class Layout:
             mean=mean,
             precision=1.0 / np.maximum(variance, LEAST_VARIANCE),
         )
-
-
-def make_layout(grid, bin_counts, n_classes, statement_weight, order=None):
-    """Make the Layout, given the number of training rows in each bin.
-
-    `statement_weight` "paper" gives each statement of the model weight 1; a number c
-    limits the total weight of one feature to c (w_d = min(1, c / L_d)). `order` is the
-    order in which features are summed, by default that of the grid.
-    """
-    blocks, n_rows, n_weighted, n_idle = [], 0, 0.0, 0
-    is_paper = statement_weight == "paper"
-    for j in range(grid.n_features) if order is None else order:
-        codes, counts, sets, has_missing = _occupied(grid, j, bin_counts[j] > 0)
-        n_idle += grid.counts[j].sum() - counts.sum()
-        n_statements = counts.sum() + has_missing
-        if n_statements == 0:
-            continue
-        scale = 1.0 if is_paper else min(1.0, float(statement_weight) / n_statements)
-        n_weighted += scale * n_statements
-        rows = slice(n_rows, n_rows + len(codes) + has_missing)
-        n_rows = rows.stop
-        blocks.append(
-            Block(
-                feature=int(j),
-                rows=rows,
-                codes=freeze(codes),
-                has_missing=bool(has_missing),
-                weight=freeze(scale * counts),
-                missing_weight=scale,
-                sets=sets,
-                reach=np.concatenate([[0.0], np.cumsum(counts)]),
-            )
-        )
-    n_statements = float(n_weighted + n_idle if is_paper else n_weighted)
-    return Layout(tuple(blocks), n_classes, n_rows + n_classes, n_statements)
-
-
-def _occupied(grid, j, present):
-    """Codes that occur, and the statements that distinguish them, with counts."""
-    has_missing = present[-1] and present[:-1].any()
-    codes = np.flatnonzero(present[:-1])
-    splits, counts = grid.splits[j], grid.counts[j]
-    if splits.ndim == 1:
-        reach = np.concatenate([[0], np.cumsum(counts)])
-        return codes, np.diff(reach[codes]).astype(float), None, has_missing
-    sets = splits[:, codes]
-    # A set and its complement are one statement; use the side without code 0.
-    sets = np.where(sets[:, :1], ~sets, sets)
-    useful = sets.any(axis=1)
-    if not useful.any():
-        return codes, np.zeros(0), np.zeros((len(codes), 0), bool), has_missing
-    sets, group = np.unique(sets[useful], axis=0, return_inverse=True)
-    counts = np.bincount(group.ravel(), weights=counts[useful])
-    return codes, counts, freeze(sets.T), has_missing
 
 
 @dataclass(frozen=True, eq=False)

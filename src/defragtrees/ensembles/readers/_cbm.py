@@ -77,23 +77,11 @@ def _features(trees):
         [_fields(entry, OTHER_FIELDS) for entry in trees.tables(slot)]
         for slot in (CATEGORICAL, TEXT, EMBEDDING)
     )
-    one_hot = {entry.number(0, "<i", -1) for entry in trees.tables(ONE_HOT)}
-    for entry in categorical:
-        if entry["feature_index"] in one_hot:
-            entry["values"] = []
-    combinations = (
-        entry.table(0).table(0).table(0).array(0, "<i4").tolist()
-        for entry in trees.tables(COUNTED)
-    )
     return {
         "float_features": floats,
         "categorical_features": categorical,
         "text_features": text,
         "embedding_features": embedding,
-        "ctrs": [
-            {"elements": [{"cat_feature_index": j} for j in combination]}
-            for combination in combinations
-        ],
     }
 
 

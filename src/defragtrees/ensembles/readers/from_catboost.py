@@ -7,7 +7,6 @@ tree has the same split at every node of a level.
 
 import json
 import tempfile
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -144,7 +143,7 @@ def _document(path):
 
 def _forest(document, labels=None):
     information = take(document, "model_info", dict)
-    features = read_features(take(document, "features_info", dict), labels)
+    features = _Features(take(document, "features_info", dict), labels)
     if not features.names:
         raise ValueError("it has no features")
     loss = _read_loss(information)
@@ -251,7 +250,7 @@ def numbers(values, key, count=None):
     """A number or a list of numbers as a float64 array, of `count` entries."""
     if not isinstance(values, list):
         values = [values]
-    array = np.asarray(values) if all(_is_number(v) for v in values) else None
+    array = np.asarray(values) if {*map(type, values)} <= {int, float} else None
     if array is None or array.dtype.kind not in "iuf" or not np.isfinite(array).all():
         raise ValueError(f"{key!r} must hold finite numbers")
     if count is not None and len(array) != count:
@@ -259,82 +258,45 @@ def numbers(values, key, count=None):
     return array.astype(np.float64)
 
 
-def _is_number(value):
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
-
-
-@dataclass(frozen=True)
 class _Features:
-    """The columns of X.
+    """The columns of X; `labels` are the categories by number of their column."""
 
-    `numeric` has the column of each float feature, and whether a missing value goes
-    left; `set_column` the column of each categorical feature, and `hashes` CatBoost's
-    hashes of the categories of each such column, if these are given.
-    """
-
-    names: tuple[str, ...]
-    categories: tuple[tuple | None, ...]
-    numeric: dict[int, tuple[int, bool]]
-    split_categories: tuple[str, ...]
-    set_column: dict[int, int]
-    hashes: dict[int, np.ndarray]
-
-
-def read_features(information, labels=None):
-    """The features of a document; `labels` are categories by number of their column."""
-    kinds = ("float", "categorical", "text", "embedding")
-    parts = {kind: take(information, f"{kind}_features", list, []) for kind in kinds}
-    names = _read_names([entry for part in parts.values() for entry in part])
-
-    def name(entry):
-        return names[entry["flat_feature_index"]]
-
-    for kind in ("text", "embedding"):
-        reject_kind(kind, [name(entry) for entry in parts[kind]])
-    numeric = {}
-    for entry in parts["float"]:
-        treatment = take(entry, "nan_value_treatment", str, "AsIs")
-        if treatment not in NAN_TREATMENTS:
-            raise ValueError(f"'nan_value_treatment' {treatment!r} does not exist")
-        # By default NaN is not above any border.
-        column = entry["flat_feature_index"], treatment != "AsTrue"
-        numeric[take(entry, "feature_index", int)] = column
-    categorical = {e["flat_feature_index"] for e in parts["categorical"]}
-    labels = labels or {}
-    # CatBoost's 32-bit hashes of categories.
-    known = {
-        take(entry, "value", str): take(entry, "hash", int) & BITS
-        for entry in take(information, "cat_features_hash", list, [])
-    }
-    # The features whose target statistics are used.
-    counted = [
-        element.get("cat_feature_index")
-        for entry in take(information, "ctrs", list, [])
-        for element in take(entry, "elements", list, [])
-        if isinstance(element, dict)
-    ]
-    return _Features(
-        names=names,
+    def __init__(self, information, labels):
+        parts = {
+            kind: take(information, f"{kind}_features", list, [])
+            for kind in ("float", "categorical", "text", "embedding")
+        }
+        names = _read_names([entry for part in parts.values() for entry in part])
+        for kind in ("text", "embedding"):
+            reject_kind(kind, [names[e["flat_feature_index"]] for e in parts[kind]])
+        self.names, labels = names, labels or {}
+        # The column of each float feature, and whether a missing value goes left.
+        self.numeric = {}
+        for entry in parts["float"]:
+            treatment = take(entry, "nan_value_treatment", str, "AsIs")
+            if treatment not in NAN_TREATMENTS:
+                raise ValueError(f"'nan_value_treatment' {treatment!r} does not exist")
+            # By default NaN is not above any border.
+            column = entry["flat_feature_index"], treatment != "AsTrue"
+            self.numeric[take(entry, "feature_index", int)] = column
+        columns = [entry["flat_feature_index"] for entry in parts["categorical"]]
         # Without a table a model that splits on categories is rejected later.
-        categories=tuple(
-            labels.get(j, ()) if j in categorical else None for j in range(len(names))
-        ),
-        set_column={
-            take(e, "feature_index", int): e["flat_feature_index"]
-            for e in parts["categorical"]
-            if labels
-        },
-        hashes={
+        self.categories = tuple(
+            labels.get(j, ()) if j in columns else None for j in range(len(names))
+        )
+        self.set_column = {}  # the column of each categorical feature, with a table
+        if labels:
+            indices = [take(e, "feature_index", int) for e in parts["categorical"]]
+            self.set_column = dict(zip(indices, columns, strict=True))
+        # CatBoost's 32-bit hashes of the categories of each column.
+        known = {
+            take(entry, "value", str): take(entry, "hash", int) & BITS
+            for entry in take(information, "cat_features_hash", list, [])
+        }
+        self.hashes = {
             j: np.array([known[str(label)] for label in of_column], dtype=np.int64)
             for j, of_column in labels.items()
-        },
-        numeric=numeric,
-        split_categories=tuple(
-            name(entry)
-            for entry in parts["categorical"]
-            if "values" in entry or entry.get("feature_index") in counted
-        ),
-    )
+        }
 
 
 def _read_names(entries):
@@ -365,9 +327,11 @@ def _read_split(split, features):
     if kind == "OneHotFeature" and features.set_column:
         return _read_set_split(split, features)
     if kind in ("OnlineCtr", "OneHotFeature"):
+        known = zip(features.names, features.categories, strict=True)
+        columns = [name for name, categories in known if categories is not None]
         raise UnsupportedModelError(
             "Cannot read the CatBoost model: it splits on target statistics or "
-            f"hashes of the categories of {listed(features.split_categories)}. "
+            f"hashes of categories, with the categorical columns {listed(columns)}. "
             "Pass the model as catboost loads it, which is queried, or fit it on "
             "encoded categories."
         )
@@ -452,13 +416,8 @@ def _oblivious_tree(entry, features, n_outputs, scale):
         children = growing.split(nodes[open_], *split)
         bit = 1 << level
         nodes = np.concatenate([nodes[~open_], *children])
-        codes = np.concatenate(
-            [
-                codes[~open_] + bit * side[~open_],
-                codes[open_],
-                codes[open_] + bit,
-            ]
-        )
+        known = codes[~open_] + bit * side[~open_]
+        codes = np.concatenate([known, codes[open_], codes[open_] + bit])
     growing.value[nodes] = values.reshape(n_leaves, n_outputs)[codes]
     if len(weights) == n_leaves:
         growing.cover[nodes] = weights[codes]
@@ -487,27 +446,16 @@ def _known_sides(earlier, codes, split):
 
 
 def _nested_tree(entry, features, n_outputs, scale):
-    growing = _Growing(_count_nodes(entry), n_outputs)
-    waiting = [(entry, 0)]
-    while waiting:
-        node, slot = waiting.pop()
+    nodes = [entry]
+    for node in nodes:  # which grow here
         if "split" in node:
-            new = growing.split(np.array([slot]), *_read_split(node["split"], features))
-            waiting += zip((node["left"], node["right"]), new[:, 0], strict=True)
+            nodes += [take(node, side, dict) for side in ("left", "right")]
+    growing = _Growing(len(nodes), n_outputs)
+    for place, node in enumerate(nodes):
+        if "split" in node:
+            growing.split(np.array([place]), *_read_split(node["split"], features))
             continue
-        growing.value[slot] = numbers(node.get("value"), "value", n_outputs)
+        growing.value[place] = numbers(node.get("value"), "value", n_outputs)
         if node.get("weight") is not None:
-            growing.cover[slot] = numbers(node["weight"], "weight", 1)[0]
+            growing.cover[place] = numbers(node["weight"], "weight", 1)[0]
     return growing.finish(scale)
-
-
-def _count_nodes(entry):
-    n_nodes, waiting = 0, [entry]
-    while waiting:
-        node = waiting.pop()
-        n_nodes += 1
-        if not isinstance(node, dict):
-            raise ValueError("a node of a tree is not where it belongs")
-        if "split" in node:
-            waiting += [take(node, side, dict) for side in ("left", "right")]
-    return n_nodes

@@ -7,9 +7,9 @@ others, missing ones too, go right.
 
 import json
 import re
-from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -74,7 +74,7 @@ def _forest(text, kind, classes=None):
             "Cannot read a LightGBM model with linear trees: only constant leaves are "
             "supported. Fit with linear_tree=False."
         )
-    trees = [fields_of_tree(tree) for tree in model.trees]
+    trees = [TreeFields(tree) for tree in model.trees]
     for tree in trees:
         if ((tree.feature < 0) | (tree.feature >= len(names))).any():
             raise ValueError(f"a tree splits on a feature beyond the {len(names)}")
@@ -182,14 +182,13 @@ def _category_sets(tree, labelled, threshold, missing_left, codes):
 MISSING_NONE, MISSING_ZERO, MISSING_NAN = 0, 1, 2
 
 
-@dataclass
-class ModelText:
-    """The parts of the file; each tree is a dict from key to text."""
+class ModelText(NamedTuple):
+    """The parts of the file; the header and each tree map keys to text."""
 
-    header: dict = field(default_factory=dict)
-    trees: list = field(default_factory=list)
-    parameters: dict | None = None  # None if the file has no parameters, or only some
-    labels: list | None = None
+    header: dict
+    trees: list
+    parameters: dict | None  # None if the file has no parameters, or only some
+    labels: list | None
 
 
 def parse_text(text):
@@ -207,67 +206,86 @@ def parse_text(text):
         raise ValueError("its first line is not 'tree'")
     if "end of trees" not in lines:
         raise ValueError("it ends before 'end of trees'")
-    model = ModelText()
     end = lines.index("end of trees")
-    _read_trees(lines[1:end], model)
-    _read_tail(lines[end + 1 :], model)
-    return model
+    header, *trees = _sections(lines[1:end])
+    n_sizes = len(header.get("tree_sizes", "").split())
+    if "tree_sizes" in header and n_sizes != len(trees):
+        raise ValueError(f"it should have {n_sizes} trees; {len(trees)} are there")
+    return ModelText(header, trees, *_tail(lines[end + 1 :]))
 
 
-def _read_trees(lines, model):
-    target = model.header
+def _sections(lines):
+    """The header and the trees."""
+    sections = [{}]
     for line in lines:
         name, _, value = line.partition("=")
         if name == "Tree":
-            if int(value) != len(model.trees):
-                raise ValueError(f"tree {len(model.trees)} is missing")
-            target = {}
-            model.trees.append(target)
-        elif name in target:
+            if int(value) != len(sections) - 1:
+                raise ValueError(f"tree {len(sections) - 1} is missing")
+            sections.append({})
+        elif name in sections[-1]:
             raise ValueError(f"{name!r} comes twice")
         elif name:
-            target[name] = value
-    n_sizes = len(model.header.get("tree_sizes", "").split())
-    if "tree_sizes" in model.header and n_sizes != len(model.trees):
-        raise ValueError(
-            f"it should have {n_sizes} trees; {len(model.trees)} are there"
-        )
+            sections[-1][name] = value
+    return sections
 
 
-def _read_tail(lines, model):
+def _tail(lines):
+    """The parameters and the category labels."""
+    parameters = labels = None
     if "parameters:" in lines:
         if "end of parameters" not in lines:
             raise ValueError("it ends within its parameters")
         start, stop = lines.index("parameters:"), lines.index("end of parameters")
         pairs = [line.strip("[]").partition(":") for line in lines[start + 1 : stop]]
-        model.parameters = {name: value.strip() for name, _, value in pairs}
+        parameters = {name: value.strip() for name, _, value in pairs}
     for line in filter(None, lines):
         if line.startswith("pandas_categorical:"):
-            model.labels = json.loads(line.partition(":")[2])
+            labels = json.loads(line.partition(":")[2])
         elif "pandas_categorical:".startswith(line):
             raise ValueError("it ends within its category labels")
+    return parameters, labels
 
 
-@dataclass
 class TreeFields:
     """The numbers of one tree; inner nodes come first, then the leaves."""
 
-    n_leaves: int
-    feature: np.ndarray
-    threshold: np.ndarray
-    left: np.ndarray
-    right: np.ndarray
-    is_set: np.ndarray
-    default_left: np.ndarray
-    missing: np.ndarray
-    leaf_value: np.ndarray
-    cover: np.ndarray
-    sets: list
+    def __init__(self, tree):
+        self.n_leaves = n_leaves = int(tree["num_leaves"])
+        self.n_inner = n_inner = n_leaves - 1
+        if n_leaves < 1:
+            raise ValueError(f"a tree has {n_leaves} leaves")
 
-    @property
-    def n_inner(self):
-        """Number of splits."""
-        return self.n_leaves - 1
+        def of_splits(key, dtype=int):
+            return _numbers(tree[key] if n_inner else "", dtype, n_inner)
+
+        def children(key):
+            child = of_splits(key)
+            if ((child >= n_inner) | (child < -n_leaves)).any():
+                raise ValueError("a child is not a node of its tree")
+            # Leaf 0 is written as -1.
+            return np.where(child < 0, n_inner - 1 - child, child)
+
+        self.feature = of_splits("split_feature")
+        self.threshold = of_splits("threshold", float)
+        if np.isnan(self.threshold).any():
+            raise ValueError("a threshold is not a number")
+        self.left, self.right = children("left_child"), children("right_child")
+        kind = of_splits("decision_type")
+        if ((kind < 0) | (kind >> 2 > MISSING_NAN)).any():
+            raise ValueError("a split is of an unknown type")
+        self.is_set = kind & 1 == 1
+        self.default_left = kind & 2 == 2
+        self.missing = kind >> 2
+        self.leaf_value = _numbers(tree["leaf_value"], float, n_leaves)
+        # Training rows in each node; NaN if not stored.
+        self.cover = np.full(n_inner + n_leaves, np.nan)
+        if tree.get("leaf_count", "").strip():
+            self.cover[n_inner:] = _numbers(tree["leaf_count"], int, n_leaves)
+            self.cover[:n_inner] = _numbers(
+                tree.get("internal_count", ""), int, n_inner
+            )
+        self.sets = _sets(tree)
 
     def set_of(self, node):
         """The category numbers that go left at a split on categories."""
@@ -275,50 +293,6 @@ class TreeFields:
         if not 0 <= number < len(self.sets):
             raise ValueError("a split on categories has none")
         return self.sets[int(number)]
-
-
-def fields_of_tree(tree):
-    """Convert the text of one tree to numbers."""
-    n_leaves = int(tree["num_leaves"])
-    n_inner = n_leaves - 1
-    if n_leaves < 1:
-        raise ValueError(f"a tree has {n_leaves} leaves")
-
-    def of_splits(key, dtype=int):
-        return _numbers(tree[key] if n_inner else "", dtype, n_inner)
-
-    def children(key):
-        child = of_splits(key)
-        if ((child >= n_inner) | (child < -n_leaves)).any():
-            raise ValueError("a child is not a node of its tree")
-        # Leaf 0 is written as -1.
-        return np.where(child < 0, n_inner - 1 - child, child)
-
-    leaf_value = _numbers(tree["leaf_value"], float, n_leaves)
-    kind = of_splits("decision_type")
-    if ((kind < 0) | (kind >> 2 > MISSING_NAN)).any():
-        raise ValueError("a split is of an unknown type")
-    threshold = of_splits("threshold", float)
-    if np.isnan(threshold).any():
-        raise ValueError("a threshold is not a number")
-    # Training rows in each node; NaN if not stored.
-    cover = np.full(n_inner + n_leaves, np.nan)
-    if tree.get("leaf_count", "").strip():
-        cover[n_inner:] = _numbers(tree["leaf_count"], int, n_leaves)
-        cover[:n_inner] = _numbers(tree.get("internal_count", ""), int, n_inner)
-    return TreeFields(
-        n_leaves=n_leaves,
-        feature=of_splits("split_feature"),
-        threshold=threshold,
-        left=children("left_child"),
-        right=children("right_child"),
-        is_set=kind & 1 == 1,
-        default_left=kind & 2 == 2,
-        missing=kind >> 2,
-        leaf_value=leaf_value,
-        cover=cover,
-        sets=_sets(tree),
-    )
 
 
 def _numbers(text, dtype, n_expected=None):

@@ -7,7 +7,6 @@ written by `write.table`, they are exact.
 import re
 from collections.abc import Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -24,19 +23,6 @@ LEAF = -1
 INNER = {1: "classification", -3: "regression"}  # R's status of inner nodes
 MOST = 2**31 - 1  # of R's own integers
 EXACT_MASK = 10**7  # from here on seven digits round an integer
-
-
-@dataclass(frozen=True)
-class _Table:
-    """One printed tree; nodes and split variables count from 1, 0 meaning none."""
-
-    name: str
-    left: np.ndarray
-    right: np.ndarray
-    variable: np.ndarray
-    point: tuple[str, ...]
-    status: np.ndarray
-    prediction: np.ndarray
 
 
 def read(
@@ -100,7 +86,7 @@ def read(
     for path in paths:
         with _naming(path.name):
             text = path.read_text("utf-8-sig", errors="replace")
-            tables.append(_parsed(path.name, text))
+            tables.append(_Table(path.name, text))
     names = _settle_names(feature_names, tables, allowance)
     levels = _settle_categories(categories, names)
     task = _settle_task(task, classes, tables)
@@ -140,43 +126,49 @@ def _natural(name):
     return [int(part) if part.isdecimal() else part for part in parts], name
 
 
-def _parsed(name, text):
-    """The table in a text; raises ValueError for one that is cut or altered."""
-    lines = [line.rstrip() for line in text.replace('"', "").splitlines()]
-    lines = [line for line in lines if line]
-    _check_complete(lines)
-    rows = [line.split() for line in lines[1:]]
-    try:
-        numbers = np.array([[float(word) for word in row[1:]] for row in rows])
-    except ValueError:
-        raise ValueError(
-            "it has words in place of numbers. Print getTree(forest, k) without "
-            "labelVar=TRUE."
-        ) from None
-    if not np.isfinite(numbers).all():
-        raise ValueError("it has infinite numbers.")
-    prediction, whole = numbers[:, 5], numbers[:, [0, 1, 2, 4]]
-    if (whole != np.round(whole)).any() or (np.abs(whole) > MOST).any():
-        raise ValueError(
-            "children, split variables and status must be whole numbers up to "
-            f"{MOST:,}. The text is altered; print it again."
-        )
-    left, right, variable, status = whole.astype(np.int64).T
-    inner = status != LEAF
-    children = np.concatenate([left[inner], right[inner]])
-    if children.size and children.max() > len(left):
-        raise ValueError(
-            f"its last node is {len(left)}, but there is a child {children.max()}. The "
-            "text is cut; print it again."
-        )
-    unknown = set(status[inner].tolist()) - set(INNER)
-    if unknown or (children < 1).any() or (variable[inner] < 1).any():
-        raise ValueError(
-            "an inner node must have the status 1 or -3, two children and a split "
-            "variable. The text is altered; print it again."
-        )
-    point = tuple(row[4] for row in rows)
-    return _Table(name, left, right, variable, point, status, prediction)
+class _Table:
+    """One printed tree; nodes and split variables count from 1, 0 meaning none.
+
+    Raises ValueError for a text that is cut or altered.
+    """
+
+    def __init__(self, name, text):
+        lines = [line.rstrip() for line in text.replace('"', "").splitlines()]
+        lines = [line for line in lines if line]
+        _check_complete(lines)
+        rows = [line.split() for line in lines[1:]]
+        try:
+            numbers = np.array([[float(word) for word in row[1:]] for row in rows])
+        except ValueError:
+            raise ValueError(
+                "it has words in place of numbers. Print getTree(forest, k) without "
+                "labelVar=TRUE."
+            ) from None
+        if not np.isfinite(numbers).all():
+            raise ValueError("it has infinite numbers.")
+        whole = numbers[:, [0, 1, 2, 4]]
+        if (whole != np.round(whole)).any() or (np.abs(whole) > MOST).any():
+            raise ValueError(
+                "children, split variables and status must be whole numbers up to "
+                f"{MOST:,}. The text is altered; print it again."
+            )
+        self.name = name
+        self.left, self.right, self.variable, self.status = whole.astype(np.int64).T
+        self.point = [row[4] for row in rows]  # as printed
+        self.prediction = numbers[:, 5]
+        self.inner = self.status != LEAF
+        children = np.concatenate([self.left[self.inner], self.right[self.inner]])
+        if children.size and children.max() > len(rows):
+            raise ValueError(
+                f"its last node is {len(rows)}, but there is a child {children.max()}. "
+                "The text is cut; print it again."
+            )
+        unknown = set(self.status[self.inner].tolist()) - set(INNER)
+        if unknown or (children < 1).any() or (self.variable[self.inner] < 1).any():
+            raise ValueError(
+                "an inner node must have the status 1 or -3, two children and a split "
+                "variable. The text is altered; print it again."
+            )
 
 
 def _check_complete(lines):
@@ -273,10 +265,10 @@ def _settle_task(task, classes, tables):
 
 def _task_of(table):
     """The task, by the status and predictions of inner nodes; None if unknown."""
-    inner = table.status != LEAF
-    tasks = {INNER[status] for status in table.status[inner].tolist()}
+    tasks = {INNER[status] for status in table.status[table.inner].tolist()}
     # Inner nodes of a classification tree predict no class, which R prints as 0.
-    if len(tasks) != 1 or ("classification" in tasks and table.prediction[inner].any()):
+    predicts_inside = table.prediction[table.inner].any()
+    if len(tasks) != 1 or ("classification" in tasks and predicts_inside):
         return None
     return tasks.pop()
 
@@ -284,7 +276,7 @@ def _task_of(table):
 def _settle_classes(classes, tables, allowance):
     largest = 0
     for table in tables:
-        leaves = table.prediction[table.status == LEAF]
+        leaves = table.prediction[~table.inner]
         if not (leaves == np.round(leaves)).all() or (leaves < 1).any():
             raise ModelFileError(
                 f"Cannot read {table.name!r}: the leaves of a classification tree must "
@@ -303,7 +295,7 @@ def _settle_classes(classes, tables, allowance):
 
 
 def _make_tree(table, names, levels, classes):
-    leaf = table.status == LEAF
+    leaf = ~table.inner
     feature = np.where(leaf, -1, table.variable - 1)
     is_set = np.array([*(known is not None for known in levels), False])[feature]
     point = np.array([float(word) for word in table.point])

@@ -109,7 +109,7 @@ def measures(page):
     rows, outcome, rules = summary.rows, summary.outcome, summary.rules
     if rows.y is None:
         return None
-    shown = outcome.view.measure_titles(summary.scores, has_costs=rules._form.has_costs)
+    shown = outcome.view.measure_titles(summary.scores, has_costs=rules.costs is not None)
     prefixes = ("",) if summary.model is None else ("", "model_")
     training = getattr(summary.simplifier, "training_", None)
     measured = [summary.scores] + ([] if training is None else [training])

@@ -189,7 +189,7 @@ def diff_encoded(
     before: RuleModel,
     after: RuleModel,
     matrices: Sequence[Floats] | None = None,
-    y: Column | None = None,
+    y: Any = None,
 ) -> Difference:
     """`diff` of the same rows as matrices, one by the columns of each model."""
     from defragtrees.data.refitting import refit_encoded

@@ -55,13 +55,13 @@ def refit_encoded(
         raise ValueError(
             f"predictions must be 'recount' or 'keep'; got {predictions!r}."
         )
-    rows = checked_rows(rules, matrix, y, sample_weight)
-    made: Model = recount_rows(rules, *rows, predictions=predictions)
-    if rules.training is not None and _predicts_alike(rules, made):
+    encoded, target, weight = checked_rows(rules, matrix, y, sample_weight)
+    made: Model = recount_rows(rules, encoded, target, weight, predictions)
+    if rules.training and made.training and _predicts_alike(rules, made):
         # Both agree with the model as often.
         kept = dataclasses.replace(made.training, agreement=rules.training.agreement)
         made = dataclasses.replace(made, training=kept)
-    text = f"counted again on {plural(len(rows[0]), 'row')}"
+    text = f"counted again on {plural(len(encoded), 'row')}"
     return dataclasses.replace(made, edits=(*rules.edits, Edit("refit", text)))
 
 

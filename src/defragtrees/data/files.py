@@ -197,7 +197,11 @@ class FileSource(Source):
                 if wanted == ANY and not made[name].isna().all():
                     expected[name] = kind or NUMBER
         frame = frame.assign(**made)
-        y = None if self.y is None else _class_values(frame[self.y], expected[self.y])
+        y = None if self.y is None else frame[self.y]
+        if y is not None and str(y.dtype) == "category" and y.notna().all():
+            y = np.asarray(expected[self.y])[y.cat.codes]
+        elif y is not None:
+            y = y.to_numpy()
         weight = self.sample_weight
         if weight is not None:
             weight = _checked_weights(frame[weight], n_before)
@@ -233,13 +237,6 @@ class FileSource(Source):
             labels = pandas.Index(known, dtype=object)
             made, dtype = pandas.Categorical.from_codes(places, labels), None
         return pandas.Series(made, column.index, dtype, column.name)
-
-
-def _class_values(column, known):
-    """y as an array; if all its labels are known, of their type."""
-    if str(column.dtype) == "category" and column.notna().all():
-        return np.asarray(known)[column.cat.codes]
-    return column.to_numpy()
 
 
 def _checked_weights(column, n_before):
@@ -312,7 +309,7 @@ class _ArrowFile:
         self.ipc = require("pyarrow.ipc", f"A {self.kind} file")
         form = dataset.ParquetFileFormat() if is_parquet else dataset.IpcFileFormat()
         with self._reading():
-            # Its schema is not read, as pyarrow rejects one with a name that comes twice.
+            # Without its own schema, which pyarrow rejects if a name comes twice.
             data = dataset.dataset(path, self.arrow.schema([]), format=form)
             schemas = [one.physical_schema for one in data.get_fragments()]
             schema, *others = schemas or [data.schema]

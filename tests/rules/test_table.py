@@ -117,10 +117,10 @@ def test_a_rule_has_the_same_words_in_all_views():
     text = "7.9 < grade <= 9.5"
     assert rules.rules[1].text() == text
     assert text in str(rules)
-    assert f"if {text} then no" in rules.export("sql", table="t")
+    assert f"if {text} then no" in rules.export("sql", table="t", comments=True)
     assert f"2. {text}: no" in rules.export("python")
     assert text in rules.explain([12.0, "Bonn"])
-    assert rules.to_frame()["if"][1] == text
+    assert [*rules.to_frame()["if"]][1] == text
     less = rules.drop(2)
     assert f"dropped rule 2: if {text} then no" in str(less)
     assert f"rule 2 is gone: if {text} then no" in str(diff(rules, less))

@@ -191,7 +191,8 @@ class ThresholdGrid(ByValue):
         and the largest value of every bin; `ranges` are those of the grid.
         """
         none = (None,) * self.n_features
-        splits, counts, integers, pairs = [], [], [], set()
+        splits, counts, integers = list[Any](), [], []
+        pairs = set[int]()
         for own, count, known, ends, kind in zip(
             self.splits,
             self.counts or (),

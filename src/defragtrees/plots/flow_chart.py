@@ -55,7 +55,7 @@ def flow(rules: RuleModel, ax: "Axes | None" = None) -> "Axes":
     bands = np.maximum(STEM * shares, THINNEST)
     boxes = [_height([SIZE] * len(lines)) for lines in questions]
     places = [_height([SIZE] + [SMALL] * (len(lines) - 1)) for lines in answers]
-    heights = np.max([[*boxes, 0.0], places, bands], axis=0)
+    heights = np.maximum(np.maximum([*boxes, 0.0], places), bands)
     middles = np.cumsum(heights + GAP) - GAP - heights / 2
     across, down = QUESTION + BETWEEN + ANSWER, float(middles[-1] + heights[-1] / 2)
     whole = np.array([across, down]) + 2 * MARGIN
@@ -83,7 +83,7 @@ def flow(rules: RuleModel, ax: "Axes | None" = None) -> "Axes":
         _rectangle(ax, QUESTION, top, answer, bottom, (colours[k], 0.45))
         _box(ax, 0.0, middles[k], QUESTION, boxes[k], ink)
         _text(ax, question, QUESTION / 2, middles[k], [SIZE] * len(question), scale)
-        words = {"size": SMALL * scale, "color": style.GREY}
+        words: dict[str, Any] = {"size": SMALL * scale, "color": style.GREY}
         ax.text(QUESTION + 6, top - 3, "yes", va="bottom", **words)
         under = middles[k] + boxes[k] / 2 + 3
         ax.text(left - 6, under, "no", ha="right", va="top", **words)

@@ -12,6 +12,7 @@ from defragtrees.plots.style import MARKERS as MARKERS
 if TYPE_CHECKING:
     from defragtrees.plots.findings import history as history
     from defragtrees.plots.findings import segments as segments
+    from defragtrees.plots.findings import stability as stability
     from defragtrees.plots.flow_chart import flow as flow
     from defragtrees.plots.measures import calibration as calibration
     from defragtrees.plots.measures import comparison as comparison
@@ -39,6 +40,7 @@ PICTURES = {
     "score_risk": "defragtrees.plots.rules",
     "scorecard": "defragtrees.plots.rules",
     "segments": "defragtrees.plots.findings",
+    "stability": "defragtrees.plots.findings",
     "trade_off": "defragtrees.plots.measures",
 }
 

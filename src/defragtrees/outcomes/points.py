@@ -19,6 +19,8 @@ MOST_COUNTED = 12  # with so many rules all patterns are counted, else those tha
 
 MOST_STEPS = 50  # of Newton's method; a handful is the rule
 LEAST_CHANGE = 1e-12  # relative; less is rounding
+# The last step of Newton's method, whose square is about what it still misses.
+LEAST_STEP = 1e-6
 FLOOR = 1e-10  # of a curvature, so that equations can be solved
 DIGITS = 10  # of points; those beyond depend on the machine
 
@@ -94,11 +96,12 @@ def fit_numbers(matches, weight, sums, prior):
     return points, float(twice - (points * (matrix @ points)).sum())
 
 
-def fit_log_odds(matches, weight, sums, prior, start=None):
+def fit_log_odds(matches, weight, sums, prior, start=None, least_step=LEAST_STEP):
     """Points whose sums are the log-odds of a probability, and their cost in nats.
 
     As `fit_numbers`; `sums`, (n_patterns, 1), are of weight times probability, or of
-    the weight of rows with the event. The fit begins at the points `start`.
+    the weight of rows with the event. The fit begins at the points `start`, and ends
+    after a step of at most `least_step`.
 
     Examples
     --------
@@ -125,7 +128,8 @@ def fit_log_odds(matches, weight, sums, prior, start=None):
             _with_prior((matches * curve[:, None]).T @ matches, prior), slope
         )
         points, lower = _downhill(cost_of, points, step, cost)
-        if lower > cost - LEAST_CHANGE * max(abs(cost), 1.0):
+        is_done = np.abs(step).max() <= least_step
+        if is_done or lower > cost - LEAST_CHANGE * max(abs(cost), 1.0):
             break
         cost = lower
     points = np.round(points, DIGITS)

@@ -123,7 +123,7 @@ class Segments(Sequence[Segment]):
     >>> segments = find_segments(X, X[:, 0] > 249, loss_name="error")
     >>> print(segments.table())
     #  if         rows  error  95 % interval  rest
-    1  x1 >= 250    21  100 %     85 - 100 %   0 %
+    1  x1 >= 250    49  100 %     93 - 100 %  <1 %
     >>> segments.apply([[10.0], [290.0]]).tolist()
     [0, 1]
     >>> segments.covers([[10.0], [290.0]]).tolist()

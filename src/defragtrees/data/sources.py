@@ -15,10 +15,12 @@ from typing import Any
 
 import numpy as np
 
+from defragtrees._utils.formatting import nearest
 from defragtrees.data.shards import LocalShards, in_order, joined
 from defragtrees.tables import (
     as_dense,
     check_length,
+    column_names,
     n_rows_of,
     reject_mask,
     relative_weight,
@@ -61,6 +63,46 @@ def open_source(X, y=None, sample_weight=None):
             weight = np.asarray(source.sample_weight, dtype=np.float64)
             source.sample_weight = relative_weight(weight)
     return source
+
+
+def with_exposure(X, y, exposure=None):
+    """X, and y with the exposure as its second column; each 1 where there is none.
+
+    The exposure is an array, or the name of a column, which X is then without.
+    """
+    is_path = isinstance(X, str | os.PathLike)
+    if exposure is None:
+        if is_path or np.ndim(y) != 1 or getattr(y, "dtype", np.dtype(float)).names:
+            return X, y  # it has two columns, or rows that are not in memory
+        return X, np.column_stack([y, np.ones(len(y))])
+    if is_path:
+        return X, (y, exposure)
+    if hasattr(X, "__next__"):
+        raise ValueError(
+            "With an iterator of tables, exposure must be the second column of y; let "
+            "it yield (X, y) with y of the columns events and exposure."
+        )
+    if isinstance(exposure, str):
+        names = column_names(X) or ()
+        if exposure not in names:
+            raise ValueError(
+                f"exposure must be one number per row, or a column of X; got "
+                f"{exposure!r}. {nearest(exposure, names)}"
+            )
+        others = [name for name in names if name != exposure]
+        X, exposure = select_columns(X, others), X[exposure]
+    if np.ndim(y) != 1:
+        raise ValueError(
+            "With exposure, y must have one column, the number of events; got the "
+            f"shape {np.shape(y)}."
+        )
+    exposure = np.asarray(exposure)
+    if exposure.ndim != 1:
+        raise ValueError(
+            f"exposure must be one number per row; got the shape {exposure.shape}."
+        )
+    check_length(len(y), len(exposure), "exposure")
+    return X, np.column_stack([y, exposure])
 
 
 class Source:

@@ -1,37 +1,31 @@
-"""A kind of y with two columns is one module and one entry of `OUTCOMES`.
+"""Counts with exposure: rules predict the rate of events per unit of exposure."""
 
-All that depends on it stands in `events.py`; everything else works as it does for
-classes and numbers.
-"""
-
-import dataclasses
 import json
 import sqlite3
 
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.ensemble import RandomForestRegressor
-from sklearn.metrics import mean_poisson_deviance
+from scipy.stats import chi2
+from sklearn.ensemble import HistGradientBoostingRegressor, RandomForestRegressor
+from sklearn.linear_model import PoissonRegressor
+from sklearn.metrics import d2_tweedie_score, mean_poisson_deviance
 
 import defragtrees
 from defragtrees import (
     Condition,
+    DefragCounter,
     Rule,
     RuleList,
+    Scorecard,
     metrics,
-    read_forest,
+    simplify,
     write_report,
 )
 from defragtrees.export import to_frame
-from defragtrees.outcomes import OUTCOMES, make_outcome
+from defragtrees.outcomes import make_outcome
+from defragtrees.outcomes.counts import Counts, rate_interval
 from defragtrees.report.summary import summarize
-from tests.outcomes.events import DefragCounter, Events
-
-
-@pytest.fixture(autouse=True)
-def registered(monkeypatch):
-    monkeypatch.setitem(OUTCOMES, "events", Events)
 
 
 @pytest.fixture(scope="module")
@@ -46,30 +40,35 @@ def claims():
 
 @pytest.fixture
 def rules():
-    near = Rule((Condition(0, upper=3.0),), 3.0, n_rows=300.0, totals=(900.0, 300.0))
-    far = Rule((), 0.5, n_rows=600.0, totals=(290.0, 600.0))
-    return RuleList((near,), far, ("distance", "age"), "events")
+    near = (900.0, 300.0, 1.0), Condition(0, upper=3.0)
+    first = Rule(near[1:], 3.0, n_rows=300.0, totals=near[0])
+    far = Rule((), 0.5, n_rows=600.0, totals=(290.0, 600.0, 1.0))
+    return RuleList((first,), far, ("distance", "age"), "counts")
 
 
-@pytest.fixture
-def fitted(claims):
+@pytest.fixture(scope="module")
+def model(claims):
     X, y = claims
     model = RandomForestRegressor(20, min_samples_leaf=10, random_state=0)
-    model.fit(X, y[:, 0] / y[:, 1], sample_weight=y[:, 1])
-    forest = dataclasses.replace(read_forest(model), task="events")
-    return DefragCounter(forest, max_rules=2, random_state=0).fit(X, y)
+    return model.fit(X, y[:, 0] / y[:, 1], sample_weight=y[:, 1])
+
+
+@pytest.fixture(scope="module")
+def fitted(claims, model):
+    X, y = claims
+    return simplify(model, X, y[:, 0], exposure=y[:, 1], max_rules=2, random_state=0)
 
 
 def test_rules_predict_and_are_printed(rules):
     assert rules.predict([[1.0, 30.0], [5.0, 30.0]]).tolist() == [3.0, 0.5]
-    assert "3 per year" in str(rules)
-    assert "900 events in 300 years" in rules.export("text")
+    assert "2.81 - 3.2" in str(rules)
+    assert "900 events in an exposure of 300" in rules.export("text")
     assert "2.81 - 3.2" in rules.export("markdown")
-    assert "3 per year" in rules.explain([[1.0, 30.0]])[0]
+    assert "900 events" in str(rules.explain([[1.0, 30.0]]))
 
 
 def test_y_is_read_in_two_columns():
-    outcome = make_outcome("events")
+    outcome = make_outcome("counts")
     frame = pd.DataFrame({"events": [2, 0], "exposure": [1.0, 0.5]})
     assert outcome.read(frame).tolist() == [[2.0, 1.0], [0.0, 0.5]]
     assert outcome.read(frame.to_records(index=False)).tolist() == [[2, 1], [0, 0.5]]
@@ -85,9 +84,9 @@ def test_rules_are_saved_and_loaded(rules, tmp_path):
     rules.save(tmp_path / "rules.json")
     again = defragtrees.load(tmp_path / "rules.json")
     assert again == rules
-    assert isinstance(again.outcome, Events)
-    assert again.rules[0].totals == (900.0, 300.0)
-    assert json.loads((tmp_path / "rules.json").read_text())["task"] == "events"
+    assert isinstance(again.outcome, Counts)
+    assert again.rules[0].totals == (900.0, 300.0, 1.0)
+    assert json.loads((tmp_path / "rules.json").read_text())["task"] == "counts"
 
 
 def test_rules_are_measured_by_their_own_loss(rules, claims):
@@ -113,7 +112,7 @@ def test_rules_are_exported(rules, claims):
     space: dict = {}
     exec(rules.export("python"), space)
     assert space["predict"]({"distance": 1.0, "age": 30.0}) == 3.0
-    assert json.loads(rules.export("json"))["task"] == "events"
+    assert json.loads(rules.export("json"))["task"] == "counts"
     assert to_frame(rules)["then"].tolist() == [3.0, 0.5]
 
 
@@ -124,7 +123,7 @@ def test_the_search_fits_them_and_counts_events_and_exposure(fitted, claims):
     assert condition.feature == 0
     assert condition.bounds[-1] == pytest.approx(3.0, abs=0.2)
     events, years = y[first.covers(X)].sum(axis=0)
-    assert first.totals == pytest.approx((events, years))
+    assert first.totals[:2] == pytest.approx((events, years))
     assert first.prediction == pytest.approx(events / years, rel=0.05)
     assert default.prediction == pytest.approx(0.5, rel=0.2)
     assert sum(rule.totals[0] for rule in fitted.rules_) == y[:, 0].sum()
@@ -134,11 +133,9 @@ def test_the_search_fits_them_and_counts_events_and_exposure(fitted, claims):
     assert "Poisson deviance" in fitted.summary()
 
 
-def test_rules_are_fitted_to_events_and_to_more_rows(claims):
+def test_rules_are_fitted_to_events_and_to_more_rows(claims, model):
     X, y = claims
-    forest = read_forest(RandomForestRegressor(5, random_state=0).fit(X, y[:, 0]))
-    forest = dataclasses.replace(forest, task="events")
-    simple = DefragCounter(forest, target="labels", max_rules=2, random_state=0)
+    simple = DefragCounter(model, target="labels", max_rules=2, random_state=0)
     rules = simple.fit(X, y).rules_
     assert rules.rules[0].conditions[0].feature == 0
     again = rules.refit(X, y)

@@ -101,7 +101,8 @@ def simplify(
     """Turn a trained model into a short list of rules.
 
     The estimator is chosen by what the model predicts, classes or numbers, or by
-    `exposure`. It is returned fitted; its `rules_` are the rules. The estimators have further settings.
+    `exposure`. It is returned fitted; its `rules_` are the rules. The estimators have
+    further settings.
 
     Parameters
     ----------

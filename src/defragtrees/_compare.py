@@ -38,7 +38,6 @@ from defragtrees.outcomes.decision import (
     Decision,
     cost_matrix,
     make_decision,
-    threshold_costs,
 )
 from defragtrees.rules.model import RuleModel
 from defragtrees.rules.text import MAYBE_TRAINED
@@ -216,7 +215,7 @@ class Comparison(render.Tabular):
     model_scores : dict from str to float
         The other measures of the model.
     has_costs : bool, default=False
-        Whether expected costs use costs or a threshold; else every error costs 1.
+        Whether expected costs use given costs; else every error costs 1.
 
     Examples
     --------
@@ -418,10 +417,8 @@ class _Rows:
         if decision is None or probabilities is None:
             return {}
         _, y, weight = self.take(test)
-        decided, costs = outcome.decode(decision.choose(probabilities)), decision.costs
-        if decision.threshold is not None:
-            costs = threshold_costs(decision.threshold)
-        measured = outcome.measure(y, decided, weight, costs=costs)
+        decided = outcome.decode(decision.choose(probabilities))
+        measured = outcome.measure(y, decided, weight, costs=decision.costs)
         return {"expected_cost": measured["expected_cost"]}
 
 
@@ -485,7 +482,7 @@ def _others(others, chosen):
 
 def _decision(chosen, outcome, labels):
     """The decision of the first method with costs, or None."""
-    names = "class_weight", "costs", "threshold"
+    names = "class_weight", "costs"
     for estimator, _ in chosen.values():
         settings = {name: getattr(estimator, name, None) for name in names}
         if any(value is not None for value in settings.values()):

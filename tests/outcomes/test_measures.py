@@ -270,13 +270,13 @@ def test_how_rows_are_cut_does_not_change_what_bins_say(monkeypatch):
     assert added.weights == pytest.approx(at_once.weights)
 
 
-def test_a_threshold_stands_for_costs_that_are_one_on_average():
+def test_mistakes_cost_what_the_user_said_and_a_threshold_says_nothing():
     def ruled(**fields):
         default, labels = Rule((), "no", (0.99, 0.01)), ("no", "yes")
         return RuleList((), default, ("x",), "classification", labels, **fields)
 
     assert cost_matrix(ruled()).tolist() == [[0.0, 1.0], [1.0, 0.0]]
-    assert cost_matrix(ruled(threshold=0.25)).tolist() == [[0.0, 0.5], [1.5, 0.0]]
+    assert cost_matrix(ruled(threshold=0.25)).tolist() == [[0.0, 1.0], [1.0, 0.0]]
     costs = ((0.0, 1.0), (5.0, 0.0))
     assert cost_matrix(ruled(costs=costs)).tolist() == [[0.0, 1.0], [5.0, 0.0]]
 

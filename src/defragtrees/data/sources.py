@@ -22,6 +22,7 @@ from defragtrees.tables import (
     check_length,
     column_names,
     n_rows_of,
+    one_column,
     reject_mask,
     relative_weight,
     select_columns,
@@ -65,16 +66,20 @@ def open_source(X, y=None, sample_weight=None):
     return source
 
 
-def with_exposure(X, y, exposure=None):
+def with_exposure(X: Any, y: Any, exposure: Any = None) -> tuple[Any, Any]:
     """X, and y with the exposure as its second column; each 1 where there is none.
 
     The exposure is an array, or the name of a column, which X is then without.
     """
     is_path = isinstance(X, str | os.PathLike)
+    if not (is_path or hasattr(y, "shape")):
+        y = np.asarray(y)
     if exposure is None:
-        if is_path or np.ndim(y) != 1 or getattr(y, "dtype", np.dtype(float)).names:
-            return X, y  # it has two columns, or rows that are not in memory
-        return X, np.column_stack([y, np.ones(len(y))])
+        # A structured array has its columns in one.
+        is_structured = getattr(getattr(y, "dtype", None), "names", None) is not None
+        if is_path or is_structured or y.shape[1:] not in ((), (1,)):
+            return X, y
+        exposure = np.ones(len(y))
     if is_path:
         return X, (y, exposure)
     if hasattr(X, "__next__"):
@@ -91,12 +96,12 @@ def with_exposure(X, y, exposure=None):
             )
         others = [name for name in names if name != exposure]
         X, exposure = select_columns(X, others), X[exposure]
-    if np.ndim(y) != 1:
+    if y.shape[1:] not in ((), (1,)):
         raise ValueError(
             "With exposure, y must have one column, the number of events; got the "
-            f"shape {np.shape(y)}."
+            f"shape {y.shape}."
         )
-    exposure = np.asarray(exposure)
+    y, exposure = one_column(y, warn=True), np.asarray(exposure)
     if exposure.ndim != 1:
         raise ValueError(
             f"exposure must be one number per row; got the shape {exposure.shape}."

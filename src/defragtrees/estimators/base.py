@@ -861,7 +861,7 @@ class RuleRegressor(RegressorMixin, _Fitted):
 
 
 @dataclass(repr=False, eq=False)
-class RuleCounter(_Fitted):
+class RuleCounter(RegressorMixin, _Fitted):
     """Mixin of estimators of rates; comes before the class of the method."""
 
     _: KW_ONLY
@@ -899,6 +899,11 @@ class RuleCounter(_Fitted):
         if y is not None:
             X, y = with_exposure(X, y, self.exposure)
         return super()._rows(X, y, sample_weight)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.target_tags.positive_only = True
+        return tags
 
     def _check_forest(self, forest):
         if self.exposure in forest.feature_names:

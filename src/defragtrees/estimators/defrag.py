@@ -1,4 +1,4 @@
-"""DefragClassifier, DefragRegressor, DefragCounter: search for a short list of rules."""
+"""The default method and its three estimators: search for a short list of rules."""
 
 import math
 from dataclasses import KW_ONLY, dataclass, replace
@@ -777,8 +777,8 @@ feature_labels, random_state, n_jobs, verbose
 
     Attributes
     ----------
-    rules_, path_, path_by_conditions_, path_costs_, advice_, n_iter_, model_, forest_, \
-training_, validation_, n_calls_, n_features_in_, feature_names_in_
+    rules_, path_, path_by_conditions_, path_costs_, advice_, n_iter_, model_, \
+forest_, training_, validation_, n_calls_, n_features_in_, feature_names_in_
         As for `DefragRegressor`.
 
     Examples

@@ -14,8 +14,8 @@ from defragtrees.outcomes.decision import make_decision
 from defragtrees.outcomes.intervals import QUANTILE, wilson_interval
 from defragtrees.outcomes.measures import Measure, RankedWeights
 from defragtrees.outcomes.points import (
-    PRIOR_ROWS,
     LINKS,
+    PRIOR_ROWS,
     fit_linked,
     fit_shares,
     short_unit,

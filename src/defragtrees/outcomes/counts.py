@@ -34,7 +34,9 @@ FACTOR_DIGITS = 3  # of a relativity; the base rate has one more
 
 def columns_of(y):
     """Events and exposure; a predicted rate stands for an exposure of one."""
-    return y.T if np.ndim(y) == 2 else (np.asarray(y, float), np.ones(len(y)))
+    if np.ndim(y) == 2:
+        return y.T
+    return np.maximum(np.asarray(y, dtype=np.float64), 0.0), np.ones(len(y))
 
 
 def deviances(y, rates):
@@ -202,7 +204,7 @@ class CountScores:
             xlogy(events, events / exposure),
         )
         # Rates as numbers below 1, in their order.
-        place = predicted / (1 + predicted)
+        place = np.maximum(predicted, 0.0) / (1 + np.maximum(predicted, 0.0))
         ranked = RankedWeights.of(place, weight * exposure, weight * events)
         return cls(*(float(weight @ term) for term in terms), ranked)
 
@@ -373,8 +375,8 @@ class Counts(Numbers):
     error_name: ClassVar[str] = "Poisson deviance"
     keeps_residuals: ClassVar[bool] = False
     view_class: ClassVar[type[NumberView]] = CountView
-    link: ClassVar[str] = "log"
-    n_moments: ClassVar[int] = 5
+    link = "log"
+    n_moments = 5
 
     # y and predictions as arrays
 
@@ -426,9 +428,6 @@ class Counts(Numbers):
                 f"{render.percent(share)} of its predictions are. Does it predict "
                 "logarithms? Pass a function that returns rates."
             )
-
-    def target_of(self, forest, raw):
-        return np.maximum(super().target_of(forest, raw), 0.0)
 
     # Losses
 

@@ -501,7 +501,7 @@ class View:
 
         The short table has only those measures that fit into a narrow table.
         """
-        outcome, has_costs = self.outcome, self.rules._form.has_costs
+        outcome, has_costs = self.outcome, self.rules.costs is not None
         sources = [
             (label, prefix)
             for label, prefix in SOURCES

@@ -17,7 +17,7 @@ import numpy as np
 from defragtrees._utils.progress import parts
 from defragtrees._utils.values import round_significant
 from defragtrees.data.sampling import code_sums, ranks
-from defragtrees.outcomes.decision import Decision, cost_matrix
+from defragtrees.outcomes.decision import Decision, cost_matrix, threshold_costs
 from defragtrees.outcomes.points import LINKS
 from defragtrees.outcomes.text import LEAST_APART
 from defragtrees.rules.conditions import Condition
@@ -625,6 +625,8 @@ def contradictions(rows, rules):
     """
     held = rows.matches([rule.conditions for rule in rules.rules])
     costs = cost_matrix(rules)
+    if rules.threshold is not None:
+        costs = threshold_costs(rules.threshold)
     by_class = rows.observed @ (costs / costs.max())
     paid = by_class[np.arange(len(held)), rules.predict_codes(held)]
     inside = rows.mean_weight[:, None] * held[:, :-1]

@@ -109,7 +109,8 @@ def measures(page):
     rows, outcome, rules = summary.rows, summary.outcome, summary.rules
     if rows.y is None:
         return None
-    shown = outcome.view.measure_titles(summary.scores, has_costs=rules._form.has_costs)
+    has_costs = rules.costs is not None
+    shown = outcome.view.measure_titles(summary.scores, has_costs=has_costs)
     prefixes = ("",) if summary.model is None else ("", "model_")
     training = getattr(summary.simplifier, "training_", None)
     measured = [summary.scores] + ([] if training is None else [training])
@@ -132,7 +133,7 @@ def measures(page):
     context = {
         "label": _positive_text(outcome),
         "threshold": None,
-        "has_costs": rules.costs is not None,
+        "has_costs": has_costs,
         "measures": Table(
             header,
             lines,

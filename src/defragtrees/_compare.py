@@ -50,12 +50,9 @@ if TYPE_CHECKING:
 
 # Measures on resamples, from name to heading.
 STABILITY = {
-    "stability": "stability",
+    "stability": "found again",
     "same_predictions": "same predictions",
-    "same_features": "same features",
-    "same_cuts": "same cuts",
 }
-SAME = ("predictions", "features", "cuts")  # compared between two refits
 SIZES = ("n_rules", "n_conditions", "mean_conditions")
 RATES = ("error", "fidelity", "coverage", "overlap")
 N_GROUPS = 50  # groups of rows of the jackknife
@@ -110,8 +107,10 @@ def compare(
     cv : int, optional
         Number of folds of a cross-validation, in place of one split.
     n_resamples : int, default=0
-        If at least 2, also measure on this number of resamples how similar rules,
-        predictions, features and cuts are; see `metrics.rule_stability`.
+        If at least 2, also train the model, if it can be, and fit each method again to
+        this number of random halves of the rows, and measure the share of rules that
+        are found again and of predictions that are the same; see
+        `metrics.rule_stability`.
     random_state : int, RandomState, Generator or None, default=None
         Seed of the splits and of all methods.
     n_jobs : int or None, default=None
@@ -154,7 +153,7 @@ def compare(
     if sample_weight is not None:
         sample_weight = check_weight(sample_weight, len(matrix))
     decision = _decision(chosen, forest.outcome, forest.outcome.encode(labels))
-    rows = _Rows(X, labels, sample_weight, forest, n_resamples, decision)
+    rows = _Rows(X, labels, sample_weight, model, forest, n_resamples, decision)
     # One seed for all, so that no method depends on the others.
     seed = one_seed(random_state)
     splits = _splits(rows.y, forest.outcome, test_size, cv, seed)
@@ -379,6 +378,7 @@ class _Rows:
     X: Any
     y: np.ndarray
     sample_weight: Any
+    model: Any  # as it was given
     forest: Any
     n_resamples: int
     decision: Decision | None  # that defines the expected cost
@@ -607,12 +607,11 @@ def _scores(estimator, rows, train, test):
                 estimator,
                 *rows.take(train),
                 n_resamples=rows.n_resamples,
+                model=rows.model,
                 random_state=estimator.random_state,
             )
-        scores |= {
-            "stability": measured.rules,
-            **{f"same_{name}": getattr(measured, name) for name in SAME},
-        }
+        scores["stability"] = measured.found_again
+        scores["same_predictions"] = measured.predictions
     return scores
 
 

@@ -241,3 +241,46 @@ def test_a_rule_about_most_rows_is_told_of_the_others():
     assert told.boxes[0][0].tolist() == [True, *[False] * column.n_codes]
     assert told.points[0, 0] * rules.points[0, 0] < 0
     assert told.cost == pytest.approx(rules.cost, abs=0.5)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_box_that_is_removed_is_the_cheapest_one(kind):
+    # The other points are fitted again, so a rule that another repeats costs nothing.
+    case = Case(1, kind, n_rows=300)
+    boxes = case.boxes(6)
+    rules = PointBoxes(case.table, case.loss, [*boxes, boxes[0]])
+    exact = min(map(rules.without_box, range(7)), key=lambda one: one.cost)
+    assert len(rules.removable()) == 3
+    assert moves.remove_rule(rules).cost == exact.cost
+
+
+def test_many_rules_are_fitted_as_few_are():
+    # Few rules are fitted on patterns of rows, many on the rows themselves.
+    case = Case(2, "log-odds", n_rows=400)
+    boxes = case.boxes(14)
+    rules = PointBoxes(case.table, case.loss, boxes)
+    patterns, place = additive.find_patterns(rules.held)
+    sums = [np.bincount(place, column, len(patterns)) for column in case.loss.columns]
+    prior = np.append(np.full(14, case.loss.prior), 0.0)
+    points, _ = additive.fit_linked(
+        additive.LINKS["logit"], patterns, sums[0], sums[1][:, None], prior
+    )
+    assert rules.points == pytest.approx(points, abs=1e-5)
+
+
+def test_many_rules_are_searched_for_at_few_sizes(monkeypatch):
+    case = Case(4, "number", n_rows=400, n_codes=12, n_columns=6)
+    limits, sizes = Limits(26, max_conditions=1), []
+    descend = moves.descend
+
+    def counting(rules, *arguments):
+        sizes.append(rules.n_rules)
+        return descend(rules, *arguments)
+
+    monkeypatch.setattr(moves, "descend", counting)
+    found, _ = search(case.empty, [], limits, grow_rule, 2)
+    assert set(sizes) <= moves.searched_sizes(26)
+    assert max(found) > 17
+    best = polish(found.values(), limits, 2)
+    assert sorted(best) == list(range(1, max(best) + 1))
+    assert all(best[n].n_rules == n for n in best)

@@ -418,11 +418,14 @@ class Simplifier(BaseEstimator, ABC):
         y: Column | None = None,
         sample_weight: Column | None = None,
         n: int = 20,
+        *,
+        refit: bool = True,
     ) -> RuleStability:
         """Fit again to random halves of the rows, and count which rules come back.
 
-        The model stays the same. The result is kept as `stability_`, which `summary`
-        and reports show.
+        The model is trained again too: a copy with the same settings, if it is an
+        estimator. The result is kept as `stability_`, which `summary` and reports show.
+        An interrupt (Ctrl-C) ends it early.
 
         Parameters
         ----------
@@ -431,6 +434,8 @@ class Simplifier(BaseEstimator, ABC):
         y, sample_weight : array-like of shape (n_samples,), optional
         n : int, default=20
             Number of halves.
+        refit : bool, default=True
+            Train the model again, which needs y; False keeps it.
 
         Returns
         -------
@@ -443,7 +448,7 @@ class Simplifier(BaseEstimator, ABC):
         >>> from defragtrees import simplify
         >>> X, y = load_iris(return_X_y=True)
         >>> tree = DecisionTreeClassifier(max_leaf_nodes=3, random_state=0).fit(X, y)
-        >>> simplify(tree, X, random_state=0).stability(X, n=4).returns
+        >>> simplify(tree, X, random_state=0).stability(X, y, n=4).returns
         (4, 4, 4)
         """
         check_is_fitted(self, "rules_")
@@ -453,6 +458,7 @@ class Simplifier(BaseEstimator, ABC):
             y,
             sample_weight,
             n_resamples=n,
+            refit=refit,
             random_state=one_seed(self.random_state),
         )
         return self.stability_

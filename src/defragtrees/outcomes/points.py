@@ -20,6 +20,8 @@ MOST_COUNTED = 12  # with so many rules all patterns are counted, else those tha
 
 MOST_STEPS = 50  # of Newton's method; a handful is the rule
 LEAST_CHANGE = 1e-12  # relative; less is rounding
+# The last step of Newton's method, whose square is about what it still misses.
+LEAST_STEP = 1e-6
 FLOOR = 1e-10  # of a curvature, so that equations can be solved
 LARGEST_LOG = 100.0  # of a mean
 LEAST_RATE = 1e-9  # a predicted rate is not less
@@ -141,12 +143,12 @@ LINKS = {
 }
 
 
-def fit_linked(link, matches, weight, sums, prior, start=None):
+def fit_linked(link, matches, weight, sums, prior, start=None, least_step=LEAST_STEP):
     """Points whose sums are the linked mean of y, and their cost in nats.
 
     As `fit_numbers`; `link` is one of `LINKS`, and `sums`, (n_patterns, 1), are of
     weight times y: probabilities, or the weight of rows with the event, or counts. The
-    fit begins at the points `start`.
+    fit begins at the points `start`, and ends after a step of at most `least_step`.
 
     Examples
     --------
@@ -178,7 +180,8 @@ def fit_linked(link, matches, weight, sums, prior, start=None):
             _with_prior((matches * curve[:, None]).T @ matches, prior), slope
         )
         points, lower = _downhill(cost_of, points, step, cost)
-        if lower > cost - LEAST_CHANGE * max(abs(cost), 1.0):
+        is_done = np.abs(step).max() <= least_step
+        if is_done or lower > cost - LEAST_CHANGE * max(abs(cost), 1.0):
             break
         cost = lower
     points = np.round(points, DIGITS)
@@ -301,7 +304,7 @@ def whole_linked(link, matches, weight, events, points, prior, fix_unit):
 def whole_points(matches, points, cost_of, prior, slack, fix_unit=float):
     """The FittedPoints of whole points for numbers, or the shares of many classes.
 
-    As `whole_log_odds`; `slack` is how much more than exact points they may cost,
+    As `whole_linked`; `slack` is how much more than exact points they may cost,
     `fix_unit` a function from the best unit to the one that is used.
     """
     exact = cost_of(matches @ points) + _drawn(points, prior)

@@ -5,6 +5,7 @@ from functools import cached_property
 import numpy as np
 
 from defragtrees.outcomes.points import (
+    MOST_COUNTED,
     PRIOR_ROWS,
     PRIOR_ROWS_OF_NUMBERS,
     find_patterns,
@@ -12,12 +13,17 @@ from defragtrees.outcomes.points import (
     fit_numbers,
 )
 from defragtrees.search.boxes import (
+    DIGITS,
     RULE_PRICE,
     Boxes,
     n_sides,
     settled,
     standardised,
 )
+
+LEAST_STEP = 1e-3  # of a fit of points; an error of a millionth changes no choice
+
+MOST_REMOVED = 3  # boxes of which one is removed; points are fitted without each
 
 
 class NumberLoss:
@@ -83,7 +89,8 @@ class LinkedLoss:
 
     def fit(self, held, weight, sums, prior, start):
         """Fit points; returns them and the loss relative to the base."""
-        points, nats = fit_linked(self.link, held, weight, sums, prior, start)
+        given = self.link, held, weight, sums, prior, start
+        points, nats = fit_linked(*given, LEAST_STEP)
         return points, max(2 * (nats - self.least) / self.base_deviance, 0.0)
 
     def row_losses(self, totals):
@@ -109,10 +116,15 @@ class PointBoxes(Boxes):
     def __init__(self, table, loss, boxes, held=None, prices=None, start=None):
         super().__init__(table, loss, boxes, held, prices)
         self.prior = np.append(np.full(len(self.boxes), loss.prior), 0.0)
-        patterns, place = find_patterns(self.held)
-        weight, *sums = (
-            np.bincount(place, column, len(patterns)) for column in loss.columns
-        )
+        if len(self.boxes) <= MOST_COUNTED:
+            patterns, place = find_patterns(self.held)
+            weight, *sums = (
+                np.bincount(place, column, len(patterns)) for column in loss.columns
+            )
+        else:  # nearly every row has a pattern of its own
+            patterns = np.ones((len(loss.weight), len(self.boxes) + 1))
+            patterns[:, :-1] = self.held.T
+            weight, *sums = loss.columns
         self.weights = patterns[:, :-1].T @ weight
         sums = np.column_stack(sums)
         self.points, off = loss.fit(patterns, weight, sums, self.prior, start)
@@ -127,6 +139,29 @@ class PointBoxes(Boxes):
         """Smallest weight of the rows that a rule matches, or does not match."""
         rest = self.loss.total_weight - self.weights
         return np.minimum(self.weights, rest).min(initial=np.inf)
+
+    @cached_property
+    def curvature(self):
+        """Second derivatives of the loss at the points.
+
+        Its slope by row, its curvature by rule and row, and the inverse of the matrix
+        of rules with rules; the last of these are the base.
+        """
+        slope, bend = self.loss.slopes(self.totals)
+        base = np.ones((1, self.table.n_rows))
+        design = np.vstack([self.held.astype(np.float64), base])
+        overlap = design * bend
+        matrix = overlap @ design.T + np.diag(self.prior)
+        floor = 1e-9 * max(matrix.diagonal().max(), 1e-300)
+        return slope, overlap, np.linalg.inv(matrix + floor * np.eye(len(matrix)))
+
+    def removable(self):
+        """The few boxes without which the cost is lowest, up to second order."""
+        variance = np.diagonal(self.curvature[-1])[:-1]
+        rise = (self.points[:-1] ** 2).sum(axis=1) / variance
+        share = rise / (self.spread * self.loss.base_deviance)
+        cost = 0.5 * self.loss.total_weight * np.log1p(share) - self.prices
+        return np.argsort(np.round(cost, DIGITS), kind="stable")[:MOST_REMOVED]
 
     @property
     def nats_per_loss(self):

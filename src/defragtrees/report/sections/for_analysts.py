@@ -541,18 +541,21 @@ def disagreements(page):
 
 
 def stability(page):
-    """Number of refits in which each rule is found again."""
+    """In how many fits each rule is found again, and its rates in them."""
     summary, measured = page.summary, page.summary.stability
     if measured is None:
         return None
-    n_refits = measured.n_resamples
+    header, cells = measured._cells()
     lines = [
         [
             card.name,
             badge(card.then, card.colour),
-            bar(n_back / n_refits, f"{n_back} of {n_refits}"),
+            bar(n_back / measured.n_resamples, found),
+            *rates,
         ]
-        for card, n_back in zip(summary.cards, measured.returns, strict=True)
+        for card, n_back, (_, found, *rates) in zip(
+            summary.cards, measured.returns, cells, strict=True
+        )
     ]
     n_rules = len(measured.returns)
     rare = [k + 1 for k in range(n_rules) if is_rarely_found(k, measured)]
@@ -561,9 +564,9 @@ def stability(page):
         "verb": "is" if len(rare) == 1 else "are",
         "share": len(rare) / n_rules,
         "rules": Table(
-            ["Rule", "Predicts", "Found again"],
+            ["Rule", "Predicts", "Found again", *map(sentence, header[2:])],
             lines,
-            "Refits with a rule that has the same prediction and mostly the same rows",
+            "Fits with a rule that has the same prediction and mostly the same rows",
         ),
     }
 

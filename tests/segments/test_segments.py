@@ -198,7 +198,7 @@ def test_equal_rows_search_and_count():
     )
     wrong = planted(X.is_new.to_numpy())
     [found] = find_segments(X, wrong)
-    assert found.rule.text() == "is_new >= 1"
+    assert found.rule.text() == "is_new is 1"
     assert found.n_rows == pytest.approx(2000 / 3 * 0.2, rel=0.2)
     order = rng.permutation(2000)
     turned = find_segments(X.iloc[order], wrong[order])

@@ -191,8 +191,8 @@ class _Defrag(Simplifier):
             criterion=self.criterion,
             decision=self._decision(problem.classes, store),
         )
-        # A first search is without limits, so that one that does not bind changes nothing;
-        # points are searched for once, as this takes long.
+        # A first search is without limits, so that one that does not bind changes
+        # nothing; points are searched for once, as this takes long.
         free = limits if self.form == "points" else limits.relaxed()
         with part(0.0, 0.9 if free is limits else 0.5):
             path = self._path(problem, replace(settings, limits=free), counting, rows)

@@ -46,7 +46,7 @@ def search(empty, starts, limits, insert, n_rounds=1):
     for rules in starts:
         keep_improved(rules)
     grown, cut = {}, {}
-    for n_done in parts(range(1, n_rounds + 1)):
+    for _n_done in parts(range(1, n_rounds + 1)):
         before = {n: rules.cost for n, rules in best.items()}
         for n in parts(range(1, limits.max_rules), 0.0, 0.5):
             # Rules that were tried before are skipped.

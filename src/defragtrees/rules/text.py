@@ -9,7 +9,6 @@ import math
 import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from html import escape
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
@@ -130,11 +129,6 @@ class View:
         """What a rule contributes to a prediction of several, by its title."""
         return {}
 
-    @cached_property
-    def conditions(self) -> tuple[tuple[Condition, ...], ...]:
-        """The conditions of each rule as tables show them."""
-        return tuple(rule.conditions for rule in self.rules.rules)
-
     def total_text(self) -> str:
         """What the total of points stands for; empty where none add up."""
         return ""
@@ -215,9 +209,10 @@ class View:
     def _condition_lines(self, k: int) -> tuple[str, ...]:
         if k == len(self.rules.rules):
             return (self.default_text,)
-        if not self.conditions[k]:  # written by hand: it matches every row
-            return (self.rules.rules[k].text(),)
-        first, *others = map(self.condition_text, self.conditions[k])
+        rule = self.rules.rules[k]
+        if not rule.conditions:  # written by hand: it matches every row
+            return (rule.text(),)
+        first, *others = map(self.condition_text, rule.shown)
         return first, *(f"and {text}" for text in others)
 
     def condition_text(self, condition: Condition, name: str | None = None) -> str:
@@ -417,10 +412,9 @@ class View:
         for k in explanation.combined or (explanation.rule,):
             parts = self.contribution([*self.rules][k])
             header[3:] = parts
-            conditions = self.conditions[k] if k < len(self.rules.rules) else ()
             values = [
                 (self.condition_text(c), self._value_text(row, c.feature))
-                for c in conditions
+                for c in [*self.rules][k].shown
             ]
             for i, pair in enumerate(values or [(self.default_text, "")]):
                 added = parts.values() if i == 0 else [""] * len(parts)
@@ -602,26 +596,6 @@ class ListView(View):
         is_one = len(self.rules.rules) < 2
         return "" if is_one else "Rules apply in order; the first match predicts."
 
-    @cached_property
-    def conditions(self) -> tuple[tuple[Condition, ...], ...]:
-        """The values of each condition that can still reach its rule.
-
-        A rule before it with one condition takes all rows that this condition accepts.
-        """
-        shown, taken = [], list[Condition]()
-        for rule in self.rules.rules:
-            conditions = []
-            for condition in rule.conditions:
-                before = [c for c in taken if c.feature == condition.feature]
-                # As often as there are conditions: each may make another one adjoin.
-                for other in before * len(before):
-                    condition = condition.without(other)
-                conditions.append(condition)
-            shown.append(tuple(conditions))
-            if len(rule.conditions) == 1 and self.rules._form.is_ordered:
-                taken += rule.conditions
-        return tuple(shown)
-
     def matching(
         self, matrix: Floats, matches: Flags, places: list[int]
     ) -> Iterator[tuple[tuple[int, ...], tuple[tuple[int, Condition], ...]]]:
@@ -633,7 +607,7 @@ class ListView(View):
             for rule in self.rules.rules
         ]
         for i, place in enumerate(places):
-            first = [self.conditions[k][failing[k][i]] for k in range(place)]
+            first = [self.rules.rules[k].shown[failing[k][i]] for k in range(place)]
             yield (), tuple(enumerate(first))
 
     def explanation_cells(self, row: Floats, explanation: Explanation) -> Cells:
@@ -763,10 +737,8 @@ class PointsView(View):
         return cast("PointsForm", self.rules._form)
 
     def combination(self) -> str:
-        return render.plain(
-            "Add up the points of the base and of all rules that match: the total is "
-            f"{self.total_text()}."
-        )
+        text = self.y_view.combination(self._form.unit, self._form.origin)
+        return render.plain(text)
 
     def total_text(self) -> str:
         text: str = self.y_view.total(self._form.unit, self._form.origin)
@@ -786,12 +758,8 @@ class PointsView(View):
         return {title: [line[title] for line in lines] for title in lines[0]}
 
     def contribution(self, rule: Rule) -> dict[str, str]:
-        # One column of points, or one per class.
-        labels = self.outcome.labels
-        titles = ["points"]
-        if self.outcome.n_points > 1:
-            titles = [self.y_view.label(label) for label in labels]
-        return dict(zip(titles, map(render.signed, rule.points or ()), strict=True))
+        cells: dict[str, str] = self.y_view.point_cells(rule, self._form.unit)
+        return cells
 
     def total_cells(self) -> Cells | None:
         rules, outcome, form = self.rules, self.outcome, self._form

@@ -55,7 +55,7 @@ class Bar:
     """A value and its interval, drawn beside a rule in the colour of this number."""
 
     value: float
-    interval: Sequence[float] | None
+    interval: tuple[float, float] | None
     colour: int
 
 
@@ -193,7 +193,8 @@ class View:
             known = self.outcome.estimate(rule)
             value = known.get("estimate", rule.prediction)
             number = labels.index(rule.prediction) if labels else 0
-            bars.append(Bar(value, known["interval"], number))
+            interval = known["interval"] and tuple(known["interval"])
+            bars.append(Bar(value, interval, number))
         return bars
 
     def table(self, details: bool, width: int, paint: Paint | None = None) -> str:
@@ -769,7 +770,7 @@ class PointsView(View):
     def bars(self) -> list[Bar]:
         if self.outcome.n_points > 1:
             return []
-        points = [rule.points[0] for rule in self.rules]
+        points = [rule.points[0] for rule in self.rules if rule.points]
         return [Bar(value, None, int(value > 0)) for value in points]
 
     def combination(self) -> str:
@@ -931,7 +932,7 @@ def _bars(bars: Sequence[Bar]) -> list[render.Lines]:
         parts = part(0.0, bar.value, f"{colour}opacity:.3;height:100%")
         if bar.interval is not None:
             line = f"{colour}height:.2em;top:.35em"
-            parts += part(*bar.interval, line)
+            parts += part(bar.interval[0], bar.interval[1], line)
         frame = (
             "position:relative;width:7em;height:.9em;background:rgba(128,128,128,.15)"
         )

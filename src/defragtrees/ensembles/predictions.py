@@ -62,6 +62,11 @@ class Predictor:
     named: tuple[Any, ...] | None = None
     keeps_order: bool = False  # whether probabilities have the order of the model
 
+    @property
+    def is_given(self):
+        """Whether the predictions are those of all rows, in their order."""
+        return isinstance(self.model, np.ndarray)
+
     def __call__(self, X, matrix=None):
         """The Predicted of a table; its rows as a matrix are not needed."""
         model, shares, theirs, name = self.model, None, None, "The model"

@@ -172,6 +172,8 @@ def read_model(model, rules, X, classes=None):
             )
         classes = tuple(classes)
     opened = _opened(model, X, rules.task)
+    if isinstance(opened, Forest):
+        opened = rules.outcome.model_of(opened)
     if isinstance(opened, Forest) and opened.task != rules.task:
         raise ValueError(
             f"model must be for {rules.task}, as the rules are; it is for "

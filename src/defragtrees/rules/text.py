@@ -469,11 +469,6 @@ class View:
         averaged = [{"rule": number, "weight": weight} for number, weight in pairs]
         return {"averaged": averaged} if averaged else {}
 
-    @property
-    def explanation_names(self) -> list[str]:
-        """What explains a prediction, as columns of a table with one line per row."""
-        return ["rule", "if", "values", "failed"]
-
     def _value_text(self, row: Floats, feature: int) -> str:
         value = float(row[feature])
         if math.isnan(value):
@@ -857,10 +852,6 @@ class PointsView(View):
         pairs = [(k + 1, [*self.rules][k].points or ()) for k in explanation.combined]
         added = [{"rule": number, "points": list(points)} for number, points in pairs]
         return {"added": added, "total": list(explanation.totals)}
-
-    @property
-    def explanation_names(self) -> list[str]:
-        return [*self.rules._form.score_names, "points", "values"]
 
 
 VIEWS: dict[str, type[View]] = {

@@ -419,7 +419,8 @@ def comparison(found: Any, ax: "Axes | None" = None) -> "Axes":
     >>> comparison(table).get_xlabel()
     'number of rules'
     """
-    ax, outcome, marks = style.axes_or_new(ax), make_outcome(found.task), []
+    ax, outcome = style.axes_or_new(ax), make_outcome(found.task)
+    marks: list[Any] = []
     done = [row for row in found.rows() if row["failure"] is None]
     done = [row for row in done if not math.isnan(row["n_rules"])]
     for i, name in enumerate(dict.fromkeys(row["method"] for row in done)):

@@ -22,7 +22,6 @@ from defragtrees.search.boxes import (
     standardised,
 )
 
-
 LEAST_STEP = 1e-3  # of a fit of points; an error of a millionth changes no choice
 
 MOST_REMOVED = 3  # boxes of which one is removed; points are fitted without each

@@ -737,10 +737,8 @@ class PointsView(View):
         return cast("PointsForm", self.rules._form)
 
     def combination(self) -> str:
-        return render.plain(
-            "Add up the points of the base and of all rules that match: the total is "
-            f"{self.total_text()}."
-        )
+        text = self.y_view.combination(self._form.unit, self._form.origin)
+        return render.plain(text)
 
     def total_text(self) -> str:
         text: str = self.y_view.total(self._form.unit, self._form.origin)
@@ -760,12 +758,8 @@ class PointsView(View):
         return {title: [line[title] for line in lines] for title in lines[0]}
 
     def contribution(self, rule: Rule) -> dict[str, str]:
-        # One column of points, or one per class.
-        labels = self.outcome.labels
-        titles = ["points"]
-        if self.outcome.n_points > 1:
-            titles = [self.y_view.label(label) for label in labels]
-        return dict(zip(titles, map(render.signed, rule.points or ()), strict=True))
+        cells: dict[str, str] = self.y_view.point_cells(rule, self._form.unit)
+        return cells
 
     def total_cells(self) -> Cells | None:
         rules, outcome, form = self.rules, self.outcome, self._form

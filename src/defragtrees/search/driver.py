@@ -19,6 +19,7 @@ from defragtrees._utils.progress import parts
 from defragtrees._utils.values import round_significant
 from defragtrees.data.sampling import code_sums, ranks
 from defragtrees.outcomes.decision import Decision, cost_matrix, threshold_costs
+from defragtrees.outcomes.points import LINKS
 from defragtrees.outcomes.text import LEAST_APART
 from defragtrees.rules.conditions import Condition, remaining
 from defragtrees.rules.profile import WORTH, Agreement
@@ -42,7 +43,7 @@ from defragtrees.search.moves import (
     search,
     use_preferred,
 )
-from defragtrees.search.points import LogOddsLoss, NumberLoss, PointBoxes
+from defragtrees.search.points import LinkedLoss, NumberLoss, PointBoxes
 from defragtrees.search.standalone import StandaloneBoxes, add_rule
 
 NEW_ROWS = 10_000  # synthetic rows near the data, for the search only
@@ -172,10 +173,12 @@ def rule_losses(rows, settings):
 
 
 def point_losses(rows, settings):
-    """The losses for points, which are fitted to probabilities or numbers."""
+    """The losses for points, which are fitted to probabilities, rates or numbers."""
     target, weight, probabilities = _scaled_outputs(rows, settings)
-    if rows.n_classes == 2:
-        loss = LogOddsLoss(probabilities[:, 1:], weight, LEAST_ERRORS)
+    link = LINKS.get(rows.outcome.link)
+    if link is not None:
+        means = rows.outputs if probabilities is None else probabilities
+        loss = LinkedLoss(means[:, -1:], weight, LEAST_ERRORS, link)
     else:
         least = LEAST_ERRORS if rows.n_classes else LEAST_SPREAD
         loss = NumberLoss(target, weight, least)
@@ -623,8 +626,7 @@ def _without_idle(rules, count):
 def leave_one_out_losses(rows, rules, decision=None):
     """The leave-one-out loss of each row of a Problem by the rules of a Form.
 
-    It is the squared error of the estimates or, given how a class is decided, the cost
-    of the class.
+    It is that of the estimates or, given how a class is decided, the cost of the class.
     """
     held = rows.matches([rule.conditions for rule in rules.rules])
     observed, weight = rows.observed, rows.mean_weight
@@ -640,7 +642,7 @@ def leave_one_out_losses(rows, rules, decision=None):
     n_rows = np.maximum(worth * n_rows, 2.0)
     apart = (observed - predicted) * (n_rows / (n_rows - worth))[:, None]
     if decision is None:
-        return (apart**2).sum(axis=1)
+        return rows.outcome.estimate_losses(observed, observed - apart)
     chosen = decision.choose(observed - apart)
     return (observed * decision.costs.T[chosen]).sum(axis=1)
 

@@ -45,8 +45,9 @@ def search(empty, starts, limits, insert, n_rounds=1):
 
     for rules in starts:
         keep_improved(rules)
-    grown, cut = {}, {}
-    for n_done in parts(range(1, n_rounds + 1)):
+    grown, cut, n_done = {}, {}, 0
+    for _ in parts(range(n_rounds)):
+        n_done += 1
         before = {n: rules.cost for n, rules in best.items()}
         for n in parts(range(1, limits.max_rules), 0.0, 0.5):
             # Rules that were tried before are skipped.

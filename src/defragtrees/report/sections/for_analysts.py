@@ -318,15 +318,16 @@ def _error_axis(outcome):
 def segments(page):
     """One table per group of segments."""
     found = page.summary.segments
-    return None if found is None else {"groups": segment_groups(found)}
+    return None if found is None else segment_groups(found)
 
 
 def segment_groups(found):
     """Heading, table and note of each group; without segments a note only."""
     if isinstance(found, Segments):
         heading = Heading(f"Where the {found.loss_name} is {found.direction}")
-        return [_segment_group(heading, found)]
-    return [_segment_group(found.headings[key], one) for key, one in found.items()]
+        return {"lead": "", "groups": [_segment_group(heading, found)]}
+    pairs = [(found.headings[key], one) for key, one in found.items()]
+    return {"lead": found.lead, "groups": [_segment_group(*pair) for pair in pairs]}
 
 
 def _segment_group(heading, found):

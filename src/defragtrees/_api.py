@@ -22,6 +22,7 @@ from defragtrees.estimators.defrag import (
     DefragRegressor,
 )
 from defragtrees.outcomes import make_outcome
+from defragtrees.outcomes.base import n_columns, outcome_for
 from defragtrees.rules.model import RuleModel
 from defragtrees.tables import as_dense
 
@@ -220,12 +221,12 @@ def simplify(
                 "exposure is for counts of events; this model predicts classes. Leave "
                 "it out, or pass a model of the number of events."
             )
-        outcome = make_outcome("counts")
+        if y is None:
+            raise ValueError("exposure needs y, the number of events of each row.")
         if not isinstance(exposure, str):
-            if y is None:
-                raise ValueError("exposure needs y, the number of events of each row.")
             X, y = with_exposure(X, y, exposure)
             del given["exposure"]
+    outcome = outcome_for(outcome, n_columns(y) + isinstance(exposure, str))
     if target is None:
         del given["target"]
     kind = estimator_for(method, outcome)

@@ -18,12 +18,14 @@ from defragtrees.cli.data import (
     open_for_rules,
     read_rows,
     read_rules,
+    y_names,
 )
 from defragtrees.cli.group import Command, State
 from defragtrees.cli.inputs import hold_out, load
 from defragtrees.cli.settings import fit, setting_options
 from defragtrees.data.files import AS_IS
 from defragtrees.ensembles.readers import file_kind
+from defragtrees.outcomes.base import n_columns
 from defragtrees.report.page import write_report
 from defragtrees.rules.model import RuleModel
 from defragtrees.tables import is_missing
@@ -132,7 +134,9 @@ def report_on(path, simple, rows, inputs, validation=None, **more):
     state = click.get_current_context().find_object(State)
     more |= {
         "command": shlex.join(["defragtrees", *state.arguments]),
-        "target_name": inputs.target,
+        "target_name": inputs.target
+        if n_columns(rows[1]) == 1
+        else y_names(inputs.target, ())[0],
         "data_name": render.plain((validation or inputs.data).name),
         "model_name": None
         if isinstance(simple, RuleModel)

@@ -65,7 +65,7 @@ class DaskSource(Source):
             return Part(
                 X._meta_nonempty if _is_frame(X) else np.zeros((1, X.shape[1]), X.dtype)
             )
-        for block in blocks(_top, X):
+        for block in blocks(lambda X, y, weight, given: X[:1], X):
             row = block.compute()
             if len(row):
                 break
@@ -131,7 +131,9 @@ class DaskSource(Source):
         if _is_frame(X):
             shape = (0,) if n_outputs is None else (0, n_outputs)
             meta = _indexed(np.empty(shape, dtype), X._meta.index[:0])
-            return X.map_partitions(_on_frame, function, meta=meta)
+            return X.map_partitions(
+                lambda part: _indexed(function(part), part.index), meta=meta
+            )
         if n_outputs is None:
             shape = {"chunks": (X.chunks[0],), "drop_axis": 1}
         else:
@@ -542,10 +544,6 @@ def _count(X, y, weight, given):
     return len(X)
 
 
-def _top(X, y, weight, given):
-    return X[:1]
-
-
 def _checked_part(X, y, weight, given=None):
     """The rows of a block; raises if it has more or fewer labels or weights."""
     for role, column in (("y", y), ("sample_weight", weight)):
@@ -563,10 +561,6 @@ def _ask_part(X, y, weight, given):
         return given(_checked_part(X, y, weight))
     except (TypeError, ValueError) as error:
         return Failure(error)
-
-
-def _on_frame(frame, function):
-    return _indexed(function(frame), frame.index)
 
 
 def _indexed(array, index):

@@ -292,7 +292,11 @@ class Simplifier(BaseEstimator, ABC):
         """
         check_is_fitted(self, "rules_")
         rules = self.rules_
-        predict = partial(_of_seen, rules, on_missing, on_unknown)
+
+        def predict(matrix):
+            check_seen(rules, matrix, on_missing, on_unknown)
+            return rules._form.predict(rules._covers(matrix))
+
         return self._answers(X, predict, rules.outcome.dtype)
 
     def apply(self, X: Rows) -> Places:
@@ -491,13 +495,15 @@ class Simplifier(BaseEstimator, ABC):
 
     def _answers(self, X, predict, dtype, n_outputs=None):
         """Apply `predict` to encoded rows, part by part."""
-        answer = partial(_answered, self.rules_, predict)
-        return self._reopen(X).each(answer, dtype=dtype, n_outputs=n_outputs)
+        rules = self.rules_
+        return self._reopen(X).each(
+            lambda part: predict(rules._encode(part)), dtype=dtype, n_outputs=n_outputs
+        )
 
     def _predictions(self, X, predict, dtype, n_outputs=None):
         """Apply `predict` to the matrix of rules that match each row, part by part."""
-        predict = partial(_of_matches, self.rules_, predict)
-        return self._answers(X, predict, dtype, n_outputs)
+        covers = self.rules_._covers
+        return self._answers(X, lambda rows: predict(covers(rows)), dtype, n_outputs)
 
     def _evaluation(self, X, y=None, sample_weight=None, is_by_rule=False):
         source = self._reopen(X, y, sample_weight)
@@ -1074,19 +1080,6 @@ def warn_of_unpredicted(rules, store):
             f"No rule predicts {names}, the class of {share} of the rows. Allow more "
             "rules, or set class_weight or threshold."
         )
-
-
-def _answered(rules, predict, X):
-    return predict(rules._encode(X))
-
-
-def _of_seen(rules, on_missing, on_unknown, matrix):
-    check_seen(rules, matrix, on_missing, on_unknown)
-    return rules._form.predict(rules._covers(matrix))
-
-
-def _of_matches(rules, predict, matrix):
-    return predict(rules._covers(matrix))
 
 
 def _known_rows(lists, part):

@@ -401,6 +401,31 @@ class Outcome(ABC):
         return self.decide(self.linked(values), threshold, costs)
 
 
+def n_columns(y: Any) -> int:
+    """How many columns y has, or the names of columns of a file that it has."""
+    if isinstance(y, tuple) and all(isinstance(name, str) for name in y):
+        return len(y)
+    names = getattr(getattr(y, "dtype", None), "names", None)
+    shape = np.shape(y)
+    return len(names) if names else (shape[1] if len(shape) > 1 else 1)
+
+
+def outcome_for(outcome: Outcome, n_columns: int) -> Outcome:
+    """The kind of a y with so many columns that a model predicts.
+
+    Examples
+    --------
+    >>> outcome_for(make_outcome("regression"), 2).task
+    'counts'
+    """
+    if n_columns == len(outcome.columns):
+        return outcome
+    for kind in OUTCOMES.values():
+        if outcome.task in kind.models and n_columns == len(kind.columns):
+            return kind.of()
+    return outcome
+
+
 # From the name of a task to its kind; `outcomes/__init__.py` has the entries.
 OUTCOMES: dict[str, type[Outcome]] = {}
 

@@ -210,18 +210,19 @@ def to_excel(rules: RuleModel):
         sheet.column_dimensions[letter].width = min(max(longest, 8) + 2, WIDEST)
     sheet.freeze_panes = "A2"
     if total := rules._view.total_cells():
-        sheet, (titles, lines) = book.create_sheet("totals"), total
-        numbers = [[float(line[0].replace(",", "")), *line[1:]] for line in lines]
-        for i, line in enumerate([titles, *numbers], start=1):
-            for j, value in enumerate(line, start=1):
+        sheet, lines = book.create_sheet("totals"), [[*row] for row in total[1]]
+        for i, line in enumerate([[*total[0]], *lines], start=1):
+            for j, text in enumerate(line, start=1):
+                is_number = i > 1 and j == 1
+                value = float(str(text).replace(",", "")) if is_number else text
                 _write_cell(sheet.cell(i, j), value)
     notes = book.create_sheet("how to read")
-    lines = [
+    texts = [
         rules._view.usage,
         rules._view.combination(),
         rules._view.decision_text(),
     ]
-    for i, line in enumerate(filter(None, lines), start=1):
+    for i, line in enumerate(filter(None, texts), start=1):
         _write_cell(notes.cell(i, 1), line)
     return book
 

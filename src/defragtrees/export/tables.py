@@ -210,11 +210,12 @@ def to_excel(rules: RuleModel):
         sheet.column_dimensions[letter].width = min(max(longest, 8) + 2, WIDEST)
     sheet.freeze_panes = "A2"
     if total := rules._view.total_cells():
-        sheet, lines = book.create_sheet("totals"), [[*row] for row in total[1]]
-        for i, line in enumerate([[*total[0]], *lines], start=1):
+        table: list[Any] = [total[0], *total[1]]
+        sheet = book.create_sheet("totals")
+        for i, line in enumerate(table, start=1):
             for j, text in enumerate(line, start=1):
                 is_number = i > 1 and j == 1
-                value = float(str(text).replace(",", "")) if is_number else text
+                value = float(text.replace(",", "")) if is_number else text
                 _write_cell(sheet.cell(i, j), value)
     notes = book.create_sheet("how to read")
     texts = [

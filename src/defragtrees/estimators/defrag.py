@@ -2,11 +2,13 @@
 
 import math
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from defragtrees._utils.progress import part
+from defragtrees._utils.types import Column, Rows
 from defragtrees.data.statistics import EXACT, PatternSums, sums_by_group
 from defragtrees.estimators.base import (
     RuleClassifier,
@@ -53,6 +55,9 @@ from defragtrees.search.limits import (
     rules_for_rows,
     share_of_rows,
 )
+
+if TYPE_CHECKING:
+    from defragtrees.estimators.alternatives import Alternatives
 
 __all__ = ["DefragClassifier", "DefragRegressor"]
 
@@ -167,6 +172,87 @@ class _Defrag(Simplifier):
     _counts_rules = True
     _path_names = ("path_", "path_by_conditions_")
 
+    def alternatives(
+        self,
+        X: Rows,
+        y: Column | None = None,
+        sample_weight: Column | None = None,
+        n: int = 10,
+        *,
+        validation: tuple[Any, ...] | None = None,
+        within: str | float = "se",
+        without: Any = None,
+        with_: Any = None,
+    ) -> "Alternatives":
+        """Find other rule models that are as good as these, and differ from them.
+
+        Further searches leave out one column of the rules each, or use other random
+        numbers. What they find, at most half as long again as the rules, is compared
+        with the best of them on the rows that count. The result is kept as
+        `alternatives_`, which reports show; `use` replaces the rules by one of them. An
+        interrupt (Ctrl-C) ends the searches early.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            The rows of `fit`.
+        y, sample_weight : array-like of shape (n_samples,), optional
+        n : int, default=10
+            Maximum number of other rule models.
+        validation : tuple (X, y) or (X, y, sample_weight), optional
+            That of `fit`.
+        within : "se" or float, default="se"
+            How much larger than the best its mean loss may be: one standard error of
+            the difference on the same rows, or a number.
+        without : str or list of str, optional
+            Columns that the others may not use.
+        with_ : str or list of str, optional
+            Columns that the others must use.
+
+        Returns
+        -------
+        Alternatives
+            A sequence of rule models, the first of which are the present rules.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from sklearn.tree import DecisionTreeClassifier
+        >>> from defragtrees import simplify
+        >>> X, y = load_iris(return_X_y=True, as_frame=True)
+        >>> tree = DecisionTreeClassifier(max_leaf_nodes=4, random_state=0).fit(X, y)
+        >>> simple = simplify(tree, X, y, random_state=0)
+        >>> menu = simple.alternatives(X, y, n=2)
+        >>> menu[0] is simple.rules_
+        True
+        """
+        check_is_fitted(self, "rules_")
+        # Only who asks for alternatives needs the module.
+        from defragtrees.estimators.alternatives import find_alternatives
+
+        rows = X, y, sample_weight
+        self.alternatives_ = find_alternatives(
+            self, rows, validation, n, within, without, with_
+        )
+        return self.alternatives_
+
+    def use(self, number: int) -> Self:
+        """Replace the rules by one of `alternatives_`, and record this in the rules.
+
+        Parameters
+        ----------
+        number : int
+            That of the table; 0 has the rules from before.
+
+        Returns
+        -------
+        self
+        """
+        if getattr(self, "alternatives_", None) is None:
+            raise ValueError("There are no alternatives yet. Call alternatives first.")
+        self.alternatives_.use(self, number)
+        return self
+
     def _simplify(self, problem, rng, limits, preferred):
         store, most = problem.store, limits.max_rules
         # A row of weight two counts as two rows; weights may also sum to one.
@@ -210,16 +296,18 @@ class _Defrag(Simplifier):
         self.path_by_conditions_: dict[int, RuleModel] = {
             c.n_conditions: c.model for c in path.by_conditions
         }
+        if self._kept is not None:
+            self._kept.extend([problem, settings, counting, rows, path])
         warn_of_one_value(problem, rules)
         self.advice_: tuple[str, ...] = advise(
             problem, settings, path.rows, counting, rules, rows
         )
         return rules
 
-    def _path(self, problem, settings, counting, rows):
+    def _path(self, problem, settings, counting, rows, seed=SEED):
         """Search once, and count the best rule model of every size."""
         # A fixed seed, so that two fits on the same rows do not differ by chance.
-        path = find_rules(self.form, problem, settings, np.random.default_rng(SEED))
+        path = find_rules(self.form, problem, settings, np.random.default_rng(seed))
         scoring = Scoring(self.points == "integer", bool(self.points_follow_rates))
         blank = problem.blank(self.form)
         return count_found(path, blank, counting, settings, scoring, rows)

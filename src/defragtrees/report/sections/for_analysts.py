@@ -571,6 +571,21 @@ def stability(page):
     }
 
 
+def alternatives(page):
+    """Other rule models that are as good, to look through."""
+    found = page.summary.alternatives
+    if found is None:
+        return None
+    header, lines = found._cells()
+    header = [*map(sentence, header)]
+    return {
+        "models": [(k, str(rules)) for k, rules in enumerate(found) if k],
+        "menu": Table(
+            header, lines, "Rule models as good as the best", numeric=(1, 2, 3)
+        ),
+    }
+
+
 def features(page):
     """Features in the rules and their importance in the model."""
     use, names = page.summary.features, page.summary.rules._vocabulary.names

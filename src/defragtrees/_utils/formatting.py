@@ -58,7 +58,7 @@ class Tabular:
 
     _left: ClassVar[tuple[int, ...]] = (0,)  # columns with text
 
-    def _cells(self) -> tuple[list[str], list[list[str]]]:
+    def _cells(self) -> tuple[list[str], list[list[Any]]]:
         raise NotImplementedError
 
     def _notes(self) -> list[str]:

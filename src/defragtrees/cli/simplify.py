@@ -9,6 +9,7 @@ from sklearn.metrics import confusion_matrix
 
 from defragtrees import metrics
 from defragtrees._utils.files import atomic_file
+from defragtrees._utils.formatting import text_table
 from defragtrees.cli import options, output
 from defragtrees.cli.group import Command
 from defragtrees.cli.inputs import hold_out, load
@@ -131,7 +132,8 @@ def _show_further(simple):
     """Print the stability and the alternatives that were asked for."""
     for found in filter(None, (simple.stability_, simple.alternatives_)):
         head = [wrapped(found._head())] if found._head() else []
-        click.echo("\n" + "\n".join([*head, table(*found._cells())]))
+        cells = text_table(*found._cells(), left=found._left)
+        click.echo("\n" + "\n".join([*head, cells]))
         click.echo(wrapped("\n".join(found._notes())))
 
 

@@ -124,15 +124,15 @@ class Alternatives(render.Tabular, Sequence[RuleModel]):
                     str(row["n_rules"]),
                     str(row["n_conditions"]),
                     f"{row['loss']:.4f}",
-                    f"{row['low']:+.4f} to {row['high']:+.4f}"
+                    f"{row['difference']:+.4f} ± {row['high'] - row['difference']:.4f}"
                     if row["difference"]
                     else "best",
                     render.percent(row["agreement"]),
-                    (", ".join(changes) or "the same") if k else "",
+                    tuple(changes or ["the same"]) if k else "",
                 ]
             )
         header = ["", "rules", "conditions", "loss", "more than the best"]
-        return [*header, "agreement", "columns"], lines
+        return [*header, "agrees", "columns"], lines
 
     _left = (0, 6)
 
@@ -147,8 +147,8 @@ class Alternatives(render.Tabular, Sequence[RuleModel]):
 
     def _notes(self):
         return [
-            "* the rules of the fit. Intervals are at 95 %; agreement is with these "
-            "rules.",
+            "* the rules of the fit, with which others agree on this share of rows. "
+            "Intervals are at 95 %.",
             *filter(None, [self.shared, self.swaps]),
         ]
 

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.metrics import confusion_matrix
 
 from defragtrees._utils import formatting as render
-from defragtrees._utils.formatting import count, plural
+from defragtrees._utils.formatting import count, lines_of, plural
 from defragtrees.outcomes.decision import positive_threshold
 from defragtrees.plots.measures import (
     METHODS,
@@ -578,6 +578,7 @@ def alternatives(page):
         return None
     header, lines = found._cells()
     header = [*map(sentence, header)]
+    lines = [[*line[:-1], ", ".join(lines_of(line[-1]))] for line in lines]
     return {
         "models": [(k, str(rules)) for k, rules in enumerate(found) if k],
         "menu": Table(

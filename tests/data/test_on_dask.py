@@ -14,7 +14,6 @@ import pandas as pd
 import pytest
 from dask.sizeof import sizeof
 from distributed import Client, LocalCluster
-from distributed.core import Status
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
 from defragtrees import DefragClassifier
@@ -25,7 +24,7 @@ from defragtrees.data.grid import ThresholdGrid
 from defragtrees.data.shards import LocalShards, Shard
 from defragtrees.paper import FABRulesClassifier, FABRulesRegressor
 from defragtrees.tables import read_matrix
-from tests.paper.settings import SEEDED
+from tests.paper.settings import GENTLE
 
 pytestmark = pytest.mark.cluster
 N_ROWS, N_FEATURES, N_WORKERS = 12_000, 5, 4
@@ -573,7 +572,7 @@ def few_are_many(monkeypatch):
 def simplifier(model, method="paper", **settings):
     if method == "defrag":
         return DefragClassifier(model, random_state=0, **settings)
-    given = {"n_restarts": 3, "tol": 1e-3, "screening": False, **SEEDED}
+    given = {"n_restarts": 3, "tol": 1e-3, **GENTLE}
     return FABRulesClassifier(model, random_state=0, **given, **settings)
 
 
@@ -606,8 +605,7 @@ def test_the_papers_starts_in_the_units_of_y_are_those_of_a_fit_in_memory(client
     y = 3.0 + 2.5 * (X[:, 0] > 0.5) - 1.5 * (X[:, 1] > 0.3)
     y += 0.3 * np.random.default_rng(1).normal(size=N_ROWS)
     forest = RandomForestRegressor(5, max_depth=4, random_state=0).fit(X, y)
-    given = {"n_restarts": 3, "tol": 1e-3, "random_state": 0}
-    given |= {"screening": False, "max_rules": 4}
+    given = {"n_restarts": 3, "tol": 1e-3, "random_state": 0, "max_rules": 4}
     local = FABRulesRegressor(forest, **given).fit(X, y)
     lazy = da.from_array(X, chunks=(UNEVEN, 2)), da.from_array(y, chunks=4000)
     found = FABRulesRegressor(forest, **given).fit(*lazy)
@@ -673,34 +671,3 @@ def test_workers_with_too_little_memory_are_told_of():
         data_dask.warn_of_small_workers(Scheduler(400_000_000, LIMIT, 300_000_000))
     # Without a limit, or with enough, nothing is said.
     data_dask.warn_of_small_workers(Scheduler(0, None, LIMIT))
-
-
-def set_status(name, dask_worker):
-    dask_worker.status = Status[name]
-
-
-@pytest.mark.parametrize("step", ["encode", "load"])
-def test_who_waits_for_paused_workers_is_told(monkeypatch, X, step):
-    told = []
-    # Without a limit no monitor lets the workers go on.
-    with (
-        LocalCluster(n_workers=2, threads_per_worker=1, memory_limit=0, processes=False,
-                     dashboard_address=None) as cluster,
-        Client(cluster) as client,
-    ):  # fmt: skip
-
-        def tell(message):
-            told.append(message)
-            client.run(set_status, "running")
-
-        monkeypatch.setattr(data_dask, "warn", tell)
-        monkeypatch.setattr(data_dask, "PATIENCE_SECONDS", 0.1)
-        client.run(set_status, "paused")
-        source = DaskSource(da.from_array(X, chunks=(6_000, -1)))
-        if step == "load":
-            assert (source.load().X == X).all()
-        else:
-            shards, _ = source.encode(Encoder())
-            assert sum(shards.lengths) == N_ROWS
-    assert len(told) == 1
-    assert "The fit waits: Dask has paused 2 of 2 workers" in told[0]

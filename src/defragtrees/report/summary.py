@@ -97,7 +97,6 @@ class Summary:
     features: FeatureUse
     colours: "Colours"
     rule_path: Any  # RulePath or None
-    comparison: Any  # Comparison or None
     segments: Any  # Segments, SegmentGroups or None
     command: str | None
     is_new: bool  # whether the model was not trained on these rows
@@ -267,7 +266,6 @@ def summarize(
     data_name=None,
     model_name=None,
     rule_path=None,
-    comparison=None,
     segments=None,
     command=None,
     groups=None,
@@ -323,7 +321,6 @@ def summarize(
         features=feature_use(rules, described and described.fitted, forest),
         colours=colours,
         rule_path=rule_path,
-        comparison=comparison,
         segments=segments,
         command=command,
         is_new=_is_new(simplifier, rows) if is_new is None else is_new,
@@ -624,15 +621,15 @@ def rule_flags(rows, k, baseline, stability=None):
             f"{count(len(rows))}."
         )
     if stability is not None and is_rarely_found(k, stability):
-        reasons["found again in fewer than half of the refits"] = (
+        reasons["found again in fewer than half of the fits"] = (
             f"It is not stable: it is found again in only {stability.returns[k]} of "
-            f"{plural(stability.n_resamples, 'refit')} on other rows."
+            f"{plural(stability.n_resamples, 'fit')} to other rows."
         )
     return reasons
 
 
 def is_rarely_found(k, stability):
-    """Whether a rule is found again in fewer than half of the refits."""
+    """Whether a rule is found again in fewer than half of the fits."""
     return stability.returns[k] < WEAK * stability.n_resamples
 
 

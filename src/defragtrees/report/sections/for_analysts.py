@@ -11,9 +11,7 @@ from defragtrees._utils import formatting as render
 from defragtrees._utils.formatting import count, plural
 from defragtrees.outcomes.decision import positive_threshold
 from defragtrees.plots.measures import (
-    METHODS,
     calibration_picture,
-    comparison_picture,
     trade_off_picture,
 )
 from defragtrees.plots.picture import Axis
@@ -44,7 +42,7 @@ from defragtrees.report.text import (
     value_text,
     with_interval,
 )
-from defragtrees.rules.text import MAYBE_TRAINED, mean_gap
+from defragtrees.rules.text import mean_gap
 from defragtrees.segments import Segments
 from defragtrees.segments.found import Heading
 
@@ -109,7 +107,8 @@ def measures(page):
     rows, outcome, rules = summary.rows, summary.outcome, summary.rules
     if rows.y is None:
         return None
-    shown = outcome.view.measure_titles(summary.scores, has_costs=rules._form.has_costs)
+    has_costs = rules.costs is not None
+    shown = outcome.view.measure_titles(summary.scores, has_costs=has_costs)
     prefixes = ("",) if summary.model is None else ("", "model_")
     training = getattr(summary.simplifier, "training_", None)
     measured = [summary.scores] + ([] if training is None else [training])
@@ -132,7 +131,7 @@ def measures(page):
     context = {
         "label": _positive_text(outcome),
         "threshold": None,
-        "has_costs": rules.costs is not None,
+        "has_costs": has_costs,
         "measures": Table(
             header,
             lines,
@@ -317,15 +316,16 @@ def _error_axis(outcome):
 def segments(page):
     """One table per group of segments."""
     found = page.summary.segments
-    return None if found is None else {"groups": segment_groups(found)}
+    return None if found is None else segment_groups(found)
 
 
 def segment_groups(found):
     """Heading, table and note of each group; without segments a note only."""
     if isinstance(found, Segments):
         heading = Heading(f"Where the {found.loss_name} is {found.direction}")
-        return [_segment_group(heading, found)]
-    return [_segment_group(found.headings[key], one) for key, one in found.items()]
+        return {"lead": "", "groups": [_segment_group(heading, found)]}
+    pairs = [(found.headings[key], one) for key, one in found.items()]
+    return {"lead": found.lead, "groups": [_segment_group(*pair) for pair in pairs]}
 
 
 def _segment_group(heading, found):
@@ -448,54 +448,6 @@ def _gap(lines):
     }
 
 
-def comparison(page):
-    """Error by number of rules and method."""
-    compared, outcome = page.summary.comparison, page.summary.outcome
-    if compared is None:
-        return None
-    kind = sentence(outcome.error_name)
-    lines, failures = [], []
-    for row in compared.rows():
-        budget = "" if row["budget"] is None else f", at most {row['budget']}"
-        method = Html(f"{name(METHODS.get(row['method'], row['method']))}{budget}")
-        if row["failure"] is not None:
-            failures.append((method, row["failure"]))
-            lines.append([method, *["–"] * 4, "failed"])
-            continue
-        deviation = row["error_std"] if compared.n_splits > 1 else None
-        if row.get("is_fitted"):
-            method = Html(f"{method} (already fitted, {MAYBE_TRAINED})")
-        lines.append(
-            [
-                method,
-                _known(row["n_rules"], amount),
-                _known(row["mean_conditions"], "{:.1f}".format),
-                error_text(row["error"], outcome, deviation),
-                agreement_text(row["fidelity"], outcome),
-                _known(row["seconds"], "{:.2f} s".format),
-            ]
-        )
-    write = partial(shown_error_text, outcome=outcome)
-    picture = comparison_picture(compared, _error_axis(outcome), write)
-    return {
-        "n_splits": compared.n_splits,
-        "model_error": error_text(compared.model_error, outcome),
-        "kind": kind,
-        "picture": page.draw("comparison", picture),
-        "methods": Table(
-            ["Method", "Rules", "Conditions per rule", kind, "Agreement", "Time"],
-            lines,
-            "Methods compared",
-            numeric=range(1, 6),
-        ),
-        "failures": failures,
-    }
-
-
-def _known(value, write):
-    return "–" if math.isnan(value) else write(value)
-
-
 def disagreements(page):
     """The rows on which rules and model disagree most."""
     summary, rules = page.summary, page.summary.rules
@@ -540,18 +492,21 @@ def disagreements(page):
 
 
 def stability(page):
-    """Number of refits in which each rule is found again."""
+    """In how many fits each rule is found again, and its rates in them."""
     summary, measured = page.summary, page.summary.stability
     if measured is None:
         return None
-    n_refits = measured.n_resamples
+    header, cells = measured._cells()
     lines = [
         [
             card.name,
             badge(card.then, card.colour),
-            bar(n_back / n_refits, f"{n_back} of {n_refits}"),
+            bar(n_back / measured.n_resamples, found),
+            *rates,
         ]
-        for card, n_back in zip(summary.cards, measured.returns, strict=True)
+        for card, n_back, (_, found, *rates) in zip(
+            summary.cards, measured.returns, cells, strict=True
+        )
     ]
     n_rules = len(measured.returns)
     rare = [k + 1 for k in range(n_rules) if is_rarely_found(k, measured)]
@@ -560,9 +515,9 @@ def stability(page):
         "verb": "is" if len(rare) == 1 else "are",
         "share": len(rare) / n_rules,
         "rules": Table(
-            ["Rule", "Predicts", "Found again"],
+            ["Rule", "Predicts", "Found again", *map(sentence, header[2:])],
             lines,
-            "Refits with a rule that has the same prediction and mostly the same rows",
+            "Fits with a rule that has the same prediction and mostly the same rows",
         ),
     }
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from defragtrees._utils import formatting as render
 from defragtrees._utils.progress import part
 from defragtrees._utils.types import Column, Rows
 from defragtrees.data.statistics import EXACT, PatternSums, sums_by_group
@@ -28,6 +29,7 @@ from defragtrees.estimators.settings import (
     Several,
     setting,
 )
+from defragtrees.estimators.teacher import find_teacher
 from defragtrees.outcomes.decision import make_decision, threshold_of_second
 from defragtrees.outcomes.points import Scoring, find_patterns
 from defragtrees.rules.conditions import MOST_NAMED
@@ -72,6 +74,13 @@ JUDGED_ROWS = 3_000  # synthetic rows; enough to compare two models
 @dataclass(repr=False, eq=False)
 class _Defrag(Simplifier):
     _: KW_ONLY
+    target: str = setting(
+        "auto",
+        "auto",
+        "model",
+        "labels",
+        help="What to learn: the model, corrected by y where it errs; the model; or y.",
+    )
     max_rules: str | int = setting(
         "auto",
         "auto",
@@ -260,7 +269,11 @@ class _Defrag(Simplifier):
         n_rows = max(store.n_rows, round(store.total_weight))
         n_rules = rules_for_rows(most, n_rows)
         warn_of_little_data(self.max_rules, n_rows, n_rules)
+        if self.target == "auto":
+            problem = replace(problem, teacher=find_teacher(problem))
         n_new_rows, problem, counting, rows = self._divided(problem, rng)
+        if problem.teacher is not None:
+            counting = replace(counting, correction=problem.teacher.correction)
         if self.min_rows >= 1:
             share = share_of_rows(self.min_rows, counting.total_weight)
             limits = replace(limits, min_coverage=share)
@@ -305,6 +318,14 @@ class _Defrag(Simplifier):
         self.advice_: tuple[str, ...] = advise(
             problem, settings, path.rows, counting, rules, rows
         )
+        if counting.correction is not None:
+            gain = render.share(counting.correction.gain)
+            self.advice_ += (
+                "The model misses part of y: a correction by y removes "
+                f"{gain} of its squared error on training rows left out in turn. "
+                f"The rules learn it (weight {counting.correction.weight:g}), so they "
+                'agree less with the model; target="model" imitates it alone.',
+            )
         return rules
 
     def _path(self, problem, settings, counting, rows, seed=SEED):
@@ -425,16 +446,20 @@ def advise(problem, settings, searched, counting, rules, rows):
         # numbers it is no guide: predictions of forests are shrunk towards the mean,
         # and so is the lead.
         outcome, true = rules.outcome, searched.outputs[:JUDGED_ROWS]
+        by_model = replace(searched, teacher=None).outputs[:JUDGED_ROWS]
         predicted = rules._form.predict_proba(rules._covers(searched.X[:JUDGED_ROWS]))
         lead = scores[f"model_{measure.name}"] - own
-        new_lead = outcome.expected_auc(true, true)
+        new_lead = outcome.expected_auc(true, by_model)
         new_lead -= outcome.expected_auc(true, predicted)
         if lead - new_lead >= LEAST_APART:
             has_more = has_more or new_lead >= LEAST_APART
+            probabilities = "own probabilities"
+            if searched.teacher is not None:
+                probabilities = "probabilities, corrected by y"
             texts.append(
                 f"The model's lead in AUC is {lead:.2f} on these rows, but about "
-                f"{max(new_lead, 0):.2f} on new rows, by its own probabilities: the "
-                "rest is overfitting"
+                f"{max(new_lead, 0):.2f} on new rows, by its {probabilities}: the rest "
+                "is overfitting"
                 f"{'' if has_more else ', and more rules are unlikely to help'}."
             )
     return tuple(text for text in texts if text)
@@ -511,8 +536,10 @@ class DefragClassifier(RuleClassifier, _Defrag):
         that predicts, is queried as a black box. `clone`, which grid search calls, also
         resets a fitted model: wrap it in `sklearn.frozen.FrozenEstimator` to keep
         the fit.
-    target : {"model", "labels"}, default="model"
-        Imitate the predictions of the model ("model") or fit y ("labels").
+    target : {"auto", "model", "labels"}, default="auto"
+        Imitate the model, corrected by y where y shows that it errs ("auto"); imitate
+        the model alone ("model"); or fit y ("labels"). Without y, or with less than 100
+        rows, "auto" is "model".
     augment : "auto" or int, default="auto"
         Number of synthetic rows, drawn near the data and labelled by the model, on
         which rules are searched for. "auto" is 10,000 for up to 100,000 rows, and 0 for
@@ -716,8 +743,10 @@ class DefragRegressor(RuleRegressor, _Defrag):
         that predicts, is queried as a black box. `clone`, which grid search calls, also
         resets a fitted model: wrap it in `sklearn.frozen.FrozenEstimator` to keep
         the fit.
-    target : {"model", "labels"}, default="model"
-        Imitate the predictions of the model ("model") or fit y ("labels").
+    target : {"auto", "model", "labels"}, default="auto"
+        Imitate the model, corrected by y where y shows that it errs ("auto"); imitate
+        the model alone ("model"); or fit y ("labels"). Without y, or with less than 100
+        rows, "auto" is "model".
     augment : "auto" or int, default="auto"
         Number of synthetic rows, drawn near the data and labelled by the model, on
         which rules are searched for. "auto" is 10,000 for up to 100,000 rows, and 0 for

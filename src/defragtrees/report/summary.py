@@ -127,6 +127,11 @@ class Summary:
         """Stability under resampling, if it was measured."""
         return None if self.simplifier is None else self.simplifier.stability_
 
+    @property
+    def alternatives(self):
+        """Other rule models that are as good, if they were searched for."""
+        return getattr(self.simplifier, "alternatives_", None)
+
     @cached_property
     def facts(self):
         """Facts for a verdict; see `report.facts`."""

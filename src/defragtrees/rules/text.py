@@ -329,13 +329,17 @@ class View:
         Predicts bad if P(bad) >= 0.15.
         """
         rules = self.rules
+        numbers = [str(k) for k, rule in enumerate(rules, 1) if rule.is_override]
+        which = f"{'rule' if len(numbers) == 1 else 'rules'} {', '.join(numbers)}"
+        by_hand = f" Set by hand: {which}." if numbers else ""
         if rules.threshold is not None:
-            return f"{head} {_threshold_text(self.outcome, rules.threshold, at_least)}."
+            text = _threshold_text(self.outcome, rules.threshold, at_least)
+            return f"{head} {text}.{by_hand}"
         if rules.costs is None:
             return ""
         return (
             f"{head} the class with the lowest expected cost. "
-            f"Costs: {_costs_text(self.outcome, rules.costs)}."
+            f"Costs: {_costs_text(self.outcome, rules.costs)}.{by_hand}"
         )
 
     # One line or record per rule
@@ -613,10 +617,6 @@ class ListView(View):
         "; all but the default rule match {coverage} of the rows."
     )
     size: ClassVar[str] = f"{short_size[:-1]}, {{overlap}} per row."
-    fixed: ClassVar[str] = (
-        "The prediction of a rule follows from its probabilities and the costs, so it "
-        "cannot be changed here."
-    )
 
     def combination(self) -> str:
         is_one = len(self.rules.rules) < 2

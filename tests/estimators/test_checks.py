@@ -7,6 +7,7 @@ from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from defragtrees import DefragCounter
 from defragtrees.estimators import METHODS, estimator_for
 from defragtrees.outcomes.classification import Classes
 from defragtrees.outcomes.regression import Numbers
@@ -42,6 +43,9 @@ def every_form(make_model):
         if form != "list"
         for i, outcome in enumerate((Classes(), Numbers()))
     ]
+
+
+COUNTER = DefragCounter(DecisionTreeRegressor(random_state=0), augment=500)
 
 
 def make_forest(i):
@@ -120,6 +124,13 @@ def check_around_a_forest(estimator, check):
 @pytest.mark.filterwarnings("ignore::UserWarning")
 @parametrize_with_checks(every_method(lambda i: TREES[i](random_state=0)))
 def test_scikit_learn_checks_around_a_tree(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@parametrize_with_checks([COUNTER])
+def test_scikit_learn_checks_of_counts(estimator, check):
     check(estimator)
 
 

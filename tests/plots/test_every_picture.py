@@ -151,6 +151,7 @@ def test_names_are_the_promised_ones_and_documented():
         "comparison",
         "convergence",
         "coverage",
+        "flow",
         "gains",
         "history",
         "regions",

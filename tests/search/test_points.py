@@ -15,7 +15,7 @@ from defragtrees.search import moves
 from defragtrees.search.boxes import code_gains, condition_price, make_table, rows_in
 from defragtrees.search.limits import Limits
 from defragtrees.search.moves import Slopes, grow_rule, polish, search
-from defragtrees.search.points import LogOddsLoss, NumberLoss, PointBoxes
+from defragtrees.search.points import LinkedLoss, NumberLoss, PointBoxes
 
 
 class Case:
@@ -39,7 +39,9 @@ class Case:
             self.loss = NumberLoss(both, weight, 1e-4)
         else:
             likely = expit(signal - signal.mean())
-            self.loss = LogOddsLoss(likely[:, None], weight, 0.02)
+            self.loss = LinkedLoss(
+                likely[:, None], weight, 0.02, additive.LINKS["logit"]
+            )
         self.rng = rng
         self.empty = PointBoxes(self.table, self.loss, ())
 
@@ -95,7 +97,9 @@ def test_classes_are_fitted_as_by_logistic_regression(n_classes):
     weight, prior = np.bincount(place).astype(float), np.array([4.0, 4.0, 4.0, 0.0])
     other = LogisticRegression(C=0.25, tol=1e-10, max_iter=1000).fit(held, y)
     if n_classes == 2:
-        points, _ = additive.fit_log_odds(patterns, weight, sums[:, 1:], prior)
+        points, _ = additive.fit_linked(
+            additive.LINKS["logit"], patterns, weight, sums[:, 1:], prior
+        )
         expected = np.vstack([other.coef_.T, other.intercept_])
         assert points == pytest.approx(expected, abs=1e-4)
     else:
@@ -258,7 +262,9 @@ def test_many_rules_are_fitted_as_few_are():
     patterns, place = additive.find_patterns(rules.held)
     sums = [np.bincount(place, column, len(patterns)) for column in case.loss.columns]
     prior = np.append(np.full(14, case.loss.prior), 0.0)
-    points, _ = additive.fit_log_odds(patterns, sums[0], sums[1][:, None], prior)
+    points, _ = additive.fit_linked(
+        additive.LINKS["logit"], patterns, sums[0], sums[1][:, None], prior
+    )
     assert rules.points == pytest.approx(points, abs=1e-5)
 
 

@@ -19,7 +19,7 @@ from defragtrees._utils.types import Column, Floats, Places, Rows, Values
 from defragtrees._utils.values import shown
 from defragtrees._utils.warnings import warn
 from defragtrees.data import sources
-from defragtrees.data.sources import TableSource, open_source
+from defragtrees.data.sources import TableSource, open_source, with_exposure
 from defragtrees.data.statistics import PartEvaluator, predict_encoded
 from defragtrees.data.store import read_store, read_store_like, row_keys
 from defragtrees.ensembles.black_box import AskedForest, ask_model, rows_by_content
@@ -118,6 +118,8 @@ class Simplifier(BaseEstimator, ABC):
     _counts_rules: ClassVar[bool] = False  # whether `_simplify` counts all rows itself
     # attributes with further rule models by their size, one of which may be `rules_`
     _path_names: ClassVar[tuple[str, ...]] = ()
+    # if set to a list, a fit adds its rows and its search, for `alternatives`
+    _kept = None
 
     def fit(
         self,
@@ -181,7 +183,7 @@ class Simplifier(BaseEstimator, ABC):
         X, y, sample_weight, validation : as for `fit`
         """
         check_settings(self)
-        unseen = None if validation is None else open_validation(validation)
+        unseen = None if validation is None else open_validation(validation, self._rows)
         rng = make_generator(self.random_state)
         given = fitted_forest(self.model, X) if forest is None else forest
         source, first = self._open(X, y, sample_weight, given)
@@ -196,7 +198,8 @@ class Simplifier(BaseEstimator, ABC):
             source.expect(forest)
             first = source.first().X
             check_columns(self, first)
-        self.forest_: Forest = described_forest(forest, first, self.feature_labels)
+        described = described_forest(forest, first, self.feature_labels)
+        self.forest_: Forest = make_outcome(self._task).model_of(described)
         checked = self._check_forest(self.forest_)
         words = self._words(self.forest_)
         if unseen is not None:
@@ -223,6 +226,21 @@ class Simplifier(BaseEstimator, ABC):
         counting = counting or store
         if not self._counts_rules:
             self._count_rows(counting, problem.is_sample)
+        self._measure(store, unseen, counting)
+        if self._kept is not None:
+            self._kept.extend([store, unseen, counting])
+        warn_of_unpredicted(self.rules_, counting)
+        self.stability_: RuleStability | None = None
+        self.alternatives_: Any = None
+        self.__dict__.pop("n_calls_", None)
+        if isinstance(self.forest_, AskedForest):
+            # `max_calls` limits the fit only.
+            query = self.forest_.model.query
+            self.n_calls_, query.limit = query.n_rows, None
+        return self
+
+    def _measure(self, store, unseen, counting):
+        """Measure the rules on the rows of a fit, and record what was measured."""
         evaluation = self._stored_evaluation(store)
         self.training_: dict[str, float] = evaluation.scores(self.rules_)
         self.__dict__.pop("validation_", None)
@@ -238,14 +256,6 @@ class Simplifier(BaseEstimator, ABC):
                 "not trained on"
             )
         self._record_training(counting, evaluation)
-        warn_of_unpredicted(self.rules_, counting)
-        self.stability_: RuleStability | None = None
-        self.__dict__.pop("n_calls_", None)
-        if isinstance(self.forest_, AskedForest):
-            # `max_calls` limits the fit only.
-            query = self.forest_.model.query
-            self.n_calls_, query.limit = query.n_rows, None
-        return self
 
     def _validate_target(self, y: Column | None, n_samples: int) -> Values | None:
         """Check y and return it as one column; None is allowed unless rules fit y.
@@ -262,7 +272,16 @@ class Simplifier(BaseEstimator, ABC):
                     "None. Pass y, or set target='model'."
                 )
             return None
-        return make_outcome(self._task).read(y, n_samples)
+        outcome = make_outcome(self._task)
+        y = outcome.read(y, n_samples)
+        outcome.check_training(y)
+        return y
+
+    def _rows(
+        self, X: Rows, y: Column | None = None, sample_weight: Column | None = None
+    ) -> Any:
+        """Open rows as a source."""
+        return open_source(X, y, sample_weight)
 
     def predict(
         self, X: Rows, *, on_missing: str = "accept", on_unknown: str = "accept"
@@ -282,7 +301,11 @@ class Simplifier(BaseEstimator, ABC):
         """
         check_is_fitted(self, "rules_")
         rules = self.rules_
-        predict = partial(_of_seen, rules, on_missing, on_unknown)
+
+        def predict(matrix):
+            check_seen(rules, matrix, on_missing, on_unknown)
+            return rules._form.predict(rules._covers(matrix))
+
         return self._answers(X, predict, rules.outcome.dtype)
 
     def apply(self, X: Rows) -> Places:
@@ -474,20 +497,22 @@ class Simplifier(BaseEstimator, ABC):
     ) -> Any:
         """Open rows of a later call, with the columns of `fit`."""
         check_is_fitted(self, "rules_")
-        source = open_source(X, y, sample_weight)
+        source = self._rows(X, y, sample_weight)
         source.expect(self.rules_)
         check_columns(self, source.first().X, reset=False)
         return source
 
     def _answers(self, X, predict, dtype, n_outputs=None):
         """Apply `predict` to encoded rows, part by part."""
-        answer = partial(_answered, self.rules_, predict)
-        return self._reopen(X).each(answer, dtype=dtype, n_outputs=n_outputs)
+        rules = self.rules_
+        return self._reopen(X).each(
+            lambda part: predict(rules._encode(part)), dtype=dtype, n_outputs=n_outputs
+        )
 
     def _predictions(self, X, predict, dtype, n_outputs=None):
         """Apply `predict` to the matrix of rules that match each row, part by part."""
-        predict = partial(_of_matches, self.rules_, predict)
-        return self._answers(X, predict, dtype, n_outputs)
+        covers = self.rules_._covers
+        return self._answers(X, lambda rows: predict(covers(rows)), dtype, n_outputs)
 
     def _evaluation(self, X, y=None, sample_weight=None, is_by_rule=False):
         source = self._reopen(X, y, sample_weight)
@@ -582,7 +607,7 @@ class Simplifier(BaseEstimator, ABC):
 
     def _open(self, X, y, sample_weight, forest):
         """Open the rows to fit on, load them if few, and check the columns."""
-        source = open_source(X, y, sample_weight)
+        source = self._rows(X, y, sample_weight)
         if isinstance(forest, Forest):
             if source.is_in_memory:  # other columns are usual in a file
                 warn_of_other_columns(source.X, forest)
@@ -856,6 +881,62 @@ class RuleRegressor(RegressorMixin, _Fitted):
         return self._predictions(X, predict, np.float64, 2)
 
 
+@dataclass(repr=False, eq=False)
+class RuleCounter(RegressorMixin, _Fitted):
+    """Mixin of estimators of rates; comes before the class of the method."""
+
+    _: KW_ONLY
+    exposure: str | None = setting(
+        None, help="The column of X with the exposure of each row."
+    )
+
+    _task = "counts"
+
+    if TYPE_CHECKING:
+
+        def predict(
+            self, X: Rows, *, on_missing: str = "accept", on_unknown: str = "accept"
+        ) -> Floats: ...
+
+    def score(self, X: Rows, y: Column, sample_weight: Column | None = None) -> float:
+        """Share of the Poisson deviance around one rate that is explained, D².
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+        y : array-like of shape (n_samples, 2) or (n_samples,)
+            As for `fit`.
+        sample_weight : array-like of shape (n_samples,), optional
+
+        Returns
+        -------
+        float
+        """
+        return self.evaluate(X, y, sample_weight)["d2"]
+
+    def _rows(
+        self, X: Rows, y: Column | None = None, sample_weight: Column | None = None
+    ) -> Any:
+        if y is not None:
+            X, y = with_exposure(X, y, self.exposure)
+        return super()._rows(X, y, sample_weight)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.target_tags.positive_only = True
+        return tags
+
+    def _check_forest(self, forest):
+        if self.exposure in forest.feature_names:
+            raise ValueError(
+                f"exposure names {self.exposure!r}, which the model uses, so it "
+                "predicts counts. Pass a model of the rate: fit it to events / "
+                "exposure with sample_weight=exposure, or with the logarithm of the "
+                "exposure as its offset, and without this column."
+            )
+        return super()._check_forest(forest)
+
+
 def warn_of_other_columns(X, forest):
     """Warn if X has other columns, or another order, than the training data."""
     names = column_names(X)
@@ -948,7 +1029,7 @@ def read_rows(simplifier, source, forest):
     return store
 
 
-def open_validation(validation):
+def open_validation(validation, open_rows=open_source):
     """Open the rows of `validation`, and check that they have y."""
     if not isinstance(validation, tuple) or len(validation) not in (2, 3):
         given = type(validation).__name__
@@ -957,7 +1038,7 @@ def open_validation(validation):
         raise TypeError(
             f"validation must be (X, y) or (X, y, sample_weight); got a {given}."
         )
-    source = open_source(*validation)
+    source = open_rows(*validation)
     if not source.has_labels:
         raise ValueError(
             "validation needs y, to count rates and errors; got None. Pass (X, y)."
@@ -1008,19 +1089,6 @@ def warn_of_unpredicted(rules, store):
             f"No rule predicts {names}, the class of {share} of the rows. Allow more "
             "rules, or set class_weight or threshold."
         )
-
-
-def _answered(rules, predict, X):
-    return predict(rules._encode(X))
-
-
-def _of_seen(rules, on_missing, on_unknown, matrix):
-    check_seen(rules, matrix, on_missing, on_unknown)
-    return rules._form.predict(rules._covers(matrix))
-
-
-def _of_matches(rules, predict, matrix):
-    return predict(rules._covers(matrix))
 
 
 def _known_rows(lists, part):

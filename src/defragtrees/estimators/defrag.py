@@ -1,15 +1,19 @@
-"""DefragClassifier and DefragRegressor: search for a short list of rules."""
+"""The default method and its three estimators: search for a short list of rules."""
 
 import math
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
+from defragtrees._utils import formatting as render
 from defragtrees._utils.progress import part
+from defragtrees._utils.types import Column, Rows
 from defragtrees.data.statistics import EXACT, PatternSums, sums_by_group
 from defragtrees.estimators.base import (
     RuleClassifier,
+    RuleCounter,
     RuleRegressor,
     Simplifier,
     warn_of_little_data,
@@ -25,6 +29,7 @@ from defragtrees.estimators.settings import (
     Several,
     setting,
 )
+from defragtrees.estimators.teacher import find_teacher
 from defragtrees.outcomes.decision import make_decision, threshold_of_second
 from defragtrees.outcomes.points import Scoring, find_patterns
 from defragtrees.rules.conditions import MOST_NAMED
@@ -54,7 +59,10 @@ from defragtrees.search.limits import (
     share_of_rows,
 )
 
-__all__ = ["DefragClassifier", "DefragRegressor"]
+if TYPE_CHECKING:
+    from defragtrees.estimators.alternatives import Alternatives
+
+__all__ = ["DefragClassifier", "DefragCounter", "DefragRegressor"]
 
 
 SEED = 0  # of the search
@@ -66,6 +74,13 @@ JUDGED_ROWS = 3_000  # synthetic rows; enough to compare two models
 @dataclass(repr=False, eq=False)
 class _Defrag(Simplifier):
     _: KW_ONLY
+    target: str = setting(
+        "auto",
+        "auto",
+        "model",
+        "labels",
+        help="What to learn: the model, corrected by y where it errs; the model; or y.",
+    )
     max_rules: str | int = setting(
         "auto",
         "auto",
@@ -167,13 +182,98 @@ class _Defrag(Simplifier):
     _counts_rules = True
     _path_names = ("path_", "path_by_conditions_")
 
+    def alternatives(
+        self,
+        X: Rows,
+        y: Column | None = None,
+        sample_weight: Column | None = None,
+        n: int = 10,
+        *,
+        validation: tuple[Any, ...] | None = None,
+        within: str | float = "se",
+        without: Any = None,
+        with_: Any = None,
+    ) -> "Alternatives":
+        """Find other rule models that are as good as these, and differ from them.
+
+        Further searches leave out one column of the rules each, or use other random
+        numbers. What they find, at most half as long again as the rules, is compared
+        with the best of them on the rows that count. The result is kept as
+        `alternatives_`, which reports show; `use` replaces the rules by one of them. An
+        interrupt (Ctrl-C) ends the searches early.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            The rows of `fit`.
+        y, sample_weight : array-like of shape (n_samples,), optional
+        n : int, default=10
+            Maximum number of other rule models.
+        validation : tuple (X, y) or (X, y, sample_weight), optional
+            That of `fit`.
+        within : "se" or float, default="se"
+            How much larger than the best its mean loss may be: one standard error of
+            the difference on the same rows, or a number.
+        without : str or list of str, optional
+            Columns that the others may not use.
+        with_ : str or list of str, optional
+            Columns that the others must use.
+
+        Returns
+        -------
+        Alternatives
+            A sequence of rule models, the first of which are the present rules.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from sklearn.tree import DecisionTreeClassifier
+        >>> from defragtrees import simplify
+        >>> X, y = load_iris(return_X_y=True, as_frame=True)
+        >>> tree = DecisionTreeClassifier(max_leaf_nodes=4, random_state=0).fit(X, y)
+        >>> simple = simplify(tree, X, y, random_state=0)
+        >>> menu = simple.alternatives(X, y, n=2)
+        >>> menu[0] is simple.rules_
+        True
+        """
+        check_is_fitted(self, "rules_")
+        # Only who asks for alternatives needs the module.
+        from defragtrees.estimators.alternatives import find_alternatives
+
+        rows = X, y, sample_weight
+        self.alternatives_ = find_alternatives(
+            self, rows, validation, n, within, without, with_
+        )
+        return self.alternatives_
+
+    def use(self, number: int) -> Self:
+        """Replace the rules by one of `alternatives_`, and record this in the rules.
+
+        Parameters
+        ----------
+        number : int
+            That of the table; 0 has the rules from before.
+
+        Returns
+        -------
+        self
+        """
+        if getattr(self, "alternatives_", None) is None:
+            raise ValueError("There are no alternatives yet. Call alternatives first.")
+        self.alternatives_.use(self, number)
+        return self
+
     def _simplify(self, problem, rng, limits, preferred):
         store, most = problem.store, limits.max_rules
         # A row of weight two counts as two rows; weights may also sum to one.
         n_rows = max(store.n_rows, round(store.total_weight))
         n_rules = rules_for_rows(most, n_rows)
         warn_of_little_data(self.max_rules, n_rows, n_rules)
+        if self.target == "auto":
+            problem = replace(problem, teacher=find_teacher(problem))
         n_new_rows, problem, counting, rows = self._divided(problem, rng)
+        if problem.teacher is not None:
+            counting = replace(counting, correction=problem.teacher.correction)
         if self.min_rows >= 1:
             share = share_of_rows(self.min_rows, counting.total_weight)
             limits = replace(limits, min_coverage=share)
@@ -212,16 +312,26 @@ class _Defrag(Simplifier):
         self.path_by_conditions_: dict[int, RuleModel] = {
             c.n_conditions: c.model for c in path.by_conditions
         }
+        if self._kept is not None:
+            self._kept.extend([problem, settings, counting, rows, path])
         warn_of_one_value(problem, rules)
         self.advice_: tuple[str, ...] = advise(
             problem, settings, path.rows, counting, rules, rows
         )
+        if counting.correction is not None:
+            gain = render.share(counting.correction.gain)
+            self.advice_ += (
+                "The model misses part of y: a correction by y removes "
+                f"{gain} of its squared error on training rows left out in turn. "
+                f"The rules learn it (weight {counting.correction.weight:g}), so they "
+                'agree less with the model; target="model" imitates it alone.',
+            )
         return rules
 
-    def _path(self, problem, settings, counting, rows):
+    def _path(self, problem, settings, counting, rows, seed=SEED):
         """Search once, and count the best rule model of every size."""
         # A fixed seed, so that two fits on the same rows do not differ by chance.
-        path = find_rules(self.form, problem, settings, np.random.default_rng(SEED))
+        path = find_rules(self.form, problem, settings, np.random.default_rng(seed))
         scoring = Scoring(self.points == "integer", bool(self.points_follow_rates))
         blank = problem.blank(self.form)
         return count_found(path, blank, counting, settings, scoring, rows)
@@ -336,16 +446,20 @@ def advise(problem, settings, searched, counting, rules, rows):
         # numbers it is no guide: predictions of forests are shrunk towards the mean,
         # and so is the lead.
         outcome, true = rules.outcome, searched.outputs[:JUDGED_ROWS]
+        by_model = replace(searched, teacher=None).outputs[:JUDGED_ROWS]
         predicted = rules._form.predict_proba(rules._covers(searched.X[:JUDGED_ROWS]))
         lead = scores[f"model_{measure.name}"] - own
-        new_lead = outcome.expected_auc(true, true)
+        new_lead = outcome.expected_auc(true, by_model)
         new_lead -= outcome.expected_auc(true, predicted)
         if lead - new_lead >= LEAST_APART:
             has_more = has_more or new_lead >= LEAST_APART
+            probabilities = "own probabilities"
+            if searched.teacher is not None:
+                probabilities = "probabilities, corrected by y"
             texts.append(
                 f"The model's lead in AUC is {lead:.2f} on these rows, but about "
-                f"{max(new_lead, 0):.2f} on new rows, by its own probabilities: the "
-                "rest is overfitting"
+                f"{max(new_lead, 0):.2f} on new rows, by its {probabilities}: the rest "
+                "is overfitting"
                 f"{'' if has_more else ', and more rules are unlikely to help'}."
             )
     return tuple(text for text in texts if text)
@@ -356,7 +470,7 @@ def _points_score(problem, settings, searched, rules, rows, measure):
     conditions = quick_points(problem, settings, searched, rules.n_rules).conditions
     outcome, order = rules.outcome, MonotoneAnswers(settings.limits.monotone)
     weight = rows.mean_weight
-    digits, is_idle = outcome.points_digits(rows.spread), [True]
+    is_idle = [True]
     while any(is_idle):
         matches = rows.matches(conditions)
         patterns, place = find_patterns(matches[:, :-1].T)
@@ -365,7 +479,7 @@ def _points_score(problem, settings, searched, rules, rows, measure):
             PatternSums(patterns, *sums),
             [order.point_signs(conditions)] if order.signs else [],
         )
-        points = sums.scorecard(outcome, EXACT, digits, signs).points
+        points = sums.scorecard(outcome, EXACT, rows.spread, signs).points
         # Rules whose points are rounded to nothing are left out.
         is_idle = ~points[:-1].any(axis=1)
         conditions = [
@@ -391,7 +505,7 @@ def _equal_text(rules, rows, has_more):
     by_model = rows.probabilities if rows.n_classes else rows.target
     by_model = np.asarray(by_model, dtype=np.float64).reshape(rows.observed.shape)
     losses = leave_one_out_losses(rows, rules._form)
-    apart = (losses - ((rows.observed - by_model) ** 2).sum(axis=1))[is_new]
+    apart = (losses - rules.outcome.estimate_losses(rows.observed, by_model))[is_new]
     mean = np.average(apart, weights=weight)
     error = math.sqrt(np.average((apart - mean) ** 2, weights=weight) / weight.sum())
     if mean > error:
@@ -422,8 +536,10 @@ class DefragClassifier(RuleClassifier, _Defrag):
         that predicts, is queried as a black box. `clone`, which grid search calls, also
         resets a fitted model: wrap it in `sklearn.frozen.FrozenEstimator` to keep
         the fit.
-    target : {"model", "labels"}, default="model"
-        Imitate the predictions of the model ("model") or fit y ("labels").
+    target : {"auto", "model", "labels"}, default="auto"
+        Imitate the model, corrected by y where y shows that it errs ("auto"); imitate
+        the model alone ("model"); or fit y ("labels"). Without y, or with less than 100
+        rows, "auto" is "model".
     augment : "auto" or int, default="auto"
         Number of synthetic rows, drawn near the data and labelled by the model, on
         which rules are searched for. "auto" is 10,000 for up to 100,000 rows, and 0 for
@@ -627,8 +743,10 @@ class DefragRegressor(RuleRegressor, _Defrag):
         that predicts, is queried as a black box. `clone`, which grid search calls, also
         resets a fitted model: wrap it in `sklearn.frozen.FrozenEstimator` to keep
         the fit.
-    target : {"model", "labels"}, default="model"
-        Imitate the predictions of the model ("model") or fit y ("labels").
+    target : {"auto", "model", "labels"}, default="auto"
+        Imitate the model, corrected by y where y shows that it errs ("auto"); imitate
+        the model alone ("model"); or fit y ("labels"). Without y, or with less than 100
+        rows, "auto" is "model".
     augment : "auto" or int, default="auto"
         Number of synthetic rows, drawn near the data and labelled by the model, on
         which rules are searched for. "auto" is 10,000 for up to 100,000 rows, and 0 for
@@ -750,4 +868,51 @@ class DefragRegressor(RuleRegressor, _Defrag):
     >>> simple = DefragRegressor(forest, max_rules=5, random_state=0).fit(X, y)
     >>> simple.rules_.n_rules <= 5
     True
+    """
+
+
+@dataclass(repr=False, eq=False)
+class DefragCounter(RuleCounter, _Defrag):
+    """Turn a model of counts, such as claims per year, into a short list of rules.
+
+    y has two columns, the number of events and the exposure in which they happened (a
+    data frame, an array or a structured array), or only the events with `exposure` as
+    the name of a column of X; without an exposure each row has 1. Rules predict the
+    rate of events per unit of exposure, and losses are Poisson deviances. The points of
+    a scorecard are relativities, factors of a base rate.
+
+    The model predicts rates: fitted to events / exposure, weighted by exposure, or to
+    events with the logarithm of the exposure as an offset.
+
+    Parameters
+    ----------
+    exposure : str, optional
+        The column of X with the exposure of each row; the model must not use it.
+    model, target, augment, max_calls, form, max_rules, max_conditions, \
+max_total_conditions, max_categories, min_rows, brevity, points, points_follow_rates, \
+features, exclude, must_use, prefer, monotone, groups, shorten_thresholds, \
+feature_labels, random_state, n_jobs, verbose
+        As for `DefragRegressor`.
+
+    Attributes
+    ----------
+    rules_, path_, path_by_conditions_, path_costs_, advice_, n_iter_, model_, \
+forest_, training_, validation_, n_calls_, n_features_in_, feature_names_in_
+        As for `DefragRegressor`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.ensemble import HistGradientBoostingRegressor
+    >>> from defragtrees import DefragCounter
+    >>> rng = np.random.default_rng(0)
+    >>> age, years = rng.uniform(18, 80, 4000), rng.uniform(0.1, 1.0, 4000)
+    >>> claims = rng.poisson(np.where(age < 30, 0.3, 0.1) * years)
+    >>> X = age[:, None]
+    >>> model = HistGradientBoostingRegressor(loss="poisson", max_depth=2)
+    >>> model = model.fit(X, claims / years, sample_weight=years)
+    >>> simple = DefragCounter(model, max_rules=2, random_state=0)
+    >>> simple = simple.fit(X, np.column_stack([claims, years]))
+    >>> simple.predict([[20.0], [50.0]]).round(1).tolist()
+    [0.3, 0.1]
     """

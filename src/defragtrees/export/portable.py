@@ -72,7 +72,7 @@ def column_tests(rules, has_booleans=False):
 
     With `has_booleans`, columns of booleans are not compared with 0 and 1.
     """
-    return [conditions_tests(rules, rule.conditions, has_booleans) for rule in rules]
+    return [conditions_tests(rules, rule.shown, has_booleans) for rule in rules]
 
 
 def conditions_tests(rules, conditions, has_booleans=False):

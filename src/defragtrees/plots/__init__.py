@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from defragtrees.plots.findings import history as history
     from defragtrees.plots.findings import segments as segments
     from defragtrees.plots.findings import stability as stability
+    from defragtrees.plots.flow_chart import flow as flow
     from defragtrees.plots.measures import calibration as calibration
     from defragtrees.plots.measures import comparison as comparison
     from defragtrees.plots.measures import convergence as convergence
@@ -30,6 +31,7 @@ PICTURES = {
     "comparison": "defragtrees.plots.measures",
     "convergence": "defragtrees.plots.measures",
     "coverage": "defragtrees.plots.rules",
+    "flow": "defragtrees.plots.flow_chart",
     "gains": "defragtrees.plots.measures",
     "history": "defragtrees.plots.findings",
     "regions": "defragtrees.plots.two_features",

@@ -307,8 +307,9 @@ def _changes_of(
     old, new = [*before][i], [*after][j]
     place = {"before": i + 1, "after": j + 1}
     head = f"rule {j + 1}" if i == j else f"rule {j + 1} (was {i + 1})"
-    if _asked(before, old) != _asked(after, new):
-        text = f"{head}: {old.text()} became {new.text()}"
+    texts = old.text(), new.text()
+    if _asked(before, old) != _asked(after, new) and texts[0] != texts[1]:
+        text = f"{head}: {texts[0]} became {texts[1]}"
         yield Change("conditions", text, **place)
     then = before._view.then_text(old), after._view.then_text(new)
     if then[0] != then[1]:
@@ -346,7 +347,7 @@ def _setting_changes(before: RuleModel, after: RuleModel) -> Iterator[Change]:
     added = after.edits[len(before.edits) :]
     if after.edits[: len(before.edits)] == before.edits:
         for edit in added:
-            if edit.action in ("refit", "improve"):
+            if edit.action in ("refit", "improve", "use"):
                 yield Change("edit", edit.text)
 
 

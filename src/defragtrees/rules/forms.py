@@ -8,7 +8,7 @@ No other code asks which form a rule model has.
 import dataclasses
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
@@ -19,7 +19,13 @@ from defragtrees._utils.values import all_rounded, is_finite
 from defragtrees.outcomes.base import Outcome
 from defragtrees.outcomes.intervals import RateBands, Residuals, band_edges
 from defragtrees.outcomes.points import PRIOR_ROWS_OF_NUMBERS, FittedPoints
-from defragtrees.rules.conditions import UNMEASURED, Condition, Rule, RuleSequence
+from defragtrees.rules.conditions import (
+    UNMEASURED,
+    Condition,
+    Rule,
+    RuleSequence,
+    remaining,
+)
 from defragtrees.rules.profile import Evidence
 
 __all__ = ["FORMS", "Form"]
@@ -53,6 +59,19 @@ class Form(RuleSequence, ABC):
     is_sum: ClassVar[bool] = False  # points of all rules that match add up
     has_weights: ClassVar[bool] = False  # that were fitted, and decide a mean
     default_matches_all: ClassVar[bool] = False  # also rows that other rules match
+
+    @classmethod
+    def shown(cls, rules: Sequence[Sequence[Condition]]) -> list[tuple[Condition, ...]]:
+        """The conditions of each rule with the values that can still reach it.
+
+        In a list a rule of one condition takes all rows that this condition accepts.
+        """
+        found, taken = [], list[Condition]()
+        for conditions in rules:
+            found.append(remaining(conditions, taken))
+            if cls.is_ordered and len(conditions) == 1:
+                taken += conditions
+        return found
 
     # Predicting
 
@@ -173,8 +192,7 @@ class Form(RuleSequence, ABC):
     @property
     def editable(self) -> dict[str, bool]:
         """Which of "prediction", "points" and "move" change something in this form."""
-        follows = self.has_costs if self.is_exclusive else True
-        follows = follows and self.outcome.has_probabilities
+        follows = self.outcome.has_probabilities and not self.is_exclusive
         return {"prediction": not follows, "points": False, "move": self.is_exclusive}
 
     def read_prediction(self, text: str) -> Any:
@@ -182,14 +200,17 @@ class Form(RuleSequence, ABC):
         return self.outcome.view.parse(text)
 
     def with_prediction(self, rule: Rule, prediction: Any) -> Rule:
-        """A rule with another prediction, if that does not follow from others."""
+        """A rule with another prediction, if that does not follow from others.
+
+        Where costs or a threshold decide, it overrides them.
+        """
         if not self.editable["prediction"]:
             raise ValueError(
                 "The prediction follows from probabilities and cannot be set. Drop or "
                 "replace the rule, or refit it on other rows."
             )
         made: Rule = self.outcome.with_prediction(rule, prediction)
-        return made
+        return dataclasses.replace(made, is_override=self.has_costs)
 
     def new_rule(
         self,
@@ -254,7 +275,7 @@ class Form(RuleSequence, ABC):
         shares = np.array([rule.distribution for rule in self], dtype=np.float64)
         for rule, place in zip(self, decision.choose(shares).tolist(), strict=True):
             label = outcome.labels[place]
-            if rule.prediction != label:
+            if rule.prediction != label and not rule.is_override:
                 raise ValueError(
                     "Each rule must predict the class that follows from its "
                     f"distribution, which is {label!r}; got {rule.prediction!r}. "

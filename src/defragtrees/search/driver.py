@@ -6,6 +6,7 @@ on all rows. `shortest_model` chooses their number by the loss on counted rows.
 """
 
 import math
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
@@ -18,8 +19,9 @@ from defragtrees._utils.progress import parts
 from defragtrees._utils.values import round_significant
 from defragtrees.data.sampling import code_sums, ranks
 from defragtrees.outcomes.decision import Decision, cost_matrix, threshold_costs
+from defragtrees.outcomes.points import LINKS
 from defragtrees.outcomes.text import LEAST_APART
-from defragtrees.rules.conditions import Condition
+from defragtrees.rules.conditions import Condition, remaining
 from defragtrees.rules.profile import WORTH, Agreement
 from defragtrees.search.boxes import (
     LEAST_ERRORS,
@@ -41,7 +43,7 @@ from defragtrees.search.moves import (
     search,
     use_preferred,
 )
-from defragtrees.search.points import LogOddsLoss, NumberLoss, PointBoxes
+from defragtrees.search.points import LinkedLoss, NumberLoss, PointBoxes
 from defragtrees.search.standalone import StandaloneBoxes, add_rule
 
 NEW_ROWS = 10_000  # synthetic rows near the data, for the search only
@@ -55,6 +57,7 @@ SLACK = 0.5  # share of the required rows of a rule that is enough in a subsampl
 FEW_CONDITIONS = 2  # of a rule, in the sets that the search starts from
 CRITERIA = ("both", "probability", "error")
 HALVES = 2  # of the rows, if rules fit y: one searches, one counts
+NEGATION = re.compile(r"(not?|non|never|none|without)\b", re.IGNORECASE)
 FREQUENT = 8  # equal rows that are split between searching and counting
 
 
@@ -170,10 +173,12 @@ def rule_losses(rows, settings):
 
 
 def point_losses(rows, settings):
-    """The losses for points, which are fitted to probabilities or numbers."""
+    """The losses for points, which are fitted to probabilities, rates or numbers."""
     target, weight, probabilities = _scaled_outputs(rows, settings)
-    if rows.n_classes == 2:
-        loss = LogOddsLoss(probabilities[:, 1:], weight, LEAST_ERRORS)
+    link = LINKS.get(rows.outcome.link)
+    if link is not None:
+        means = rows.outputs if probabilities is None else probabilities
+        loss = LinkedLoss(means[:, -1:], weight, LEAST_ERRORS, link)
     else:
         least = LEAST_ERRORS if rows.n_classes else LEAST_SPREAD
         loss = NumberLoss(target, weight, least)
@@ -423,7 +428,7 @@ class Conversion:
         problem, form, cost = self.problem, self.strategy.form, rules.cost
         left = np.ones(len(problem.target), dtype=bool)
         place = np.zeros(len(left), dtype=np.intp)  # of the rule that predicts each row
-        conditions, centers, seen = [], [], set()
+        conditions, centers, seen, earlier = [], [], set(), []
         if self.settings.prefer:
             rules = self._preferred(rules)
         columns, grid = rules.table.columns, problem.grid
@@ -447,7 +452,10 @@ class Conversion:
                 is_kept = taken.any() and rows not in seen
                 seen.add(rows)
             if is_kept:
+                own = self._as_seen(sides, taken, earlier)
                 conditions.append(own)
+                if form == "list" and len(own) == 1:
+                    earlier += own
                 centers.append(None if problem.n_classes else problem.mean_of(taken))
                 left &= ~taken
                 place += left
@@ -458,6 +466,31 @@ class Conversion:
             counts = self.judge.counts(place[self.judged], len(centers))
             loss = self.judge.cost(counts)
         return Candidate(tuple(conditions), tuple(centers), cost, loss)
+
+    def _as_seen(self, sides, taken, earlier):
+        """The conditions of a rule that takes these rows, in the values that they have.
+
+        Missing values and unknown categories match where a row has them. Without such
+        rows, unknown categories match if it is shorter to name the others.
+        """
+        grid, made = self.problem.grid, []
+        for j, accepts in sides:
+            accepts, last = accepts.copy(), grid.n_bins[j] - 1
+            codes = self.problem.binned.codes[taken, j]
+            accepts[-1] &= not taken.any() or (codes == last).any()
+            is_set = grid.is_categorical(j) and j not in self.problem.ordered_features
+            if is_set and accepts[-2] and not (codes == last - 1).any():
+                [shown] = remaining([grid.condition(j, accepts)], earlier)
+                labels = self.problem.categories[j]
+                others = [
+                    str(v) for c, v in enumerate(labels) if c not in shown.categories
+                ]
+                n_inside = len(labels) - len(others)
+                is_negated = len(others) == 1 and NEGATION.match(others[0])
+                if 0 < n_inside and (n_inside <= len(others) or is_negated):
+                    accepts[-2] = False
+            made.append((j, accepts))
+        return grid.conditions(made)
 
     def _preferred(self, rules):
         """The rules over the rows of the data, on preferred features where possible."""
@@ -593,8 +626,7 @@ def _without_idle(rules, count):
 def leave_one_out_losses(rows, rules, decision=None):
     """The leave-one-out loss of each row of a Problem by the rules of a Form.
 
-    It is the squared error of the estimates or, given how a class is decided, the cost
-    of the class.
+    It is that of the estimates or, given how a class is decided, the cost of the class.
     """
     held = rows.matches([rule.conditions for rule in rules.rules])
     observed, weight = rows.observed, rows.mean_weight
@@ -610,7 +642,7 @@ def leave_one_out_losses(rows, rules, decision=None):
     n_rows = np.maximum(worth * n_rows, 2.0)
     apart = (observed - predicted) * (n_rows / (n_rows - worth))[:, None]
     if decision is None:
-        return (apart**2).sum(axis=1)
+        return rows.outcome.estimate_losses(observed, observed - apart)
     chosen = decision.choose(observed - apart)
     return (observed * decision.costs.T[chosen]).sum(axis=1)
 
@@ -638,6 +670,14 @@ def best_model(candidates):
     return min(candidates, key=lambda one: (one.loss, one.n_conditions, one.n_rules))
 
 
+def paired_difference(one, best, weight):
+    """How much more a candidate loses per row than another; its standard error."""
+    total, apart = weight.sum(), one.losses - best.losses
+    mean = weight @ apart / total
+    variance = max(weight @ apart**2 / total - mean**2, 0.0)
+    return float(mean), math.sqrt(variance / total)
+
+
 def shortest_model(candidates, weight):
     """The candidate with the fewest conditions that is as good as the best one.
 
@@ -645,16 +685,13 @@ def shortest_model(candidates, weight):
     rows, of this weight, above that of the best. One without conditions must be the
     best itself.
     """
-    total = weight.sum()
     best = best_model(candidates)
     # A model without rules is useless, unless no rules are better.
     least = min(best.n_conditions, 1)
     good = [best]
     for one in candidates:
-        apart = one.losses - best.losses
-        mean = weight @ apart / total
-        variance = max(weight @ apart**2 / total - mean**2, 0.0)
-        if mean <= math.sqrt(variance / total) and one.n_conditions >= least:
+        apart, error = paired_difference(one, best, weight)
+        if apart <= error and one.n_conditions >= least:
             good.append(one)
     return min(good, key=lambda one: (one.n_conditions, one.n_rules))
 

@@ -45,8 +45,7 @@ def search(empty, starts, limits, insert, n_rounds=1):
 
     for rules in starts:
         keep_improved(rules)
-    grown, cut = {}, {}
-    n_done = 0
+    grown, cut, n_done = {}, {}, 0
     for _ in parts(range(n_rounds)):
         n_done += 1
         before = {n: rules.cost for n, rules in best.items()}

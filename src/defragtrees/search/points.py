@@ -3,14 +3,13 @@
 from functools import cached_property
 
 import numpy as np
-from scipy.special import expit
 
 from defragtrees.outcomes.points import (
     MOST_COUNTED,
     PRIOR_ROWS,
     PRIOR_ROWS_OF_NUMBERS,
     find_patterns,
-    fit_log_odds,
+    fit_linked,
     fit_numbers,
 )
 from defragtrees.search.boxes import (
@@ -61,51 +60,50 @@ class NumberLoss:
         return (self.target - totals) * self.weight[:, None], self.weight
 
 
-class LogOddsLoss:
-    """Deviance of probabilities whose log-odds are sums of points.
+class LinkedLoss:
+    """Deviance of means whose links are sums of points: probabilities, or rates.
 
-    `target`, (n_samples, 1), has probabilities; `least_spread` is the share of the
-    base's loss that sums need not explain.
+    `target`, (n_samples, 1), has the means, and `link` is one of `LINKS`;
+    `least_spread` is the share of the base's loss that sums need not explain.
     """
 
-    def __init__(self, target, weight, least_spread):
+    def __init__(self, target, weight, least_spread, link):
         self.least_spread = least_spread
-        self.target = np.round(target, 9)
+        self.link = link
         self.weight = weight
         self.total_weight = float(weight.sum())
+        rate = float(weight @ target[:, 0]) / self.total_weight
+        unit = rate if link.is_scaled and rate else 1.0
+        self.target = np.round(target / unit, 9) * unit
         rate = float(weight @ self.target[:, 0]) / self.total_weight
-        self.entropy = float(weight @ _entropy(self.target[:, 0]))
-        self.base_deviance = 2 * (self.total_weight * _entropy(rate) - self.entropy)
-        self.base_deviance = max(self.base_deviance, 1e-9 * self.total_weight)
-        bend = max(rate * (1 - rate), 1e-3)
-        self.prior = PRIOR_ROWS * bend
+        self.least = float(weight @ link.least(self.target[:, 0]))
+        self.base_deviance = 2 * (self.total_weight * link.least(rate) - self.least)
+        self.base_deviance = max(self.base_deviance, 1e-9 * self.total_weight * unit)
+        self.prior = PRIOR_ROWS * max(link.curve(rate), link.least_curve)
         self.columns = [weight, weight * self.target[:, 0]]
 
     def take(self, rows):
         """The same loss for some of the rows."""
-        return LogOddsLoss(self.target[rows], self.weight[rows], self.least_spread)
+        some = self.target[rows], self.weight[rows]
+        return LinkedLoss(*some, self.least_spread, self.link)
 
     def fit(self, held, weight, sums, prior, start):
         """Fit points; returns them and the loss relative to the base."""
-        points, nats = fit_log_odds(held, weight, sums, prior, start, LEAST_STEP)
-        return points, max(2 * (nats - self.entropy) / self.base_deviance, 0.0)
+        given = self.link, held, weight, sums, prior, start
+        points, nats = fit_linked(*given, LEAST_STEP)
+        return points, max(2 * (nats - self.least) / self.base_deviance, 0.0)
 
     def row_losses(self, totals):
         """Weighted loss of each row."""
         total = totals[:, 0]
-        nats = np.logaddexp(0.0, total) - self.target[:, 0] * total
+        nats = self.link.potential(total) - self.target[:, 0] * total
         return 2 * self.weight * nats
 
     def slopes(self, totals):
         """Negative gradient and curvature of the loss of each row by its sum."""
-        likely = expit(totals)
-        bend = self.weight * (likely * (1 - likely))[:, 0]
+        likely = self.link.mean(totals)
+        bend = self.weight * self.link.curve(likely)[:, 0]
         return (self.target - likely) * self.weight[:, None], bend
-
-
-def _entropy(share):
-    share = np.clip(share, 1e-12, 1 - 1e-12)
-    return -share * np.log(share) - (1 - share) * np.log1p(-share)
 
 
 class PointBoxes(Boxes):

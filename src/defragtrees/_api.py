@@ -22,6 +22,7 @@ from defragtrees.estimators.defrag import (
     DefragRegressor,
 )
 from defragtrees.outcomes import make_outcome
+from defragtrees.outcomes.base import n_columns, outcome_for
 from defragtrees.rules.model import RuleModel
 from defragtrees.tables import as_dense
 
@@ -72,7 +73,7 @@ def simplify(
     exposure: Column | None = None,
     validation: tuple[Any, ...] | None = None,
     method: Literal["defrag", "paper"] = "defrag",
-    target: Literal["model", "labels"] | None = None,
+    target: Literal["auto", "model", "labels"] | None = None,
     max_calls: int | None = None,
     form: Literal["list", "standalone", "points"] = "list",
     max_rules: str | int = "auto",
@@ -129,9 +130,10 @@ def simplify(
     method : {"defrag", "paper"}, default="defrag"
         "defrag" searches for short rules. "paper" is the published algorithm of Hara
         and Hayashi; see `FABRulesClassifier`.
-    target : {"model", "labels"}, optional
-        Imitate the model ("model") or fit y ("labels"). The default is "model",
-        and "labels" for `method="paper"`.
+    target : {"auto", "model", "labels"}, optional
+        Imitate the model, corrected by y where y shows that it errs ("auto", the
+        default); imitate it alone ("model"); or fit y ("labels", the default of
+        `method="paper"`, which has no "auto").
     max_calls : int, optional
         Maximum number of rows for which a black box is queried; no limit by default.
 
@@ -220,12 +222,12 @@ def simplify(
                 "exposure is for counts of events; this model predicts classes. Leave "
                 "it out, or pass a model of the number of events."
             )
-        outcome = make_outcome("counts")
+        if y is None:
+            raise ValueError("exposure needs y, the number of events of each row.")
         if not isinstance(exposure, str):
-            if y is None:
-                raise ValueError("exposure needs y, the number of events of each row.")
             X, y = with_exposure(X, y, exposure)
             del given["exposure"]
+    outcome = outcome_for(outcome, n_columns(y) + isinstance(exposure, str))
     if target is None:
         del given["target"]
     kind = estimator_for(method, outcome)

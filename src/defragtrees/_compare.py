@@ -34,6 +34,7 @@ from defragtrees.estimators.inputs import one_seed, open_model
 from defragtrees.metrics.resampling import rule_stability
 from defragtrees.metrics.rulesets import trade_off_scores
 from defragtrees.outcomes import MEASURES, make_outcome
+from defragtrees.outcomes.base import n_columns
 from defragtrees.outcomes.decision import (
     Decision,
     cost_matrix,
@@ -168,7 +169,10 @@ def compare(
                 if name in chosen:
                     estimator, is_given = chosen[name]
                     settings = _settings(estimator, is_given, shared, budget)
-                    fitted, scores = _fitted(estimator, settings, rows, splits)
+                    settings["model"], scores = forest, []
+                    for split in parts(splits):
+                        fitted = type(estimator)(**settings)
+                        scores.append(_scores(fitted, rows, *split))
                     estimators[name, budget] = fitted
                 else:
                     more = {"is_fitted": _is_fitted(others[name])}
@@ -176,7 +180,10 @@ def compare(
                 entry = _entry(scores)
             # A failure of one method, its package or its solver does not stop others.
             except Exception as error:
-                entry = _failed(error, forest.outcome)
+                names = [*SIZES, *RATES, "seconds", "error_std"]
+                names += [measure.name for measure in forest.outcome.measures()]
+                entry = dict.fromkeys(names, math.nan)
+                entry["failure"] = f"{type(error).__name__}: {error}"
             entries.append({"method": name, "budget": budget, **entry, **more})
     model_error = model_scores.pop("error")
     return Comparison(
@@ -519,15 +526,6 @@ def _settings(estimator, is_given, shared, budget):
     return settings
 
 
-def _fitted(estimator, settings, rows, splits):
-    """The estimator fitted on the last split, and its scores on each."""
-    scores = []
-    for train, test in parts(splits):
-        fitted = type(estimator)(**settings | {"model": rows.forest})
-        scores.append(_scores(fitted, rows, train, test))
-    return fitted, scores
-
-
 def _entry(scores):
     """Means over the splits, with the standard deviation of the error."""
     entry = _means(scores)
@@ -550,6 +548,7 @@ def _other_scores(other, rows, train, test):
     seconds = math.nan
     if not _is_fitted(other):
         X, y, weight = rows.take(train)
+        y, weight = rows.forest.outcome.training_data(y, weight)
         other, begin, settings = clone(other), time.perf_counter(), {}
         if weight is not None and has_fit_parameter(other, "sample_weight"):
             settings["sample_weight"] = weight
@@ -572,14 +571,6 @@ def _other_scores(other, rows, train, test):
         **rows.scores(test, answers, probabilities),
         "seconds": seconds,
     }
-
-
-def _failed(error, outcome):
-    """The entry of a method that failed."""
-    names = [*SIZES, *RATES, "seconds", "error_std"]
-    names += [measure.name for measure in outcome.measures()]
-    nothing = dict.fromkeys(names, math.nan)
-    return {**nothing, "failure": f"{type(error).__name__}: {error}"}
 
 
 def _means(scores):
@@ -681,7 +672,7 @@ def simplify_path(
     """
     check_names(settings, [f.name for f in fields(DefragClassifier)], "simplify_path")
     seed = one_seed(random_state)
-    y = None if y is None else one_column(y)
+    y = y if y is None or n_columns(y) > 1 else one_column(y)
     rows = X, y, sample_weight
     check_consistent_length(*rows)
     divided: Any = rows if validation is None else _validation_rows(validation)
@@ -790,7 +781,11 @@ class RulePath(render.Tabular):
         shown = outcome.view.measure_titles(there, narrow=True, also=self.chosen_by)
         if "error" in shown or self.chosen_by in (None, "error"):
             # In the first place; that of numbers is shown in their unit.
-            heading = shown.pop("rmse", "error" if outcome.n_classes else "RMSE")
+            [heading] = [
+                shown.pop(measure.name, measure.head)
+                for measure in outcome.measures()
+                if measure.label == outcome.error_name
+            ] or ["error"]
             shown = {"error": heading, **shown} | {"error": heading}
         return shown
 
@@ -897,7 +892,8 @@ def _validation_rows(validation):
             "simplify_path needs the rows of validation in memory, to split them; got "
             f"{type(validation[0]).__name__}. Pass a table."
         )
-    return source.X, one_column(source.y), source.sample_weight
+    y = source.y if n_columns(source.y) > 1 else one_column(source.y)
+    return source.X, y, source.sample_weight
 
 
 def _check_choice(choose_by, outcome, has_labels):

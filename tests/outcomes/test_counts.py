@@ -6,6 +6,7 @@ import sqlite3
 import numpy as np
 import pandas as pd
 import pytest
+from lightgbm import LGBMRegressor
 from scipy.stats import chi2
 from sklearn.ensemble import (
     HistGradientBoostingRegressor,
@@ -14,6 +15,7 @@ from sklearn.ensemble import (
 )
 from sklearn.linear_model import PoissonRegressor
 from sklearn.metrics import d2_tweedie_score, mean_poisson_deviance
+from sklearn.tree import DecisionTreeRegressor
 
 import defragtrees
 from defragtrees import (
@@ -25,6 +27,7 @@ from defragtrees import (
     simplify,
     write_report,
 )
+from defragtrees.cli.group import run
 from defragtrees.export import to_frame
 from defragtrees.outcomes import make_outcome
 from defragtrees.outcomes.counts import Counts, rate_interval
@@ -329,3 +332,85 @@ def test_exposure_is_rejected_for_classes_and_without_y(claims, model):
     logarithms = lambda X: np.log(model.predict(X))  # noqa: E731
     with pytest.raises(ValueError, match="logarithms"):
         simplify(logarithms, X, y[:, 0], exposure=5 * y[:, 1])
+
+
+@pytest.fixture(scope="module")
+def cards(claims, model):
+    X, y = claims
+    settings = {"form": "points", "max_rules": 4, "random_state": 0}
+    return [
+        simplify(model, X, y[:, 0], exposure=y[:, 1], points=points, **settings).rules_
+        for points in ("exact", "integer")
+    ]
+
+
+def test_scorecards_are_exported(cards, claims):
+    X, _ = claims
+    onnxruntime = pytest.importorskip("onnxruntime")
+    base = sqlite3.connect(":memory:")
+    base.execute("CREATE TABLE claims (x1 REAL, x2 REAL)")
+    base.executemany("INSERT INTO claims VALUES (?, ?)", X.tolist())
+    for card in cards:
+        expected = pytest.approx(card.predict(X))
+        answers = pd.read_sql_query(card.export("sql", table="claims"), base)
+        assert answers["prediction"].tolist() == expected
+        space: dict = {}
+        exec(card.export("python"), space)
+        rows = [dict(zip(("x1", "x2"), row, strict=True)) for row in X.tolist()]
+        assert [space["predict"](row) for row in rows] == expected
+        session = onnxruntime.InferenceSession(card.export("onnx").SerializeToString())
+        names = [one.name for one in session.get_inputs()]
+        given = {name: X[:, [j]] for j, name in enumerate(names)}
+        [found, *_] = session.run(["prediction"], given)
+        assert found.ravel() == expected
+    assert "exp" in cards[1].export("pmml")
+
+
+def test_methods_and_lengths_are_compared_by_deviance(claims, model):
+    X, y = claims
+    tree = DecisionTreeRegressor(criterion="poisson", max_leaf_nodes=3, random_state=0)
+    table = defragtrees.compare(
+        model, X, y, methods=["defrag"], others={"tree": tree}, random_state=0
+    )
+    ours, other = table.rows()
+    assert ours["failure"] is None
+    assert ours["d2"] > other["d2"] - 0.01
+    assert "deviance" in str(table)
+    path = defragtrees.simplify_path(model, X, y, max_rules=3, random_state=0)
+    assert [row["n_rules"] for row in path.rows()] == [1, 2, 3]
+    assert path.rows()[0]["d2"] == pytest.approx(0, abs=0.05)
+    assert "deviance" in str(path)
+    assert "RMSE" not in str(path)
+
+
+def test_the_command_line_takes_the_column_of_exposure(claims, tmp_path, capsys):
+    X, y = claims
+    table = pd.DataFrame(X, columns=["distance", "age"])
+    model = LGBMRegressor(objective="poisson", n_estimators=20, verbose=-1)
+    model.fit(table, y[:, 0] / y[:, 1], sample_weight=y[:, 1])
+    model.booster_.save_model(tmp_path / "model.txt")
+    table.assign(claims=y[:, 0], years=y[:, 1]).to_csv(
+        tmp_path / "data.csv", index=False
+    )
+    files = [str(tmp_path / name) for name in ("model.txt", "data.csv", "rules.json")]
+    both = ["--target", "claims,years"]
+
+    def call(*arguments):
+        code = run([str(argument) for argument in arguments])
+        done = capsys.readouterr()
+        assert code == 0, done.err
+        return done.out
+
+    text = call("simplify", *files[:2], *both, "--out", files[2], "--max-rules", 2)
+    assert "events" in text
+    assert "D²" in text
+    rules = defragtrees.load(files[2])
+    assert rules.task == "counts"
+    assert sum(rule.totals[0] for rule in rules) < y[:, 0].sum()  # some are held out
+    again = call("refit", files[2], files[1], *both, "--json")
+    totals = [rule["totals"] for rule in json.loads(again)["rules"]]
+    assert totals[0][0] == y[rules.rules[0].covers(X), 0].sum()
+    call("watch", files[2], files[1], *both)
+    call("report", files[0], files[1], *both, "--out", tmp_path / "report.html")
+    simple = simplify(files[0], files[1], "claims", exposure="years", random_state=0)
+    assert simple.rules_.task == "counts"

@@ -51,21 +51,30 @@ class Lines(str):
 
 
 class Tabular:
-    """Base class of results that print as a table (`_cells`) and notes (`_notes`)."""
+    """Base class of results that print as a table (`_cells`) and notes (`_notes`).
+
+    What must be read first stands before the table (`_head`).
+    """
 
     _left: ClassVar[tuple[int, ...]] = (0,)  # columns with text
 
-    def _cells(self) -> tuple[list[str], list[list[str]]]:
+    def _cells(self) -> tuple[list[str], list[list[Any]]]:
         raise NotImplementedError
 
     def _notes(self) -> list[str]:
         raise NotImplementedError
 
+    def _head(self) -> str:
+        return ""
+
     def __str__(self) -> str:
-        return "\n".join([text_table(*self._cells(), left=self._left), *self._notes()])
+        head = [self._head()] if self._head() else []
+        cells = text_table(*self._cells(), left=self._left)
+        return "\n".join([*head, cells, *self._notes()])
 
     def _repr_html_(self) -> str:
-        return html_table(*self._cells(), "; ".join(self._notes()))
+        notes = [self._head(), *self._notes()]
+        return html_table(*self._cells(), "; ".join(filter(None, notes)))
 
 
 # Texts between categories, which must not be taken for one.
@@ -416,6 +425,17 @@ def _shrink(widths: list[int], left: Collection[int], width: int) -> None:
         widths[widest] -= 1
 
 
+# Okabe and Ito's colours, which colour-blind readers can tell apart.
+COLOURS = (
+    "#0072B2",
+    "#D55E00",
+    "#009E73",
+    "#CC79A7",
+    "#E69F00",
+    "#56B4E9",
+    "#000000",
+    "#F0E442",
+)
 QUIET = "border:none;border-top:1px solid #8884;padding:0.2em 0.8em;vertical-align:top;"
 
 
@@ -431,7 +451,7 @@ def html_table(
     ----------
     header : sequence of str
     rows : sequence of sequence
-        A cell is a text, or a tuple of lines.
+        A cell is a text, or a tuple of lines. `Lines` bring their own HTML.
     caption : str
     left : collection of int, optional
         Columns with text, aligned to the left; those with numbers are aligned to the
@@ -468,4 +488,5 @@ def html_table(
 
 def _html(text: Any) -> str:
     """A text in HTML, without characters that would turn the order of others."""
-    return escape(plain(text))
+    own = text._html if isinstance(text, Lines) else ""
+    return own or escape(plain(text))

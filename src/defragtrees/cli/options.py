@@ -176,7 +176,11 @@ def names(name, text):
     return click.option(name, type=NAMES, metavar="A,B,...", help=text)
 
 
-target = column("--target", "The column with the true classes or numbers.")
+target = column(
+    "--target",
+    "The column with the true classes or numbers. Two, such as claims,years, are the "
+    "number of events and the exposure.",
+)
 weights = column("--weights", "The column with row weights.")
 trust = click.option(
     "--trust",

@@ -16,7 +16,7 @@ from sklearn.utils import check_random_state
 
 from defragtrees.ensembles.black_box import ask_model
 from defragtrees.ensembles.opening import Unreadable, fitted_forest
-from defragtrees.outcomes.base import make_outcome
+from defragtrees.outcomes.base import make_outcome, n_columns, outcome_for
 from defragtrees.tables import (
     category_lists,
     check_finite,
@@ -57,8 +57,8 @@ def open_model(
             "fitted. Call fit first."
         )
     if not isinstance(forest, Unreadable):
-        return forest
-    return ask_model(
+        return outcome_for(forest.outcome, n_columns(y)).model_of(forest)
+    asked = ask_model(
         model,
         X,
         y,
@@ -68,6 +68,7 @@ def open_model(
         n_reserved=n_reserved,
         verbose=verbose,
     )
+    return outcome_for(asked.outcome, n_columns(y)).model_of(asked)
 
 
 def fit_model(simplifier, source, rng):

@@ -159,6 +159,10 @@ class Outcome(ABC):
     def moments(self, y: Values, weight: Floats) -> Any:
         """What is stored of y in the training rows: `n_moments` numbers that add up."""
 
+    def corrected(self, outputs: Floats, change: Floats) -> Floats:
+        """Outputs of a model plus a change of the last ones, `n_points` columns."""
+        return outputs + change
+
     def search_target(self, outputs: Floats) -> Floats:
         """Outputs of rows on the scale on which the search measures squares."""
         return outputs
@@ -399,6 +403,31 @@ class Outcome(ABC):
     ) -> Values:
         """Predictions from sums of points, (n_samples, n_points)."""
         return self.decide(self.linked(values), threshold, costs)
+
+
+def n_columns(y: Any) -> int:
+    """How many columns y has, or the names of columns of a file that it has."""
+    if isinstance(y, tuple) and all(isinstance(name, str) for name in y):
+        return len(y)
+    names = getattr(getattr(y, "dtype", None), "names", None)
+    shape = np.shape(y)
+    return len(names) if names else (shape[1] if len(shape) > 1 else 1)
+
+
+def outcome_for(outcome: Outcome, n_columns: int) -> Outcome:
+    """The kind of a y with so many columns that a model predicts.
+
+    Examples
+    --------
+    >>> outcome_for(make_outcome("regression"), 2).task
+    'counts'
+    """
+    if n_columns == len(outcome.columns):
+        return outcome
+    for kind in OUTCOMES.values():
+        if outcome.task in kind.models and n_columns == len(kind.columns):
+            return kind.of()
+    return outcome
 
 
 # From the name of a task to its kind; `outcomes/__init__.py` has the entries.

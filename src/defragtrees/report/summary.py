@@ -96,7 +96,6 @@ class Summary:
     features: FeatureUse
     colours: "Colours"
     rule_path: Any  # RulePath or None
-    comparison: Any  # Comparison or None
     segments: Any  # Segments, SegmentGroups or None
     command: str | None
     is_new: bool  # whether the model was not trained on these rows
@@ -126,6 +125,11 @@ class Summary:
     def stability(self):
         """Stability under resampling, if it was measured."""
         return None if self.simplifier is None else self.simplifier.stability_
+
+    @property
+    def alternatives(self):
+        """Other rule models that are as good, if they were searched for."""
+        return getattr(self.simplifier, "alternatives_", None)
 
     @cached_property
     def facts(self):
@@ -266,7 +270,6 @@ def summarize(
     data_name=None,
     model_name=None,
     rule_path=None,
-    comparison=None,
     segments=None,
     command=None,
     groups=None,
@@ -322,7 +325,6 @@ def summarize(
         features=feature_use(rules, described and described.fitted, forest),
         colours=colours,
         rule_path=rule_path,
-        comparison=comparison,
         segments=segments,
         command=command,
         is_new=_is_new(simplifier, rows) if is_new is None else is_new,

@@ -43,11 +43,21 @@ DETAILS = {
     "alone": "rate or mean of all rows that the rule matches, whatever the order",
 }
 SOURCES = (("rules", ""), ("model", "model_"))
+WIDE = 0.5  # rates up to here have a scale of their own
 MAYBE_TRAINED = "may be trained on these rows"  # a model, and then looks too good
 
 Cell = str | tuple[str, ...]  # a tuple has one entry per line
 Cells = tuple[list[str], list[list[Cell]]]  # header and rows
 Paint = Callable[[str, str], str]  # from a column and a line of a cell to it in colour
+
+
+@dataclass(frozen=True)
+class Bar:
+    """A value and its interval, drawn beside a rule in the colour of this number."""
+
+    value: float
+    interval: tuple[float, float] | None
+    colour: int
 
 
 @dataclass(frozen=True)
@@ -163,10 +173,31 @@ class View:
         """The rules as a notebook shows them."""
         edits = "; ".join(render.plain(edit.text) for edit in self.rules.edits)
         notes = " ".join([*self.notes(), *([f"{EDITED} {edits}"] if edits else [])])
-        *tables, last = self.tables(False, render.WIDTH)
+        tables = self.tables(False, render.WIDTH)
+        if bars := _bars(self.bars()):
+            header, rows = tables[0]
+            place = len(header) - (header[-1] == "rows")
+            header = [*header[:place], "", *header[place:]]
+            lines = zip(rows, bars, strict=True)
+            rows = [[*row[:place], (bar,), *row[place:]] for row, bar in lines]
+            tables[0] = header, rows
+        *others, last = tables
         return "".join(
-            [html_table(cells) for cells in tables] + [html_table(last, notes)]
+            [html_table(cells) for cells in others] + [html_table(last, notes)]
         )
+
+    def bars(self) -> list[Bar]:
+        """What the bars beside the rules of a notebook show; empty without bars."""
+        if not self.shows_estimates:
+            return []
+        bars, labels = [], list(self.outcome.labels or ())
+        for rule in self.rules:
+            known = self.outcome.estimate(rule)
+            value = known.get("estimate", rule.prediction)
+            number = labels.index(rule.prediction) if labels else 0
+            interval = known["interval"] and tuple(known["interval"])
+            bars.append(Bar(value, interval, number))
+        return bars
 
     def table(self, details: bool, width: int, paint: Paint | None = None) -> str:
         """The rules as tables that are at most so many columns wide."""
@@ -300,13 +331,17 @@ class View:
         Predicts bad if P(bad) >= 0.15.
         """
         rules = self.rules
+        numbers = [str(k) for k, rule in enumerate(rules, 1) if rule.is_override]
+        which = f"{'rule' if len(numbers) == 1 else 'rules'} {', '.join(numbers)}"
+        by_hand = f" Set by hand: {which}." if numbers else ""
         if rules.threshold is not None:
-            return f"{head} {_threshold_text(self.outcome, rules.threshold, at_least)}."
+            text = _threshold_text(self.outcome, rules.threshold, at_least)
+            return f"{head} {text}.{by_hand}"
         if rules.costs is None:
             return ""
         return (
             f"{head} the class with the lowest expected cost. "
-            f"Costs: {_costs_text(self.outcome, rules.costs)}."
+            f"Costs: {_costs_text(self.outcome, rules.costs)}.{by_hand}"
         )
 
     # One line or record per rule
@@ -442,11 +477,6 @@ class View:
         pairs = [(k + 1, [*self.rules][k].weight) for k in explanation.combined]
         averaged = [{"rule": number, "weight": weight} for number, weight in pairs]
         return {"averaged": averaged} if averaged else {}
-
-    @property
-    def explanation_names(self) -> list[str]:
-        """What explains a prediction, as columns of a table with one line per row."""
-        return ["rule", "if", "values", "failed"]
 
     def _value_text(self, row: Floats, feature: int) -> str:
         value = float(row[feature])
@@ -592,10 +622,6 @@ class ListView(View):
         "; all but the default rule match {coverage} of the rows."
     )
     size: ClassVar[str] = f"{short_size[:-1]}, {{overlap}} per row."
-    fixed: ClassVar[str] = (
-        "The prediction of a rule follows from its probabilities and the costs, so it "
-        "cannot be changed here."
-    )
 
     def combination(self) -> str:
         is_one = len(self.rules.rules) < 2
@@ -741,6 +767,12 @@ class PointsView(View):
     def _form(self) -> "PointsForm":
         return cast("PointsForm", self.rules._form)
 
+    def bars(self) -> list[Bar]:
+        if self.outcome.n_points > 1:
+            return []
+        points = [rule.points[0] for rule in self.rules if rule.points]
+        return [Bar(value, None, int(value > 0)) for value in points]
+
     def combination(self) -> str:
         text = self.y_view.combination(self._form.unit, self._form.origin)
         return render.plain(text)
@@ -826,10 +858,6 @@ class PointsView(View):
         added = [{"rule": number, "points": list(points)} for number, points in pairs]
         return {"added": added, "total": list(explanation.totals)}
 
-    @property
-    def explanation_names(self) -> list[str]:
-        return [*self.rules._form.score_names, "points", "values"]
-
 
 VIEWS: dict[str, type[View]] = {
     "list": ListView,
@@ -872,6 +900,40 @@ def table_text(cells: Cells, width: int, paint: Paint | None = None) -> str:
     header, rows = cells
     left = left_columns(header)
     return render.text_table(header, rows, left=left, width=width, paint=paint)
+
+
+def _bars(bars: Sequence[Bar]) -> list[render.Lines]:
+    """The bars of a table as HTML, on one scale; none if nothing was measured.
+
+    Rates begin at 0. Colours are seen on light and on dark pages.
+    """
+    ends = [end for bar in bars for end in (bar.value, *(bar.interval or ()))]
+    if not ends or not np.isfinite(ends).all():
+        return []
+    low, high = min(0.0, *ends), max(*ends, 0.0)
+    if low == 0.0 and high <= 1.0:
+        high = 1.0 if high > WIDE else high
+    scale = 100 / ((high - low) or 1.0)
+
+    def part(start: float, end: float, look: str) -> str:
+        first, last = sorted([(start - low) * scale, (end - low) * scale])
+        return (
+            f'<div style="position:absolute;left:{first:.1f}%;'
+            f'width:{max(last - first, 1.5):.1f}%;{look}"></div>'
+        )
+
+    made = []
+    for bar in bars:
+        colour = f"background:{render.COLOURS[bar.colour % len(render.COLOURS)]};"
+        parts = part(0.0, bar.value, f"{colour}opacity:.3;height:100%")
+        if bar.interval is not None:
+            line = f"{colour}height:.2em;top:.35em"
+            parts += part(bar.interval[0], bar.interval[1], line)
+        frame = (
+            "position:relative;width:7em;height:.9em;background:rgba(128,128,128,.15)"
+        )
+        made.append(render.Lines("", f'<div style="{frame}">{parts}</div>'))
+    return made
 
 
 def html_table(cells: Cells, notes: str = "") -> str:

@@ -10,7 +10,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from defragtrees import DefragClassifier, load, simplify
+from defragtrees import DefragClassifier, DefragCounter, load, simplify
 from defragtrees.data import sources
 from defragtrees.estimators import teacher
 
@@ -70,6 +70,19 @@ def weak():
     before, y = as_y("two", before, y)
     forest = RandomForestClassifier(10, max_depth=3, random_state=0)
     return forest.fit(as_numbers(X), before), X, y
+
+
+def test_rates_of_events_are_corrected_and_stay_above_zero():
+    rng = np.random.default_rng(0)
+    X, exposure = rng.random((800, 2)), rng.uniform(0.1, 2.0, 800)
+    model = DecisionTreeRegressor(max_depth=3).fit(X, np.where(X[:, 0] < 0.3, 0.1, 2.0))
+    rate = np.where(X[:, 0] < 0.3, 3.0, 0.02)
+    y = np.column_stack([rng.poisson(rate * exposure), exposure])
+    simple = DefragCounter(model, max_rules=2).fit(X, y)
+    assert simple.rules_.evidence.correction.weight > 0.8
+    assert simple.predict(X) == pytest.approx(rate, abs=0.3)
+    change = np.array([[-3.0], [1.0]])
+    assert (simple.rules_.outcome.corrected(np.ones((2, 1)), change) > 0).all()
 
 
 def saved(simple, path):

@@ -404,6 +404,9 @@ class Counts(Numbers):
         events, exposure = columns_of(y)
         return (events / exposure)[:, None]
 
+    def corrected(self, outputs, change):
+        return np.maximum(outputs + change, LEAST_RATE)
+
     def mean_weight(self, y, weight):
         return weight if y is None else weight * columns_of(y)[1]
 

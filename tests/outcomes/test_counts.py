@@ -296,6 +296,22 @@ def test_a_model_of_counts_is_said_to_be_one(claims):
         simplify(model, table, y[:, 0], exposure="years")
 
 
+def test_a_model_that_seems_to_predict_counts_gives_a_warning(claims):
+    X, y = claims
+    half = np.column_stack([y[:, 0], y[:, 1] / 2])
+    model = HistGradientBoostingRegressor(loss="poisson", max_iter=20).fit(X, y[:, 0])
+    with pytest.warns(UserWarning, match="seems to predict counts"):
+        DefragCounter(model, max_rules=2, random_state=0).fit(X, half)
+
+
+def test_a_frame_has_the_expected_counts(rules, model):
+    frame = rules.predict_frame([[1.0, 30.0], [5.0, 30.0]], exposure=[2.0, 0.5])
+    assert frame["expected"].tolist() == [6.0, 0.25]
+    assert rules.predict_frame([[1.0, 30.0]], exposure=2)["expected"].tolist() == [6.0]
+    with pytest.raises(ValueError, match="above 0"):
+        rules.predict_frame([[1.0, 30.0]], exposure=[0.0])
+
+
 def test_rates_follow_a_model_without_y_for_its_rows_only_with_exposure(claims):
     X, y = claims
     model = HistGradientBoostingRegressor(loss="poisson", max_iter=20, max_depth=2)

@@ -284,8 +284,11 @@ def counted(
                 else [order.point_signs([rule.conditions for rule in rules.rules])]
             )
             signs += [_rate_signs(sums)] if scoring.follows_rates else []
-            spread = sums.target.spread
-            return sums.patterns.scorecard(outcome, scoring, spread, signs)
+            patterns = sums.patterns
+            if outcome.points_count_worth:
+                parts = worth * patterns.weight, worth * patterns.outputs
+                patterns = PatternSums(patterns.held, *parts)
+            return patterns.scorecard(outcome, scoring, sums.target.spread, signs)
 
         rules = rules.weighted(fit_points, weight)
         if decision is not None:

@@ -417,6 +417,7 @@ class RuleModel(RuleSequence, ByValue):
         reasons: int = 0,
         best: str = "high",
         unseen: bool = False,
+        exposure: Any = None,
     ) -> Any:
         """Predictions with rule or score, probabilities and reasons, as a data frame.
 
@@ -437,6 +438,8 @@ class RuleModel(RuleSequence, ByValue):
             Whether to add the column `unseen`: what a row has that the training rows
             did not, such as "age is missing, city is new", else "". Without it there is
             a warning if a row has anything; see `predict`.
+        exposure : float or array-like of shape (n_samples,), optional
+            For rates: adds the column `expected`, the number of events to expect.
 
         Returns
         -------
@@ -454,6 +457,9 @@ class RuleModel(RuleSequence, ByValue):
         matrix = self._encode(X)
         matches = self._covers(matrix)
         columns = self._output_columns(matches, probabilities, reasons, best)
+        if exposure is not None:
+            rates = columns["prediction"]
+            columns["expected"] = self.outcome.expected_counts(rates, exposure)
         if unseen:
             columns["unseen"] = unseen_texts(self, matrix)
         else:

@@ -771,17 +771,19 @@ class DefragCounter(RuleCounter, _Defrag):
     ----------
     exposure : str, optional
         The column of X with the exposure of each row; the model must not use it.
-    model, target, augment, max_calls, form, max_rules, max_conditions, \
-max_total_conditions, max_categories, min_rows, brevity, points, points_follow_rates, \
-features, exclude, must_use, prefer, monotone, groups, shorten_thresholds, \
-feature_labels, random_state, n_jobs, verbose
-        As for `DefragRegressor`.
+    model, target, augment, max_calls : as for `DefragRegressor`
+    form, points, points_follow_rates : as for `DefragRegressor`
+        The points of a scorecard are relativities; integer ones are steps of a factor.
+    max_rules, max_conditions, max_total_conditions : as for `DefragRegressor`
+    max_categories, min_rows, brevity : as for `DefragRegressor`
+    features, exclude, must_use, prefer, monotone, groups : as for `DefragRegressor`
+    shorten_thresholds, feature_labels : as for `DefragRegressor`
+    random_state, n_jobs, verbose : as for `DefragRegressor`
 
     Attributes
     ----------
-    rules_, path_, path_by_conditions_, path_costs_, advice_, n_iter_, model_, \
-forest_, training_, validation_, n_calls_, n_features_in_, feature_names_in_
-        As for `DefragRegressor`.
+    rules_ : RuleModel
+        This and all others are as for `DefragRegressor`.
 
     Examples
     --------
@@ -794,8 +796,9 @@ forest_, training_, validation_, n_calls_, n_features_in_, feature_names_in_
     >>> X = age[:, None]
     >>> model = HistGradientBoostingRegressor(loss="poisson", max_depth=2)
     >>> model = model.fit(X, claims / years, sample_weight=years)
-    >>> simple = DefragCounter(model, max_rules=2, random_state=0)
-    >>> simple = simple.fit(X, np.column_stack([claims, years]))
-    >>> simple.predict([[20.0], [50.0]]).round(1).tolist()
+    >>> simple, y = DefragCounter(model, max_rules=2), np.column_stack([claims, years])
+    >>> simple.fit(X, y).predict([[20.0], [50.0]]).round(1).tolist()
     [0.3, 0.1]
+    >>> 0 < simple.score(X, y) < 0.1
+    True
     """

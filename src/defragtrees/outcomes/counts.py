@@ -59,7 +59,7 @@ def rate_interval(events, exposure, dispersion=1.0):
     >>> [round(float(end), 4) for end in rate_interval(58, 1000.0)]
     [0.044, 0.075]
     >>> [round(float(end), 4) for end in rate_interval(58, 1000.0, 2.0)]
-    [0.0389, 0.083]
+    [0.0388, 0.0833]
     """
     shape, scale = events / dispersion, dispersion / exposure
     low = gammaincinv(shape, (1 - LEVEL) / 2) * scale if events else 0.0

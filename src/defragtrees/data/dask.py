@@ -28,7 +28,6 @@ CLUSTER = "A Dask cluster"
 LEAST_MEMORY = 500_000_000  # bytes per worker, which also compiles loops
 MOST_RUNS = 64
 LARGE = 2**20  # bytes of arguments that are sent once per worker, not per task
-PATIENCE_SECONDS = 30.0  # without a result, after which to look for paused workers
 HOLDERS_SECONDS = 1.0  # cache time, as a lookup takes a third of a short task
 PIECE = 2**22  # Dask warns of tasks that bring more than 10 MB
 
@@ -109,7 +108,7 @@ class DaskSource(Source):
         futures = client.compute([*notes, *runs])
         notes, runs, total = futures[: len(notes)], futures[len(notes) :], None
         try:
-            for n_rows, digest in _in_order(client, notes):
+            for n_rows, digest in _in_order(notes):
                 total = digest if total is None else total + digest
                 if watch is not None:
                     watch(n_rows)
@@ -149,7 +148,7 @@ class DaskSource(Source):
         outcomes, kept = self._outcomes(client, function)
         futures = client.compute(outcomes)
         try:
-            return reduce(add, _in_order(client, futures))
+            return reduce(add, _in_order(futures))
         finally:
             _release([*futures, *kept])
 
@@ -190,7 +189,7 @@ class DaskShards:
     def __init__(self, client, runs):
         self.client, self.runs = client, runs
         self._found, self._found_at = None, 0.0
-        _wait(client, runs)  # else no worker has them yet
+        require("distributed", CLUSTER).wait(runs)  # else no worker has them yet
         self.run_lengths = self._ask(_run_lengths, [b""] * len(runs))
 
     @property
@@ -222,9 +221,7 @@ class DaskShards:
 
     def _ask(self, visit, contents):
         """The result of each run, in order."""
-        futures = self._submit(visit, contents)
-        _wait(self.client, futures)
-        return self.client.gather(futures)
+        return self.client.gather(self._submit(visit, contents))
 
     def _holders(self):
         """Addresses of the workers that hold each run, cached for a moment.
@@ -467,46 +464,16 @@ def _computed(*values):
     lazy = [one for one in values if dask.is_dask_collection(one)]
     if client is None or not lazy:
         return dask.compute(*values)
-    futures = client.compute(lazy)
-    _wait(client, futures)
-    results = iter(client.gather(futures))
+    results = iter(client.gather(client.compute(lazy)))
     return tuple(next(results) if dask.is_dask_collection(v) else v for v in values)
 
 
-def _wait(client, futures, until="ALL_COMPLETED"):
-    """Wait for futures, and warn once if workers are paused meanwhile."""
-    wait, patience = require("distributed", CLUSTER).wait, PATIENCE_SECONDS
-    while True:
-        try:
-            return wait(futures, timeout=patience, return_when=until)
-        except TimeoutError:
-            if _warn_of_paused_workers(client):
-                patience = None
-
-
-def _warn_of_paused_workers(client):
-    """Warn if Dask has paused workers; returns whether it has."""
-    workers = client.scheduler_info(n_workers=-1)["workers"]
-    paused = [name for name, one in workers.items() if one.get("status") == "paused"]
-    if paused:
-        warn(
-            f"The fit waits: Dask has paused {len(paused)} of {len(workers)} workers, "
-            f"such as {min(paused)!r}, whose memory is nearly full. Give them a larger "
-            "memory_limit, or X smaller partitions.",
-        )
-    return bool(paused)
-
-
-def _in_order(client, futures):
+def _in_order(futures):
     """Results of futures in order; the error of a Failure is raised at once."""
     places = {future.key: i for i, future in enumerate(futures)}
     waiting, n_given = {}, 0
     done = require("distributed", CLUSTER).as_completed(futures, with_results=True)
-    while not done.is_empty():
-        pending = list(done.futures)
-        if pending and not done.has_ready():
-            _wait(client, pending, until="FIRST_COMPLETED")
-        future, result = next(done)
+    for future, result in done:
         if future.status != "finished":
             future.result()  # raises
         if isinstance(result, Failure):

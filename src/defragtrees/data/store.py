@@ -62,6 +62,7 @@ class RowStore:
     # origin of the rows as evidence; see `rules.profile.WORTH`
     source: str = "searched"
     n_trained: int = 0  # number of training rows among them
+    correction: Any = None  # of the model by y; see `rules.profile.Correction`
 
     @classmethod
     def of_table(cls, binned, target, n_classes, sample_weight, center=0.0, scale=1.0):
@@ -92,7 +93,8 @@ class RowStore:
     def evidence(self):
         """The origin of the rows, for rules counted on them."""
         n_new = self.n_rows - self.n_trained
-        return Evidence(self.source, float(n_new), float(self.n_trained))
+        n_trained = float(self.n_trained)
+        return Evidence(self.source, float(n_new), n_trained, self.correction)
 
     def take(self, rows):
         """Some of the rows of a table in memory, in their order."""

@@ -118,6 +118,8 @@ class Simplifier(BaseEstimator, ABC):
     _counts_rules: ClassVar[bool] = False  # whether `_simplify` counts all rows itself
     # attributes with further rule models by their size, one of which may be `rules_`
     _path_names: ClassVar[tuple[str, ...]] = ()
+    # if set to a list, a fit adds its rows and its search, for `alternatives`
+    _kept = None
 
     def fit(
         self,
@@ -226,6 +228,21 @@ class Simplifier(BaseEstimator, ABC):
         counting = counting or store
         if not self._counts_rules:
             self._count_rows(counting, problem.is_sample)
+        self._measure(store, unseen, counting)
+        if self._kept is not None:
+            self._kept.extend([store, unseen, counting])
+        warn_of_unpredicted(self.rules_, counting)
+        self.stability_: RuleStability | None = None
+        self.alternatives_: Any = None
+        self.__dict__.pop("n_calls_", None)
+        if isinstance(self.forest_, AskedForest):
+            # `max_calls` limits the fit only.
+            query = self.forest_.model.query
+            self.n_calls_, query.limit = query.n_rows, None
+        return self
+
+    def _measure(self, store, unseen, counting):
+        """Measure the rules on the rows of a fit, and record what was measured."""
         evaluation = self._stored_evaluation(store)
         self.training_: dict[str, float] = evaluation.scores(self.rules_)
         self.__dict__.pop("validation_", None)
@@ -241,14 +258,6 @@ class Simplifier(BaseEstimator, ABC):
                 "not trained on"
             )
         self._record_training(counting, evaluation)
-        warn_of_unpredicted(self.rules_, counting)
-        self.stability_: RuleStability | None = None
-        self.__dict__.pop("n_calls_", None)
-        if isinstance(self.forest_, AskedForest):
-            # `max_calls` limits the fit only.
-            query = self.forest_.model.query
-            self.n_calls_, query.limit = query.n_rows, None
-        return self
 
     def _validate_target(self, y: Column | None, n_samples: int) -> Values | None:
         """Check y and return it as one column; None is allowed unless rules fit y.

@@ -25,6 +25,9 @@ WORTH = {
     "validation": 1.0,
     "refit": 1.0,
 }
+# Means of numbers miss by less: as if 1.7 times fewer rows had been counted
+# (`benchmarks/honesty/means.py`).
+MEAN_WORTH = 0.6
 KNOWN = "the model may have been trained on them, so they count as {worth}"
 ORIGINS = {
     "training": f"{{n}} not used by the search; {KNOWN}",
@@ -36,6 +39,15 @@ ORIGINS = {
 
 _NUMBERS = schema.list_of(schema.number())
 _AMOUNTS = schema.list_of(schema.number(-1e100, 1e100))
+
+
+@dataclass(frozen=True)
+class Correction(schema.Stored):
+    """How far rules learned y where the model that they imitate misses part of it."""
+
+    weight: Annotated[float, schema.number(0, 1)]  # of the correction that y suggests
+    # share of the model's squared error that it removes in rows that were left out
+    gain: Annotated[float, schema.number(-1, 1)]
 
 
 @dataclass(frozen=True)
@@ -52,6 +64,9 @@ class Evidence(schema.Stored):
     n_rows: Annotated[float, schema.N_ROWS]
     # further rows that the model was trained on, which count less (`WORTH`)
     n_trained: Annotated[float, schema.N_ROWS, "optional"] = 0.0
+    correction: Annotated[
+        Correction | None, schema.NULL | schema.object_of(Correction), "optional"
+    ] = None
 
     def __post_init__(self) -> None:
         if self.source not in WORTH:
@@ -76,7 +91,13 @@ class Evidence(schema.Stored):
             trained = plural(round(self.n_trained), "row")
             text += f", and {trained} that the model was trained on, which count as "
             text += worth
-        return f"Estimates from {text}."
+        if self.correction is None:
+            return f"Estimates from {text}."
+        text = text.replace(" not used by the search", "")
+        return (
+            f"Estimates from {text}. The model misses part of y, which the rules learn "
+            f"from the training rows (weight {self.correction.weight:g})."
+        )
 
 
 @dataclass(frozen=True)

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from defragtrees.rules.forms import PointsForm
     from defragtrees.rules.model import RuleModel
 
+MOST_ROWS = 0.8  # coverage of the interval that explains a number
 MOST_TOTALS = 9  # totals of points that are printed with their probability
 LEAST_RATIO = 0.1  # part of a small rate by which another must differ from it
 LEAST_CONDITION = 32  # columns for conditions beside details; else these come below
@@ -70,7 +71,8 @@ class Explanation:
     # where rules are not in order.
     failed: tuple[tuple[int, Condition], ...]
     probabilities: tuple[float, ...] | None = None
-    interval: tuple[float, float] | None = None  # of the rate of a class
+    # 95 % of the rate of a class, 80 % of a number that several rules predict
+    interval: tuple[float, float] | None = None
     totals: tuple[float, ...] = ()  # of points
 
 
@@ -329,13 +331,17 @@ class View:
         Predicts bad if P(bad) >= 0.15.
         """
         rules = self.rules
+        numbers = [str(k) for k, rule in enumerate(rules, 1) if rule.is_override]
+        which = f"{'rule' if len(numbers) == 1 else 'rules'} {', '.join(numbers)}"
+        by_hand = f" Set by hand: {which}." if numbers else ""
         if rules.threshold is not None:
-            return f"{head} {_threshold_text(self.outcome, rules.threshold, at_least)}."
+            text = _threshold_text(self.outcome, rules.threshold, at_least)
+            return f"{head} {text}.{by_hand}"
         if rules.costs is None:
             return ""
         return (
             f"{head} the class with the lowest expected cost. "
-            f"Costs: {_costs_text(self.outcome, rules.costs)}."
+            f"Costs: {_costs_text(self.outcome, rules.costs)}.{by_hand}"
         )
 
     # One line or record per rule
@@ -408,6 +414,9 @@ class View:
                 None if math.isnan(low) else (low, high)
                 for low, high in form.rate_interval(matches).tolist()
             ]
+        elif form.residuals and not form.is_exclusive:
+            if len(form.residuals.pooled) * (1 - MOST_ROWS) > 2:
+                ends = form.predict_interval(matches, MOST_ROWS).tolist()
         totals = [
             tuple(render.round_significant(value, 9) for value in row)
             for row in form.totals(matches).tolist()
@@ -613,10 +622,6 @@ class ListView(View):
         "; all but the default rule match {coverage} of the rows."
     )
     size: ClassVar[str] = f"{short_size[:-1]}, {{overlap}} per row."
-    fixed: ClassVar[str] = (
-        "The prediction of a rule follows from its probabilities and the costs, so it "
-        "cannot be changed here."
-    )
 
     def combination(self) -> str:
         is_one = len(self.rules.rules) < 2

@@ -670,6 +670,14 @@ def best_model(candidates):
     return min(candidates, key=lambda one: (one.loss, one.n_conditions, one.n_rules))
 
 
+def paired_difference(one, best, weight):
+    """How much more a candidate loses per row than another; its standard error."""
+    total, apart = weight.sum(), one.losses - best.losses
+    mean = weight @ apart / total
+    variance = max(weight @ apart**2 / total - mean**2, 0.0)
+    return float(mean), math.sqrt(variance / total)
+
+
 def shortest_model(candidates, weight):
     """The candidate with the fewest conditions that is as good as the best one.
 
@@ -677,16 +685,13 @@ def shortest_model(candidates, weight):
     rows, of this weight, above that of the best. One without conditions must be the
     best itself.
     """
-    total = weight.sum()
     best = best_model(candidates)
     # A model without rules is useless, unless no rules are better.
     least = min(best.n_conditions, 1)
     good = [best]
     for one in candidates:
-        apart = one.losses - best.losses
-        mean = weight @ apart / total
-        variance = max(weight @ apart**2 / total - mean**2, 0.0)
-        if mean <= math.sqrt(variance / total) and one.n_conditions >= least:
+        apart, error = paired_difference(one, best, weight)
+        if apart <= error and one.n_conditions >= least:
             good.append(one)
     return min(good, key=lambda one: (one.n_conditions, one.n_rules))
 

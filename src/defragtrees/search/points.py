@@ -18,6 +18,7 @@ from defragtrees.search.boxes import (
     n_sides,
     settled,
     standardised,
+    weight_of_sample,
 )
 
 
@@ -37,8 +38,9 @@ class NumberLoss:
         self.columns = [weight, *(weight * column for column in self.target.T)]
 
     def take(self, rows):
-        """The same loss for some of the rows."""
-        return NumberLoss(self.target[rows], self.weight[rows], self.least_spread)
+        """The same loss for a sample of the rows."""
+        weight = weight_of_sample(self.weight, rows)
+        return NumberLoss(self.target[rows], weight, self.least_spread)
 
     def fit(self, held, weight, sums, prior, start):
         """Fit points; returns them and the loss relative to the base."""
@@ -76,8 +78,9 @@ class LogOddsLoss:
         self.columns = [weight, weight * self.target[:, 0]]
 
     def take(self, rows):
-        """The same loss for some of the rows."""
-        return LogOddsLoss(self.target[rows], self.weight[rows], self.least_spread)
+        """The same loss for a sample of the rows."""
+        weight = weight_of_sample(self.weight, rows)
+        return LogOddsLoss(self.target[rows], weight, self.least_spread)
 
     def fit(self, held, weight, sums, prior, start):
         """Fit points; returns them and the loss relative to the base."""

@@ -89,7 +89,6 @@ def write_all(rules, stem):
         write(Path(f"{stem}.{name}"), exported(rules, name))
     write(Path(f"{stem}.onnx"), exported(rules, "onnx", onnx_text))
     write(Path(f"{stem}.excel"), exported(rules, "excel", excel_text))
-    write(Path(f"{stem}.sklearn"), exported(rules, "sklearn", tree_text))
 
 
 def exported(rules, name, as_text=str):
@@ -110,13 +109,6 @@ def excel_text(book):
     """The cells of a workbook."""
     rows = [f"{sheet.title}: {row}" for sheet in book for row in sheet.values]
     return "\n".join(rows) + "\n"
-
-
-def tree_text(model):
-    """The size of a tree of scikit-learn, and a digest of what decides its answers."""
-    tree = model.tree_
-    parts = (tree.children_left, tree.feature, tree.threshold, tree.value)
-    return f"{tree.node_count} nodes\n{digest(b''.join(p.tobytes() for p in parts))}\n"
 
 
 def digest(content):

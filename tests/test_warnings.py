@@ -63,15 +63,15 @@ def test_a_fit_names_the_line_of_its_call(forest):
 
 
 def test_a_rule_model_names_the_line_of_its_call(forest):
-    rules = simplify(forest, X, Y, threshold=0.8, random_state=0).rules_
+    rules = simplify(forest, X, Y, random_state=0).rules_
 
     def call():
-        rules.export("sklearn")  # this line
+        rules.predict_frame(np.full((1, 3), np.nan))  # this line
 
     [(file, line, message)] = named_lines(call)
     assert file == Path(__file__).name
     assert line.endswith("# this line")
-    assert "Decide from predict_proba" in message
+    assert "1 of 1 row have a missing value" in message
 
 
 def test_outside_of_the_package_the_caller_is_named():

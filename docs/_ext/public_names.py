@@ -51,6 +51,7 @@ GUIDES = {
     "defragtrees.Comparison": ("compare", "rivals"),
     "defragtrees.DefragClassifier": ("start", "probabilities", "forms", "elsewhere"),
     "defragtrees.DefragRegressor": ("probabilities", "forms", "elsewhere"),
+    "defragtrees.DefragCounter": ("counts",),
     "defragtrees.paper": ("method", "reproduction"),
     "defragtrees.baselines": ("rivals", "compare"),
     "defragtrees.RuleModel": ("reading", "editing", "watching", "exports"),

@@ -21,7 +21,11 @@ if TYPE_CHECKING:
         ModelFileError,
         UnsupportedModelError,
     )
-    from defragtrees.estimators.defrag import DefragClassifier, DefragRegressor
+    from defragtrees.estimators.defrag import (
+        DefragClassifier,
+        DefragCounter,
+        DefragRegressor,
+    )
     from defragtrees.report.page import write_report
     from defragtrees.rules.conditions import Condition, Rule
     from defragtrees.rules.diff import diff
@@ -38,6 +42,7 @@ __all__ = [
     "Comparison",
     "Condition",
     "DefragClassifier",
+    "DefragCounter",
     "DefragRegressor",
     "Forest",
     "MissingPackageError",
@@ -70,7 +75,7 @@ NAMES = {
     "rules.diff": ("diff",),
     "errors": ("MissingPackageError", "ModelFileError", "UnsupportedModelError"),
     "ensembles.forest": ("Forest", "Tree"),
-    "estimators.defrag": ("DefragClassifier", "DefragRegressor"),
+    "estimators.defrag": ("DefragClassifier", "DefragCounter", "DefragRegressor"),
     "ensembles.readers": ("read_forest",),
     "report": ("write_report",),
     "rules.conditions": ("Condition", "Rule"),

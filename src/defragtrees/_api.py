@@ -10,13 +10,19 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from defragtrees._utils.files import read_json
 from defragtrees._utils.formatting import nearest
 from defragtrees._utils.types import Column, Rows
+from defragtrees.data.sources import with_exposure
 from defragtrees.ensembles.opening import Unreadable, fitted_forest
 from defragtrees.ensembles.predictions import model_task
 from defragtrees.ensembles.readers import read_forest
 from defragtrees.errors import SettingError
 from defragtrees.estimators import estimator_for
-from defragtrees.estimators.defrag import DefragClassifier, DefragRegressor
+from defragtrees.estimators.defrag import (
+    DefragClassifier,
+    DefragCounter,
+    DefragRegressor,
+)
 from defragtrees.outcomes import make_outcome
+from defragtrees.outcomes.base import n_columns, outcome_for
 from defragtrees.rules.model import RuleModel
 from defragtrees.tables import as_dense
 
@@ -64,6 +70,7 @@ def simplify(
     y: Column | None = None,
     sample_weight: Column | None = None,
     *,
+    exposure: Column | None = None,
     validation: tuple[Any, ...] | None = None,
     method: Literal["defrag", "paper"] = "defrag",
     target: Literal["model", "labels"] | None = None,
@@ -88,11 +95,15 @@ def simplify(
     random_state: Any = None,
     n_jobs: int | None = None,
     verbose: int = 0,
-) -> "DefragClassifier | DefragRegressor | FABRulesClassifier | FABRulesRegressor":
+) -> (
+    "DefragClassifier | DefragRegressor | DefragCounter | FABRulesClassifier | "
+    "FABRulesRegressor"
+):
     """Turn a trained model into a short list of rules.
 
-    The estimator is chosen by what the model predicts, classes or numbers. It is
-    returned fitted; its `rules_` are the rules. The estimators have further settings.
+    The estimator is chosen by what the model predicts, classes or numbers, or by
+    `exposure`. It is returned fitted; its `rules_` are the rules. The estimators have
+    further settings.
 
     Parameters
     ----------
@@ -109,6 +120,10 @@ def simplify(
         True values, to report errors and rates. Required for `target="labels"`.
     sample_weight : array-like of shape (n_samples,), optional
         Weight of each row; 1 by default.
+    exposure : array-like of shape (n_samples,) or str, optional
+        If y counts events: the exposure in which they happened, such as years insured,
+        or the column of X that has it. Rules then predict rates per unit of exposure.
+        Elsewhere y has two columns, events and exposure.
     validation : tuple (X, y) or (X, y, sample_weight), optional
         Rows that the model was not trained on. They count in full for rates, intervals
         and the number of rules; the rows of X count as 0.4 each, as without them.
@@ -176,7 +191,7 @@ def simplify(
 
     Returns
     -------
-    DefragClassifier or DefragRegressor
+    DefragClassifier, DefragRegressor or DefragCounter
         With `method="paper"` a FABRulesClassifier or FABRulesRegressor.
 
     Examples
@@ -201,6 +216,18 @@ def simplify(
         outcome = make_outcome(model_task(model, as_dense(X), y))
     else:
         outcome = forest.outcome
+    if exposure is not None:
+        if outcome.n_classes:
+            raise ValueError(
+                "exposure is for counts of events; this model predicts classes. Leave "
+                "it out, or pass a model of the number of events."
+            )
+        if y is None:
+            raise ValueError("exposure needs y, the number of events of each row.")
+        if not isinstance(exposure, str):
+            X, y = with_exposure(X, y, exposure)
+            del given["exposure"]
+    outcome = outcome_for(outcome, n_columns(y) + isinstance(exposure, str))
     if target is None:
         del given["target"]
     kind = estimator_for(method, outcome)
@@ -214,7 +241,7 @@ def simplify(
             )
     estimator: Any = kind(**given)
     estimator._fit(forest, X, y, sample_weight, validation=validation)
-    fitted: DefragClassifier | DefragRegressor = estimator
+    fitted: DefragClassifier | DefragRegressor | DefragCounter = estimator
     return fitted
 
 

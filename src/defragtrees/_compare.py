@@ -34,11 +34,11 @@ from defragtrees.estimators.inputs import one_seed, open_model
 from defragtrees.metrics.resampling import rule_stability
 from defragtrees.metrics.rulesets import trade_off_scores
 from defragtrees.outcomes import MEASURES, make_outcome
+from defragtrees.outcomes.base import n_columns
 from defragtrees.outcomes.decision import (
     Decision,
     cost_matrix,
     make_decision,
-    threshold_costs,
 )
 from defragtrees.rules.model import RuleModel
 from defragtrees.rules.text import MAYBE_TRAINED
@@ -51,12 +51,9 @@ if TYPE_CHECKING:
 
 # Measures on resamples, from name to heading.
 STABILITY = {
-    "stability": "stability",
+    "stability": "found again",
     "same_predictions": "same predictions",
-    "same_features": "same features",
-    "same_cuts": "same cuts",
 }
-SAME = ("predictions", "features", "cuts")  # compared between two refits
 SIZES = ("n_rules", "n_conditions", "mean_conditions")
 RATES = ("error", "fidelity", "coverage", "overlap")
 N_GROUPS = 50  # groups of rows of the jackknife
@@ -111,8 +108,10 @@ def compare(
     cv : int, optional
         Number of folds of a cross-validation, in place of one split.
     n_resamples : int, default=0
-        If at least 2, also measure on this number of resamples how similar rules,
-        predictions, features and cuts are; see `metrics.rule_stability`.
+        If at least 2, also train the model, if it can be, and fit each method again to
+        this number of random halves of the rows, and measure the share of rules that
+        are found again and of predictions that are the same; see
+        `metrics.rule_stability`.
     random_state : int, RandomState, Generator or None, default=None
         Seed of the splits and of all methods.
     n_jobs : int or None, default=None
@@ -155,7 +154,7 @@ def compare(
     if sample_weight is not None:
         sample_weight = check_weight(sample_weight, len(matrix))
     decision = _decision(chosen, forest.outcome, forest.outcome.encode(labels))
-    rows = _Rows(X, labels, sample_weight, forest, n_resamples, decision)
+    rows = _Rows(X, labels, sample_weight, model, forest, n_resamples, decision)
     # One seed for all, so that no method depends on the others.
     seed = one_seed(random_state)
     splits = _splits(rows.y, forest.outcome, test_size, cv, seed)
@@ -216,7 +215,7 @@ class Comparison(render.Tabular):
     model_scores : dict from str to float
         The other measures of the model.
     has_costs : bool, default=False
-        Whether expected costs use costs or a threshold; else every error costs 1.
+        Whether expected costs use given costs; else every error costs 1.
 
     Examples
     --------
@@ -380,6 +379,7 @@ class _Rows:
     X: Any
     y: np.ndarray
     sample_weight: Any
+    model: Any  # as it was given
     forest: Any
     n_resamples: int
     decision: Decision | None  # that defines the expected cost
@@ -418,10 +418,8 @@ class _Rows:
         if decision is None or probabilities is None:
             return {}
         _, y, weight = self.take(test)
-        decided, costs = outcome.decode(decision.choose(probabilities)), decision.costs
-        if decision.threshold is not None:
-            costs = threshold_costs(decision.threshold)
-        measured = outcome.measure(y, decided, weight, costs=costs)
+        decided = outcome.decode(decision.choose(probabilities))
+        measured = outcome.measure(y, decided, weight, costs=decision.costs)
         return {"expected_cost": measured["expected_cost"]}
 
 
@@ -485,7 +483,7 @@ def _others(others, chosen):
 
 def _decision(chosen, outcome, labels):
     """The decision of the first method with costs, or None."""
-    names = "class_weight", "costs", "threshold"
+    names = "class_weight", "costs"
     for estimator, _ in chosen.values():
         settings = {name: getattr(estimator, name, None) for name in names}
         if any(value is not None for value in settings.values()):
@@ -553,6 +551,7 @@ def _other_scores(other, rows, train, test):
     seconds = math.nan
     if not _is_fitted(other):
         X, y, weight = rows.take(train)
+        y, weight = rows.forest.outcome.training_data(y, weight)
         other, begin, settings = clone(other), time.perf_counter(), {}
         if weight is not None and has_fit_parameter(other, "sample_weight"):
             settings["sample_weight"] = weight
@@ -610,12 +609,11 @@ def _scores(estimator, rows, train, test):
                 estimator,
                 *rows.take(train),
                 n_resamples=rows.n_resamples,
+                model=rows.model,
                 random_state=estimator.random_state,
             )
-        scores |= {
-            "stability": measured.rules,
-            **{f"same_{name}": getattr(measured, name) for name in SAME},
-        }
+        scores["stability"] = measured.found_again
+        scores["same_predictions"] = measured.predictions
     return scores
 
 
@@ -685,7 +683,7 @@ def simplify_path(
     """
     check_names(settings, [f.name for f in fields(DefragClassifier)], "simplify_path")
     seed = one_seed(random_state)
-    y = None if y is None else one_column(y)
+    y = y if y is None or n_columns(y) > 1 else one_column(y)
     rows = X, y, sample_weight
     check_consistent_length(*rows)
     divided: Any = rows if validation is None else _validation_rows(validation)
@@ -794,7 +792,11 @@ class RulePath(render.Tabular):
         shown = outcome.view.measure_titles(there, narrow=True, also=self.chosen_by)
         if "error" in shown or self.chosen_by in (None, "error"):
             # In the first place; that of numbers is shown in their unit.
-            heading = shown.pop("rmse", "error" if outcome.n_classes else "RMSE")
+            [heading] = [
+                shown.pop(measure.name, measure.head)
+                for measure in outcome.measures()
+                if measure.label == outcome.error_name
+            ] or ["error"]
             shown = {"error": heading, **shown} | {"error": heading}
         return shown
 
@@ -901,7 +903,8 @@ def _validation_rows(validation):
             "simplify_path needs the rows of validation in memory, to split them; got "
             f"{type(validation[0]).__name__}. Pass a table."
         )
-    return source.X, one_column(source.y), source.sample_weight
+    y = source.y if n_columns(source.y) > 1 else one_column(source.y)
+    return source.X, y, source.sample_weight
 
 
 def _check_choice(choose_by, outcome, has_labels):

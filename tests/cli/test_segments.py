@@ -41,7 +41,8 @@ def test_errors_are_those_of_the_library(call, folder, tmp_path):
     assert segments.rules.feature_names == ("a", "b")
     assert len(segments) >= 1
     shown = call("segments", *files, "--target", "y")
-    assert shown.out.startswith("Where the error is high:\n\n#  if")
+    assert shown.out.startswith("Overall bias: ")
+    assert "Where the error is higher than the model expects:\n\n#  if" in shown.out
 
 
 def test_two_models(call, folder):

@@ -25,7 +25,7 @@ from defragtrees.data.grid import ThresholdGrid
 from defragtrees.data.shards import LocalShards, Shard
 from defragtrees.paper import FABRulesClassifier, FABRulesRegressor
 from defragtrees.tables import read_matrix
-from tests.paper.settings import SEEDED
+from tests.paper.settings import GENTLE
 
 pytestmark = pytest.mark.cluster
 N_ROWS, N_FEATURES, N_WORKERS = 12_000, 5, 4
@@ -573,7 +573,7 @@ def few_are_many(monkeypatch):
 def simplifier(model, method="paper", **settings):
     if method == "defrag":
         return DefragClassifier(model, random_state=0, **settings)
-    given = {"n_restarts": 3, "tol": 1e-3, "screening": False, **SEEDED}
+    given = {"n_restarts": 3, "tol": 1e-3, **GENTLE}
     return FABRulesClassifier(model, random_state=0, **given, **settings)
 
 
@@ -606,8 +606,7 @@ def test_the_papers_starts_in_the_units_of_y_are_those_of_a_fit_in_memory(client
     y = 3.0 + 2.5 * (X[:, 0] > 0.5) - 1.5 * (X[:, 1] > 0.3)
     y += 0.3 * np.random.default_rng(1).normal(size=N_ROWS)
     forest = RandomForestRegressor(5, max_depth=4, random_state=0).fit(X, y)
-    given = {"n_restarts": 3, "tol": 1e-3, "random_state": 0}
-    given |= {"screening": False, "max_rules": 4}
+    given = {"n_restarts": 3, "tol": 1e-3, "random_state": 0, "max_rules": 4}
     local = FABRulesRegressor(forest, **given).fit(X, y)
     lazy = da.from_array(X, chunks=(UNEVEN, 2)), da.from_array(y, chunks=4000)
     found = FABRulesRegressor(forest, **given).fit(*lazy)

@@ -7,6 +7,7 @@ from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
 from defragtrees import DefragClassifier, DefragRegressor
 from defragtrees.data import sources
+from defragtrees.estimators import defrag
 from tests.estimators.test_limits import is_monotone, made
 
 
@@ -332,3 +333,17 @@ def test_points_keep_the_order_of_a_feature(task, points):
             assert is_monotone(rules, X, 0, sign)
             assert is_monotone(rules, X, 1, -sign)
         assert model.rules_.n_rules > 2
+
+
+@pytest.mark.parametrize(("form", "n_searches"), [("points", 1), ("list", 2)])
+def test_a_limit_makes_the_search_for_points_run_once(
+    two_classes, monkeypatch, form, n_searches
+):
+    forest, X, y = two_classes
+    found, find_rules = [], defrag.find_rules
+    monkeypatch.setattr(
+        defrag, "find_rules", lambda *given: found.append(1) or find_rules(*given)
+    )
+    limits = {"max_conditions": 1, "max_rules": 4, "max_total_conditions": 2}
+    DefragClassifier(forest, form=form, **limits).fit(X, y)
+    assert len(found) == n_searches

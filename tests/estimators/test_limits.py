@@ -396,7 +396,7 @@ def answering(boxes, codes):
     return len(boxes)
 
 
-@pytest.mark.parametrize("form", ["list", "standalone", "points"])
+@pytest.mark.parametrize("form", ["list", "standalone"])
 @pytest.mark.parametrize("task", ["classification", "regression"])
 @pytest.mark.parametrize(
     "max_rules", ["auto", pytest.param(4, marks=pytest.mark.slow), 6]

@@ -26,7 +26,6 @@ def test_the_formats_are_the_promised_ones():
         "pmml",
         "prompt",
         "python",
-        "sklearn",
         "sql",
         "text",
     ]
@@ -86,8 +85,6 @@ def test_wrong_calls_are_refused_in_a_sentence(tmp_path):
         export({}, "text")
     with pytest.raises(TypeError, match="dialect"):
         export(RULES, "text", dialect="ansi")
-    with pytest.raises(ValueError, match="save the tree with joblib"):
-        export(RULES, "sklearn", tmp_path / "tree")
     assert list(tmp_path.iterdir()) == []
 
 

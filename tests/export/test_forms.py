@@ -1,14 +1,13 @@
 """Points that add up, and rules on their own, answer elsewhere as they do here."""
 
 import dataclasses
-import math
 
 import numpy as np
 import pytest
 
 from defragtrees import Condition, Rule, Scorecard
 from defragtrees.export import export
-from tests.export import cases, test_onnx, test_sql, test_tree
+from tests.export import cases, test_onnx, test_sql
 
 FORMS = ("standalone", "points")
 
@@ -103,13 +102,6 @@ def test_onnx_agrees(form, task, kind):
             assert np.reshape(found[-1], totals.shape).tolist() == totals.tolist()
 
 
-@pytest.mark.parametrize("kind", [None, "text", "integer"])
-def test_a_tree_of_points_agrees(kind):
-    rng = np.random.default_rng(0)
-    rules = cases.make_rules(rng, "points", cases.LABELS.get(kind), 2, n_rules=5)
-    test_tree.check(rules, cases.make_rows(rng, n_features=2))
-
-
 def points_of_yes():
     warm = Rule((Condition(0, lower=20.0),), "yes", (0.25, 0.75), points=(1.5,))
     base = Rule((), "no", (0.7, 0.3), points=(-1.0,))
@@ -132,13 +124,3 @@ def test_points_are_printed_with_their_sign_and_what_the_total_is():
         "log-odds of yes.\n"
     )
     assert export(points_of_yes(), "markdown").splitlines()[0] == "| # | if | points |"
-
-
-def test_the_tree_of_points_that_a_threshold_decides_warns():
-    rules = decided(points_of_yes(), threshold=0.1)
-    with pytest.warns(UserWarning, match="decide by threshold or costs"):
-        export(rules, "sklearn")
-    tree = export(rules, "sklearn", leaves="predictions")
-    del tree.feature_names_in_
-    assert tree.predict(np.array([[0.0], [30.0]])).tolist() == ["yes", "yes"]
-    assert math.isclose(rules.predict_proba([[0.0]])[0, 1], 1 / (1 + math.e))

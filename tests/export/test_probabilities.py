@@ -1,7 +1,6 @@
 """Every export of fitted rules tells the probabilities of `predict_proba`."""
 
 import json
-import warnings
 from html import escape
 
 import numpy as np
@@ -124,17 +123,6 @@ def test_onnx(fitted):
     assert answers.tolist() == rules.predict(X).tolist()
     assert probabilities.dtype == np.float64
     np.testing.assert_allclose(probabilities, told, **NEAR)
-
-
-def test_sklearn(fitted):
-    rules, X, told = fitted
-    with warnings.catch_warnings():
-        # Where a threshold or costs decide, the tree's own answers may be others.
-        warnings.simplefilter("ignore", UserWarning)
-        tree = export(rules, "sklearn")
-    np.testing.assert_allclose(tree.predict_proba(X), told, **NEAR)
-    answers = export(rules, "sklearn", leaves="predictions")
-    assert answers.predict(X).tolist() == rules.predict(X).tolist()
 
 
 def test_what_decides_is_exported(fitted):

@@ -1,56 +1,49 @@
-"""What comes back on other rows, rule by rule."""
+"""What comes back on other rows, rule by rule, if the model is trained again."""
 
 import json
 
 import numpy as np
 import pytest
-from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from defragtrees import metrics
 from defragtrees._api import simplify
 from defragtrees._compare import compare
-from defragtrees.baselines.distilled import DistilledTreeClassifier
+from defragtrees.baselines.distilled import (
+    DistilledTreeClassifier,
+    DistilledTreeRegressor,
+)
 from defragtrees.metrics import resampling
-from defragtrees.metrics.rulesets import members, rule_similarities
 from defragtrees.report.summary import summarize
 from defragtrees.rules import RuleList
 from defragtrees.rules.conditions import Condition, Rule
 from tests.report.cases import weather, written
 
 
-def split(at, feature=0):
-    low = Rule((Condition(feature, upper=at),), "low")
-    names = ("size", "age")
-    return RuleList((low,), Rule((), "high"), names, "classification", ("low", "high"))
+def split(at, value=1.0, feature=0):
+    low = Rule((Condition(feature, upper=at),), 0.0)
+    return RuleList((low,), Rule((), value), ("size", "age"), "regression")
 
 
-def test_pairs_are_compared_as_one_would_by_hand():
+def test_rules_are_compared_as_one_would_by_hand():
     X = np.column_stack([np.arange(100.0), np.arange(100.0)[::-1]])
-    one, near, far, other = split(49.0), split(53.0), split(79.0), split(49.0, 1)
-    assert resampling._same_predictions(one, near, X) == 0.96
-    assert resampling._same_predictions(one, other, X) == 0.0
-    assert resampling._same_features(one, near) == 1.0
-    assert resampling._same_features(one, other) == 0.0
-    assert resampling._same_cuts(one, near, X) == 1.0
-    assert resampling._same_cuts(one, far, X) == 0.0
-    assert resampling._same_cuts(one, other, X) == 0.0
-    # 50 of 54 rows are common to the lower rules, 20 of 50 to the upper ones of "far".
-    rows = members(one, X)
-    alike = [rule_similarities(one, k, rows, members(k, X)) for k in (near, far, other)]
-    found = [(some >= resampling.SAME_ROWS).any(axis=1) for some in alike]
-    assert np.sum(found, axis=0).tolist() == [2, 1]
-
-
-def test_numbers_are_alike_by_their_distance():
-    def rules(value):
-        low = Rule((Condition(0, upper=49.0),), 0.0)
-        return RuleList((low,), Rule((), value), ("size",), "regression")
-
-    X = np.arange(100.0)[:, None]
-    assert resampling._same_predictions(rules(2.0), rules(2.0), X) == 1.0
-    # Squared distances 4 in half of the rows; variances 1 and 4.
-    assert resampling._same_predictions(rules(2.0), rules(4.0), X) == 1 - 2 / 2.5
-    assert resampling._same_predictions(rules(0.0), rules(0.0), X) == 1.0
+    halves = [np.arange(50)] * 3
+    done = [split(53.0, 2.0), split(79.0, 3.0), split(49.0, 4.0, feature=1)]
+    same, correlation, rates, columns = resampling._measured(
+        split(49.0), done, halves, X
+    )
+    # 50 of 54 and of 80 rows are common to the lower rules, 46 and 20 of 50 to the
+    # upper ones; the upper rule of the third has the lower rows of the printed one.
+    assert rates == ((0.0, 0.0, 4.0), (2.0, 0.0))
+    assert columns == {"size": 2, "age": 1}
+    one = resampling._compared(split(49.0), split(79.0), split(49.0).covers(X), X)
+    assert one[1] == pytest.approx(np.corrcoef(X[:, 0] > 49, X[:, 0] > 79)[0, 1])
+    assert 0 <= same <= 1
+    assert correlation <= 1
 
 
 @pytest.fixture(scope="module")
@@ -62,31 +55,126 @@ def clear():
     return X, y, noise
 
 
+class Counting(ClassifierMixin, BaseEstimator):
+    """A tree that counts how often it is trained, and on how many rows."""
+
+    trained: list[tuple[int, float]] = []  # noqa: RUF012
+
+    def __init__(self, most=np.inf):
+        self.most = most
+
+    def fit(self, X, y, sample_weight=None):
+        if len(self.trained) >= self.most:
+            raise RuntimeError("the licence ran out")
+        self.trained.append((len(X), np.sum(sample_weight or 0)))
+        self.tree_ = DecisionTreeClassifier(max_leaf_nodes=3).fit(X, y)
+        self.classes_ = self.tree_.classes_
+        return self
+
+    def predict(self, X):
+        return self.tree_.predict(X)
+
+    def predict_proba(self, X):
+        return self.tree_.predict_proba(X)
+
+
+def distilled(model, X, y):
+    return DistilledTreeClassifier(model, max_rules=3, random_state=0).fit(X, y)
+
+
+def test_the_model_is_trained_again_in_each_fit(clear):
+    X, y, _ = clear
+    Counting.trained.clear()
+    simple = distilled(Counting().fit(X, y), X, y)
+    assert len(Counting.trained) == 1
+    found = simple.stability(X, y, n=3)
+    assert [n for n, _ in Counting.trained[1:]] == [200] * 3
+    assert "Model and rules were fitted again to 3" in str(found).splitlines()[0]
+    fixed = simple.stability(X, y, n=3, refit=False)
+    assert len(Counting.trained) == 4
+    assert "the model stayed the same (refit=False)" in str(fixed).splitlines()[0]
+
+
+def test_a_model_that_fails_when_trained_again_ends_it_with_what_is_done(clear):
+    X, y, _ = clear
+    Counting.trained.clear()
+    simple = distilled(Counting(most=3).fit(X, y), X, y)
+    found = simple.stability(X, y, n=5)
+    assert found.n_resamples == 2
+    assert "Stopped after 2 of 5 fits (RuntimeError: the licence" in str(found)
+    with pytest.raises(ValueError, match="the licence ran out"):
+        simple.stability(X, y, n=5)
+    assert simple.stability_ is found
+
+
+def test_ctrl_c_ends_it_with_what_is_done(clear, monkeypatch):
+    X, y, _ = clear
+    simple = distilled(DecisionTreeClassifier(max_depth=2).fit(X, y), X, y)
+    done, fit_again = [], resampling._fit_again
+
+    def interrupted(*given):
+        if len(done) == 2:
+            raise KeyboardInterrupt
+        done.append(given)
+        return fit_again(*given)
+
+    monkeypatch.setattr(resampling, "_fit_again", interrupted)
+    assert "Stopped after 2 of 9 fits (interrupted)" in str(simple.stability(X, y, n=9))
+
+
+@pytest.mark.parametrize("given", ["forest", "no y"])
+def test_a_model_that_cannot_be_trained_stays(clear, given):
+    X, y, _ = clear
+    model = RandomForestClassifier(5, min_samples_leaf=5, random_state=0).fit(X, y)
+    simple = distilled(model, X, y)
+    if given == "forest":
+        simple = distilled(simple.forest_, X, y)
+    head = str(simple.stability(X, y if given == "forest" else None, n=2))
+    assert "the model stayed the same (" in head.splitlines()[0]
+
+
+def test_pipelines_and_weights_are_trained_again(clear):
+    X, y, _ = clear
+    model = make_pipeline(StandardScaler(), DecisionTreeClassifier(max_leaf_nodes=3))
+    simple = distilled(model.fit(X, y), X, y)
+    found = simple.stability(X, y, np.where(y == 1, 2.0, 1.0), n=2)
+    assert found.returns == (2,) * simple.rules_.n_rules
+    assert found.model.startswith("Model and rules")
+
+
+def test_boosting_that_stopped_early_has_its_rounds(clear):
+    xgboost = pytest.importorskip("xgboost")
+    X, y, _ = clear
+    model = xgboost.XGBClassifier(n_estimators=50, early_stopping_rounds=2)
+    model.fit(X[:200], y[:200], eval_set=[(X[200:], y[200:])], verbose=False)
+    again = resampling._with_its_rounds(clone(model), model)
+    assert again.n_estimators == model.best_iteration + 1 < 50
+    again.fit(X, y)  # which needs no other rows
+
+
 def test_a_clear_rule_comes_back_and_noise_does_not(clear):
     X, y, noise = clear
-    forest = RandomForestClassifier(20, min_samples_leaf=5, random_state=0)
-    model = simplify(forest.fit(X, y), X, y, random_state=0, max_rules=2)
-    found = model.stability(X, y, n=6)
-    assert found.returns == (6,) * model.rules_.n_rules
+    tree = DecisionTreeClassifier(max_leaf_nodes=3, random_state=0).fit(X, y)
+    model = simplify(tree, X, y, random_state=0, max_rules=2)
+    found = model.stability(X, y, n=4)
+    assert found.returns == (4,) * model.rules_.n_rules
     assert found.predictions > 0.98
-    assert found.features == 1.0
-    assert found.cuts > 0.9
-    forest = RandomForestClassifier(20, min_samples_leaf=5, random_state=0)
-    unclear = simplify(
-        forest.fit(X, noise), X, noise, random_state=0, max_rules=5, target="labels",
-        brevity=0,
-    ).stability(X, noise, n=6)  # fmt: skip
+    assert found.correlation > 0.9
+    assert found.columns == {"x1": 4}
+    tree = DecisionTreeClassifier(max_depth=4, random_state=0).fit(X, noise)
+    unclear = distilled(tree, X, noise).stability(X, noise, n=4)
     assert unclear.predictions < found.predictions
-    assert unclear.rules < found.rules
+    assert unclear.found_again < found.found_again
+    assert unclear.correlation < found.correlation
 
 
 def test_it_is_shown_in_the_summary_the_report_and_compare(clear, tmp_path):
     X, y, _ = clear
-    forest = RandomForestClassifier(20, min_samples_leaf=5, random_state=0).fit(X, y)
+    forest = DecisionTreeClassifier(max_leaf_nodes=2, random_state=0).fit(X, y)
     model = simplify(forest, X, y, random_state=0, max_rules=2)
     assert "found again" not in model.summary()
     assert model.stability(X, y, n=3) is model.stability_
-    sentence = "In 3 refits on random halves of the rows, two rule models agree on"
+    sentence = "2 rules of 2 come back in at least half of the fits"
     assert sentence in model.summary()
     assert "found again" in model.summary()
     pytest.importorskip("jinja2")
@@ -96,32 +184,32 @@ def test_it_is_shown_in_the_summary_the_report_and_compare(clear, tmp_path):
     page = (tmp_path / "with.html").read_text(encoding="utf-8")
     assert sentence in page
     assert "3 of 3" in page
-    assert "Every rule is found again in at least half of the refits." in page
+    assert "Every rule is found again in at least half of the fits." in page
     without = simplify(forest, X, y, random_state=0)
     write_report(tmp_path / "without.html", without, X, y)
     assert "Found again" not in (tmp_path / "without.html").read_text(encoding="utf-8")
     table = compare(forest, X, y, methods=["distilled"], n_resamples=2, random_state=0)
-    assert {"same_predictions", "same_features", "same_cuts"} <= set(table.rows()[0])
-    assert "same cuts" in str(table).splitlines()[0]
+    assert {"stability", "same_predictions"} <= set(table.rows()[0])
+    assert "same predictions" in str(table).splitlines()[0]
 
 
 def test_a_weak_rule_is_named():
     simple, X, y = weather()
+    rates = (0.1,) * 10, (0.5,) * 4, (0.6,)
     simple.stability_ = metrics.resampling.RuleStability(
-        10, 0.9, 0.8, 0.7, 0.6, (10, 4, 1)
+        simple.rules_, 10, "Fitted again.", 0.9, 0.8, rates, {"sun": 3}
     )
-    [words, _] = written("stability", summarize(simple, X, y))
+    head, words, _ = written("stability", summarize(simple, X, y))
+    assert "Fitted again." in head
     assert (
         "Rules 2 and 3 (67\N{NO-BREAK SPACE}% of the rules) are found again in" in words
     )
 
 
-def test_refits_are_the_same_each_time_and_a_fit_forgets_them(clear):
+def test_fits_are_the_same_each_time_and_a_fit_forgets_them(clear):
     X, *_ = clear
-    forest = RandomForestRegressor(10, min_samples_leaf=5, random_state=0).fit(
-        X, X[:, 0]
-    )
-    simple = simplify(forest, X, X[:, 0], random_state=0, max_rules=3)
+    tree = DecisionTreeRegressor(max_leaf_nodes=3, random_state=0).fit(X, X[:, 0])
+    simple = DistilledTreeRegressor(tree, max_rules=3, random_state=0).fit(X, X[:, 0])
     one = simple.stability(X, X[:, 0], n=2)
     assert one == simple.stability(X, X[:, 0], n=2)
     assert simple.fit(X, X[:, 0]).stability_ is None
@@ -136,11 +224,12 @@ def test_rows_must_be_in_memory(clear):
             simple.stability(given)
 
 
-def test_one_refit_says_nothing(clear):
+@pytest.mark.parametrize("n", [0, 1, True])
+def test_one_fit_says_nothing(clear, n):
     X, y, _ = clear
-    model = DistilledTreeClassifier(random_state=0)
-    with pytest.raises(ValueError, match="n_resamples must be at least 2; got 1"):
-        metrics.rule_stability(model, X, y, n_resamples=1)
+    model = distilled(DecisionTreeClassifier(max_depth=2), X, y)
+    with pytest.raises(ValueError, match="at least 2 fits"):
+        metrics.rule_stability(model, X, y, n_resamples=n)
 
 
 def test_the_command_line_tells_it(clear, tmp_path, capsys):
@@ -157,6 +246,6 @@ def test_the_command_line_tells_it(clear, tmp_path, capsys):
     command = ["simplify", tmp_path / "model.joblib", tmp_path / "data.csv"]
     command += ["--target", "y", "--trust", "pickle", "--stability", "2"]
     assert run([str(part) for part in command]) == 0
-    assert "In 2 refits on random halves" in capsys.readouterr().out
+    assert "Rules were fitted again to 2 random halves" in capsys.readouterr().out
     assert run([str(part) for part in [*command, "--json"]]) == 0
     assert json.loads(capsys.readouterr().out)["stability"]["n_resamples"] == 2

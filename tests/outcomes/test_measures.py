@@ -229,14 +229,18 @@ def make_scores(n_rows, is_rare):
 @pytest.mark.parametrize("is_rare", [False, True])
 def test_bins_rank_nearly_as_all_scores_do(is_rare, monkeypatch):
     scores, is_class, weight = make_scores(20_000, is_rare)
-    exact = ranking.RankedWeights.of(scores, is_class, weight)
+    exact = ranking.RankedWeights.of(scores, weight * ~is_class, weight * is_class)
     assert not exact.is_binned
     assert exact.auc() == pytest.approx(
         reference.roc_auc_score(is_class, scores, sample_weight=weight)
     )
     monkeypatch.setattr(ranking, "MOST_SCORES", 1000)
     parts = [
-        ranking.RankedWeights.of(scores[i::7], is_class[i::7], weight[i::7])
+        ranking.RankedWeights.of(
+            scores[i::7],
+            (weight * ~is_class)[i::7],
+            (weight * is_class)[i::7],
+        )
         for i in range(7)
     ]
     binned = sum(parts[1:], start=parts[0])
@@ -249,11 +253,15 @@ def test_bins_rank_nearly_as_all_scores_do(is_rare, monkeypatch):
 def test_how_rows_are_cut_does_not_change_what_bins_say(monkeypatch):
     monkeypatch.setattr(ranking, "MOST_SCORES", 1000)
     scores, is_class, weight = make_scores(5000, False)
-    at_once = ranking.RankedWeights.of(scores, is_class, weight)
+    at_once = ranking.RankedWeights.of(scores, weight * ~is_class, weight * is_class)
     # The first parts have few scores and are exact on their own.
     cuts = np.split(np.arange(5000), [300, 600, 2000])
     parts = [
-        ranking.RankedWeights.of(scores[rows], is_class[rows], weight[rows])
+        ranking.RankedWeights.of(
+            scores[rows],
+            (weight * ~is_class)[rows],
+            (weight * is_class)[rows],
+        )
         for rows in cuts
     ]
     assert [part.is_binned for part in parts] == [False, False, True, True]
@@ -262,19 +270,21 @@ def test_how_rows_are_cut_does_not_change_what_bins_say(monkeypatch):
     assert added.weights == pytest.approx(at_once.weights)
 
 
-def test_a_threshold_stands_for_costs_that_are_one_on_average():
+def test_mistakes_cost_what_the_user_said_and_a_threshold_says_nothing():
     def ruled(**fields):
         default, labels = Rule((), "no", (0.99, 0.01)), ("no", "yes")
         return RuleList((), default, ("x",), "classification", labels, **fields)
 
     assert cost_matrix(ruled()).tolist() == [[0.0, 1.0], [1.0, 0.0]]
-    assert cost_matrix(ruled(threshold=0.25)).tolist() == [[0.0, 0.5], [1.5, 0.0]]
+    assert cost_matrix(ruled(threshold=0.25)).tolist() == [[0.0, 1.0], [1.0, 0.0]]
     costs = ((0.0, 1.0), (5.0, 0.0))
     assert cost_matrix(ruled(costs=costs)).tolist() == [[0.0, 1.0], [5.0, 0.0]]
 
 
 def test_every_measure_says_what_is_better():
     larger = {name for name, measure in MEASURES.items() if measure.is_larger_better}
-    assert larger == {"auc", "average_precision", "precision", "recall", "r2"}
+    numbers_and_counts = {"r2", "d2", "gini"}
+    classes = {"auc", "average_precision", "precision", "recall"}
+    assert larger == classes | numbers_and_counts
     assert MEASURES["auc"].best([0.2, 0.9]) == 0.9
     assert MEASURES["log_loss"].best([0.2, 0.9]) == 0.2

@@ -12,7 +12,7 @@ from tests.reference import dense_mixture
 class Case:
     """One random problem, both as bins and as dense statements."""
 
-    def __init__(self, seed, n_rows, n_features, n_classes, missing, weighted, weight):
+    def __init__(self, seed, n_rows, n_features, n_classes, missing, weighted):
         rng = np.random.default_rng(seed)
         X = np.round(rng.normal(size=(n_rows, n_features)), 1)
         signal = X[:, 0] + 0.5 * rng.normal(size=n_rows)
@@ -30,23 +30,22 @@ class Case:
         row_weight = rng.uniform(0.2, 3.0, n_rows) if weighted else np.ones(n_rows)
         self.grid = ThresholdGrid(tuple(thresholds))
         self.binned = self.grid.bin(X)
-        self.layout = Layout(self.grid, self.binned.counts(), n_classes, weight)
+        self.layout = Layout(self.grid, self.binned.counts(), n_classes)
         self.engine = TableEngine(self.layout, self.binned.codes, y, row_weight)
-        self.dense = self._dense(X, thresholds, y, n_classes, row_weight, weight)
+        self.dense = self._dense(X, thresholds, y, n_classes, row_weight)
         self.rng = rng
 
-    def _dense(self, X, thresholds, y, n_classes, row_weight, weight):
+    def _dense(self, X, thresholds, y, n_classes, row_weight):
         holds, fails, feature = dense_mixture.statements(X, thresholds)
-        tells = (holds > 0).any(axis=0) & (fails > 0).any(axis=0)
-        if weight == "paper":
-            per = np.ones(len(feature))
-            n_statements = float(len(feature))
-        else:
-            count = np.array([(tells & (feature == j)).sum() for j in feature])
-            per = np.where(tells, np.minimum(1.0, weight / np.maximum(count, 1)), 0.0)
-            n_statements = float(per.sum())
+        n_statements = len(feature)
         return dense_mixture.Problem(
-            holds, fails, per, y, n_classes, row_weight, n_statements
+            holds,
+            fails,
+            np.ones(n_statements),
+            y,
+            n_classes,
+            row_weight,
+            float(n_statements),
         )
 
     def responsibilities(self, n_components):
@@ -68,5 +67,4 @@ cases = st.builds(
     n_classes=st.sampled_from([0, 2, 3]),
     missing=st.booleans(),
     weighted=st.booleans(),
-    weight=st.sampled_from(["paper", 3.0, 1.0]),
 )

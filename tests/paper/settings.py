@@ -3,9 +3,4 @@
 They imitate the model, and keep more components than those of the paper.
 """
 
-SEEDED = {
-    "statement_weight": 3.0,
-    "init": "seeded",
-    "e_step": "gentle",
-    "target": "model",
-}
+GENTLE = {"e_step": "gentle", "target": "model"}

@@ -164,7 +164,7 @@ def test_an_e_step_takes_as_many_inner_steps_as_its_schedule_says(
     e_step, most, monkeypatch
 ):
     monkeypatch.setattr(loop_module, "NEGLIGIBLE", -1.0)
-    case = Case(4, 100, 3, 2, False, False, 3.0)
+    case = Case(4, 100, 3, 2, False, False)
     start = case.starts([case.responsibilities(3)])
     # Nothing is too small a rise, and nothing is dropped, so all steps are taken.
     loop = Settings(max_iter=7, tol=-1.0, schedule=SCHEDULES[e_step], min_share=0.0)
@@ -178,7 +178,7 @@ def test_more_inner_steps_at_the_start_leave_fewer_components():
     for name, schedule in SCHEDULES.items():
         counts[name] = 0
         for seed in range(6):
-            case = Case(seed, 120, 3, 2, False, False, "paper")
+            case = Case(seed, 120, 3, 2, False, False)
             start = case.starts([case.responsibilities(8)])
             loop = Settings(schedule=schedule)
             fitted, _ = run(case.engine, case.layout, start, loop, [0])
@@ -187,11 +187,11 @@ def test_more_inner_steps_at_the_start_leave_fewer_components():
 
 
 def test_drawn_shares_are_as_near_to_even_as_the_sums_of_all_rows():
-    grid = Case(0, 30, 2, 2, False, False, 3.0).layout
+    grid = Case(0, 30, 2, 2, False, False).layout
     rng = np.random.default_rng(0)
     spreads = {}
     for n_rows in (100, 10_000):
-        params = random_params(grid, None, None, 4 * 200, rng)
+        params = random_params(grid, 4 * 200, rng)
         starts = draw_rest(params, n_rows, rng.spawn(200), Target())
         assert isinstance(starts, Starts)
         np.testing.assert_allclose(starts.share.sum(axis=1), 1.0)
@@ -208,14 +208,14 @@ def test_drawn_shares_are_as_near_to_even_as_the_sums_of_all_rows():
 
 
 def test_em_keeps_every_component():
-    case = Case(3, 60, 3, 2, False, False, "paper")
+    case = Case(3, 60, 3, 2, False, False)
     start = case.starts([case.responsibilities(6)])
     fitted, _ = run(case.engine, case.layout, start, Settings("em"), [0])
     assert len(fitted[0].statistics.weight) == 6
 
 
 def test_fab_drops_components_that_split_one_cluster():
-    case = Case(5, 120, 2, 2, False, False, "paper")
+    case = Case(5, 120, 2, 2, False, False)
     start = case.starts([case.responsibilities(8)])
     fitted, history = run(case.engine, case.layout, start, Settings(), [0])
     assert len(fitted[0].statistics.weight) < 8
@@ -224,7 +224,7 @@ def test_fab_drops_components_that_split_one_cluster():
 
 def test_whole_number_weights_count_as_repeated_rows():
     rng = np.random.default_rng(0)
-    base = Case(11, 50, 3, 2, True, False, 3.0)
+    base = Case(11, 50, 3, 2, True, False)
     times = rng.integers(1, 4, 50)
     beta = base.responsibilities(4)
     engine = type(base.engine)
@@ -242,7 +242,7 @@ def test_whole_number_weights_count_as_repeated_rows():
 
 
 def test_callback_sees_every_step_and_can_stop_the_fit():
-    case = Case(7, 80, 3, 2, False, False, 3.0)
+    case = Case(7, 80, 3, 2, False, False)
     seen = []
 
     def stop_at_third(step):
@@ -259,7 +259,7 @@ def test_callback_sees_every_step_and_can_stop_the_fit():
 
 
 def test_settled_restart_says_so_and_an_unfinished_one_does_not():
-    case = Case(9, 80, 2, 2, False, False, 3.0)
+    case = Case(9, 80, 2, 2, False, False)
     start = case.starts([case.responsibilities(4)])
     fitted, _ = run(case.engine, case.layout, start, Settings(max_iter=500), [0])
     assert fitted[0].converged

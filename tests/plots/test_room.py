@@ -126,6 +126,10 @@ PICTURES = {
     ),
 }
 OF_SOME = {
+    "flow": (
+        lambda rules, X, y: plots.flow(rules),
+        ("list", "classes", "numbers"),
+    ),
     "gains": (plots.gains, ("list", "points")),
     "scorecard": (
         lambda rules, X, y: plots.scorecard(rules),

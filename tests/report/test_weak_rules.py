@@ -92,15 +92,17 @@ def test_a_rate_that_is_the_base_rate_is_flagged():
 
 def test_unstable_rules_are_flagged():
     simple, X, y = loans()
-    simple.stability_ = RuleStability(6, 0.9, 0.8, 0.7, 0.7, (6, 3, 2, 6))
+    simple.stability_ = RuleStability(
+        simple.rules_, 6, "", 0.9, 0.8, tuple((0.5,) * n for n in (6, 3, 2, 6)), {}
+    )
     flags = flags_of(simple, X, y)
     assert flags[2] == (
-        "It is not stable: it is found again in only 2 of 6 refits on other rows.",
+        "It is not stable: it is found again in only 2 of 6 fits to other rows.",
     )
     assert not any("stable" in reason for k in (0, 1, 3) for reason in flags[k])
     assert verdict(summarize(simple, X, y))[-1] == (
         "Weak rules (▲): rule 1 (few rows here), rule 2 (wrong more often than right "
-        "here), rule 3 (found again in fewer than half of the refits)."
+        "here), rule 3 (found again in fewer than half of the fits)."
     )
 
 

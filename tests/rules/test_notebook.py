@@ -1,11 +1,21 @@
 """What a notebook shows of results."""
 
+import re
+
 import pytest
 import sklearn
 from sklearn.datasets import load_iris
 from sklearn.tree import DecisionTreeClassifier
 
-from defragtrees import Comparison, Condition, Rule, RuleList, RulePath, diff
+from defragtrees import (
+    Comparison,
+    Condition,
+    Rule,
+    RuleList,
+    RulePath,
+    Scorecard,
+    diff,
+)
 from defragtrees._compare import PathPoint
 from defragtrees.baselines import DistilledTreeClassifier
 
@@ -107,3 +117,42 @@ def test_a_check_and_a_difference_show_as_tables(simple):
         assert "<thead><tr><th>" in form
     assert "No drift in" in shown(check)["text/html"]
     assert shown(simple.rules_)["text/html"].startswith("<table>")
+
+
+def bars_of(html):
+    """Left end and width of the parts of each bar, in per cent."""
+    frames = html.split("position:relative")[1:]
+    parts = r"left:([\d.]+)%;width:([\d.]+)%"
+    return [
+        [tuple(map(float, part)) for part in re.findall(parts, frame)]
+        for frame in frames
+    ]
+
+
+def test_bars_have_the_length_of_rates_and_intervals():
+    known = {"n_rows": 50, "share": 0.5}
+    warm = Rule(
+        (Condition(0, lower=20.0),), "go", (0.2, 0.8), rates=(0.2, 0.8), **known
+    )
+    cold = Rule((), "stay", (0.9, 0.1), rates=(0.9, 0.1), **known)
+    rules = RuleList((warm,), cold, ("degrees",), "classification", ("stay", "go"))
+    for (filled, line), rule in zip(
+        bars_of(shown(rules)["text/html"]), rules, strict=True
+    ):
+        assert filled == (0.0, 100 * rule.distribution[1])
+        low, high = rule.interval[1]
+        assert line == pytest.approx((100 * low, 100 * (high - low)), abs=0.06)
+
+
+def test_rare_rates_have_a_scale_of_their_own():
+    rule = Rule((), "stay", (0.98, 0.02), rates=(0.98, 0.02), n_rows=900)
+    rules = RuleList((), rule, ("degrees",), "classification", ("stay", "go"))
+    [(filled, line)] = bars_of(shown(rules)["text/html"])
+    assert 50 < filled[1] < 80
+    assert sum(line) == pytest.approx(100.0, abs=0.1)
+
+
+def test_points_below_zero_go_to_the_left():
+    down = Rule((Condition(0, lower=20.0),), 0.0, points=(-1.0,))
+    card = Scorecard((down,), Rule((), 3.0, points=(3.0,)), ("degrees",), "regression")
+    assert bars_of(shown(card)["text/html"])[:2] == [[(0.0, 25.0)], [(25.0, 75.0)]]

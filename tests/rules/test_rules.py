@@ -59,8 +59,14 @@ def make_rules():
         (Condition(1, categories=(0, 1, 2)), "city is not missing"),
         (Condition(1, categories=(0,), missing=True), "city is Bonn or missing"),
         (Condition(1, categories=(), missing=True), "city is missing"),
+        # "is not Rome or missing" would read as neither of them.
+        (Condition(1, categories=(0, 2), missing=True),
+         "city is not Rome, or is missing"),
+        (Condition(1, categories=(2,), missing=True),
+         "city is neither Bonn nor Rome, or is missing"),
+        (Condition(0, missing=True), "age is anything"),
     ],
-)
+)  # fmt: skip
 def test_condition_text(condition, text):
     assert condition.text(NAMES, CATEGORIES) == text
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from defragtrees import Condition, Rule, RuleList, Scorecard
+from defragtrees import Condition, Rule, RuleList, Scorecard, diff
 from defragtrees._utils import formatting as render
 from defragtrees.rules import RuleTree
 from defragtrees.rules.parsing import ColumnWords, parse_conditions
@@ -34,7 +34,7 @@ def shown(rules):
     """The conditions of each rule as the table shows them."""
     return [
         [rules._view.condition_text(condition) for condition in conditions]
-        for conditions in rules._view.conditions
+        for conditions in [rule.shown for rule in rules.rules]
     ]
 
 
@@ -104,9 +104,31 @@ def test_effective_ranges_predict_the_same(conditions):
     )
     held = rules._covers(rows)
     read = np.ones_like(held)
-    for k, parts in enumerate(rules._view.conditions):
+    for k, parts in enumerate(rule.shown for rule in rules.rules):
         read[:, k] = [all(c.covers(row[[c.feature]])[0] for c in parts) for row in rows]
     assert np.array_equal(rules._form.apply(held), rules._form.apply(read))
+
+
+def test_a_rule_has_the_same_words_in_all_views():
+    first = Rule((grade(upper=7.9, is_integer=False),), "yes", (0.2, 0.8))
+    second = Rule((grade(upper=9.5, is_integer=False),), "no", (0.9, 0.1))
+    rules = RuleList((first, second), Rule((), "yes", (0.3, 0.7)), NAMES,
+                     "classification", ("no", "yes"), (None, CITIES))  # fmt: skip
+    text = "7.9 < grade <= 9.5"
+    assert rules.rules[1].text() == text
+    assert text in str(rules)
+    assert f"if {text} then no" in rules.export("sql", table="t", comments=True)
+    assert f"2. {text}: no" in rules.export("python")
+    assert text in rules.explain([12.0, "Bonn"])
+    assert [*rules.to_frame()["if"]][1] == text
+    less = rules.drop(2)
+    assert f"dropped rule 2: if {text} then no" in str(less)
+    assert f"rule 2 is gone: if {text} then no" in str(diff(rules, less))
+    # What is read back predicts the same; without the first rule the bound goes.
+    again = rules.replace(2, text)
+    rows = np.array([[7.0, 0], [8.0, 0], [10.0, 0]])
+    assert (again.predict(rows) == rules.predict(rows)).all()
+    assert rules.drop(1).rules[0].text() == "grade <= 9.5"
 
 
 def test_large_thresholds_have_separators_that_are_read_back():

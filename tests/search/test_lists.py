@@ -12,7 +12,7 @@ from sklearn.ensemble import (
     RandomForestRegressor,
 )
 
-from defragtrees import DefragClassifier, simplify
+from defragtrees import DefragClassifier, DefragRegressor, simplify
 from defragtrees.datasets import load_sample
 from tests.fits import fit_rules
 
@@ -102,8 +102,8 @@ SIGNS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.g
 def holds(text, row):
     """Whether one printed condition holds in a row, in plain Python."""
     text = text.removeprefix("(").removesuffix(")")
-    takes_missing = text.endswith(" or missing")
-    text = text.removesuffix(" or missing")
+    takes_missing = text.endswith((" or missing", ", or is missing"))
+    text = text.removesuffix(" or missing").removesuffix(", or is missing")
     for name, value in row.items():
         if f"{name} " not in text:
             continue
@@ -121,8 +121,9 @@ def holds(text, row):
         if found := re.fullmatch(rf"{name} is not (.*)", text):
             return value != found[1]
         if found := re.fullmatch(rf"{name} is (.*)", text):
-            is_text = isinstance(value, str)
-            return value == (found[1] if is_text else float(found[1]))
+            if isinstance(value, str):
+                return value in re.split(", | or ", found[1])
+            return value == float(found[1])
         if found := re.fullmatch(rf"(\S+) (<=?) {name} (<=?) (\S+)", text):
             low, low_sign, sign, high = found.groups()
             return SIGNS[low_sign](float(low), value) and SIGNS[sign](
@@ -194,3 +195,31 @@ def test_a_default_list_has_the_conditions_that_are_needed():
     forest.fit(X[:1000], y[:1000])
     simple = DefragClassifier(forest, random_state=4).fit(X[:1000], y[:1000])
     assert np.mean(simple.predict(X[1000:]) != y[1000:]) < 0.15
+
+
+def test_conditions_name_the_values_that_rows_have():
+    pd = pytest.importorskip("pandas")
+    rng = np.random.default_rng(0)
+    names = ["Month-to-month", "One year", "Two year"]
+    X = pd.DataFrame(
+        {
+            "contract": pd.Categorical(rng.choice(names, 1000)),
+            "term": rng.choice([36, 60], 1000),
+            "check": pd.Categorical(rng.choice(["Not sent", "Sent", "Valid"], 1000)),
+            "rate": rng.normal(8, 2, 1000),
+        }
+    )
+    X.loc[(X.contract == "Two year") & (X.index % 5 == 0), "rate"] = np.nan
+    short, valid = X.contract == "Month-to-month", X.check != "Not sent"
+    y = short * 0.5 + (X.contract == "One year") * (X.term == 60) * 0.3 + valid * 0.1
+    y += (X.rate > 8) * 0.05
+    rules = DefragRegressor(max_rules=8, random_state=0).fit(X, y).rules_
+    texts = [rules._view.condition_text(c) for r in rules.rules for c in r.shown]
+    assert {"contract is One year", "term is 60"} <= {*texts}
+    assert not any("neither" in text or "is not Not" in text for text in texts)
+    assert not any(text.startswith("term") and "is" not in text for text in texts)
+    # "or missing" stands where a row of the rule is missing, here only "Two year".
+    place = rules.apply(X)
+    for k, rule in enumerate(rules.rules):
+        for c in rule.conditions:
+            assert not c.missing or X.iloc[:, c.feature][place == k].isna().any()

@@ -15,7 +15,7 @@ from defragtrees.search import moves
 from defragtrees.search.boxes import code_gains, condition_price, make_table, rows_in
 from defragtrees.search.limits import Limits
 from defragtrees.search.moves import Slopes, grow_rule, polish, search
-from defragtrees.search.points import LogOddsLoss, NumberLoss, PointBoxes
+from defragtrees.search.points import LinkedLoss, NumberLoss, PointBoxes
 
 
 class Case:
@@ -39,7 +39,9 @@ class Case:
             self.loss = NumberLoss(both, weight, 1e-4)
         else:
             likely = expit(signal - signal.mean())
-            self.loss = LogOddsLoss(likely[:, None], weight, 0.02)
+            self.loss = LinkedLoss(
+                likely[:, None], weight, 0.02, additive.LINKS["logit"]
+            )
         self.rng = rng
         self.empty = PointBoxes(self.table, self.loss, ())
 
@@ -95,7 +97,9 @@ def test_classes_are_fitted_as_by_logistic_regression(n_classes):
     weight, prior = np.bincount(place).astype(float), np.array([4.0, 4.0, 4.0, 0.0])
     other = LogisticRegression(C=0.25, tol=1e-10, max_iter=1000).fit(held, y)
     if n_classes == 2:
-        points, _ = additive.fit_log_odds(patterns, weight, sums[:, 1:], prior)
+        points, _ = additive.fit_linked(
+            additive.LINKS["logit"], patterns, weight, sums[:, 1:], prior
+        )
         expected = np.vstack([other.coef_.T, other.intercept_])
         assert points == pytest.approx(expected, abs=1e-4)
     else:
@@ -237,3 +241,46 @@ def test_a_rule_about_most_rows_is_told_of_the_others():
     assert told.boxes[0][0].tolist() == [True, *[False] * column.n_codes]
     assert told.points[0, 0] * rules.points[0, 0] < 0
     assert told.cost == pytest.approx(rules.cost, abs=0.5)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_box_that_is_removed_is_the_cheapest_one(kind):
+    # The other points are fitted again, so a rule that another repeats costs nothing.
+    case = Case(1, kind, n_rows=300)
+    boxes = case.boxes(6)
+    rules = PointBoxes(case.table, case.loss, [*boxes, boxes[0]])
+    exact = min(map(rules.without_box, range(7)), key=lambda one: one.cost)
+    assert len(rules.removable()) == 3
+    assert moves.remove_rule(rules).cost == exact.cost
+
+
+def test_many_rules_are_fitted_as_few_are():
+    # Few rules are fitted on patterns of rows, many on the rows themselves.
+    case = Case(2, "log-odds", n_rows=400)
+    boxes = case.boxes(14)
+    rules = PointBoxes(case.table, case.loss, boxes)
+    patterns, place = additive.find_patterns(rules.held)
+    sums = [np.bincount(place, column, len(patterns)) for column in case.loss.columns]
+    prior = np.append(np.full(14, case.loss.prior), 0.0)
+    points, _ = additive.fit_linked(
+        additive.LINKS["logit"], patterns, sums[0], sums[1][:, None], prior
+    )
+    assert rules.points == pytest.approx(points, abs=1e-5)
+
+
+def test_many_rules_are_searched_for_at_few_sizes(monkeypatch):
+    case = Case(4, "number", n_rows=400, n_codes=12, n_columns=6)
+    limits, sizes = Limits(26, max_conditions=1), []
+    descend = moves.descend
+
+    def counting(rules, *arguments):
+        sizes.append(rules.n_rules)
+        return descend(rules, *arguments)
+
+    monkeypatch.setattr(moves, "descend", counting)
+    found, _ = search(case.empty, [], limits, grow_rule, 2)
+    assert set(sizes) <= moves.searched_sizes(26)
+    assert max(found) > 17
+    best = polish(found.values(), limits, 2)
+    assert sorted(best) == list(range(1, max(best) + 1))
+    assert all(best[n].n_rules == n for n in best)

@@ -416,6 +416,17 @@ def _shrink(widths: list[int], left: Collection[int], width: int) -> None:
         widths[widest] -= 1
 
 
+# Okabe and Ito's colours, which colour-blind readers can tell apart.
+COLOURS = (
+    "#0072B2",
+    "#D55E00",
+    "#009E73",
+    "#CC79A7",
+    "#E69F00",
+    "#56B4E9",
+    "#000000",
+    "#F0E442",
+)
 QUIET = "border:none;border-top:1px solid #8884;padding:0.2em 0.8em;vertical-align:top;"
 
 
@@ -431,7 +442,7 @@ def html_table(
     ----------
     header : sequence of str
     rows : sequence of sequence
-        A cell is a text, or a tuple of lines.
+        A cell is a text, or a tuple of lines. `Lines` bring their own HTML.
     caption : str
     left : collection of int, optional
         Columns with text, aligned to the left; those with numbers are aligned to the
@@ -468,4 +479,5 @@ def html_table(
 
 def _html(text: Any) -> str:
     """A text in HTML, without characters that would turn the order of others."""
-    return escape(plain(text))
+    own = text._html if isinstance(text, Lines) else ""
+    return own or escape(plain(text))

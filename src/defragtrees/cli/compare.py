@@ -49,8 +49,8 @@ def _budgets(text):
 )
 @options.count(
     "--resamples",
-    "Fit to this number of resamples too, and measure how alike rules, "
-    "predictions, features and cuts are.",
+    "Fit to this number of random halves of the rows too, and measure how many rules "
+    "are found again and how many predictions are the same.",
     least=0,
     metavar="N",
     default=0,

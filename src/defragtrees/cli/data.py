@@ -59,12 +59,19 @@ class DataFile:
         """Open the file as a source of rows."""
         written = {"sep": self.sep, "decimal": self.decimal}
         source = FileSource(self.stored, **written)
-        for name, option in ((target, "--target"), (weights, "--weights")):
-            if name is not None:
-                find_column(name, source, option)
+        for name, option in roles(target, weights):
+            find_column(name, source, option)
         if target is None and weights is None:
             return source
         return FileSource(self.stored, target, weights, **written)
+
+
+def roles(target, weights):
+    """The columns that y and weights are in, each with its option."""
+    events, exposure = target if isinstance(target, tuple) else (target, None)
+    options = ("--target", "--exposure", "--weights")
+    named = zip((events, exposure, weights), options, strict=True)
+    return [(name, option) for name, option in named if name is not None]
 
 
 def _parts(stream):
@@ -175,7 +182,7 @@ def open_for_rules(rules, data, target=None, weights=None, ids=()):
     source = data.open(target, weights)
     for name in rules.features:
         find_column(name, source, "A rule")
-    for name, option in ((target, "--target"), (weights, "--weights")):
+    for name, option in roles(target, weights):
         if name in rules.features:
             raise ValueError(
                 f"{option} names {name!r}, which a rule asks about, so it cannot be "

@@ -18,7 +18,7 @@ FOR_FORMATS = {
 OTHER_NAMES = {"postgresql": "postgres"}
 
 
-FORMAT = click.Choice([name for name, kind in FORMATS.items() if kind.suffix])
+FORMAT = click.Choice(list(FORMATS))
 
 
 @click.command("export", cls=Command, example=EXAMPLE)

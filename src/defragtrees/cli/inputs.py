@@ -12,7 +12,7 @@ from sklearn.model_selection import train_test_split
 from defragtrees._utils import formatting as render
 from defragtrees._utils.formatting import listed, nearest
 from defragtrees._utils.warnings import warn
-from defragtrees.cli.data import find_column, is_rules_file, read_rows
+from defragtrees.cli.data import find_column, is_rules_file, read_rows, roles
 from defragtrees.cli.output import Bar
 from defragtrees.data.sampling import copied_rows, hash_rows, ranks
 from defragtrees.ensembles.black_box import AskedForest
@@ -21,6 +21,7 @@ from defragtrees.ensembles.predictions import better_order
 from defragtrees.ensembles.readers import load_object, read_forest
 from defragtrees.errors import ModelFileError, UnsupportedModelError
 from defragtrees.estimators.inputs import open_model
+from defragtrees.outcomes.base import n_columns, outcome_for
 from defragtrees.tables import lightgbm_names, take_rows
 
 COMPARED_ROWS = 10_000  # to see whether classes are swapped
@@ -51,7 +52,7 @@ def load(inputs, validation=None):
         rows = _read_queried(source, names, model)
         forest = open_model(model, *rows[:2], random_state=0)
     else:
-        reserved = [n for n in (inputs.target, inputs.weights) if n is not None]
+        reserved = [name for name, _ in roles(inputs.target, inputs.weights)]
         forest = _match_columns(forest, source, reserved, inputs.columns)
         forest = _with_classes(forest, inputs.classes)
         source.expect(forest)
@@ -63,13 +64,14 @@ def load(inputs, validation=None):
             what = f"column {inputs.target!r}"
             warn_if_swapped(forest.classes, predicted, y[some], what)
         forest = described_forest(forest, X)
+        forest = outcome_for(forest.outcome, n_columns(inputs.target)).model_of(forest)
     if validation is None:
         return forest, rows, None, None
     data = dataclasses.replace(inputs.data, path=validation)
     source = data.open()
-    for name in (*forest.feature_names, inputs.target, inputs.weights):
-        if name is not None:
-            find_column(name, source, "DATA", data.name)
+    others = [name for name, _ in roles(inputs.target, inputs.weights)]
+    for name in (*forest.feature_names, *others):
+        find_column(name, source, "DATA", data.name)
     source = data.open(inputs.target, inputs.weights)
     if isinstance(forest, AskedForest):
         unseen = _read_queried(source, forest.feature_names, forest.model)

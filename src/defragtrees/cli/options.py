@@ -92,7 +92,7 @@ class Inputs:
 
     model: Path
     data: DataFile
-    target: str | None = None
+    target: str | tuple[str, str] | None = None  # or events and exposure
     weights: str | None = None
     columns: list[str] | None = None
     classes: list[str] | None = None
@@ -176,7 +176,24 @@ def names(name, text):
     return click.option(name, type=NAMES, metavar="A,B,...", help=text)
 
 
-target = column("--target", "The column with the true classes or numbers.")
+def y_columns(target, exposure):
+    """The column of y, or the names of two: events and exposure."""
+    if exposure is not None and target is None:
+        raise click.UsageError("--exposure needs --target, the number of events.")
+    return target if exposure is None else (target, exposure)
+
+
+exposure = column(
+    "--exposure", "The column with the exposure, such as years, if --target is a count."
+)
+
+
+def target(text="The column with the true classes or numbers.", **more):
+    """--target and --exposure, as one argument."""
+    both = {"target": column("--target", text, **more), "exposure": exposure}
+    return gather(y_columns, "target", both)
+
+
 weights = column("--weights", "The column with row weights.")
 trust = click.option(
     "--trust",
@@ -186,12 +203,13 @@ trust = click.option(
     "when it is opened; or a type in a skops file to trust. May be repeated.",
 )
 inputs = gather(
-    Inputs,
+    lambda target, exposure, **more: Inputs(target=y_columns(target, exposure), **more),
     "inputs",
     {
         "model": click.argument("model", type=click.Path(exists=True, path_type=Path)),
         "data": data(),
-        "target": target,
+        "target": column("--target", "The column with the true classes or numbers."),
+        "exposure": exposure,
         "weights": weights,
         "columns": names(
             "--columns",

@@ -18,6 +18,7 @@ from defragtrees.cli.data import (
     open_for_rules,
     read_rows,
     read_rules,
+    roles,
 )
 from defragtrees.cli.group import Command, State
 from defragtrees.cli.inputs import hold_out, load
@@ -132,7 +133,7 @@ def report_on(path, simple, rows, inputs, validation=None, **more):
     state = click.get_current_context().find_object(State)
     more |= {
         "command": shlex.join(["defragtrees", *state.arguments]),
-        "target_name": inputs.target,
+        "target_name": next((n for n, _ in roles(inputs.target, None)), None),
         "data_name": render.plain((validation or inputs.data).name),
         "model_name": None
         if isinstance(simple, RuleModel)

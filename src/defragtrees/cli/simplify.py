@@ -109,7 +109,9 @@ def command(
         click.echo(wrapped(f"\n{simple.forest_.origin}"))
     stability = simple.stability_
     if stability is not None:
-        click.echo(f"\n{table(*stability._cells())}\n{wrapped(stability.sentence)}")
+        notes = wrapped("\n".join(stability._notes()))
+        click.echo(f"\n{wrapped(stability._head())}")
+        click.echo(f"{table(*stability._cells())}\n{notes}")
     for path, text in ((out, "The rules are in"), (report, "The report is in")):
         if path is not None:
             click.echo(f"{text} {path}.")

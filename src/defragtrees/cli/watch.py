@@ -22,9 +22,8 @@ MOVED = 1  # the exit code
 @click.command("watch", cls=Command, example=EXAMPLE)
 @click.argument("rules", type=options.FILE)
 @options.data()
-@options.column(
-    "--target",
-    "The column with the true values; with it rates and errors are tested too.",
+@options.target(
+    "The column with the true values; with it rates and errors are tested too."
 )
 @click.option(
     "--model",

@@ -85,7 +85,11 @@ class FileSource(Source):
         self.doubt = self.file.doubt
         # Of two columns of one name neither can be read, but all others.
         self.known = [name for name, n in Counter(self.columns).items() if n == 1]
-        for role, name in (("y", y), ("sample_weight", sample_weight)):
+        names = y if isinstance(y, tuple) else (y,)
+        for role, name in (
+            *(("y", n) for n in names),
+            ("sample_weight", sample_weight),
+        ):
             is_column = isinstance(name, str) and name in self.known
             if name is not None and not is_column:
                 raise ValueError(
@@ -93,7 +97,8 @@ class FileSource(Source):
                     f"{self.known[:5]!r}; got {name!r}."
                 )
         self.y, self.sample_weight, self.has_labels = y, sample_weight, y is not None
-        reserved = {y, sample_weight, *self.file.index}
+        self.y_names = names if y is not None else ()
+        reserved = {*names, sample_weight, *self.file.index}
         self.names = [name for name in self.known if name not in reserved]
         self.expected = {} if sample_weight is None else {sample_weight: NUMBER}
         self._n_rows = None
@@ -122,8 +127,8 @@ class FileSource(Source):
             if labels is None:
                 labels = kind if kind in (NUMBER, *DATE_KINDS) else ANY
             self.expected[name] = labels
-        if self.y is not None:
-            self.expected[self.y] = model.classes or NUMBER
+        for name in self.y_names:
+            self.expected[name] = model.classes or NUMBER
         if not others:
             self.select(names)
 
@@ -155,7 +160,7 @@ class FileSource(Source):
         return self.file.arrow_type(name)
 
     def _expected(self, inferred=()):
-        roles = [name for name in (self.y, self.sample_weight) if name is not None]
+        roles = [n for n in (*self.y_names, self.sample_weight) if n is not None]
         expected = {**dict(inferred), **self.expected}
         expected = {name: expected.get(name) for name in [*self.names, *roles]}
         # Rules without conditions still need the number of rows.
@@ -197,7 +202,8 @@ class FileSource(Source):
                 if wanted == ANY and not made[name].isna().all():
                     expected[name] = kind or NUMBER
         frame = frame.assign(**made)
-        y = None if self.y is None else _class_values(frame[self.y], expected[self.y])
+        y = [_class_values(frame[name], expected[name]) for name in self.y_names]
+        y = (y[0] if len(y) == 1 else np.column_stack(y)) if y else None
         weight = self.sample_weight
         if weight is not None:
             weight = _checked_weights(frame[weight], n_before)

@@ -7,7 +7,7 @@ the last bin.
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from typing import Any
 
@@ -45,6 +45,7 @@ class ThresholdGrid(ByValue):
     counts: tuple[np.ndarray, ...] | None = None
     # smallest and largest value of integer features
     ranges: tuple[tuple[float, float] | None, ...] | None = None
+    pairs: frozenset[int] = frozenset()  # integer features with two values
 
     def __post_init__(self) -> None:
         splits = tuple(
@@ -126,7 +127,8 @@ class ThresholdGrid(ByValue):
         upper = float(thresholds[final]) if final < len(thresholds) else math.inf
         integers = None if self.ranges is None else self.ranges[feature]
         if integers is not None:
-            lower, upper = _single_value(lower, upper, *integers)
+            is_pair = feature in self.pairs
+            lower, upper = single_value(lower, upper, *integers, is_pair)
         is_integer = integers is not None
         return Condition(feature, lower, upper, missing=missing, is_integer=is_integer)
 
@@ -161,7 +163,7 @@ class ThresholdGrid(ByValue):
         ranges = tuple(
             None if j in features else ends for j, ends in enumerate(self.ranges)
         )
-        return ThresholdGrid(self.splits, self.counts, ranges)
+        return replace(self, ranges=ranges)
 
     def shorten(
         self, X: Rows, kinds: Sequence[str | None] | None = None
@@ -189,7 +191,8 @@ class ThresholdGrid(ByValue):
         and the largest value of every bin; `ranges` are those of the grid.
         """
         none = (None,) * self.n_features
-        splits, counts, integers = [], [], []
+        splits, counts, integers = list[Any](), [], []
+        pairs = set[int]()
         for own, count, known, ends, kind in zip(
             self.splits,
             self.counts or (),
@@ -204,10 +207,15 @@ class ThresholdGrid(ByValue):
                 shorter = _shortened(own, known, ends is not None, kind)
                 own, group = np.unique(shorter, return_inverse=True)
                 count = np.bincount(group, weights=count, minlength=len(own))
+            # Two are all if a threshold is between them: each bin has its own.
+            is_between = ends and ((own >= ends[0]) & (own < ends[1])).any()
+            pairs |= {len(splits)} if is_between and len(known) == 2 else set()
             splits.append(own)
             counts.append(count.astype(np.int64))
             integers.append(ends)
-        return ThresholdGrid(tuple(splits), tuple(counts), tuple(integers))
+        return ThresholdGrid(
+            tuple(splits), tuple(counts), tuple(integers), frozenset(pairs)
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -377,9 +385,17 @@ def _round_date(low, high, target):
     return high
 
 
-def _single_value(lower, upper, low, high):
-    """Bounds on both sides if only one value is accepted, as for 0/1 features."""
-    is_pair = high - low == 1 or (low, high) == (-1.0, 1.0)
+def single_value(lower, upper, low, high, is_pair):
+    """Bounds on both sides if only one value is accepted, as for 0/1 features.
+
+    `low` and `high` are the smallest and the largest value, and of a pair all values.
+
+    Examples
+    --------
+    >>> single_value(50.0, math.inf, 36.0, 60.0, True)
+    (59.0, 60.0)
+    """
+    is_pair |= high - low == 1 or (low, high) == (-1.0, 1.0)
     if lower == -math.inf and upper < math.inf and (is_pair or low == 0):
         # The smaller of two values; for counts from 0 on, 0.
         if math.floor(upper) == low or (is_pair and low <= upper < high):

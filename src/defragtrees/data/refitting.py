@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from defragtrees._utils.formatting import plural
+from defragtrees._utils.types import Floats
 from defragtrees._utils.values import all_rounded, round_significant
 from defragtrees.data.shards import Shard
 from defragtrees.data.statistics import RuleSums, recounted
@@ -41,19 +42,26 @@ def refit(
     )
 
 
-def refit_encoded(rules, matrix, y, sample_weight=None, *, predictions="recount"):
+def refit_encoded(
+    rules: Model,
+    matrix: Floats,
+    y: Any,
+    sample_weight: Any = None,
+    *,
+    predictions: str = "recount",
+) -> Model:
     """Refit on a matrix made by `encode`."""
     if predictions not in ("recount", "keep"):
         raise ValueError(
             f"predictions must be 'recount' or 'keep'; got {predictions!r}."
         )
-    rows = checked_rows(rules, matrix, y, sample_weight)
-    made = recount_rows(rules, *rows, predictions)
-    if rules.training is not None and _predicts_alike(rules, made):
+    encoded, target, weight = checked_rows(rules, matrix, y, sample_weight)
+    made: Model = recount_rows(rules, encoded, target, weight, predictions)
+    if rules.training and made.training and _predicts_alike(rules, made):
         # Both agree with the model as often.
         kept = dataclasses.replace(made.training, agreement=rules.training.agreement)
         made = dataclasses.replace(made, training=kept)
-    text = f"counted again on {plural(len(rows[0]), 'row')}"
+    text = f"counted again on {plural(len(encoded), 'row')}"
     return dataclasses.replace(made, edits=(*rules.edits, Edit("refit", text)))
 
 

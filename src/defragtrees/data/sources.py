@@ -15,11 +15,14 @@ from typing import Any
 
 import numpy as np
 
+from defragtrees._utils.formatting import nearest
 from defragtrees.data.shards import LocalShards, in_order, joined
 from defragtrees.tables import (
     as_dense,
     check_length,
+    column_names,
     n_rows_of,
+    one_column,
     reject_mask,
     relative_weight,
     select_columns,
@@ -61,6 +64,50 @@ def open_source(X, y=None, sample_weight=None):
             weight = np.asarray(source.sample_weight, dtype=np.float64)
             source.sample_weight = relative_weight(weight)
     return source
+
+
+def with_exposure(X: Any, y: Any, exposure: Any = None) -> tuple[Any, Any]:
+    """X, and y with the exposure as its second column; each 1 where there is none.
+
+    The exposure is an array, or the name of a column, which X is then without.
+    """
+    is_path = isinstance(X, str | os.PathLike)
+    if not (is_path or hasattr(y, "shape")):
+        y = np.asarray(y)
+    if exposure is None:
+        # A structured array has its columns in one.
+        is_structured = getattr(getattr(y, "dtype", None), "names", None) is not None
+        if is_path or is_structured or y.shape[1:] not in ((), (1,)):
+            return X, y
+        exposure = np.ones(len(y))
+    if is_path:
+        return X, (y, exposure)
+    if hasattr(X, "__next__"):
+        raise ValueError(
+            "With an iterator of tables, exposure must be the second column of y; let "
+            "it yield (X, y) with y of the columns events and exposure."
+        )
+    if isinstance(exposure, str):
+        names = column_names(X) or ()
+        if exposure not in names:
+            raise ValueError(
+                f"exposure must be one number per row, or a column of X; got "
+                f"{exposure!r}. {nearest(exposure, names)}"
+            )
+        others = [name for name in names if name != exposure]
+        X, exposure = select_columns(X, others), X[exposure]
+    if y.shape[1:] not in ((), (1,)):
+        raise ValueError(
+            "With exposure, y must have one column, the number of events; got the "
+            f"shape {y.shape}."
+        )
+    y, exposure = one_column(y, warn=True), np.asarray(exposure)
+    if exposure.ndim != 1:
+        raise ValueError(
+            f"exposure must be one number per row; got the shape {exposure.shape}."
+        )
+    check_length(len(y), len(exposure), "exposure")
+    return X, np.column_stack([y, exposure])
 
 
 class Source:

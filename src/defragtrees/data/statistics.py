@@ -76,7 +76,7 @@ class PatternSums:
             values,
         )
 
-    def scorecard(self, outcome, scoring, digits, signs=()):
+    def scorecard(self, outcome, scoring, spread, signs=()):
         """Fit all points jointly; returns FittedPoints.
 
         `signs` are arrays with the sign that the points of each rule must have, or 0.
@@ -92,7 +92,7 @@ class PatternSums:
             points = outcome.fit_points(held, self.weight, self.outputs)
             points[has_none] = 0.0
         if not scoring.is_whole:
-            return FittedPoints(np.round(points, digits))
+            return FittedPoints(outcome.rounded_points(points, spread))
         card = outcome.scorecard(*rows, points)
         if not len(signs):
             return card
@@ -284,8 +284,8 @@ def counted(
                 else [order.point_signs([rule.conditions for rule in rules.rules])]
             )
             signs += [_rate_signs(sums)] if scoring.follows_rates else []
-            digits = outcome.points_digits(sums.target.spread)
-            return sums.patterns.scorecard(outcome, scoring, digits, signs)
+            spread = sums.target.spread
+            return sums.patterns.scorecard(outcome, scoring, spread, signs)
 
         rules = rules.weighted(fit_points, weight)
         if decision is not None:

@@ -247,8 +247,9 @@ def _row_keys(shard, is_table, has_labels):
 
 
 def row_keys(matrix, labels=None):
-    """A hash of each row of a matrix, and of its label."""
-    return hash_rows([*matrix.T, *([] if labels is None else [labels])])
+    """A hash of each row of a matrix, and of its y."""
+    labels = () if labels is None else np.atleast_2d(labels.T)
+    return hash_rows([*matrix.T, *labels])
 
 
 def _profile(shard, features, sizes, outcome):

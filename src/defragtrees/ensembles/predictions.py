@@ -62,6 +62,11 @@ class Predictor:
     named: tuple[Any, ...] | None = None
     keeps_order: bool = False  # whether probabilities have the order of the model
 
+    @property
+    def is_given(self):
+        """Whether the predictions are those of all rows, in their order."""
+        return isinstance(self.model, np.ndarray)
+
     def __call__(self, X, matrix=None):
         """The Predicted of a table; its rows as a matrix are not needed."""
         model, shares, theirs, name = self.model, None, None, "The model"
@@ -167,6 +172,8 @@ def read_model(model, rules, X, classes=None):
             )
         classes = tuple(classes)
     opened = _opened(model, X, rules.task)
+    if isinstance(opened, Forest):
+        opened = rules.outcome.model_of(opened)
     if isinstance(opened, Forest) and opened.task != rules.task:
         raise ValueError(
             f"model must be for {rules.task}, as the rules are; it is for "

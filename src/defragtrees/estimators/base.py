@@ -19,7 +19,7 @@ from defragtrees._utils.types import Column, Floats, Places, Rows, Values
 from defragtrees._utils.values import shown
 from defragtrees._utils.warnings import warn
 from defragtrees.data import sources
-from defragtrees.data.sources import TableSource, open_source
+from defragtrees.data.sources import TableSource, open_source, with_exposure
 from defragtrees.data.statistics import PartEvaluator, predict_encoded
 from defragtrees.data.store import read_store, read_store_like, row_keys
 from defragtrees.ensembles.black_box import AskedForest, ask_model, rows_by_content
@@ -181,7 +181,7 @@ class Simplifier(BaseEstimator, ABC):
         X, y, sample_weight, validation : as for `fit`
         """
         check_settings(self)
-        unseen = None if validation is None else open_validation(validation)
+        unseen = None if validation is None else open_validation(validation, self._rows)
         rng = make_generator(self.random_state)
         given = fitted_forest(self.model, X) if forest is None else forest
         source, first = self._open(X, y, sample_weight, given)
@@ -196,7 +196,8 @@ class Simplifier(BaseEstimator, ABC):
             source.expect(forest)
             first = source.first().X
             check_columns(self, first)
-        self.forest_: Forest = described_forest(forest, first, self.feature_labels)
+        described = described_forest(forest, first, self.feature_labels)
+        self.forest_: Forest = make_outcome(self._task).model_of(described)
         checked = self._check_forest(self.forest_)
         words = self._words(self.forest_)
         if unseen is not None:
@@ -262,7 +263,16 @@ class Simplifier(BaseEstimator, ABC):
                     "None. Pass y, or set target='model'."
                 )
             return None
-        return make_outcome(self._task).read(y, n_samples)
+        outcome = make_outcome(self._task)
+        y = outcome.read(y, n_samples)
+        outcome.check_training(y)
+        return y
+
+    def _rows(
+        self, X: Rows, y: Column | None = None, sample_weight: Column | None = None
+    ) -> Any:
+        """Open rows as a source."""
+        return open_source(X, y, sample_weight)
 
     def predict(
         self, X: Rows, *, on_missing: str = "accept", on_unknown: str = "accept"
@@ -408,11 +418,14 @@ class Simplifier(BaseEstimator, ABC):
         y: Column | None = None,
         sample_weight: Column | None = None,
         n: int = 20,
+        *,
+        refit: bool = True,
     ) -> RuleStability:
         """Fit again to random halves of the rows, and count which rules come back.
 
-        The model stays the same. The result is kept as `stability_`, which `summary`
-        and reports show.
+        The model is trained again too: a copy with the same settings, if it is an
+        estimator. The result is kept as `stability_`, which `summary` and reports show.
+        An interrupt (Ctrl-C) ends it early.
 
         Parameters
         ----------
@@ -421,6 +434,8 @@ class Simplifier(BaseEstimator, ABC):
         y, sample_weight : array-like of shape (n_samples,), optional
         n : int, default=20
             Number of halves.
+        refit : bool, default=True
+            Train the model again, which needs y; False keeps it.
 
         Returns
         -------
@@ -433,7 +448,7 @@ class Simplifier(BaseEstimator, ABC):
         >>> from defragtrees import simplify
         >>> X, y = load_iris(return_X_y=True)
         >>> tree = DecisionTreeClassifier(max_leaf_nodes=3, random_state=0).fit(X, y)
-        >>> simplify(tree, X, random_state=0).stability(X, n=4).returns
+        >>> simplify(tree, X, random_state=0).stability(X, y, n=4).returns
         (4, 4, 4)
         """
         check_is_fitted(self, "rules_")
@@ -443,6 +458,7 @@ class Simplifier(BaseEstimator, ABC):
             y,
             sample_weight,
             n_resamples=n,
+            refit=refit,
             random_state=one_seed(self.random_state),
         )
         return self.stability_
@@ -468,7 +484,7 @@ class Simplifier(BaseEstimator, ABC):
     ) -> Any:
         """Open rows of a later call, with the columns of `fit`."""
         check_is_fitted(self, "rules_")
-        source = open_source(X, y, sample_weight)
+        source = self._rows(X, y, sample_weight)
         source.expect(self.rules_)
         check_columns(self, source.first().X, reset=False)
         return source
@@ -576,7 +592,7 @@ class Simplifier(BaseEstimator, ABC):
 
     def _open(self, X, y, sample_weight, forest):
         """Open the rows to fit on, load them if few, and check the columns."""
-        source = open_source(X, y, sample_weight)
+        source = self._rows(X, y, sample_weight)
         if isinstance(forest, Forest):
             if source.is_in_memory:  # other columns are usual in a file
                 warn_of_other_columns(source.X, forest)
@@ -850,6 +866,62 @@ class RuleRegressor(RegressorMixin, _Fitted):
         return self._predictions(X, predict, np.float64, 2)
 
 
+@dataclass(repr=False, eq=False)
+class RuleCounter(RegressorMixin, _Fitted):
+    """Mixin of estimators of rates; comes before the class of the method."""
+
+    _: KW_ONLY
+    exposure: str | None = setting(
+        None, help="The column of X with the exposure of each row."
+    )
+
+    _task = "counts"
+
+    if TYPE_CHECKING:
+
+        def predict(
+            self, X: Rows, *, on_missing: str = "accept", on_unknown: str = "accept"
+        ) -> Floats: ...
+
+    def score(self, X: Rows, y: Column, sample_weight: Column | None = None) -> float:
+        """Share of the Poisson deviance around one rate that is explained, D².
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+        y : array-like of shape (n_samples, 2) or (n_samples,)
+            As for `fit`.
+        sample_weight : array-like of shape (n_samples,), optional
+
+        Returns
+        -------
+        float
+        """
+        return self.evaluate(X, y, sample_weight)["d2"]
+
+    def _rows(
+        self, X: Rows, y: Column | None = None, sample_weight: Column | None = None
+    ) -> Any:
+        if y is not None:
+            X, y = with_exposure(X, y, self.exposure)
+        return super()._rows(X, y, sample_weight)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.target_tags.positive_only = True
+        return tags
+
+    def _check_forest(self, forest):
+        if self.exposure in forest.feature_names:
+            raise ValueError(
+                f"exposure names {self.exposure!r}, which the model uses, so it "
+                "predicts counts. Pass a model of the rate: fit it to events / "
+                "exposure with sample_weight=exposure, or with the logarithm of the "
+                "exposure as its offset, and without this column."
+            )
+        return super()._check_forest(forest)
+
+
 def warn_of_other_columns(X, forest):
     """Warn if X has other columns, or another order, than the training data."""
     names = column_names(X)
@@ -942,7 +1014,7 @@ def read_rows(simplifier, source, forest):
     return store
 
 
-def open_validation(validation):
+def open_validation(validation, open_rows=open_source):
     """Open the rows of `validation`, and check that they have y."""
     if not isinstance(validation, tuple) or len(validation) not in (2, 3):
         given = type(validation).__name__
@@ -951,7 +1023,7 @@ def open_validation(validation):
         raise TypeError(
             f"validation must be (X, y) or (X, y, sample_weight); got a {given}."
         )
-    source = open_source(*validation)
+    source = open_rows(*validation)
     if not source.has_labels:
         raise ValueError(
             "validation needs y, to count rates and errors; got None. Pass (X, y)."

@@ -1,4 +1,4 @@
-"""DefragClassifier and DefragRegressor: search for a short list of rules."""
+"""The default method and its three estimators: search for a short list of rules."""
 
 import math
 from dataclasses import KW_ONLY, dataclass, replace
@@ -10,6 +10,7 @@ from defragtrees._utils.progress import part
 from defragtrees.data.statistics import EXACT, PatternSums, sums_by_group
 from defragtrees.estimators.base import (
     RuleClassifier,
+    RuleCounter,
     RuleRegressor,
     Simplifier,
     warn_of_little_data,
@@ -54,7 +55,7 @@ from defragtrees.search.limits import (
     share_of_rows,
 )
 
-__all__ = ["DefragClassifier", "DefragRegressor"]
+__all__ = ["DefragClassifier", "DefragCounter", "DefragRegressor"]
 
 
 SEED = 0  # of the search
@@ -190,7 +191,9 @@ class _Defrag(Simplifier):
             criterion=self.criterion,
             decision=self._decision(problem.classes, store),
         )
-        free = limits.relaxed()
+        # A first search is without limits, so that one that does not bind changes
+        # nothing; points are searched for once, as this takes long.
+        free = limits if self.form == "points" else limits.relaxed()
         with part(0.0, 0.9 if free is limits else 0.5):
             path = self._path(problem, replace(settings, limits=free), counting, rows)
         chosen = self._chosen(path)
@@ -354,7 +357,7 @@ def _points_score(problem, settings, searched, rules, rows, measure):
     conditions = quick_points(problem, settings, searched, rules.n_rules).conditions
     outcome, order = rules.outcome, MonotoneAnswers(settings.limits.monotone)
     weight = rows.mean_weight
-    digits, is_idle = outcome.points_digits(rows.spread), [True]
+    is_idle = [True]
     while any(is_idle):
         matches = rows.matches(conditions)
         patterns, place = find_patterns(matches[:, :-1].T)
@@ -363,7 +366,7 @@ def _points_score(problem, settings, searched, rules, rows, measure):
             PatternSums(patterns, *sums),
             [order.point_signs(conditions)] if order.signs else [],
         )
-        points = sums.scorecard(outcome, EXACT, digits, signs).points
+        points = sums.scorecard(outcome, EXACT, rows.spread, signs).points
         # Rules whose points are rounded to nothing are left out.
         is_idle = ~points[:-1].any(axis=1)
         conditions = [
@@ -389,7 +392,7 @@ def _equal_text(rules, rows, has_more):
     by_model = rows.probabilities if rows.n_classes else rows.target
     by_model = np.asarray(by_model, dtype=np.float64).reshape(rows.observed.shape)
     losses = leave_one_out_losses(rows, rules._form)
-    apart = (losses - ((rows.observed - by_model) ** 2).sum(axis=1))[is_new]
+    apart = (losses - rules.outcome.estimate_losses(rows.observed, by_model))[is_new]
     mean = np.average(apart, weights=weight)
     error = math.sqrt(np.average((apart - mean) ** 2, weights=weight) / weight.sum())
     if mean > error:
@@ -748,4 +751,51 @@ class DefragRegressor(RuleRegressor, _Defrag):
     >>> simple = DefragRegressor(forest, max_rules=5, random_state=0).fit(X, y)
     >>> simple.rules_.n_rules <= 5
     True
+    """
+
+
+@dataclass(repr=False, eq=False)
+class DefragCounter(RuleCounter, _Defrag):
+    """Turn a model of counts, such as claims per year, into a short list of rules.
+
+    y has two columns, the number of events and the exposure in which they happened (a
+    data frame, an array or a structured array), or only the events with `exposure` as
+    the name of a column of X; without an exposure each row has 1. Rules predict the
+    rate of events per unit of exposure, and losses are Poisson deviances. The points of
+    a scorecard are relativities, factors of a base rate.
+
+    The model predicts rates: fitted to events / exposure, weighted by exposure, or to
+    events with the logarithm of the exposure as an offset.
+
+    Parameters
+    ----------
+    exposure : str, optional
+        The column of X with the exposure of each row; the model must not use it.
+    model, target, augment, max_calls, form, max_rules, max_conditions, \
+max_total_conditions, max_categories, min_rows, brevity, points, points_follow_rates, \
+features, exclude, must_use, prefer, monotone, groups, shorten_thresholds, \
+feature_labels, random_state, n_jobs, verbose
+        As for `DefragRegressor`.
+
+    Attributes
+    ----------
+    rules_, path_, path_by_conditions_, path_costs_, advice_, n_iter_, model_, \
+forest_, training_, validation_, n_calls_, n_features_in_, feature_names_in_
+        As for `DefragRegressor`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.ensemble import HistGradientBoostingRegressor
+    >>> from defragtrees import DefragCounter
+    >>> rng = np.random.default_rng(0)
+    >>> age, years = rng.uniform(18, 80, 4000), rng.uniform(0.1, 1.0, 4000)
+    >>> claims = rng.poisson(np.where(age < 30, 0.3, 0.1) * years)
+    >>> X = age[:, None]
+    >>> model = HistGradientBoostingRegressor(loss="poisson", max_depth=2)
+    >>> model = model.fit(X, claims / years, sample_weight=years)
+    >>> simple = DefragCounter(model, max_rules=2, random_state=0)
+    >>> simple = simple.fit(X, np.column_stack([claims, years]))
+    >>> simple.predict([[20.0], [50.0]]).round(1).tolist()
+    [0.3, 0.1]
     """

@@ -16,6 +16,7 @@ from sklearn.utils import check_random_state
 
 from defragtrees.ensembles.black_box import ask_model
 from defragtrees.ensembles.opening import Unreadable, fitted_forest
+from defragtrees.outcomes.base import make_outcome, n_columns, outcome_for
 from defragtrees.tables import (
     category_lists,
     check_finite,
@@ -41,6 +42,7 @@ MOST_CATEGORIES = 255  # limit of scikit-learn's histogram boosting
 DEFAULTS = {
     "classification": (RandomForestClassifier, HistGradientBoostingClassifier),
     "regression": (RandomForestRegressor, HistGradientBoostingRegressor),
+    "counts": (RandomForestRegressor, HistGradientBoostingRegressor),
 }
 
 
@@ -55,8 +57,8 @@ def open_model(
             "fitted. Call fit first."
         )
     if not isinstance(forest, Unreadable):
-        return forest
-    return ask_model(
+        return outcome_for(forest.outcome, n_columns(y)).model_of(forest)
+    asked = ask_model(
         model,
         X,
         y,
@@ -66,6 +68,7 @@ def open_model(
         n_reserved=n_reserved,
         verbose=verbose,
     )
+    return outcome_for(asked.outcome, n_columns(y)).model_of(asked)
 
 
 def fit_model(simplifier, source, rng):
@@ -90,14 +93,13 @@ def fit_model(simplifier, source, rng):
         X = text_as_categories(X)
     else:
         model = clone(simplifier.model)
+    y, weight = make_outcome(simplifier._task).training_data(source.y, weight)
     if weight is None:
-        return model.fit(X, source.y)
+        return model.fit(X, y)
     if isinstance(model, Pipeline):
         # Only its last step takes weights.
-        return model.fit(
-            X, source.y, **{f"{model.steps[-1][0]}__sample_weight": weight}
-        )
-    return model.fit(X, source.y, sample_weight=weight)
+        return model.fit(X, y, **{f"{model.steps[-1][0]}__sample_weight": weight})
+    return model.fit(X, y, sample_weight=weight)
 
 
 def _default_model(simplifier, X, seed):

@@ -7,7 +7,7 @@ from defragtrees._utils import formatting as render
 from defragtrees._utils.types import Column, Rows
 from defragtrees.data.sources import Part, open_source
 from defragtrees.data.statistics import Evaluation, PartEvaluator
-from defragtrees.ensembles.predictions import read_model
+from defragtrees.ensembles.predictions import Predictor, read_model
 from defragtrees.rules.model import RuleModel
 
 
@@ -63,7 +63,7 @@ def _evaluation(rules, source, model, is_by_rule=False):
 
 def total_evaluation(source, evaluator, n_jobs=None):
     """The Evaluation of all rows of a source; raises if there is nothing to measure."""
-    if getattr(evaluator.predict, "is_given", False):
+    if isinstance(evaluator.predict, Predictor) and evaluator.predict.is_given:
         rows = source.load()
         evaluation = evaluator(Part(rows.X, rows.y, rows.sample_weight))
     else:

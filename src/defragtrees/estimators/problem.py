@@ -155,8 +155,14 @@ class Problem:
 
     @cached_property
     def mean_weight(self):
-        """The weights of rows in means of `outputs` and `observed`."""
-        return self.outcome.mean_weight(self.labels, self.sample_weight)
+        """The weights of rows in means of `outputs` and `observed`.
+
+        They have the sum of the sample weights, whatever the unit of an exposure.
+        """
+        weight = self.outcome.mean_weight(self.labels, self.sample_weight)
+        if weight is self.sample_weight:
+            return weight
+        return weight * (self.sample_weight.sum() / weight.sum())
 
     def column(self, feature):
         """The values of a feature; without X, one value of each bin."""

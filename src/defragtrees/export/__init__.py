@@ -5,7 +5,7 @@ A format is one function `to_...(rules, **options)` and one entry of `FORMATS`.
 
 import inspect
 import os
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from importlib import import_module
 from typing import Any, Literal, NamedTuple, overload
 
@@ -22,8 +22,8 @@ class Format(NamedTuple):
 
     Parameters
     ----------
-    suffix : str or None
-        Suffix of its files; None if an export is an object and not a file.
+    suffix : str
+        Suffix of its files.
     module : str
     function : str
         Function of the module from rules and options to the export.
@@ -31,7 +31,7 @@ class Format(NamedTuple):
         Function of the module from an export that is not text to the bytes of a file.
     """
 
-    suffix: str | None
+    suffix: str
     module: str
     function: str
     to_bytes: str | None = None
@@ -53,7 +53,6 @@ FORMATS = {
     "pmml": Format(".pmml", "defragtrees.export.pmml", "to_pmml"),
     "prompt": Format(".md", "defragtrees.export.tables", "to_prompt"),
     "python": Format(".py", "defragtrees.export.python", "to_python"),
-    "sklearn": Format(None, "defragtrees.export.tree", "to_tree"),
     "sql": Format(".sql", "defragtrees.export.sql", "to_sql"),
     "text": Format(".txt", "defragtrees.export.tables", "to_text"),
 }
@@ -100,16 +99,15 @@ def export(
     rules : RuleModel
     format : str
         "csv", "excel", "html", "json", "latex", "markdown", "onnx", "pmml", "prompt",
-        "python", "sklearn", "sql" or "text".
+        "python", "sql" or "text".
     path : path, optional
         The file to write. An existing file is replaced when the new one is complete.
-        Not for "sklearn", which is not a file.
     **options
         Options of the format, such as `dialect` of "sql".
 
     Returns
     -------
-    str, an onnx.ModelProto, an openpyxl.Workbook, or a fitted tree of scikit-learn
+    str, an onnx.ModelProto or an openpyxl.Workbook
 
     Examples
     --------
@@ -132,32 +130,18 @@ def export(
             "a fitted estimator."
         )
     chosen = FORMATS[format]
-    if path is not None and chosen.suffix is None:
-        raise ValueError(
-            "A tree of scikit-learn is an object, not a file; got "
-            f"path={str(path)!r}. Leave path out, and save the tree with joblib."
-        )
     write = chosen.load(chosen.function)
-    _check_options(write, format, options)
-    with encodable():
-        exported = write(rules, **options)
-    if path is not None:
-        to_bytes = chosen.load(chosen.to_bytes) if chosen.to_bytes else str
-        write_atomic(path, to_bytes(exported))
-    return exported
-
-
-def _check_options(
-    write: Callable[..., Any], format: str, options: Collection[str]
-) -> None:
-    """Reject options that the format does not have."""
     names = list(inspect.signature(write).parameters)[1:]
-    for name in options:
-        if name in names:
-            continue
+    for name in set(options).difference(names):
         near = near_name(name, names)
         remedy = f"it has {', '.join(names)}." if names else "it has none."
         raise TypeError(
             f"export() has no option {name!r} for {format!r}; "
             f"{remedy if near is None else f'did you mean {near!r}?'}"
         )
+    with encodable():
+        exported = write(rules, **options)
+    if path is not None:
+        to_bytes = chosen.load(chosen.to_bytes) if chosen.to_bytes else str
+        write_atomic(path, to_bytes(exported))
+    return exported

@@ -311,6 +311,8 @@ def _write_sum(graph, matches):
     value = graph.add("Mul", value, graph.constant(float(rules.unit)))
     if rules.outcome.link == "identity":
         _write_number(graph, value)
+    elif rules.outcome.link == "log":
+        _write_number(graph, graph.add("Exp", value))
     elif rules.outcome.link == "softmax":
         shares = graph.add("Softmax", value, axis=1)
         by = value if rules.costs is None else shares

@@ -285,6 +285,8 @@ def _add_outputs(output, rules, reasons):
         labels = [_constant(_label_text(one), "string") for one in (second, first)]
         _add_computed(output, target, _apply("if", is_second, *labels), TEXT)
     else:
+        if rules.outcome.link == "log":
+            value = _apply("exp", value)
         _add_computed(output, target, value, NUMBER)
     for rank in range(1, reasons + 1):
         SubElement(

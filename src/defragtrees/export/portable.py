@@ -71,7 +71,7 @@ def column_tests(rules, has_booleans=False):
 
     With `has_booleans`, columns of booleans are not compared with 0 and 1.
     """
-    tests = [[_column_test(rules, c) for c in rule.conditions] for rule in rules]
+    tests = [[_column_test(rules, c) for c in rule.shown] for rule in rules]
     if not has_booleans:
         return tests
     return [[_of_booleans(rules, test) for test in some] for some in tests]

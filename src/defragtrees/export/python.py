@@ -113,6 +113,8 @@ def _adding(rules, parts, best):
         functions.append(parts["score"])
     if rules.outcome.link == "identity":
         functions.append(parts["predict_number"].format(value="_values"))
+    elif rules.outcome.link == "log":
+        functions.append(parts["predict_rate"])
     elif rules.outcome.link == "logit":
         decision = rules.outcome.decision(rules.threshold, rules.costs)
         constants.append(f"CUT = {_literal(decision.log_odds_cut)}")

@@ -306,6 +306,8 @@ class _Writer:
         value = self.value()
         if link == "identity":
             return value
+        if link == "log":
+            return f"EXP({value})"
         if k is not None:
             second = f"{self.one} / ({self.one} + EXP(-{value}))"
             return f"({second})" if k else f"({self.one} - {second})"

@@ -1,88 +1,139 @@
-"""Stability of rules under resampling of the training rows."""
+"""Stability of rules: fits to random halves of the rows, the model trained again."""
 
-import itertools
 import os
 import warnings
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from joblib import Parallel, delayed, effective_n_jobs
+from sklearn.base import clone
 from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
 
 from defragtrees._utils import formatting as render
 from defragtrees._utils.progress import parts
 from defragtrees._utils.types import Column, Rows
-from defragtrees.metrics.rulesets import members, rule_similarities, similarity
+from defragtrees._utils.values import shown
+from defragtrees.metrics.rulesets import members, rule_similarities
+from defragtrees.rules.model import RuleModel
 from defragtrees.tables import take_rows
 
 SAME_ROWS = 0.5  # Jaccard index of rows from which on two rules count as the same
-SAME_CUT = 0.05  # share of rows between two cuts up to which they count as the same
+CENTRAL = (0.05, 0.95)  # quantiles of the rates of a rule that are shown
+MOST_COLUMNS = 10  # that are listed in print
 
 
 @dataclass(frozen=True)
 class RuleStability(render.Tabular):
-    """Stability of rules: what refits on half of the rows have in common.
+    """Stability of rules: what fits to random halves of the rows have in common.
 
     Parameters
     ----------
+    rules : RuleModel
+        The rules that fits are compared with.
     n_resamples : int
+        Number of fits that were done.
+    model : str
+        What was done with the model in these fits, in one sentence.
     predictions : float
-        Mean share of rows on which two refits predict the same class; for numbers, one
-        minus the mean squared difference divided by the variance of the predictions.
-    features : float
-        Mean share of the features used by either of two refits that both use.
-    cuts : float
-        Mean share of the cuts of a refit that another one has too. Two cuts count as
-        the same if at most 5 % of the rows lie between them.
-    rules : float
-        Mean `similarity` of the rules of two refits.
-    returns : tuple of int
-        For each rule of the fit on all rows, the default rule last: the number of
-        refits with a rule that has the same prediction and mostly the same rows (a
-        Jaccard index of at least one half).
-
-    Examples
-    --------
-    >>> print(RuleStability(20, 0.91, 0.8, 0.7, 0.75, (20, 13)))
-    rule  found again
-    1        20 of 20
-    2        13 of 20
-    In 20 refits on random halves of the rows, two rule models agree on 91.0 % of \
-rows, 80.0 % of features and 70.0 % of cuts, on average.
+        On rows that a fit did not use, the mean share with the same prediction; for
+        numbers, one minus the mean squared difference divided by the variance of the
+        predictions.
+    correlation : float
+        On the same rows, the mean correlation of probabilities, or numbers.
+    rates : tuple of tuple of float
+        For each rule, the default rule last, its probability or number in those fits in
+        which it is found again: a rule with the same prediction has mostly the same
+        rows (a Jaccard index of at least one half).
+    columns : dict from str to int
+        Number of fits whose rules use a column, the most used first.
+    stopped : str, default=""
+        Why fewer fits were done than asked for.
     """
 
+    rules: RuleModel
     n_resamples: int
+    model: str
     predictions: float
-    features: float
-    cuts: float
-    rules: float
-    returns: tuple[int, ...] = ()
+    correlation: float
+    rates: tuple[tuple[float, ...], ...]
+    columns: dict[str, int]
+    stopped: str = ""
 
     @property
-    def sentence(self):
+    def returns(self) -> tuple[int, ...]:
+        """For each rule, the number of fits in which it is found again."""
+        return tuple(len(rates) for rates in self.rates)
+
+    @property
+    def found_again(self) -> float:
+        """Mean share of the rules that a fit finds again."""
+        return float(np.mean(self.returns) / self.n_resamples)
+
+    @property
+    def sentence(self) -> str:
         """Summary of the measures in one sentence."""
+        same = "of predictions are the same"
+        probabilities = "probabilities"
+        if not self.rules.outcome.has_probabilities:
+            same, probabilities = "of the variance of predictions is common", "they"
+        again = sum(2 * n >= self.n_resamples for n in self.returns)
         return (
-            f"In {self.n_resamples} refits on random halves of the rows, two rule "
-            f"models agree on {render.share(self.predictions)} of rows, "
-            f"{render.share(self.features)} of features and "
-            f"{render.share(self.cuts)} of cuts, on average."
+            f"{render.plural(again, 'rule')} of {len(self.returns)} "
+            f"{'comes' if again == 1 else 'come'} back in at least half of the fits; "
+            f"on rows that a fit did not use, {render.percent(self.predictions)} "
+            f"{same}, and {probabilities} have a correlation of {self.correlation:.2f}."
         )
 
+    def _head(self):
+        return " ".join(filter(None, [self.model, self.stopped]))
+
     def _cells(self):
-        lines = [
-            [str(k), f"{n} of {self.n_resamples}"]
-            for k, n in enumerate(self.returns, start=1)
-        ]
-        return ["rule", "found again"], lines
+        write, write_range = render.rounded, render.number_range
+        if self.rules.outcome.has_probabilities:
+            write, write_range = render.percent, render.percent_range
+        lines = []
+        for k, (rule, rates) in enumerate(zip(self.rules, self.rates, strict=True)):
+            line = [str(k + 1), f"{len(rates)} of {self.n_resamples}", "", ""]
+            if not self.rules._form.is_sum:
+                line[2] = write(_rate(self.rules, rule))
+                line[3] = write_range(*np.quantile(rates, CENTRAL)) if rates else ""
+            lines.append(line)
+        header = ["rule", "found again", self._rate_title, "in the fits"]
+        n_shown = 2 if self.rules._form.is_sum else 4
+        return header[:n_shown], [line[:n_shown] for line in lines]
+
+    @property
+    def _rate_title(self):
+        return self.rules.outcome.view.estimate_title()
 
     def _notes(self):
-        return [self.sentence]
+        names = dict(
+            zip(self.rules.feature_names, self.rules._vocabulary.names, strict=True)
+        )
+        used = [f"{names.get(name, name)} {n}" for name, n in self.columns.items()]
+        more = len(used) - MOST_COLUMNS
+        others = f" and {more} more" if more > 0 else ""
+        columns = f"{', '.join(used[:MOST_COLUMNS])}{others}"
+        return [
+            self.sentence,
+            f"Columns used, by number of fits: {columns or 'none'}.",
+        ]
 
-    def to_dict(self):
+    def __str__(self) -> str:
+        return f"{self._head()}\n{super().__str__()}"
+
+    def to_dict(self) -> dict[str, Any]:
         """The measures as a dict of plain numbers."""
-        names = ("n_resamples", "predictions", "features", "cuts", "rules")
-        return {name: getattr(self, name) for name in names} | {
-            "returns": list(self.returns)
+        return {
+            "n_resamples": self.n_resamples,
+            "model": self._head(),
+            "predictions": self.predictions,
+            "correlation": self.correlation,
+            "returns": list(self.returns),
+            "rates": [list(rates) for rates in self.rates],
+            "columns": self.columns,
         }
 
 
@@ -93,21 +144,30 @@ def rule_stability(
     sample_weight: Column | None = None,
     *,
     n_resamples: int = 20,
+    refit: bool = True,
+    model: Any = None,
     random_state: Any = None,
 ) -> RuleStability:
-    """Measure the stability of rules by refits on random halves of the rows.
+    """Measure the stability of rules by fits to random halves of the rows.
 
-    The model stays the same in all refits; only the rules are fitted again.
+    In each fit the model is trained again on the same half: a copy with its settings,
+    boosting that stopped early with as many rounds as it had then. An interrupt
+    (Ctrl-C), or a model that cannot be trained on a half, ends the work; the result
+    then has the fits that were done.
 
     Parameters
     ----------
     estimator : Simplifier
-        With a fitted model; it is not changed. If it is fitted itself, each of its
-        rules is searched for in the refits.
+        Fitted; it is not changed. Fits run in `n_jobs` processes.
     X : array-like or data frame of shape (n_samples, n_features)
     y : array-like of shape (n_samples,), optional
     sample_weight : array-like of shape (n_samples,), optional
     n_resamples : int, default=20
+    refit : bool, default=True
+        Train the model again. False keeps it, as does a model that is no estimator (a
+        file, a function, a Forest), or no y.
+    model : estimator, optional
+        The model to train again, if not that of `estimator`.
     random_state : int, RandomState, Generator or None, default=None
         Seed for drawing the halves; the estimator uses its own `random_state`.
 
@@ -123,9 +183,10 @@ def rule_stability(
     >>> X, y = load_iris(return_X_y=True)
     >>> tree = DecisionTreeClassifier(random_state=0).fit(X, y)
     >>> simple = DistilledTreeClassifier(tree, max_rules=3, random_state=0).fit(X, y)
-    >>> rule_stability(simple, X, n_resamples=4, random_state=0).returns
+    >>> rule_stability(simple, X, y, n_resamples=4, random_state=0).returns
     (4, 4, 4)
     """
+    check_is_fitted(estimator, "rules_")
     if isinstance(random_state, np.random.Generator):
         random_state = int(random_state.integers(2**31))
     if isinstance(X, (str, os.PathLike)) or not hasattr(X, "__len__"):
@@ -133,89 +194,157 @@ def rule_stability(
             "Stability needs all rows in memory, to fit on half of them; got "
             f"{type(X).__name__}. Pass a table."
         )
-    if n_resamples < 2:
-        raise ValueError(f"n_resamples must be at least 2; got {n_resamples!r}.")
-    rng = check_random_state(random_state)
-    refits = [
-        _refit(estimator, X, y, sample_weight, rng) for _ in parts(range(n_resamples))
-    ]
-    pairs = list(itertools.combinations(refits, 2))
-    matrix = refits[0]._encode(X)
-    fitted, returns = getattr(estimator, "rules_", None), ()
-    if fitted is not None:
-        rows = members(fitted, X)
-        alike = [
-            rule_similarities(fitted, refit, rows, members(refit, X))
-            for refit in refits
-        ]
-        found = [(some >= SAME_ROWS).any(axis=1) for some in alike]
-        returns = tuple(np.sum(found, axis=0).tolist())
+    if isinstance(n_resamples, bool) or not n_resamples >= 2:
+        raise ValueError(
+            f"Stability needs at least 2 fits; got {shown(n_resamples)}. Ask for 20."
+        )
+    rules, settings = estimator.rules_, estimator.get_params(deep=False)
+    given = settings["model"] if model is None else model
+    settings["model"], sentence = _trained_again(given, y, refit, n_resamples)
+    if settings["model"] is FIXED:
+        settings["model"] = getattr(estimator, "forest_", given)
+    jobs = effective_n_jobs(estimator.n_jobs)
+    if jobs > 1:
+        settings["n_jobs"] = None
+    halves = _halves(rules, X, y, n_resamples, check_random_state(random_state))
+    rows = X, y, sample_weight
+    done: list[RuleModel] = []
+    stopped = ""
+    try:
+        for k in parts(range(0, n_resamples, jobs)):
+            done += Parallel(n_jobs=jobs)(
+                delayed(_fit_again)(type(estimator), settings, rules, *rows, half)
+                for half in halves[k : k + jobs]
+            )
+    except (KeyboardInterrupt, Exception) as error:
+        if len(done) < 2 and isinstance(error, KeyboardInterrupt):
+            raise
+        reason = f"{type(error).__name__}: {' '.join(str(error).split())}"
+        if not done:
+            raise ValueError(
+                f"The fit to half of the rows failed ({reason}). Pass refit=False, or "
+                "more rows."
+            ) from error
+        if isinstance(error, KeyboardInterrupt):
+            reason = "interrupted"
+        stopped = f"Stopped after {len(done)} of {n_resamples} fits ({reason})."
+    predictions, correlation, rates, columns = _measured(rules, done, halves, X)
     return RuleStability(
-        n_resamples,
-        float(np.mean([_same_predictions(*pair, matrix) for pair in pairs])),
-        float(np.mean([_same_features(*pair) for pair in pairs])),
-        float(np.mean([_same_cuts(*pair, matrix) for pair in pairs])),
-        float(np.mean([similarity(*pair, X) for pair in pairs])),
-        returns,
+        rules, len(done), sentence, predictions, correlation, rates, columns, stopped
     )
 
 
-def _refit(estimator, X, y, sample_weight, rng):
-    """Fit the estimator to half of the rows; return its rules."""
-    n_rows = len(X)
-    rows = np.sort(rng.choice(n_rows, max(1, n_rows // 2), replace=False))
-    # Not `clone`, which would unfit the model; a forest that was read is kept.
-    settings = estimator.get_params(deep=False)
-    settings["model"] = getattr(estimator, "forest_", settings["model"])
-    again = type(estimator)(**settings)
+FIXED = object()  # in place of a model that is not trained again
+
+
+def _trained_again(model, y, refit, n):
+    """An unfitted copy of a model, or `FIXED`; and a sentence on what is done."""
+    halves = f"{n} random halves of the rows"
+    reason = ""
+    if not refit:
+        reason = "refit=False"
+    elif y is None:
+        reason = "no y was passed"
+    elif model is not None and not (
+        hasattr(model, "fit") and hasattr(model, "get_params")
+    ):
+        kind = "file" if isinstance(model, (str, os.PathLike)) else type(model).__name__
+        reason = f"a {kind} cannot be trained again"
+    if reason:
+        return FIXED, (
+            f"Rules were fitted again to {halves}; the model stayed the same "
+            f"({reason}), so they vary less than with new data."
+        )
+    if model is not None:
+        model = _with_its_rounds(clone(model), model)
+    return model, f"Model and rules were fitted again to {halves}."
+
+
+def _with_its_rounds(copy, model):
+    """A copy of boosting with the rounds at which it stopped early.
+
+    To stop again it would need rows that were passed to its `fit`.
+    """
+    last, fitted = (
+        one.steps[-1][1] if hasattr(one, "steps") else one for one in (copy, model)
+    )
+    best = getattr(fitted, "best_iteration_", None)
+    try:
+        best = fitted.best_iteration + 1 if best is None else best
+    except AttributeError:  # as XGBoost has it
+        return copy
+    if best and best > 0:
+        settings = last.get_params()
+        name = "iterations" if "iterations" in settings else "n_estimators"
+        last.set_params(**{name: int(best)})
+        # CatBoost, which has `tree_count_`, ignores it without such rows.
+        if "early_stopping_rounds" in settings and not hasattr(
+            type(last), "tree_count_"
+        ):
+            last.set_params(early_stopping_rounds=None)
+    return copy
+
+
+def _halves(rules, X, y, n, rng):
+    """Positions of the rows of n random halves; of each class half."""
+    labels = None if y is None else rules.outcome.read(y, len(X))
+    halves = []
+    for _ in range(n):
+        order = rng.permutation(len(X))
+        if labels is not None and rules.classes is not None:
+            order = order[np.argsort(labels[order], kind="stable")]
+        halves.append(np.sort(order[rng.randint(2) :: 2]))
+    return halves
+
+
+def _fit_again(kind, settings, rules, X, y, sample_weight, half):
+    """The rules of a fit to half of the rows."""
+    again = kind(**settings)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
-        again.fit(*(take_rows(values, rows) for values in (X, y, sample_weight)))
+        again.fit(*(take_rows(values, half) for values in (X, y, sample_weight)))
+    if again.rules_.classes != rules.classes:
+        raise ValueError("half of the rows lacks a class; pass more rows")
     return again.rules_
 
 
-def _same_predictions(one, two, matrix):
-    first, second = (
-        one._form.predict(one._covers(matrix)),
-        two._form.predict(two._covers(matrix)),
+def _measured(rules, done, halves, X):
+    """What fits to halves of the rows have in common; see `RuleStability`."""
+    matches, compared = rules.covers(X), []
+    own = rules._form.members(matches).astype(np.float64)
+    rates: list[list[float]] = [[] for _ in rules]
+    for again, half in zip(done, halves, strict=False):
+        alike = rule_similarities(rules, again, own, members(again, X))
+        for k, best in enumerate(alike.argmax(axis=1)):
+            if alike[k, best] >= SAME_ROWS:
+                rates[k].append(_rate(again, [*again][best]))
+        others = np.setdiff1d(np.arange(len(X)), half)
+        compared.append(_compared(rules, again, matches[others], take_rows(X, others)))
+    used = [set(one.features) for one in done]
+    counts = {name: sum(name in one for one in used) for name in set().union(*used)}
+    counts = dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
+    return *np.mean(compared, axis=0).tolist(), tuple(map(tuple, rates)), counts
+
+
+def _rate(rules, rule):
+    """The probability that a rule reports, or its number."""
+    return rules.outcome.estimate(rule).get("estimate", rule.prediction)
+
+
+def _compared(one, two, matches, X):
+    """Agreement of the predictions of two rule models, and their correlation."""
+    others = two.covers(X)
+    pairs = zip(
+        one.outcome.reported(one._form, matches).T,
+        two.outcome.reported(two._form, others).T,
+        strict=True,
     )
-    return one.outcome.agreement(first, second)
-
-
-def _same_features(one, two):
-    first, second = set(one.features), set(two.features)
-    return len(first & second) / len(first | second) if first | second else 1.0
-
-
-def _cuts(rules):
-    """Cuts of rules: the feature, and a threshold or the accepted categories.
-
-    A row above a cut in one rule is up to it in another, so the sides do not count.
-    """
-    cuts = []
-    for c in (c for rule in rules.rules for c in rule.conditions):
-        ends = c.edges if c.categories is None else [frozenset(c.categories)]
-        cuts += [(c.feature, end) for end in ends if end not in (-np.inf, np.inf)]
-    return cuts
-
-
-def _same_cuts(one, two, matrix):
-    """Mean share of the cuts of each of two rule models that the other has too."""
-    cuts = _cuts(one), _cuts(two)
-    if not all(cuts):
-        return float(not any(cuts))
-
-    def is_same(first, second):
-        (feature, end), (other, other_end) = first, second
-        if feature != other or isinstance(end, frozenset):
-            return first == second
-        if isinstance(other_end, frozenset):
-            return False
-        column, (low, high) = matrix[:, feature], sorted((end, other_end))
-        return ((column > low) & (column <= high)).mean() <= SAME_CUT
-
-    shares = [
-        np.mean([any(is_same(cut, other) for other in others) for cut in some])
-        for some, others in (cuts, cuts[::-1])
+    # Two constants are as alike as can be, a constant and others are not.
+    correlations = [
+        np.corrcoef(a, b)[0, 1]
+        if np.ptp(a) and np.ptp(b)
+        else float(np.ptp(a) == np.ptp(b))
+        for a, b in pairs
     ]
-    return float(np.mean(shares))
+    same = one.outcome.agreement(one._form.predict(matches), two._form.predict(others))
+    return same, float(np.mean(correlations))

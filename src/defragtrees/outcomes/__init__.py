@@ -6,11 +6,12 @@ of y is one module here and one entry of `OUTCOMES`.
 
 from defragtrees.outcomes.base import OUTCOMES, make_outcome
 from defragtrees.outcomes.classification import Classes
+from defragtrees.outcomes.counts import Counts
 from defragtrees.outcomes.regression import Numbers
 
-__all__ = ["Classes", "MEASURES", "Numbers", "OUTCOMES", "make_outcome"]
+__all__ = ["Classes", "Counts", "MEASURES", "Numbers", "OUTCOMES", "make_outcome"]
 
-OUTCOMES |= {kind.task: kind for kind in (Classes, Numbers)}
+OUTCOMES |= {kind.task: kind for kind in (Classes, Numbers, Counts)}
 MEASURES = {
     measure.name: measure for kind in OUTCOMES.values() for measure in kind.all_measures
 }

@@ -17,6 +17,7 @@ others select rows of it. Where y is asked for below, predictions of a model may
 its place, so that rules can imitate a model as they fit y.
 """
 
+import dataclasses
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any, ClassVar, Self
@@ -35,6 +36,7 @@ class Outcome(ABC):
 
     task: ClassVar[str]  # its name in rule files
     estimator_suffix: ClassVar[str]  # of the estimators that predict it
+    models: ClassVar[tuple[str, ...]] = ()  # other tasks whose models predict it
     sums: ClassVar[Any]  # statistics of y in the rows of each rule, which add up
     scores: ClassVar[Any]  # statistics of predictions against y, which add up
     all_measures: ClassVar[tuple[Measure, ...]] = ()  # computed from `scores`
@@ -96,6 +98,13 @@ class Outcome(ABC):
     def check(self, y: Values) -> Values:
         """y as it is; ValueError for values that cannot be."""
 
+    def check_training(self, y: Values) -> None:  # noqa: B027
+        """Raise ValueError for checked y from which nothing can be learned."""
+
+    def training_data(self, y: Values, weight: Floats | None) -> tuple[Any, Any]:
+        """Checked y, and weights, as a model of another library is fitted to them."""
+        return y, weight
+
     def has_known(self, y: Values) -> bool:
         """Whether any of the values of y can be predicted."""
         return True
@@ -156,6 +165,11 @@ class Outcome(ABC):
 
     # Models that rules imitate
 
+    def model_of(self, forest: Any) -> Any:
+        """A forest as one for this kind of y, if it can be."""
+        is_other = forest.task in self.models
+        return dataclasses.replace(forest, task=self.task) if is_other else forest
+
     def check_outputs(self, n_outputs: int) -> None:  # noqa: B027
         """Raise ValueError for a number of outputs of trees that does not fit."""
 
@@ -175,6 +189,11 @@ class Outcome(ABC):
     @abstractmethod
     def losses(self, y: Column, predicted: Column) -> Floats:
         """The loss of each row."""
+
+    def estimate_losses(self, observed: Floats, predicted: Floats) -> Floats:
+        """The loss of estimated means of `indicators`, both (n_samples, n_outputs)."""
+        losses: Floats = ((observed - predicted) ** 2).sum(axis=1)
+        return losses
 
     @abstractmethod
     def fidelity_of_loss(self, loss: float, moments: Moments) -> float:
@@ -316,9 +335,12 @@ class Outcome(ABC):
 
     @abstractmethod
     def observed_interval(
-        self, observed: float, variance: float, weight: float
+        self, observed: float, variance: float, n_effective: float, weight: float
     ) -> tuple[float, float, float]:
-        """An observed mean, and the ends of its 95 % interval."""
+        """An observed mean, and the ends of its 95 % interval.
+
+        `n_effective` rows are as much evidence; their weight is that in means of y.
+        """
 
     def outputs(self, rule: Any) -> Sequence[float]:
         """What a rule contributes to a mean over rules, one value for each column."""
@@ -364,6 +386,10 @@ class Outcome(ABC):
         """Digits after the point of points."""
         return 3
 
+    def rounded_points(self, points: Floats, spread: float) -> Floats:
+        """Exact points as they are shown."""
+        return np.round(points, self.points_digits(spread))
+
     def linked(self, values: Floats) -> Floats:
         """Means that follow from sums of points, (n_samples, n_points)."""
         return values
@@ -373,6 +399,31 @@ class Outcome(ABC):
     ) -> Values:
         """Predictions from sums of points, (n_samples, n_points)."""
         return self.decide(self.linked(values), threshold, costs)
+
+
+def n_columns(y: Any) -> int:
+    """How many columns y has, or the names of columns of a file that it has."""
+    if isinstance(y, tuple) and all(isinstance(name, str) for name in y):
+        return len(y)
+    names = getattr(getattr(y, "dtype", None), "names", None)
+    shape = np.shape(y)
+    return len(names) if names else (shape[1] if len(shape) > 1 else 1)
+
+
+def outcome_for(outcome: Outcome, n_columns: int) -> Outcome:
+    """The kind of a y with so many columns that a model predicts.
+
+    Examples
+    --------
+    >>> outcome_for(make_outcome("regression"), 2).task
+    'counts'
+    """
+    if n_columns == len(outcome.columns):
+        return outcome
+    for kind in OUTCOMES.values():
+        if outcome.task in kind.models and n_columns == len(kind.columns):
+            return kind.of()
+    return outcome
 
 
 # From the name of a task to its kind; `outcomes/__init__.py` has the entries.

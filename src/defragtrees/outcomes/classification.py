@@ -14,11 +14,12 @@ from defragtrees.outcomes.decision import make_decision
 from defragtrees.outcomes.intervals import QUANTILE, wilson_interval
 from defragtrees.outcomes.measures import Measure, RankedWeights
 from defragtrees.outcomes.points import (
+    LINKS,
     PRIOR_ROWS,
-    fit_log_odds,
+    fit_linked,
     fit_shares,
     short_unit,
-    whole_log_odds,
+    whole_linked,
     whole_points,
 )
 from defragtrees.outcomes.tests import Change, same_shares_p
@@ -166,7 +167,10 @@ class ClassScores:
         brier = float(weight @ squares) * (0.5 if outcome.is_binary else 1.0)
         ranked = [positive] if outcome.is_binary else range(n_classes)
         rankings = [
-            RankedWeights.of(likely[:, c], expected == c, weight) for c in ranked
+            RankedWeights.of(
+                likely[:, c], weight * (expected != c), weight * (expected == c)
+            )
+            for c in ranked
         ]
         return cls(confusion, costs, log_loss, brier, tuple(rankings), positive)
 
@@ -661,10 +665,10 @@ class Classes(Outcome):
         """Probabilities, (n_samples, n_classes)."""
         return form.predict_proba(matches)
 
-    def observed_interval(self, observed, variance, weight):
+    def observed_interval(self, observed, variance, n_effective, weight):
         """An observed rate, less the noise of its sum, and the ends of its interval."""
         observed = min(max(round(observed, 12), 0.0), 1.0)
-        return observed, *wilson_interval(observed, weight)
+        return observed, *wilson_interval(observed, n_effective)
 
     def estimate(self, rule):
         """Probability of a class, its observed rate and the interval of the rate.
@@ -716,20 +720,16 @@ class Classes(Outcome):
         drawn = self._prior(weight, sums)
         prior = np.append(np.full(matches.shape[1] - 1, drawn), 0.0)
         if self.is_binary:
-            return fit_log_odds(matches, weight, sums[:, 1:], prior)[0]
+            link = LINKS[self.link]
+            return fit_linked(link, matches, weight, sums[:, 1:], prior)[0]
         return fit_shares(matches, weight, sums, prior)[0]
 
     def scorecard(self, matches, weight, sums, points):
         """Whole points instead of the exact ones of `fit_points`."""
         prior = self._prior(weight, sums)
         if self.is_binary:
-            events = sums[:, 1]
-
-            def nats(values):
-                value = values[:, 0]
-                return float(weight @ np.logaddexp(0.0, value) - events @ value)
-
-            return whole_log_odds(matches, weight, events, points, nats, prior)
+            how = LINKS[self.link], matches, weight, sums[:, 1], points, prior
+            return whole_linked(*how, short_unit)
 
         def nats_of_many(values):
             top = values.max(axis=1)

@@ -149,11 +149,9 @@ def positive_threshold(threshold: float, positive_index: int | None) -> float:
 
 
 def cost_matrix(rules: Any) -> Floats:
-    """What each mistake costs by a rule set's costs or threshold; else 1."""
+    """What each mistake costs by the costs of rules, or 1 if they have none."""
     if rules.costs is not None:
         return np.asarray(rules.costs, dtype=np.float64)
-    if rules.threshold is not None:
-        return threshold_costs(rules.threshold)
     return 1.0 - np.eye(rules.outcome.n_classes)
 
 

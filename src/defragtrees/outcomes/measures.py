@@ -53,10 +53,11 @@ class RankedWeights:
     is_binned: bool = False
 
     @classmethod
-    def of(cls, scores, is_class, weight):
+    def of(cls, scores, others, members):
         """The weights of some rows."""
-        counts = np.column_stack([weight * ~is_class, weight * is_class])
-        return _merged(scores[weight > 0], counts[weight > 0])
+        counts = np.column_stack([others, members])
+        some = counts.any(axis=1)
+        return _merged(scores[some], counts[some])
 
     def __add__(self, other):
         is_binned = self.is_binned or other.is_binned
@@ -221,7 +222,8 @@ class CalibrationSums:
         )
         variance = max(squares - apart**2, 0.0)
         n_effective = weight**2 / float(self.squared_weight[mask].sum())
-        observed = outcome.observed_interval(reported + apart, variance, n_effective)
+        given = reported + apart, variance, n_effective, weight
+        observed = outcome.observed_interval(*given)
         measured = dict(zip(("observed", "low", "high"), observed, strict=True))
         return {
             "estimated": reported,

@@ -1,8 +1,9 @@
 """Fits of points that add up: exact ones by Newton's method, then whole ones."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import scipy  # whose modules are imported on first use
@@ -19,7 +20,11 @@ MOST_COUNTED = 12  # with so many rules all patterns are counted, else those tha
 
 MOST_STEPS = 50  # of Newton's method; a handful is the rule
 LEAST_CHANGE = 1e-12  # relative; less is rounding
+# The last step of Newton's method, whose square is about what it still misses.
+LEAST_STEP = 1e-6
 FLOOR = 1e-10  # of a curvature, so that equations can be solved
+LARGEST_LOG = 100.0  # of a mean
+LEAST_RATE = 1e-9  # a predicted rate is not less
 DIGITS = 10  # of points; those beyond depend on the machine
 
 MOST_POINTS = (
@@ -94,38 +99,89 @@ def fit_numbers(matches, weight, sums, prior):
     return points, float(twice - (points * (matrix @ points)).sum())
 
 
-def fit_log_odds(matches, weight, sums, prior, start=None):
-    """Points whose sums are the log-odds of a probability, and their cost in nats.
+@dataclass(frozen=True)
+class Link:
+    """From a sum of points to a mean, as in a generalised linear model.
 
-    As `fit_numbers`; `sums`, (n_patterns, 1), are of weight times probability, or of
-    the weight of rows with the event. The fit begins at the points `start`.
+    The cost in nats of a mean `m` where y is `y` is `potential(total) - y * total`, and
+    at best `least(y)`.
+    """
+
+    mean: Callable[[Floats], Floats]
+    potential: Callable[[Floats], Floats]
+    curve: Callable[[Any], Any]  # of the cost, from the mean
+    least: Callable[[Any], Any]
+    least_curve: float = 0.0
+    is_scaled: bool = False  # whether means have a unit
+
+
+def _entropy(share):
+    share = np.clip(share, 1e-12, 1 - 1e-12)
+    return -share * np.log(share) - (1 - share) * np.log1p(-share)
+
+
+def _bounded_exp(total):
+    return np.exp(np.minimum(total, LARGEST_LOG))
+
+
+# From the `link` of an outcome whose points are fitted by Newton's method.
+LINKS = {
+    "logit": Link(
+        lambda total: scipy.special.expit(total),
+        lambda total: np.logaddexp(0.0, total),
+        lambda mean: mean * (1 - mean),
+        _entropy,
+        least_curve=1e-3,
+    ),
+    "log": Link(
+        _bounded_exp,
+        _bounded_exp,
+        lambda mean: mean,
+        lambda y: y - scipy.special.xlogy(y, y),
+        is_scaled=True,
+    ),
+}
+
+
+def fit_linked(link, matches, weight, sums, prior, start=None, least_step=LEAST_STEP):
+    """Points whose sums are the linked mean of y, and their cost in nats.
+
+    As `fit_numbers`; `link` is one of `LINKS`, and `sums`, (n_patterns, 1), are of
+    weight times y: probabilities, or the weight of rows with the event, or counts. The
+    fit begins at the points `start`, and ends after a step of at most `least_step`.
 
     Examples
     --------
     >>> matches = np.array([[0.0, 1.0], [1.0, 1.0]])
     >>> weight, sums = np.array([4.0, 4.0]), np.array([[2.0], [3.0]])
-    >>> points, _ = fit_log_odds(matches, weight, sums, np.zeros(2))
+    >>> points, _ = fit_linked(LINKS["logit"], matches, weight, sums, np.zeros(2))
     >>> points.ravel().round(4).tolist()
     [1.0986, 0.0]
+    >>> points, _ = fit_linked(LINKS["log"], matches, weight, sums, np.zeros(2))
+    >>> np.exp(points).ravel().round(4).tolist()
+    [1.5, 0.5]
     """
     events = sums[:, 0]
     points = np.zeros(matches.shape[1]) if start is None else start[:, 0].copy()
+    if start is None and link.is_scaled:
+        points[-1] = math.log(max(events.sum() / weight.sum(), LEAST_RATE))
 
     def cost_of(points):
         total = matches @ points
-        nats = weight @ np.logaddexp(0.0, total) - events @ total
+        nats = weight @ link.potential(total) - events @ total
         return float(nats + 0.5 * prior @ points**2)
 
     cost = cost_of(points)
     for _ in range(MOST_STEPS):
-        likely = scipy.special.expit(matches @ points)
+        likely = link.mean(matches @ points)
         slope = matches.T @ (events - weight * likely) - prior * points
-        curve = weight * likely * (1 - likely)
+        curve = weight * link.curve(likely)
         step = np.linalg.solve(
             _with_prior((matches * curve[:, None]).T @ matches, prior), slope
         )
         points, lower = _downhill(cost_of, points, step, cost)
-        if lower > cost - LEAST_CHANGE * max(abs(cost), 1.0):
+        is_done = np.abs(step).max() <= least_step
+        if is_done or lower > cost - LEAST_CHANGE * max(abs(cost), 1.0):
             break
         cost = lower
     points = np.round(points, DIGITS)
@@ -211,22 +267,26 @@ class FittedPoints:
     cost: float = math.inf  # of the totals, as `cost_of` counts it
 
 
-def whole_log_odds(matches, weight, events, points, cost_of, prior):
-    """The FittedPoints of whole points for log-odds near the exact `points`.
+def whole_linked(link, matches, weight, events, points, prior, fix_unit):
+    """The FittedPoints of whole points near the exact `points` of `fit_linked`.
 
-    `events` is the weight of rows with the second class, `cost_of` a function from the
-    log-odds of patterns to nats, `prior` that of the exact points. Unit and origin are
-    fitted, and the base has no points.
+    `events` are sums of y, `prior` is that of the exact points, and `fix_unit` a
+    function from the best unit to the one that is used. Unit and origin are fitted,
+    and the base has no points.
     """
+
+    def cost_of(values):
+        value = values[:, 0]
+        return float(weight @ link.potential(value) - events @ value)
 
     def scale_of(whole):
         totals = matches @ whole
         line = np.hstack([totals, np.ones_like(totals)])
         drawn = np.array([prior * (whole[:-1] ** 2).sum(), 0.0])
-        slope, level = fit_log_odds(line, weight, events[:, None], drawn)[0][:, 0]
+        slope, level = fit_linked(link, line, weight, events[:, None], drawn)[0][:, 0]
         if not slope > 0:
             return unit, -float(points[-1, 0]) / unit
-        unit_now = short_unit(slope)
+        unit_now = fix_unit(slope)
         return unit_now, round(-level / unit_now, 1)
 
     exact = cost_of(matches @ points) + _drawn(points, prior)
@@ -244,7 +304,7 @@ def whole_log_odds(matches, weight, events, points, cost_of, prior):
 def whole_points(matches, points, cost_of, prior, slack, fix_unit=float):
     """The FittedPoints of whole points for numbers, or the shares of many classes.
 
-    As `whole_log_odds`; `slack` is how much more than exact points they may cost,
+    As `whole_linked`; `slack` is how much more than exact points they may cost,
     `fix_unit` a function from the best unit to the one that is used.
     """
     exact = cost_of(matches @ points) + _drawn(points, prior)

@@ -475,8 +475,8 @@ class Numbers(Outcome):
         alone = math.nan if rule.alone is None else rule.alone
         return {"interval": quantiles, "model_mean": mean, "alone": alone}
 
-    def observed_interval(self, observed, variance, weight):
-        half = QUANTILE * math.sqrt(variance / weight)
+    def observed_interval(self, observed, variance, n_effective, weight):
+        half = QUANTILE * math.sqrt(variance / n_effective)
         return observed, observed - half, observed + half
 
     # Points

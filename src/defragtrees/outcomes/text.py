@@ -145,6 +145,20 @@ class NumberView:
         """The points of a rule."""
         return render.signed(points[0])
 
+    def point_cells(self, rule: Any, unit: float) -> dict[str, str]:
+        """The points of a rule, as entries of a table: one, or one for each class."""
+        titles = [self.label(label) for label in self.outcome.labels or ()]
+        if self.outcome.n_points == 1:
+            titles = ["points"]
+        return dict(zip(titles, map(render.signed, rule.points or ()), strict=True))
+
+    def combination(self, unit: float, origin: float) -> str:
+        """How points combine to a prediction."""
+        return (
+            "Add up the points of the base and of all rules that match: the total is "
+            f"{self.total(unit, origin)}."
+        )
+
     def total(self, unit: float, origin: float) -> str:
         """What a sum of points stands for."""
         if unit == 1.0 and origin == 0.0:

@@ -23,24 +23,23 @@ from defragtrees.estimators.base import (
     warn_of_one_value,
 )
 from defragtrees.estimators.settings import (
-    FLAG,
     Function,
     Integer,
     Real,
     setting,
 )
-from defragtrees.paper.fit import STARTS, fit_mixture, n_fits
+from defragtrees.paper.fit import fit_mixture
 from defragtrees.paper.loop import SCHEDULES, Settings, Step
 from defragtrees.paper.parameters import Posterior
-from defragtrees.paper.rules import component_rules, list_components
+from defragtrees.paper.rules import (
+    component_rules,
+    component_sides,
+    list_components,
+)
 from defragtrees.rules.conditions import Rule
 from defragtrees.search.limits import MOST_RULES, feature_numbers
 
 __all__ = ["FABRulesClassifier", "FABRulesRegressor"]
-
-# Shares of a component's weight that a side of its box may exclude; the paper uses the
-# zero-one pattern itself.
-TOLERANCES = (1e-6, 1e-3, 0.01, 0.03, 0.1)
 
 
 @dataclass(repr=False, eq=False)
@@ -51,12 +50,9 @@ class _FABRules(Simplifier):
     target: str = setting("labels", "model", "labels")
     n_restarts: int = setting(20, Integer(1))
     inference: str = setting("fab", "fab", "em")
-    statement_weight: str | float = setting("paper", "paper", Real(above=0))
-    init: str = setting("random", *STARTS)
     e_step: str = setting("original", *SCHEDULES)
     max_iter: int = setting(200, Integer(1))
     tol: float = setting(1e-5, Real(0))
-    screening: str | bool = setting("auto", "auto", *FLAG)
     callback: Callable | None = setting(None, None, Function())
 
     _needs_numbers = False
@@ -72,10 +68,9 @@ class _FABRules(Simplifier):
         most = MOST_RULES if self.max_rules == "auto" else int(self.max_rules)
         warn_of_little_data(self.max_rules, n_rows, n_rows)
         self._fit_mixture(problem, rng, most)
-        n_tolerances = 1 if self.statement_weight == "paper" else len(TOLERANCES)
-        rules, boxes = list_components(
-            problem, self.posterior_, allowed, most, TOLERANCES[:n_tolerances]
-        )
+        components = range(self.posterior_.n_components)
+        boxes = [component_sides(self.posterior_, k, allowed) for k in components]
+        rules = list_components(problem, boxes, most)
         self.component_rules_: tuple[Rule, ...] = component_rules(
             problem, self.posterior_, boxes
         )
@@ -96,12 +91,9 @@ class _FABRules(Simplifier):
             schedule=SCHEDULES[self.e_step],
             max_components=most,
             n_restarts=int(self.n_restarts),
-            statement_weight=self.statement_weight,
-            init=self.init,
-            screening=bool(self.screening),
             n_jobs=self.n_jobs,
         )
-        with Progress("restarts", n_fits(rows.n_rows, settings)) as progress:
+        with Progress("restarts", settings.n_restarts) as progress:
 
             def watch(step):
                 if step.finished and self.verbose:
@@ -234,7 +226,7 @@ def _warn_of_units(posterior, settings, problem):
     weight = posterior.statistics.weight
     is_single = weight.max() > (1 - settings.min_share) * weight.sum()
     could_differ = settings.max_components > 1 and np.ptp(problem.target) > 0
-    if not (is_single and could_differ and settings.draws_all):
+    if not (is_single and could_differ and settings.schedule.draws_all):
         return
     warn(
         "All rows are in one component. Random starts of this e_step need a y with "
@@ -272,29 +264,20 @@ class FABRulesClassifier(RuleClassifier, _FABRules):
         Number of restarts. The one with the smallest training error is kept.
     inference : {"fab", "em"}, default="fab"
         "fab" drops components that do not improve the bound; "em" keeps `max_rules`.
-    statement_weight : "paper" or float, default="paper"
-        Maximum total weight of the thresholds of one feature. "paper" gives each
-        threshold weight 1; then thousands of similar thresholds outweigh the target,
-        and 3.0 is a good value.
-    init : {"random", "seeded"}, default="random"
-        Start from random probabilities, as in the paper, or from rows of the data.
     e_step : {"original", "converged", "gentle"}, default="original"
         Number of inner steps of the E-step, on which the number of components depends.
         "original": two in the first five iterations and up to ten later, as in the code
         of the paper's authors. "converged": until convergence, as in the paper, which
         leaves the fewest components. "gentle": one in the first three iterations and up
-        to ten later, which leaves the most. With `init="random"`, "original" and
-        "converged" also draw proportions, precisions and responsibilities, and for
-        regression they draw means near 0 and standard deviations near 1 in the units of
-        y. If y is far from 0 or has a large spread, a single component may remain:
-        standardise y, or change `init` or `e_step`.
+        to ten later, which leaves the most. "original" and "converged" also draw
+        proportions, precisions and responsibilities, and for regression they draw means
+        near 0 and standard deviations near 1 in the units of y. If y is far from 0 or
+        has a large spread, a single component may remain: standardise y, or use
+        "gentle".
     max_iter : int, default=200
         Maximum number of iterations per restart.
     tol : float, default=1e-5
         A restart has converged when its bound rises by less than this, in nats per row.
-    screening : "auto" or bool, default="auto"
-        Fit all restarts to a sample of the rows first, and drop those with the largest
-        errors. "auto" does so for many rows; False fits every restart to all rows.
     shorten_thresholds : bool, default=True
         Round thresholds where this moves no training row to the other side.
     feature_labels : dict from name to str, or sequence of str, optional
@@ -386,29 +369,20 @@ class FABRulesRegressor(RuleRegressor, _FABRules):
         Number of restarts. The one with the smallest training error is kept.
     inference : {"fab", "em"}, default="fab"
         "fab" drops components that do not improve the bound; "em" keeps `max_rules`.
-    statement_weight : "paper" or float, default="paper"
-        Maximum total weight of the thresholds of one feature. "paper" gives each
-        threshold weight 1; then thousands of similar thresholds outweigh the target,
-        and 3.0 is a good value.
-    init : {"random", "seeded"}, default="random"
-        Start from random probabilities, as in the paper, or from rows of the data.
     e_step : {"original", "converged", "gentle"}, default="original"
         Number of inner steps of the E-step, on which the number of components depends.
         "original": two in the first five iterations and up to ten later, as in the code
         of the paper's authors. "converged": until convergence, as in the paper, which
         leaves the fewest components. "gentle": one in the first three iterations and up
-        to ten later, which leaves the most. With `init="random"`, "original" and
-        "converged" also draw proportions, precisions and responsibilities, and for
-        regression they draw means near 0 and standard deviations near 1 in the units of
-        y. If y is far from 0 or has a large spread, a single component may remain:
-        standardise y, or change `init` or `e_step`.
+        to ten later, which leaves the most. "original" and "converged" also draw
+        proportions, precisions and responsibilities, and for regression they draw means
+        near 0 and standard deviations near 1 in the units of y. If y is far from 0 or
+        has a large spread, a single component may remain: standardise y, or use
+        "gentle".
     max_iter : int, default=200
         Maximum number of iterations per restart.
     tol : float, default=1e-5
         A restart has converged when its bound rises by less than this, in nats per row.
-    screening : "auto" or bool, default="auto"
-        Fit all restarts to a sample of the rows first, and drop those with the largest
-        errors. "auto" does so for many rows; False fits every restart to all rows.
     shorten_thresholds : bool, default=True
         Round thresholds where this moves no training row to the other side.
     feature_labels : dict from name to str, or sequence of str, optional

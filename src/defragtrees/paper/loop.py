@@ -64,12 +64,11 @@ class Step:
     n_components: int
     seconds: float  # since the fit began
     finished: bool = False  # the last iteration of the restart on these rows
-    rung: int = 0  # 0 for the sample, or all rows without one; see `screening`
 
 
 @dataclass(frozen=True)
 class Settings:
-    """Settings of the mixture; the last six are used by `fit`, not by the loop."""
+    """Settings of the mixture; the last three are used by `fit`, not by the loop."""
 
     inference: str = "fab"  # or "em"
     max_iter: int = 200
@@ -78,15 +77,7 @@ class Settings:
     min_share: float = 1e-3  # the paper's delta: a smaller component is dropped
     max_components: int = 10  # the paper's K_max; with EM the number of components
     n_restarts: int = 20
-    statement_weight: str | float = 3.0
-    init: str = "seeded"
-    screening: bool = False  # drop restarts with large errors on a sample of the rows
     n_jobs: int | None = None
-
-    @property
-    def draws_all(self):
-        """Whether restarts begin like those of the paper's authors, in units of y."""
-        return self.init == "random" and self.schedule.draws_all
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,14 +92,13 @@ class Fitted:
 
 @dataclass(frozen=True, eq=False)
 class Starts:
-    """Initial values of restarts with different shares or numbers of components."""
+    """Initial values of restarts with different shares of components."""
 
     params: Params  # columns ordered by restart, then by component
-    alive: np.ndarray  # (n_restarts, n_components), which columns are components
     share: np.ndarray  # (n_restarts, n_components), of all weight
 
 
-def run(engine, layout, starts, settings, restarts, callback=None, clock=None, rung=0):
+def run(engine, layout, starts, settings, restarts, callback=None, begin=None):
     """Fit all restarts; returns a list of Fitted and the Steps taken.
 
     `starts` are Params or Starts, `restarts` the numbers of the restarts in their
@@ -117,10 +107,9 @@ def run(engine, layout, starts, settings, restarts, callback=None, clock=None, r
     """
     if isinstance(starts, Params):
         shape = (len(restarts), starts.mean.size // len(restarts))
-        starts = Starts(starts, np.ones(shape, bool), np.full(shape, 1 / shape[1]))
-    begin = time.perf_counter()
-    clock = clock or (lambda: time.perf_counter() - begin)
-    running = _Running(engine, layout, starts, settings, restarts, clock, rung)
+        starts = Starts(starts, np.full(shape, 1 / shape[1]))
+    begin = time.perf_counter() if begin is None else begin
+    running = _Running(engine, layout, starts, settings, restarts, begin)
     while running.restarts.size and not running.stopped:
         running.iterate(callback)
     return running.finished, running.history
@@ -129,14 +118,14 @@ def run(engine, layout, starts, settings, restarts, callback=None, clock=None, r
 class _Running:
     """The state of the restarts that have not finished."""
 
-    def __init__(self, engine, layout, starts, settings, restarts, clock, rung):
+    def __init__(self, engine, layout, starts, settings, restarts, begin):
         self.engine, self.layout, self.settings = engine, layout, settings
-        self.clock, self.rung = clock, rung
+        self.begin = begin
         self.total = engine.total
         self.omega = layout.penalty if settings.inference == "fab" else 0.0
         self.params = starts.params
         self.weight = starts.share * self.total
-        self.alive = starts.alive.copy()
+        self.alive = np.ones(starts.share.shape, bool)
         self.restarts = np.asarray(restarts)
         self.objective = np.full(len(restarts), -np.inf)
         self.finished, self.history = [], []
@@ -208,7 +197,7 @@ class _Running:
         return evidence + (finite * self.weight - price).sum(axis=1)
 
     def _report(self, ended, callback):
-        seconds = self.clock()
+        seconds = time.perf_counter() - self.begin
         for i, restart in enumerate(self.restarts):
             step = Step(
                 int(restart),
@@ -217,7 +206,6 @@ class _Running:
                 int(self.alive[i].sum()),
                 seconds,
                 bool(ended[i]),
-                self.rung,
             )
             self.history.append(step)
             if callback is not None and callback(step):

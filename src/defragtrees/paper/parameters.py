@@ -51,13 +51,12 @@ class Statistics:
 class Block:
     """The statements of one feature that distinguish training rows.
 
-    `present` is a mask of the bins that occur in these rows, missing last. The total
-    weight of the statements is at most `statement_weight`.
+    `present` is a mask of the bins that occur in these rows, missing last.
     """
 
     rows: slice  # of the codes in the tables, missing last; given by the Layout
 
-    def __init__(self, grid, feature, present, statement_weight):
+    def __init__(self, grid, feature, present):
         splits, counts = grid.splits[feature], grid.counts[feature]
         self.feature = int(feature)
         self.codes = codes = np.flatnonzero(present[:-1])
@@ -74,10 +73,8 @@ class Block:
             if useful.any():
                 sets, group = np.unique(sets[useful], axis=0, return_inverse=True)
                 self.sets, counts = sets.T, np.bincount(group.ravel(), weights=counts)
-        self.n_distinguishing = float(counts.sum())
-        self.n_statements = self.n_distinguishing + self.has_missing
-        scale = min(1.0, statement_weight / max(self.n_statements, 1.0))
-        self.weight, self.missing_weight = scale * counts, scale
+        self.n_equal = counts  # thresholds, or sets, that are the same statement here
+        self.n_statements = float(counts.sum()) + self.has_missing
         # Of a numeric feature, the number of thresholds from its lowest code to each.
         self.reach = np.concatenate([[0.0], np.cumsum(counts)])
 
@@ -93,19 +90,19 @@ class Block:
         return above, below
 
     def table(self, bins, weight):
-        """Weighted log p(statements of this feature | component), a row per code."""
+        """Log p(statements of this feature | component), a row per code."""
         missing, present = None, weight
         if self.has_missing:
             missing = bins[-1] / weight
             present = np.maximum(weight - bins[-1], SMALLEST * weight)
         log_above, log_below = (
-            self.weight[:, None] * np.log(np.maximum(mass / present, SMALLEST))
+            self.n_equal[:, None] * np.log(np.maximum(mass / present, SMALLEST))
             for mass in self.masses(bins)
         )
         return self.assemble(log_above, log_below, missing)
 
     def assemble(self, log_above, log_below, missing=None):
-        """The table from weighted log-probabilities of the statements.
+        """The table from log-probabilities of the statements, times `n_equal`.
 
         `log_above` is for rows that satisfy a statement, `log_below` for the others,
         `missing` the probability of a missing value.
@@ -121,37 +118,31 @@ class Block:
             present += sets @ log_above + (1 - sets) @ log_below
         if self.has_missing:
             missing = np.clip(missing, SMALLEST, 1 - SMALLEST)
-            present += self.missing_weight * np.log1p(-missing)
-            table[-1] += self.missing_weight * np.log(missing)
+            present += np.log1p(-missing)
+            table[-1] += np.log(missing)
         return table
 
 
 class Layout:
     """The rows of the tables of a problem: those of each block, then the classes.
 
-    `bin_counts` has the number of training rows in each bin. `statement_weight` "paper"
-    gives each statement of the model weight 1; a number c limits the total weight of
-    one feature to c (w_d = min(1, c / L_d)). `order` is the order in which features are
-    summed, by default that of the grid.
+    `bin_counts` has the number of training rows in each bin. `order` is the order in
+    which features are summed, by default that of the grid.
     """
 
-    def __init__(self, grid, bin_counts, n_classes, statement_weight, order=None):
-        is_paper = statement_weight == "paper"
-        most = np.inf if is_paper else float(statement_weight)
+    def __init__(self, grid, bin_counts, n_classes, order=None):
         order = range(grid.n_features) if order is None else order
-        blocks = [Block(grid, j, bin_counts[j] > 0, most) for j in order]
+        blocks = [Block(grid, j, bin_counts[j] > 0) for j in order]
         self.blocks = [block for block in blocks if block.n_statements]
         self.n_classes = n_classes  # 0 for regression
         self.n_rows = 0  # of a table
-        self.n_statements = 0.0  # the paper's L: the sum of the weights of all
+        # The paper's L, which includes statements that are the same for all rows.
+        self.n_statements = float(sum(counts.sum() for counts in grid.counts))
         for block in self.blocks:
             end = self.n_rows + len(block.codes) + block.has_missing
             block.rows, self.n_rows = slice(self.n_rows, end), end
-            self.n_statements += block.missing_weight * block.n_statements
+            self.n_statements += block.has_missing
         self.n_rows += n_classes
-        if is_paper:
-            every = sum(counts.sum() for counts in grid.counts)
-            self.n_statements += every - sum(b.n_distinguishing for b in self.blocks)
 
     @property
     def class_start(self):

@@ -5,28 +5,12 @@ categories, missing or not) with the bins that it accepts.
 """
 
 from dataclasses import dataclass
-from operator import itemgetter
 
 import numpy as np
 
 from defragtrees.estimators.problem import predicting_rule
 
-
-def list_components(problem, posterior, features, max_rules, tolerances):
-    """The boxes of the components as an ordered RuleModel, and the boxes.
-
-    A side may exclude a share of its component's weight; the tolerance with the
-    smallest training error is chosen.
-    """
-    candidates = []
-    for tolerance in tolerances:
-        boxes = [
-            component_sides(posterior, k, tolerance, features)
-            for k in range(posterior.n_components)
-        ]
-        candidates.append((*_list_rules(problem, boxes, max_rules), boxes))
-    _, rules, boxes = min(candidates, key=itemgetter(0))
-    return rules, boxes
+TOLERANCE = 1e-6  # share of a component's weight that a side may exclude: rounding
 
 
 def component_rules(problem, posterior, boxes):
@@ -41,8 +25,8 @@ def component_rules(problem, posterior, boxes):
     return tuple(rules)
 
 
-def _list_rules(problem, boxes, max_rules):
-    """The training error and the RuleModel of an ordered list of boxes.
+def list_components(problem, boxes, max_rules):
+    """The boxes of the components as an ordered RuleModel.
 
     The next rule is always the one with the smallest error on the remaining rows. Sides
     without effect are dropped. If the last rule would match all remaining rows, or the
@@ -70,14 +54,7 @@ def _list_rules(problem, boxes, max_rules):
         n_kept = min(n_kept, len(chosen) - 1)
     rest = np.logical_or.reduce([left, *(taken for _, taken in chosen[n_kept:])])
     parts = [*chosen[:n_kept], ((), rest)]
-    rules = [predicting_rule(problem, *part) for part in parts]
-    place = np.empty(len(codes), dtype=np.intp)
-    for k, (_, taken) in enumerate(parts):
-        place[taken] = k
-    outcome = problem.outcome
-    predicted = outcome.encode(np.array([rule.prediction for rule in rules]))[place]
-    error = outcome.error(problem.target, predicted, problem.sample_weight)
-    return error, problem.rule_set(rules)
+    return problem.rule_set([predicting_rule(problem, *part) for part in parts])
 
 
 def _matched(sides, codes):
@@ -105,8 +82,8 @@ class Side:
     accepts: np.ndarray
 
 
-def component_sides(posterior, k, tolerance, features=None):
-    """Sides of component k: statements that all but a share of its weight satisfy.
+def component_sides(posterior, k, features=None):
+    """Sides of component k: statements that all of its weight satisfies.
 
     They are on the `features` that rules may use; None is all.
     """
@@ -117,20 +94,20 @@ def component_sides(posterior, k, tolerance, features=None):
         bins = posterior.statistics.bins[block.rows, k : k + 1]
         n_bins = int(posterior.grid.n_bins[block.feature])
         find = _interval if block.sets is None else _category_set
-        accepted = find(block, bins, tolerance, n_bins)
+        accepted = find(block, bins, n_bins)
         if block.has_missing:
-            accepted += _missing(bins[:, 0], tolerance, n_bins)
+            accepted += _missing(bins[:, 0], n_bins)
         sides += [Side(block.feature, mask) for mask in accepted]
     return sides
 
 
-def _interval(block, bins, tolerance, n_bins):
+def _interval(block, bins, n_bins):
     above, below = (mass[:, 0] for mass in block.masses(bins))
     total = above[0] + below[0] if len(above) else 0.0
     if total <= 0:
         return []
-    lower = np.flatnonzero(below <= tolerance * total)[-1:]
-    upper = np.flatnonzero(above <= tolerance * total)[:1]
+    lower = np.flatnonzero(below <= TOLERANCE * total)[-1:]
+    upper = np.flatnonzero(above <= TOLERANCE * total)[:1]
     # The middle one of the thresholds between two neighbouring codes.
     middle = (block.codes[:-1] + block.codes[1:] - 1) // 2
     number = np.arange(n_bins)
@@ -140,14 +117,14 @@ def _interval(block, bins, tolerance, n_bins):
     return masks
 
 
-def _category_set(block, bins, tolerance, n_bins):
+def _category_set(block, bins, n_bins):
     above, below = (mass[:, 0] for mass in block.masses(bins))
     accepted = np.ones(len(block.codes), dtype=bool)
     for column in range(len(above)):
         total = above[column] + below[column]
-        if above[column] <= tolerance * total:
+        if above[column] <= TOLERANCE * total:
             accepted &= ~block.sets[:, column]
-        elif below[column] <= tolerance * total:
+        elif below[column] <= TOLERANCE * total:
             accepted &= block.sets[:, column]
     if accepted.all() or not accepted.any():
         return []
@@ -157,12 +134,12 @@ def _category_set(block, bins, tolerance, n_bins):
     return [mask]
 
 
-def _missing(bins, tolerance, n_bins):
+def _missing(bins, n_bins):
     missing, total = bins[-1], bins.sum()
     is_missing = np.arange(n_bins) == n_bins - 1
-    if missing <= tolerance * total:
+    if missing <= TOLERANCE * total:
         return [~is_missing]
-    return [is_missing] if total - missing <= tolerance * total else []
+    return [is_missing] if total - missing <= TOLERANCE * total else []
 
 
 def _needed_sides(sides, codes):

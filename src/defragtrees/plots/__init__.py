@@ -12,6 +12,8 @@ from defragtrees.plots.style import MARKERS as MARKERS
 if TYPE_CHECKING:
     from defragtrees.plots.findings import history as history
     from defragtrees.plots.findings import segments as segments
+    from defragtrees.plots.findings import stability as stability
+    from defragtrees.plots.flow_chart import flow as flow
     from defragtrees.plots.measures import calibration as calibration
     from defragtrees.plots.measures import comparison as comparison
     from defragtrees.plots.measures import convergence as convergence
@@ -29,6 +31,7 @@ PICTURES = {
     "comparison": "defragtrees.plots.measures",
     "convergence": "defragtrees.plots.measures",
     "coverage": "defragtrees.plots.rules",
+    "flow": "defragtrees.plots.flow_chart",
     "gains": "defragtrees.plots.measures",
     "history": "defragtrees.plots.findings",
     "regions": "defragtrees.plots.two_features",
@@ -37,6 +40,7 @@ PICTURES = {
     "score_risk": "defragtrees.plots.rules",
     "scorecard": "defragtrees.plots.rules",
     "segments": "defragtrees.plots.findings",
+    "stability": "defragtrees.plots.findings",
     "trade_off": "defragtrees.plots.measures",
 }
 

@@ -1,4 +1,4 @@
-"""Plots of findings, a row each: segments by loss, and drift checks over time."""
+"""Plots of findings, a row each: segments, drift checks over time, stability."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -124,6 +124,41 @@ def history(checks: Any, ax: "Axes | None" = None) -> "Axes":
         ax.plot([], [], color=style.GREY, ls="--", lw=1)[0],
     ]
     style.legend_above(ax, handles, [f"drift{level}", "training rows"])
+    return ax
+
+
+def stability(found: Any, ax: "Axes | None" = None) -> "Axes":
+    """Plot in how many fits each rule is found again, and each column is used.
+
+    Parameters
+    ----------
+    found : RuleStability
+        As `Simplifier.stability` returns it.
+    ax : matplotlib Axes, optional
+
+    Returns
+    -------
+    matplotlib Axes
+    """
+    rules = found.rules
+    texts = [
+        style.wrap(f"{k}. {rules._view.rule_text(rule)}", SEGMENT, SIZE)
+        for k, rule in enumerate(rules, start=1)
+    ]
+    columns = dict(list(found.columns.items())[:MOST])
+    texts += [style.wrap(name, SEGMENT, SIZE) for name in columns]
+    ax, middles, _ = _rows_of(texts, ax, SEGMENT_GAP, 1.2)
+    n_rules = len(found.returns)
+    shown = (
+        (middles[:n_rules], found.returns, "rule found again"),
+        (middles[n_rules:], [*columns.values()], "column used"),
+    )
+    for k, (places, counts, label) in enumerate(shown):
+        ax.barh(places, counts, height=0.14, color=style.COLOURS[k], label=label)
+    ax.set_xlim(0, found.n_resamples)
+    style.ticks_at_integers(ax.xaxis)
+    ax.set_xlabel("fits to half of the rows")
+    style.legend_above(ax)
     return ax
 
 

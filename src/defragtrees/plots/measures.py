@@ -566,8 +566,5 @@ def _restarts(fitted):
         ) from None
     if not steps:
         raise ValueError("The history must have at least one step; it is empty.")
-    # Bounds on different rows cannot be compared.
-    last = max(step.rung for step in steps)
-    steps = [step for step in steps if step.rung == last]
     by_restart = itertools.groupby(steps, key=operator.attrgetter("restart"))
     return {restart: list(some) for restart, some in by_restart}

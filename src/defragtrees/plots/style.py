@@ -5,21 +5,11 @@ from functools import lru_cache
 import numpy as np
 
 from defragtrees._utils import formatting as render
+from defragtrees._utils.formatting import COLOURS
 from defragtrees._utils.optional import require
 from defragtrees._utils.values import round_significant
 
-# Okabe and Ito's colours, which colour-blind readers can tell apart; markers and
-# hatches differ too.
-COLOURS = (
-    "#0072B2",
-    "#D55E00",
-    "#009E73",
-    "#CC79A7",
-    "#E69F00",
-    "#56B4E9",
-    "#000000",
-    "#F0E442",
-)
+# Markers and hatches differ where colours do, for colour-blind readers.
 MARKERS = "osD^vP*X"
 HATCHES = ("", "///", "...", "\\\\\\", "xxx", "|||", "ooo", "---")
 # Colour map of regression: monotonic in lightness, safe for the colour-blind.

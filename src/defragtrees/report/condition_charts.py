@@ -72,11 +72,9 @@ class Effect:
 def condition_charts(summary):
     """SVG of the conditions of each rule, as a list per rule."""
     rows, rules = summary.rows, list(summary.rules)
-    # As the table shows them: the values that can still reach a rule of a list.
-    shown = [*summary.rules._view.conditions, ()]
     effects = [
-        [measure(summary, rule, condition) for condition in conditions]
-        for rule, conditions in zip(rules, shown, strict=True)
+        [measure(summary, rule, condition) for condition in rule.shown]
+        for rule in rules
     ]
     overall = [rows.mean(_values(summary, rule)[0]) for rule in rules]
     least = SMALL * rows.weight.sum()

@@ -151,7 +151,7 @@ def write_report(
                 summary={"title": title or "Segments"},
                 policy=_policy(""),
                 style=read_template("report.css"),
-                groups=segment_groups(rules),
+                **segment_groups(rules),
                 level=2,
                 today=date.today().isoformat(),
             )

@@ -624,15 +624,15 @@ def rule_flags(rows, k, baseline, stability=None):
             f"{count(len(rows))}."
         )
     if stability is not None and is_rarely_found(k, stability):
-        reasons["found again in fewer than half of the refits"] = (
+        reasons["found again in fewer than half of the fits"] = (
             f"It is not stable: it is found again in only {stability.returns[k]} of "
-            f"{plural(stability.n_resamples, 'refit')} on other rows."
+            f"{plural(stability.n_resamples, 'fit')} to other rows."
         )
     return reasons
 
 
 def is_rarely_found(k, stability):
-    """Whether a rule is found again in fewer than half of the refits."""
+    """Whether a rule is found again in fewer than half of the fits."""
     return stability.returns[k] < WEAK * stability.n_resamples
 
 

@@ -197,7 +197,7 @@ def _part(summary, part):
         text = f"where no other rule matches (rule {number})"
     else:
         order = rules._form.is_ordered and number > 1
-        conditions = rules._view.conditions[number - 1]
+        conditions = rules.rules[number - 1].shown
         words = cut(
             " and ".join("".join(condition_parts(rules, c)) for c in conditions)
         )

@@ -2,6 +2,7 @@
 
 import copy
 import math
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, ClassVar, Self
@@ -19,6 +20,7 @@ __all__ = ["Condition", "Rule", "is_single", "sides_of"]
 
 MOST_NAMED = 6  # categories that the text of a condition names, by default
 FLIPPED = {">": "<", ">=": "<="}
+NEGATED = re.compile("is (not|neither|none of) ")
 UNMEASURED: dict[
     str, Any
 ] = {  # what was counted in the rows of a rule, before it is counted
@@ -130,6 +132,8 @@ class Condition(schema.Stored):
     '1.5 < age <= 3'
     >>> Condition(0, upper=3.0, missing=True).text(["age"])
     'age <= 3 or missing'
+    >>> Condition(1, categories=(0, 2), missing=True).text("ab", (None, ("x", "y")))
+    'b is not y, or is missing'
     >>> Condition(0, lower=18.0, upper=19.0, is_integer=True).text(["day"])
     'day is 19'
     >>> Condition(0, lower=1.5).covers([1.0, 2.0]).tolist()
@@ -269,8 +273,10 @@ class Condition(schema.Stored):
             before, after = self._set_parts(labels, scale)
         if not after:
             after = "is missing" if self.missing else "is impossible"
-        elif self.missing:
-            after += " or missing"
+        elif self.missing and after != "is anything":
+            # "is not red or missing" would read as neither of them.
+            is_negated = NEGATED.match(after) is not None
+            after += ", or is missing" if is_negated else " or missing"
         return before, names[self.feature], f" {after}"
 
     def _interval_parts(self, scale: Scale) -> tuple[str, str]:
@@ -314,6 +320,27 @@ class Condition(schema.Stored):
             return before, f"{scale.sign('<=')} {texts[last]}"
         *most, final = [texts[c] for c in sorted(self.categories)]
         return "", f"is {', '.join(most)} or {final}" if most else f"is {final}"
+
+
+def remaining(
+    conditions: Iterable[Condition], taken: Sequence[Condition]
+) -> tuple[Condition, ...]:
+    """Conditions less the values that earlier rules take, each by one condition.
+
+    Examples
+    --------
+    >>> low, higher = Condition(0, upper=4.0), Condition(0, upper=5.0)
+    >>> [c.text(["grade"]) for c in remaining([higher], [low])]
+    ['4 < grade <= 5']
+    """
+    left = []
+    for condition in conditions:
+        before = [c for c in taken if c.feature == condition.feature]
+        # As often as there are conditions: each may make another one adjoin.
+        for other in before * len(before):
+            condition = condition.without(other)
+        left.append(condition)
+    return tuple(left)
 
 
 class _Numbered:
@@ -426,8 +453,10 @@ class Rule(schema.Stored, ByValue):
         ),
         *("coverage", "share", "error"),
     )
-    # Names and categories for its text; no part of its value.
+    # Names and categories for its text, and the values of its conditions that the rules
+    # before it leave; no part of its value.
     _vocabulary: ClassVar[Vocabulary] = Vocabulary(_Numbered())
+    _shown: ClassVar[tuple[Condition, ...] | None] = None
 
     @property
     def n_conditions(self) -> int:
@@ -458,10 +487,16 @@ class Rule(schema.Stored, ByValue):
             matches &= condition.covers(matrix[:, condition.feature])
         return matches
 
-    def named(self, vocabulary: Vocabulary) -> Self:
-        """The same rule with the names that its text uses."""
+    @property
+    def shown(self) -> tuple[Condition, ...]:
+        """Its conditions as they are printed: with the values that can reach it."""
+        return self.conditions if self._shown is None else self._shown
+
+    def named(self, vocabulary: Vocabulary, shown: tuple[Condition, ...]) -> Self:
+        """The same rule with the names and conditions that its text uses."""
         rule = copy.copy(self)
         object.__setattr__(rule, "_vocabulary", vocabulary)
+        object.__setattr__(rule, "_shown", shown)
         return rule
 
     def text(
@@ -470,7 +505,7 @@ class Rule(schema.Stored, ByValue):
         categories: Sequence[Any] | None = None,
         scales: Sequence[Any] | None = None,
     ) -> str:
-        """Its conditions as text.
+        """Its conditions as text, without values that earlier rules of a list take.
 
         Parameters
         ----------
@@ -483,7 +518,7 @@ class Rule(schema.Stored, ByValue):
         """
         words = Vocabulary(names, categories, scales)
         words = self._vocabulary if names is None else words
-        return join_conditions([c.text(*words) for c in self.conditions])
+        return join_conditions([c.text(*words) for c in self.shown])
 
     def __repr__(self) -> str:
         answer = self.prediction

@@ -1,20 +1,21 @@
 """diff: what changed from one rule model to another, in words and in rows."""
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from defragtrees._utils import formatting as render
-from defragtrees._utils.types import Column, Flags, Rows, Values
+from defragtrees._utils.types import Column, Floats, Rows, Values
 from defragtrees.outcomes.decision import cost_matrix
 from defragtrees.rules.conditions import Rule
 from defragtrees.rules.model import RuleModel
 from defragtrees.rules.text import decision_phrase
+from defragtrees.tables import check_length
 
-__all__ = ["Change", "Difference", "diff", "diff_answers"]
+__all__ = ["Change", "Difference", "diff", "diff_encoded"]
 
 SETTINGS = {
     "form": "the form",
@@ -59,7 +60,11 @@ class Difference(render.Tabular):
         Of rows, if some were given: their number, the number with another prediction,
         for numbers the mean difference. With y the error of both models, for classes
         the number of rows that are newly right (`n_mended`) and newly wrong
-        (`n_broken`), and with costs or a threshold the expected cost per row.
+        (`n_broken`), and with costs the expected cost per row. If rates were counted
+        again, also what remains if both models are counted on these rows: the number of
+        rows that the other rates alone (`n_changed_by_counts`) and the other rules
+        alone (`n_changed_by_rules`) predict differently, and the errors and costs
+        (`counted_error_before`, ...).
     is_changed : bool array of shape (n_samples,), optional
         Which rows have another prediction.
     moves : tuple of (str, str, int)
@@ -122,15 +127,32 @@ class Difference(render.Tabular):
         if "n_mended" in measures and n_changed:
             mended, broken = measures["n_mended"], measures["n_broken"]
             notes.append(f"{mended:,} newly right, {broken:,} newly wrong")
-        if "error_after" in measures:
-            errors = (measures[f"error_{when}"] for when in ("after", "before"))
-            now, then = map(render.rounded, map(self.outcome.shown_error, errors))
-            notes.append(f"{self.outcome.error_name} {now}, was {then}")
-        if "cost_after" in measures:
-            costs = (measures[f"cost_{when}"] for when in ("after", "before"))
-            now, then = map(render.rounded, costs)
-            notes.append(f"expected cost per row {now}, was {then}")
+        notes += self._scores("")
+        by_counts = measures.get("n_changed_by_counts", 0)
+        by_rules = measures.get("n_changed_by_rules", 0)
+        if by_counts or by_rules:
+            scores = ", ".join(self._scores("counted_"))
+            notes += [
+                f"the other counts alone change {render.plural(by_counts, 'row')}",
+                f"the other rules alone change {render.plural(by_rules, 'row')} (both "
+                f"counted on these rows): {scores}",
+            ]
         return notes
+
+    def _scores(self, how: str) -> list[str]:
+        """Error and cost of both models."""
+        texts = []
+        for name, title in (
+            ("error", self.outcome and self.outcome.error_name),
+            ("cost", "expected cost per row"),
+        ):
+            if f"{how}{name}_after" in self.measures:
+                pair = [self.measures[f"{how}{name}_{t}"] for t in ("after", "before")]
+                if name == "error":
+                    pair = [self.outcome.shown_error(value) for value in pair]
+                now, then = map(render.rounded, pair)
+                texts.append(f"{title} {now}, was {then}")
+        return texts
 
 
 def diff(
@@ -159,24 +181,49 @@ def diff(
     """
     _check(before, after)
     if X is None:
-        return diff_answers(before, after)
-    return diff_answers(before, after, before.predict(X), after.predict(X), y)
+        return diff_encoded(before, after)
+    return diff_encoded(before, after, [before._encode(X), after._encode(X)], y)
 
 
-def diff_answers(
+def diff_encoded(
     before: RuleModel,
     after: RuleModel,
-    first: Values | None = None,
-    second: Values | None = None,
-    y: Column | None = None,
+    matrices: Sequence[Floats] | None = None,
+    y: Any = None,
 ) -> Difference:
-    """`diff` from the predictions `first` and `second` for the same rows."""
+    """`diff` of the same rows as matrices, one by the columns of each model."""
+    from defragtrees.data.refitting import refit_encoded
+
     _check(before, after)
     changes = (*_rule_changes(before, after), *_setting_changes(before, after))
-    if first is None or second is None:
+    if matrices is None:
         return Difference(changes)
-    in_rows = _in_rows(before, after, first, second, y)
-    return Difference(changes, *in_rows, before.outcome)
+    first, second = (
+        rules._form.predict(rules._covers(matrix))
+        for rules, matrix in zip((before, after), matrices, strict=True)
+    )
+    outcome, is_changed = before.outcome, first != second
+    if y is not None:
+        y = np.ravel(y)
+        check_length(len(first), len(y), "y")
+    measures = {
+        "n_rows": len(first),
+        "n_changed": int(is_changed.sum()),
+        **outcome.change_measures(first, second, y),
+        **_scores_of(before, after, first, second, y),
+    }
+    moves = outcome.moves(first[is_changed], second[is_changed])
+    is_recounted = any(change.kind == "rate" for change in changes)
+    if y is not None and is_recounted and outcome.is_known(outcome.encode_any(y)).all():
+        old, new = (
+            refit_encoded(rules, matrix, y)._form.predict(rules._covers(matrix))
+            for rules, matrix in zip((before, after), matrices, strict=True)
+        )
+        measures["n_changed_by_counts"] = int((first != old).sum())
+        measures["n_changed_by_rules"] = int((old != new).sum())
+        for name, value in _scores_of(before, after, old, new, y).items():
+            measures[f"counted_{name}"] = value
+    return Difference(changes, measures, is_changed, moves, outcome)
 
 
 def _check(before: RuleModel, after: RuleModel) -> None:
@@ -260,8 +307,9 @@ def _changes_of(
     old, new = [*before][i], [*after][j]
     place = {"before": i + 1, "after": j + 1}
     head = f"rule {j + 1}" if i == j else f"rule {j + 1} (was {i + 1})"
-    if _asked(before, old) != _asked(after, new):
-        text = f"{head}: {old.text()} became {new.text()}"
+    texts = old.text(), new.text()
+    if _asked(before, old) != _asked(after, new) and texts[0] != texts[1]:
+        text = f"{head}: {texts[0]} became {texts[1]}"
         yield Change("conditions", text, **place)
     then = before._view.then_text(old), after._view.then_text(new)
     if then[0] != then[1]:
@@ -303,34 +351,20 @@ def _setting_changes(before: RuleModel, after: RuleModel) -> Iterator[Change]:
                 yield Change("edit", edit.text)
 
 
-def _in_rows(
+def _scores_of(
     before: RuleModel, after: RuleModel, first: Values, second: Values, y: Any
-) -> tuple[dict[str, float], Flags, tuple[tuple[str, str, int], ...]]:
-    """Measures, which rows changed, and from which class to which."""
-    is_changed: Flags = first != second
-    outcome = before.outcome
-    if y is not None:
-        y = np.ravel(y)
-        if len(y) != len(first):
-            raise ValueError(
-                f"X and y must have equally many rows; got {len(first)} and {len(y)}."
-            )
-    measures: dict[str, float] = {
-        "n_rows": len(first),
-        "n_changed": int(is_changed.sum()),
-        **outcome.change_measures(first, second, y),
-    }
-    moves = outcome.moves(first[is_changed], second[is_changed])
-    if y is not None:
-        measures["error_before"] = outcome.error(y, first)
-        measures["error_after"] = outcome.error(y, second)
-        # Both are judged by the costs of `after`, or of `before` if it has none.
-        rules = after if after._form.has_costs else before
-        if rules._form.has_costs:
-            true, costs = outcome.encode_any(y), cost_matrix(rules)
-            known = outcome.is_known(true)
-            pairs = (("before", first), ("after", second)) if known.any() else ()
-            for name, predicted in pairs:
-                codes = outcome.encode(predicted[known])
-                measures[f"cost_{name}"] = float(costs[true[known], codes].mean())
-    return measures, is_changed, moves
+) -> dict[str, float]:
+    """Errors of two predictions and, with costs, the expected costs; none without y."""
+    if y is None:
+        return {}
+    outcome, pairs = before.outcome, (("before", first), ("after", second))
+    scores = {f"error_{name}": outcome.error(y, values) for name, values in pairs}
+    # Both are judged by the costs of `after`, or of `before` if it has none.
+    rules = after if after.costs is not None else before
+    if rules.costs is not None:
+        true, costs = outcome.encode_any(y), cost_matrix(rules)
+        known = outcome.is_known(true)
+        for name, values in pairs if known.any() else ():
+            codes = outcome.encode(values[known])
+            scores[f"cost_{name}"] = float(costs[true[known], codes].mean())
+    return scores

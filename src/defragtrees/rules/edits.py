@@ -97,12 +97,13 @@ def insert(rules: Model, number: int, text: str, probability: float | None) -> M
         )
     asked = asked.strip().removeprefix("if ")
     conditions = tuple(parse_conditions(asked, column_words(rules)))
-    made = rules._form.new_rule(
+    new = rules._form.new_rule(
         conditions, predicted.strip(), probability, rules._class_rates
-    ).named(rules._vocabulary)
-    text = f"inserted rule {k + 1}: {rules._view.rule_text(made)}"
-    every = [*rules]
-    return _edited(rules, [*every[:k], made, *every[k:]], Edit("insert", text, k + 1))
+    )
+    made = [*rules]
+    made.insert(k, new)
+    text = f"inserted rule {k + 1}: {rules._view.rule_text(_named(rules, made, k))}"
+    return _edited(rules, made, Edit("insert", text, k + 1))
 
 
 def replace(rules: Model, number: int, text: str, condition: int | str | None) -> Model:
@@ -137,10 +138,10 @@ def set_prediction(rules: Model, number: int, prediction: Any) -> Model:
     k, write = _index(rules, number, with_default=True), rules._view.then_text
     made = [*rules]
     before, changed = made[k], rules._form.with_prediction(made[k], prediction)
-    made[k] = changed.named(rules._vocabulary)
+    made[k] = changed
     text = (
         f"rule {k + 1} predicts {write(changed)}, not {write(before)}: "
-        f"{'if ' if changed.conditions else ''}{made[k].text()}"
+        f"{'if ' if changed.conditions else ''}{before.text()}"
     )
     return _edited(rules, made, Edit("prediction", text, k + 1))
 
@@ -218,9 +219,15 @@ def _with_conditions(
         coverage=math.nan,
         alone=None,
         **UNMEASURED,
-    ).named(rules._vocabulary)
-    text = f"rule {k + 1}: {before.text()} became {made[k].text()}"
+    )
+    text = f"rule {k + 1}: {before.text()} became {_named(rules, made, k).text()}"
     return _edited(rules, made, Edit(action, text, k + 1))
+
+
+def _named(rules: "RuleModel", made: Sequence[Rule], k: int) -> Rule:
+    """A changed rule as the model will print it among the others."""
+    shown = rules._form.shown([rule.conditions for rule in made])
+    return made[k].named(rules._vocabulary, shown[k])
 
 
 def _edited(rules: Model, changed: list[Rule], edit: Edit) -> Model:

@@ -8,7 +8,7 @@ No other code asks which form a rule model has.
 import dataclasses
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
@@ -19,7 +19,13 @@ from defragtrees._utils.values import all_rounded, is_finite
 from defragtrees.outcomes.base import Outcome
 from defragtrees.outcomes.intervals import RateBands, Residuals, band_edges
 from defragtrees.outcomes.points import PRIOR_ROWS_OF_NUMBERS, FittedPoints
-from defragtrees.rules.conditions import UNMEASURED, Condition, Rule, RuleSequence
+from defragtrees.rules.conditions import (
+    UNMEASURED,
+    Condition,
+    Rule,
+    RuleSequence,
+    remaining,
+)
 from defragtrees.rules.profile import Evidence
 
 __all__ = ["FORMS", "Form"]
@@ -53,6 +59,19 @@ class Form(RuleSequence, ABC):
     is_sum: ClassVar[bool] = False  # points of all rules that match add up
     has_weights: ClassVar[bool] = False  # that were fitted, and decide a mean
     default_matches_all: ClassVar[bool] = False  # also rows that other rules match
+
+    @classmethod
+    def shown(cls, rules: Sequence[Sequence[Condition]]) -> list[tuple[Condition, ...]]:
+        """The conditions of each rule with the values that can still reach it.
+
+        In a list a rule of one condition takes all rows that this condition accepts.
+        """
+        found, taken = [], list[Condition]()
+        for conditions in rules:
+            found.append(remaining(conditions, taken))
+            if cls.is_ordered and len(conditions) == 1:
+                taken += conditions
+        return found
 
     # Predicting
 

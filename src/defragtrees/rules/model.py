@@ -164,7 +164,9 @@ class RuleModel(RuleSequence, ByValue):
             object.__setattr__(self, name, value)
         if len(categories) != len(names):
             raise ValueError("categories must have one entry for each feature.")
-        named = [rule.named(self._vocabulary) for rule in self]
+        shown = FORMS[self.form].shown([rule.conditions for rule in self])
+        pairs = zip(self, shown, strict=True)
+        named = [rule.named(self._vocabulary, own) for rule, own in pairs]
         object.__setattr__(self, "rules", tuple(named[:-1]))
         object.__setattr__(self, "default", named[-1])
         self._check()

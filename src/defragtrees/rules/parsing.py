@@ -36,7 +36,7 @@ SIGN_BEFORE = re.compile(r"\s*(<=|>=|≤|≥|<|>)\s*$")
 SYMBOLS = {"≤": "<=", "≥": ">=", "==": "=", "is": "="}
 FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 # From where the spaces begin: else a run of them is read once from each of them.
-OR_MISSING = re.compile(r"(?<!\s)\s+or\s+missing$")
+OR_MISSING = re.compile(r"(?<!\s),?\s+or\s+(?:is\s+)?missing$")
 AND = re.compile(r"\sand\s")
 STATES = ("is missing", "is not missing", "is anything", "is impossible")
 MOST_SHOWN = 5  # names or categories in a message

@@ -9,7 +9,6 @@ import math
 import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from html import escape
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
@@ -43,11 +42,21 @@ DETAILS = {
     "alone": "rate or mean of all rows that the rule matches, whatever the order",
 }
 SOURCES = (("rules", ""), ("model", "model_"))
+WIDE = 0.5  # rates up to here have a scale of their own
 MAYBE_TRAINED = "may be trained on these rows"  # a model, and then looks too good
 
 Cell = str | tuple[str, ...]  # a tuple has one entry per line
 Cells = tuple[list[str], list[list[Cell]]]  # header and rows
 Paint = Callable[[str, str], str]  # from a column and a line of a cell to it in colour
+
+
+@dataclass(frozen=True)
+class Bar:
+    """A value and its interval, drawn beside a rule in the colour of this number."""
+
+    value: float
+    interval: tuple[float, float] | None
+    colour: int
 
 
 @dataclass(frozen=True)
@@ -130,11 +139,6 @@ class View:
         """What a rule contributes to a prediction of several, by its title."""
         return {}
 
-    @cached_property
-    def conditions(self) -> tuple[tuple[Condition, ...], ...]:
-        """The conditions of each rule as tables show them."""
-        return tuple(rule.conditions for rule in self.rules.rules)
-
     def total_text(self) -> str:
         """What the total of points stands for; empty where none add up."""
         return ""
@@ -167,10 +171,31 @@ class View:
         """The rules as a notebook shows them."""
         edits = "; ".join(render.plain(edit.text) for edit in self.rules.edits)
         notes = " ".join([*self.notes(), *([f"{EDITED} {edits}"] if edits else [])])
-        *tables, last = self.tables(False, render.WIDTH)
+        tables = self.tables(False, render.WIDTH)
+        if bars := _bars(self.bars()):
+            header, rows = tables[0]
+            place = len(header) - (header[-1] == "rows")
+            header = [*header[:place], "", *header[place:]]
+            lines = zip(rows, bars, strict=True)
+            rows = [[*row[:place], (bar,), *row[place:]] for row, bar in lines]
+            tables[0] = header, rows
+        *others, last = tables
         return "".join(
-            [html_table(cells) for cells in tables] + [html_table(last, notes)]
+            [html_table(cells) for cells in others] + [html_table(last, notes)]
         )
+
+    def bars(self) -> list[Bar]:
+        """What the bars beside the rules of a notebook show; empty without bars."""
+        if not self.shows_estimates:
+            return []
+        bars, labels = [], list(self.outcome.labels or ())
+        for rule in self.rules:
+            known = self.outcome.estimate(rule)
+            value = known.get("estimate", rule.prediction)
+            number = labels.index(rule.prediction) if labels else 0
+            interval = known["interval"] and tuple(known["interval"])
+            bars.append(Bar(value, interval, number))
+        return bars
 
     def table(self, details: bool, width: int, paint: Paint | None = None) -> str:
         """The rules as tables that are at most so many columns wide."""
@@ -215,9 +240,10 @@ class View:
     def _condition_lines(self, k: int) -> tuple[str, ...]:
         if k == len(self.rules.rules):
             return (self.default_text,)
-        if not self.conditions[k]:  # written by hand: it matches every row
-            return (self.rules.rules[k].text(),)
-        first, *others = map(self.condition_text, self.conditions[k])
+        rule = self.rules.rules[k]
+        if not rule.conditions:  # written by hand: it matches every row
+            return (rule.text(),)
+        first, *others = map(self.condition_text, rule.shown)
         return first, *(f"and {text}" for text in others)
 
     def condition_text(self, condition: Condition, name: str | None = None) -> str:
@@ -417,10 +443,9 @@ class View:
         for k in explanation.combined or (explanation.rule,):
             parts = self.contribution([*self.rules][k])
             header[3:] = parts
-            conditions = self.conditions[k] if k < len(self.rules.rules) else ()
             values = [
                 (self.condition_text(c), self._value_text(row, c.feature))
-                for c in conditions
+                for c in [*self.rules][k].shown
             ]
             for i, pair in enumerate(values or [(self.default_text, "")]):
                 added = parts.values() if i == 0 else [""] * len(parts)
@@ -501,7 +526,7 @@ class View:
 
         The short table has only those measures that fit into a narrow table.
         """
-        outcome, has_costs = self.outcome, self.rules._form.has_costs
+        outcome, has_costs = self.outcome, self.rules.costs is not None
         sources = [
             (label, prefix)
             for label, prefix in SOURCES
@@ -602,26 +627,6 @@ class ListView(View):
         is_one = len(self.rules.rules) < 2
         return "" if is_one else "Rules apply in order; the first match predicts."
 
-    @cached_property
-    def conditions(self) -> tuple[tuple[Condition, ...], ...]:
-        """The values of each condition that can still reach its rule.
-
-        A rule before it with one condition takes all rows that this condition accepts.
-        """
-        shown, taken = [], list[Condition]()
-        for rule in self.rules.rules:
-            conditions = []
-            for condition in rule.conditions:
-                before = [c for c in taken if c.feature == condition.feature]
-                # As often as there are conditions: each may make another one adjoin.
-                for other in before * len(before):
-                    condition = condition.without(other)
-                conditions.append(condition)
-            shown.append(tuple(conditions))
-            if len(rule.conditions) == 1 and self.rules._form.is_ordered:
-                taken += rule.conditions
-        return tuple(shown)
-
     def matching(
         self, matrix: Floats, matches: Flags, places: list[int]
     ) -> Iterator[tuple[tuple[int, ...], tuple[tuple[int, Condition], ...]]]:
@@ -633,7 +638,7 @@ class ListView(View):
             for rule in self.rules.rules
         ]
         for i, place in enumerate(places):
-            first = [self.conditions[k][failing[k][i]] for k in range(place)]
+            first = [self.rules.rules[k].shown[failing[k][i]] for k in range(place)]
             yield (), tuple(enumerate(first))
 
     def explanation_cells(self, row: Floats, explanation: Explanation) -> Cells:
@@ -762,11 +767,15 @@ class PointsView(View):
     def _form(self) -> "PointsForm":
         return cast("PointsForm", self.rules._form)
 
+    def bars(self) -> list[Bar]:
+        if self.outcome.n_points > 1:
+            return []
+        points = [rule.points[0] for rule in self.rules if rule.points]
+        return [Bar(value, None, int(value > 0)) for value in points]
+
     def combination(self) -> str:
-        return render.plain(
-            "Add up the points of the base and of all rules that match: the total is "
-            f"{self.total_text()}."
-        )
+        text = self.y_view.combination(self._form.unit, self._form.origin)
+        return render.plain(text)
 
     def total_text(self) -> str:
         text: str = self.y_view.total(self._form.unit, self._form.origin)
@@ -786,12 +795,8 @@ class PointsView(View):
         return {title: [line[title] for line in lines] for title in lines[0]}
 
     def contribution(self, rule: Rule) -> dict[str, str]:
-        # One column of points, or one per class.
-        labels = self.outcome.labels
-        titles = ["points"]
-        if self.outcome.n_points > 1:
-            titles = [self.y_view.label(label) for label in labels]
-        return dict(zip(titles, map(render.signed, rule.points or ()), strict=True))
+        cells: dict[str, str] = self.y_view.point_cells(rule, self._form.unit)
+        return cells
 
     def total_cells(self) -> Cells | None:
         rules, outcome, form = self.rules, self.outcome, self._form
@@ -899,6 +904,40 @@ def table_text(cells: Cells, width: int, paint: Paint | None = None) -> str:
     header, rows = cells
     left = left_columns(header)
     return render.text_table(header, rows, left=left, width=width, paint=paint)
+
+
+def _bars(bars: Sequence[Bar]) -> list[render.Lines]:
+    """The bars of a table as HTML, on one scale; none if nothing was measured.
+
+    Rates begin at 0. Colours are seen on light and on dark pages.
+    """
+    ends = [end for bar in bars for end in (bar.value, *(bar.interval or ()))]
+    if not ends or not np.isfinite(ends).all():
+        return []
+    low, high = min(0.0, *ends), max(*ends, 0.0)
+    if low == 0.0 and high <= 1.0:
+        high = 1.0 if high > WIDE else high
+    scale = 100 / ((high - low) or 1.0)
+
+    def part(start: float, end: float, look: str) -> str:
+        first, last = sorted([(start - low) * scale, (end - low) * scale])
+        return (
+            f'<div style="position:absolute;left:{first:.1f}%;'
+            f'width:{max(last - first, 1.5):.1f}%;{look}"></div>'
+        )
+
+    made = []
+    for bar in bars:
+        colour = f"background:{render.COLOURS[bar.colour % len(render.COLOURS)]};"
+        parts = part(0.0, bar.value, f"{colour}opacity:.3;height:100%")
+        if bar.interval is not None:
+            line = f"{colour}height:.2em;top:.35em"
+            parts += part(bar.interval[0], bar.interval[1], line)
+        frame = (
+            "position:relative;width:7em;height:.9em;background:rgba(128,128,128,.15)"
+        )
+        made.append(render.Lines("", f'<div style="{frame}">{parts}</div>'))
+    return made
 
 
 def html_table(cells: Cells, notes: str = "") -> str:

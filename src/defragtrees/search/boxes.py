@@ -353,6 +353,10 @@ class Boxes:
         """What the rules with new boxes need not find again, by argument."""
         return {}
 
+    def removable(self):
+        """The boxes of which the one is removed without which the cost is lowest."""
+        return range(len(self.boxes))
+
     def swap_gain(self, k):
         """Gain of swapping boxes k and k + 1; 0 of rules without an order."""
         return 0.0

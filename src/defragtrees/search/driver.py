@@ -5,6 +5,7 @@ candidates: conditions and their costs. `count_found` makes rule models of them,
 on all rows. `shortest_model` chooses their number by the loss on counted rows.
 """
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
@@ -16,9 +17,10 @@ import numpy as np
 from defragtrees._utils.progress import parts
 from defragtrees._utils.values import round_significant
 from defragtrees.data.sampling import code_sums, ranks
-from defragtrees.outcomes.decision import Decision, cost_matrix
+from defragtrees.outcomes.decision import Decision, cost_matrix, threshold_costs
+from defragtrees.outcomes.points import LINKS
 from defragtrees.outcomes.text import LEAST_APART
-from defragtrees.rules.conditions import Condition
+from defragtrees.rules.conditions import Condition, remaining
 from defragtrees.rules.profile import WORTH, Agreement
 from defragtrees.search.boxes import (
     LEAST_ERRORS,
@@ -42,7 +44,7 @@ from defragtrees.search.moves import (
     tidy,
     use_preferred,
 )
-from defragtrees.search.points import LogOddsLoss, NumberLoss, PointBoxes
+from defragtrees.search.points import LinkedLoss, NumberLoss, PointBoxes
 from defragtrees.search.standalone import StandaloneBoxes, add_rule
 
 NEW_ROWS = 10_000  # synthetic rows near the data, for the search only
@@ -56,6 +58,7 @@ FEW_CONDITIONS = 2  # of a rule, in the sets that the search starts from
 ENOUGH = 0.01  # of the variance of y: a shorter list may lose it
 CRITERIA = ("both", "probability", "error")
 HALVES = 2  # of the rows, if rules fit y: one searches, one counts
+NEGATION = re.compile(r"(not?|non|never|none|without)\b", re.IGNORECASE)
 FREQUENT = 8  # equal rows that are split between searching and counting
 
 
@@ -168,10 +171,12 @@ def rule_losses(rows, settings):
 
 
 def point_losses(rows, settings):
-    """The losses for points, which are fitted to probabilities or numbers."""
+    """The losses for points, which are fitted to probabilities, rates or numbers."""
     target, weight, probabilities = _scaled_outputs(rows, settings)
-    if rows.n_classes == 2:
-        loss = LogOddsLoss(probabilities[:, 1:], weight, LEAST_ERRORS)
+    link = LINKS.get(rows.outcome.link)
+    if link is not None:
+        means = rows.outputs if probabilities is None else probabilities
+        loss = LinkedLoss(means[:, -1:], weight, LEAST_ERRORS, link)
     else:
         least = LEAST_ERRORS if rows.n_classes else LEAST_SPREAD
         loss = NumberLoss(target, weight, least)
@@ -400,7 +405,7 @@ class Conversion:
         """
         problem, form, cost = self.problem, self.strategy.form, rules.cost
         left = np.ones(len(problem.target), dtype=bool)
-        conditions, centers, seen = [], [], set()
+        conditions, centers, seen, earlier = [], [], set(), []
         if self.settings.prefer:
             rules = self._preferred(rules)
         columns, grid = rules.table.columns, problem.grid
@@ -424,12 +429,40 @@ class Conversion:
                 is_kept = taken.any() and rows not in seen
                 seen.add(rows)
             if is_kept:
+                own = self._as_seen(sides, taken, earlier)
                 conditions.append(own)
+                if form == "list" and len(own) == 1:
+                    earlier += own
                 centers.append(None if problem.n_classes else problem.mean_of(taken))
                 left &= ~taken
         default = np.ones_like(left) if form == "points" else left
         centers.append(None if problem.n_classes else problem.mean_of(default))
         return Candidate(tuple(conditions), tuple(centers), cost)
+
+    def _as_seen(self, sides, taken, earlier):
+        """The conditions of a rule that takes these rows, in the values that they have.
+
+        Missing values and unknown categories match where a row has them. Without such
+        rows, unknown categories match if it is shorter to name the others.
+        """
+        grid, made = self.problem.grid, []
+        for j, accepts in sides:
+            accepts, last = accepts.copy(), grid.n_bins[j] - 1
+            codes = self.problem.binned.codes[taken, j]
+            accepts[-1] &= not taken.any() or (codes == last).any()
+            is_set = grid.is_categorical(j) and j not in self.problem.ordered_features
+            if is_set and accepts[-2] and not (codes == last - 1).any():
+                [shown] = remaining([grid.condition(j, accepts)], earlier)
+                labels = self.problem.categories[j]
+                others = [
+                    str(v) for c, v in enumerate(labels) if c not in shown.categories
+                ]
+                n_inside = len(labels) - len(others)
+                is_negated = len(others) == 1 and NEGATION.match(others[0])
+                if 0 < n_inside and (n_inside <= len(others) or is_negated):
+                    accepts[-2] = False
+            made.append((j, accepts))
+        return grid.conditions(made)
 
     def _preferred(self, rules):
         """The rules over the rows of the data, on preferred features where possible."""
@@ -564,9 +597,9 @@ def _without_idle(rules, count):
 def leave_one_out_losses(rows, rules, decision=None, near=False):
     """The leave-one-out loss of each row of a Problem by the rules of a Form.
 
-    It is the squared error of the estimates or, given how a class is decided, the cost
-    of the class. Rows `near` the data, which no rule counts, are not left out; their
-    loss is that of what rules imitate.
+    It is that of the estimates or, given how a class is decided, the cost of the class.
+    Rows `near` the data, which no rule counts, are not left out; their loss is that of
+    what rules imitate.
     """
     held = rows.matches([rule.conditions for rule in rules.rules])
     observed, weight = rows.outputs if near else rows.observed, rows.mean_weight
@@ -584,7 +617,7 @@ def leave_one_out_losses(rows, rules, decision=None, near=False):
         n_rows = np.maximum(worth * n_rows, 2.0)
         apart *= (n_rows / (n_rows - worth))[:, None]
     if decision is None:
-        return (apart**2).sum(axis=1)
+        return rows.outcome.estimate_losses(observed, observed - apart)
     chosen = decision.choose(observed - apart)
     return (observed * decision.costs.T[chosen]).sum(axis=1)
 
@@ -599,7 +632,8 @@ def judged_loss(rules, rows, near=None, decision=None):
     weight = rows.mean_weight / rows.mean_weight.sum()
     mean = weight @ rows.observed
     if decision is None:
-        scale = weight @ ((rows.observed - mean) ** 2).sum(axis=1)
+        constant = np.broadcast_to(mean, rows.observed.shape)
+        scale = weight @ rows.outcome.estimate_losses(rows.observed, constant)
     else:
         scale = (mean @ decision.costs).min()
     loss = leave_one_out_losses(rows, rules, decision) @ weight
@@ -618,6 +652,8 @@ def contradictions(rows, rules):
     """
     held = rows.matches([rule.conditions for rule in rules.rules])
     costs = cost_matrix(rules)
+    if rules.threshold is not None:
+        costs = threshold_costs(rules.threshold)
     by_class = rows.observed @ (costs / costs.max())
     paid = by_class[np.arange(len(held)), rules.predict_codes(held)]
     inside = rows.mean_weight[:, None] * held[:, :-1]

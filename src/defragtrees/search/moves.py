@@ -9,12 +9,14 @@ on a feature is then found exactly among all intervals, or sets, of its codes
 RuleBoxes, StandaloneBoxes or PointBoxes; the moves are the same for all.
 """
 
+import math
 from dataclasses import dataclass
 from operator import attrgetter, itemgetter
 
 import numpy as np
 from sklearn.tree import DecisionTreeRegressor
 
+from defragtrees._utils.progress import parts
 from defragtrees.search import kernels
 from defragtrees.search.boxes import (
     DIGITS,
@@ -29,33 +31,54 @@ from defragtrees.search.boxes import (
 
 BEAM_WIDTH = 8  # lists of each number of rules that get one more box
 N_PROMISING = 2  # starts of each length with a full descent
+# Up to so many rules each number is searched for in full, then every sixth part more.
+MOST_SEARCHED = 12
 
 
 def search(empty, starts, limits, insert, n_rounds=1):
     """Search for the cheapest rules of every number; also returns the rounds."""
-    best = {1: empty}
+    best, sizes = {1: empty}, searched_sizes(limits.max_rules)
+
+    def keep_improved(rules):
+        # Rules of other numbers only lead to those that are searched for in full.
+        rules = tidy(rules, limits)
+        keep(best, descend(rules, limits) if rules.n_rules in sizes else rules, limits)
+
     for rules in starts:
-        keep(best, descend(tidy(rules, limits), limits), limits)
-    grown, cut = {}, {}
-    n_done = 0
-    while n_done < n_rounds:
+        keep_improved(rules)
+    grown, cut, n_done = {}, {}, 0
+    for _ in parts(range(n_rounds)):
         n_done += 1
         before = {n: rules.cost for n, rules in best.items()}
-        for n in range(1, limits.max_rules):
+        for n in parts(range(1, limits.max_rules), 0.0, 0.5):
             # Rules that were tried before are skipped.
             if n in best and grown.get(n) is not best[n]:
                 grown[n] = best[n]
                 longer = insert(best[n], limits)
                 if longer is not None:
-                    keep(best, descend(tidy(longer, limits), limits), limits)
-        for n in range(limits.max_rules, 2, -1):
+                    keep_improved(longer)
+        for n in parts(range(limits.max_rules, 2, -1), 0.5, 1.0):
             if n in best and cut.get(n) is not best[n]:
                 cut[n] = best[n]
-                shorter = tidy(remove_rule(best[n]), limits)
-                keep(best, descend(shorter, limits), limits)
+                keep_improved(remove_rule(best[n]))
         if before == {n: rules.cost for n, rules in best.items()}:
             break
-    return best, n_done
+    sizes.add(max(best))
+    return {n: rules for n, rules in best.items() if n in sizes}, n_done
+
+
+def searched_sizes(most):
+    """The numbers of rules, `most` at most, that are searched for in full.
+
+    Examples
+    --------
+    >>> sorted(searched_sizes(25))
+    [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 14, 17, 20, 24, 25]
+    """
+    sizes = [*range(1, MOST_SEARCHED + 1)]
+    while sizes[-1] < most:
+        sizes.append(math.ceil(sizes[-1] * 7 / 6))
+    return {min(n, most) for n in sizes}
 
 
 def promising(starts, limits):
@@ -407,7 +430,7 @@ def _replaced(rules, k, j, better, limits):
 
 def remove_rule(rules):
     """The cheapest list with one rule removed."""
-    return min(map(rules.without_box, range(len(rules.boxes))), key=attrgetter("cost"))
+    return min(map(rules.without_box, rules.removable()), key=attrgetter("cost"))
 
 
 def tidy(rules, limits):
@@ -534,6 +557,7 @@ def _code_order(table, outputs, weight):
 
 
 N_GROWN_SEEDS = 4  # columns whose best cut is grown into rules, from either side
+MOST_FITTED = 4  # rules that were grown, the most promising first
 MOST_GROWN_BOXES = 4  # conditions of a new rule, if there is no limit
 
 
@@ -557,13 +581,7 @@ class Slopes:
         self.table, self.loss = rules.table, rules.loss
         signs = [(monotone or {}).get(c.feature, 0) for c in self.table.columns]
         self.signs = np.array(signs, dtype=int)
-        slope, bend = rules.loss.slopes(rules.totals)
-        base = np.ones((1, rules.table.n_rows))
-        design = np.vstack([rules.held.astype(np.float64), base])
-        overlap = design * bend
-        matrix = overlap @ design.T + np.diag(rules.prior)
-        floor = 1e-9 * max(matrix.diagonal().max(), 1e-300)
-        self.inverse = np.linalg.inv(matrix + floor * np.eye(len(matrix)))
+        slope, overlap, self.inverse = rules.curvature
         self.n_outputs = slope.shape[1]
         # The overlap with the base is the curvature itself.
         self.rows = np.vstack([slope.T, overlap])
@@ -627,9 +645,9 @@ def grow_rule(rules, limits, n_seeds=N_GROWN_SEEDS):
     every = np.ones(rules.table.n_rows, dtype=bool)
     cuts = sorted(slopes.cuts(every), key=lambda cut: -_value(rules, cut, {}))
     columns = list(dict.fromkeys(cut.column for cut in cuts))[:n_seeds]
+    grown = [_grown(rules, slopes, c, limits) for c in cuts if c.column in columns]
     longer = []
-    for cut in [cut for cut in cuts if cut.column in columns]:
-        box = _grown(rules, slopes, cut, limits)
+    for box, _ in sorted(grown, key=itemgetter(1), reverse=True)[:MOST_FITTED]:
         points = slopes.points(rows_in(rules.table, box))
         longer.append(rules.with_new_box(len(rules.boxes), box, points))
     allowed = filter(limits.allows, longer)
@@ -637,7 +655,7 @@ def grow_rule(rules, limits, n_seeds=N_GROWN_SEEDS):
 
 
 def _grown(rules, slopes, seed, limits):
-    """Narrow the seed by the best conditions, one at a time."""
+    """The seed narrowed by the best conditions, one at a time, and its value."""
     box, value = {seed.column: seed.accepted}, _value(rules, seed, {})
     # The required sign of the points of the box.
     sign = int(seed.side * slopes.signs[seed.column])
@@ -652,7 +670,7 @@ def _grown(rules, slopes, seed, limits):
             break
         box, value = changed, best
         sign = int(cut.side * slopes.signs[cut.column]) or sign
-    return box
+    return box, value
 
 
 def _narrowed(box, cut):

@@ -3,16 +3,17 @@
 from functools import cached_property
 
 import numpy as np
-from scipy.special import expit
 
 from defragtrees.outcomes.points import (
+    MOST_COUNTED,
     PRIOR_ROWS,
     PRIOR_ROWS_OF_NUMBERS,
     find_patterns,
-    fit_log_odds,
+    fit_linked,
     fit_numbers,
 )
 from defragtrees.search.boxes import (
+    DIGITS,
     RULE_PRICE,
     Boxes,
     n_sides,
@@ -20,6 +21,10 @@ from defragtrees.search.boxes import (
     standardised,
     weight_of_sample,
 )
+
+LEAST_STEP = 1e-3  # of a fit of points; an error of a millionth changes no choice
+
+MOST_REMOVED = 3  # boxes of which one is removed; points are fitted without each
 
 
 class NumberLoss:
@@ -57,52 +62,50 @@ class NumberLoss:
         return (self.target - totals) * self.weight[:, None], self.weight
 
 
-class LogOddsLoss:
-    """Deviance of probabilities whose log-odds are sums of points.
+class LinkedLoss:
+    """Deviance of means whose links are sums of points: probabilities, or rates.
 
-    `target`, (n_samples, 1), has probabilities; `least_spread` is the share of the
-    base's loss that sums need not explain.
+    `target`, (n_samples, 1), has the means, and `link` is one of `LINKS`;
+    `least_spread` is the share of the base's loss that sums need not explain.
     """
 
-    def __init__(self, target, weight, least_spread):
+    def __init__(self, target, weight, least_spread, link):
         self.least_spread = least_spread
-        self.target = np.round(target, 9)
+        self.link = link
         self.weight = weight
         self.total_weight = float(weight.sum())
+        rate = float(weight @ target[:, 0]) / self.total_weight
+        unit = rate if link.is_scaled and rate else 1.0
+        self.target = np.round(target / unit, 9) * unit
         rate = float(weight @ self.target[:, 0]) / self.total_weight
-        self.entropy = float(weight @ _entropy(self.target[:, 0]))
-        self.base_deviance = 2 * (self.total_weight * _entropy(rate) - self.entropy)
-        self.base_deviance = max(self.base_deviance, 1e-9 * self.total_weight)
-        bend = max(rate * (1 - rate), 1e-3)
-        self.prior = PRIOR_ROWS * bend
+        self.least = float(weight @ link.least(self.target[:, 0]))
+        self.base_deviance = 2 * (self.total_weight * link.least(rate) - self.least)
+        self.base_deviance = max(self.base_deviance, 1e-9 * self.total_weight * unit)
+        self.prior = PRIOR_ROWS * max(link.curve(rate), link.least_curve)
         self.columns = [weight, weight * self.target[:, 0]]
 
     def take(self, rows):
         """The same loss for a sample of the rows."""
-        weight = weight_of_sample(self.weight, rows)
-        return LogOddsLoss(self.target[rows], weight, self.least_spread)
+        some = self.target[rows], weight_of_sample(self.weight, rows)
+        return LinkedLoss(*some, self.least_spread, self.link)
 
     def fit(self, held, weight, sums, prior, start):
         """Fit points; returns them and the loss relative to the base."""
-        points, nats = fit_log_odds(held, weight, sums, prior, start)
-        return points, max(2 * (nats - self.entropy) / self.base_deviance, 0.0)
+        given = self.link, held, weight, sums, prior, start
+        points, nats = fit_linked(*given, LEAST_STEP)
+        return points, max(2 * (nats - self.least) / self.base_deviance, 0.0)
 
     def row_losses(self, totals):
         """Weighted loss of each row."""
         total = totals[:, 0]
-        nats = np.logaddexp(0.0, total) - self.target[:, 0] * total
+        nats = self.link.potential(total) - self.target[:, 0] * total
         return 2 * self.weight * nats
 
     def slopes(self, totals):
         """Negative gradient and curvature of the loss of each row by its sum."""
-        likely = expit(totals)
-        bend = self.weight * (likely * (1 - likely))[:, 0]
+        likely = self.link.mean(totals)
+        bend = self.weight * self.link.curve(likely)[:, 0]
         return (self.target - likely) * self.weight[:, None], bend
-
-
-def _entropy(share):
-    share = np.clip(share, 1e-12, 1 - 1e-12)
-    return -share * np.log(share) - (1 - share) * np.log1p(-share)
 
 
 class PointBoxes(Boxes):
@@ -115,10 +118,15 @@ class PointBoxes(Boxes):
     def __init__(self, table, loss, boxes, held=None, prices=None, start=None):
         super().__init__(table, loss, boxes, held, prices)
         self.prior = np.append(np.full(len(self.boxes), loss.prior), 0.0)
-        patterns, place = find_patterns(self.held)
-        weight, *sums = (
-            np.bincount(place, column, len(patterns)) for column in loss.columns
-        )
+        if len(self.boxes) <= MOST_COUNTED:
+            patterns, place = find_patterns(self.held)
+            weight, *sums = (
+                np.bincount(place, column, len(patterns)) for column in loss.columns
+            )
+        else:  # nearly every row has a pattern of its own
+            patterns = np.ones((len(loss.weight), len(self.boxes) + 1))
+            patterns[:, :-1] = self.held.T
+            weight, *sums = loss.columns
         self.weights = patterns[:, :-1].T @ weight
         sums = np.column_stack(sums)
         self.points, off = loss.fit(patterns, weight, sums, self.prior, start)
@@ -133,6 +141,29 @@ class PointBoxes(Boxes):
         """Smallest weight of the rows that a rule matches, or does not match."""
         rest = self.loss.total_weight - self.weights
         return np.minimum(self.weights, rest).min(initial=np.inf)
+
+    @cached_property
+    def curvature(self):
+        """Second derivatives of the loss at the points.
+
+        Its slope by row, its curvature by rule and row, and the inverse of the matrix
+        of rules with rules; the last of these are the base.
+        """
+        slope, bend = self.loss.slopes(self.totals)
+        base = np.ones((1, self.table.n_rows))
+        design = np.vstack([self.held.astype(np.float64), base])
+        overlap = design * bend
+        matrix = overlap @ design.T + np.diag(self.prior)
+        floor = 1e-9 * max(matrix.diagonal().max(), 1e-300)
+        return slope, overlap, np.linalg.inv(matrix + floor * np.eye(len(matrix)))
+
+    def removable(self):
+        """The few boxes without which the cost is lowest, up to second order."""
+        variance = np.diagonal(self.curvature[-1])[:-1]
+        rise = (self.points[:-1] ** 2).sum(axis=1) / variance
+        share = rise / (self.spread * self.loss.base_deviance)
+        cost = 0.5 * self.loss.total_weight * np.log1p(share) - self.prices
+        return np.argsort(np.round(cost, DIGITS), kind="stable")[:MOST_REMOVED]
 
     @property
     def nats_per_loss(self):

@@ -13,7 +13,7 @@ from functools import cached_property
 
 import numpy as np
 
-from defragtrees.data.grid import integer_range, round_between
+from defragtrees.data.grid import integer_range, round_between, single_value
 from defragtrees.rules.conditions import MOST_NAMED, Condition
 from defragtrees.rules.labels import ORDERED
 
@@ -57,6 +57,10 @@ class BinColumn:
         if self.n_categories:
             places = tuple(k for k in range(self.n_categories) if lower < k <= upper)
             return Condition(self.feature, categories=places, missing=missing)
+        if self.is_integer and len(inside):
+            distinct = np.unique(self.values[~np.isnan(self.values)])
+            ends = float(distinct[0]), float(distinct[-1])
+            lower, upper = single_value(lower, upper, *ends, len(distinct) == 2)
         return Condition(
             self.feature, lower, upper, missing=missing, is_integer=self.is_integer
         )

@@ -46,7 +46,8 @@ class Segment:
     rule : Rule
         Its conditions; `Segments.rules` has all segments as a rule model.
     n_rows : int
-        Number of rows that match, among those that count.
+        Number of rows that match and are in no earlier segment, among those that count.
+        All figures are of these.
     share : float
         Share of the rows that match, by weight.
     mean : float
@@ -56,11 +57,10 @@ class Segment:
     rest : float
         Mean loss of the rows in no segment.
     p_value : float
-        One-sided, adjusted for the number of candidates (Holm). An overlap with earlier
-        segments does not count.
+        One-sided, adjusted for the number of candidates (Holm).
     explained : float
-        Loss above the mean of the other rows, per row of all; rows of segments that
-        were found before do not count.
+        Loss, or its excess over the expected one, above the mean of the other rows, per
+        row of all.
     beside : dict
         Means of other columns, such as the observed and the predicted rate.
     """
@@ -83,7 +83,7 @@ class Segment:
 
 @dataclass(frozen=True)
 class Segments(Sequence[Segment]):
-    """Segments found by `find_segments`, ranked by the excess loss they explain.
+    """Segments found by `find_segments`, ranked by what they explain of the loss.
 
     Parameters
     ----------
@@ -96,14 +96,22 @@ class Segments(Sequence[Segment]):
         How means are written: as numbers, in per cent, or in percentage points.
     mean : float
         Mean loss of the rows that count.
+    interval : (float, float)
+        95 % interval of this mean.
     rest : float
         Mean loss of the rows in no segment.
     rest_interval : (float, float)
     n_rows, n_searched : int
-        Number of rows that count, and of rows that were searched.
+        Number of rows that count, and of others that were searched: 0 for a small
+        table, whose rows do both, each in turn.
     n_tested : int
         Number of candidates that were tested.
     direction : {"high", "low"}
+    beside : dict
+        Means of other columns in the rows that count.
+    is_excess : bool
+        Whether the loss is compared with the one that the model's probabilities lead to
+        expect.
     beside_unit : {"number", "share"}
         How the means of other columns are written.
 
@@ -115,7 +123,7 @@ class Segments(Sequence[Segment]):
     >>> segments = find_segments(X, X[:, 0] > 249, loss_name="error")
     >>> print(segments.table())
     #  if         rows  error  95 % interval  rest
-    1  x1 >= 250    21  100 %     85 - 100 %   0 %
+    1  x1 >= 250    49  100 %     93 - 100 %  <1 %
     >>> segments.apply([[10.0], [290.0]]).tolist()
     [0, 1]
     >>> segments.covers([[10.0], [290.0]]).tolist()
@@ -136,6 +144,7 @@ class Segments(Sequence[Segment]):
     loss_name: str
     unit: str
     mean: float
+    interval: tuple[float, float]
     rest: float
     rest_interval: tuple[float, float]
     n_rows: int
@@ -143,6 +152,8 @@ class Segments(Sequence[Segment]):
     n_tested: int
     direction: str = "high"
     beside_unit: str = "number"
+    beside: Mapping[str, float] = field(default_factory=dict)
+    is_excess: bool = False
 
     def __len__(self) -> int:
         return len(self.found)
@@ -200,27 +211,35 @@ class Segments(Sequence[Segment]):
 
     def _note(self) -> str:
         """What the figures are of, or that no segment was found."""
-        searched = render.count(self.n_searched)
+        searched, n_rows = map(render.count, (self.n_searched, self.n_rows))
+        overall = f"Overall {self.loss_name}: {self._number(self.mean)}"
+        if "expected" in self.beside:
+            expected = UNITS[self.beside_unit][0](self.beside["expected"])
+            overall += f", expected {expected}"
         if not self.found:
-            text = f"No segment with a {self.direction} {self.loss_name} was found"
+            what = f"a {self.direction} {self.loss_name}"
+            if self.is_excess:
+                what = f"a higher {self.loss_name} than expected"
+            text = f"No segment with {what} was found"
             if self.n_tested:
-                text += (
-                    f": {render.plural(self.n_tested, 'candidate')} from {searched} "
-                    f"rows did not hold on {render.count(self.n_rows)} others"
-                )
+                text += f": {render.plural(self.n_tested, 'candidate')} "
+                where = f"from {searched} rows did not hold on {n_rows} others"
+                text += where if self.n_searched else f"did not hold on {n_rows} rows"
             else:
-                text += f" in {searched} rows"
-            text += f". Overall {self.loss_name}: {self._number(self.mean)}."
-            return render.plain(text)
+                text += f" in {render.count(self.n_searched or self.n_rows)} rows"
+            return render.plain(f"{text}. {overall}.")
         kind = "above" if self.direction == "high" else "below"
         largest = max(segment.p_value for segment in self.found)
         level = "< 0.0001" if largest < 1e-4 else f"<= {largest:.2g}"
+        tests = f"adjusted for {render.plural(self.n_tested, 'candidate')}"
+        how = f"rows that did not find the segments; {searched} others were searched"
+        if not self.n_searched:
+            how = "rows, each counted for segments found without it"
+        held = f"All are {kind} the rest at p {level}"
+        if self.is_excess:
+            held = f"All are above the expected {self.loss_name} at p {level}"
         return render.plain(
-            f"Overall {self.loss_name}: {self._number(self.mean)}. Figures are of "
-            f"{render.count(self.n_rows)} rows that did not find the segments; "
-            f"{searched} others were searched. All are {kind} the "
-            f"rest at p {level}, adjusted for "
-            f"{render.plural(self.n_tested, 'candidate')}."
+            f"{overall}. Figures are of {n_rows} {how}. {held}, {tests}."
         )
 
     def to_frame(self) -> Any:
@@ -306,6 +325,13 @@ _REST = schema.Check(
     (_NUMBER | schema.NULL).is_kind,
     lambda value, place: math.nan if value is None else _NUMBER(value, place),
 )
+_MEANS = schema.Check(
+    "an object",
+    lambda value: isinstance(value, dict),
+    lambda value, place: {
+        name: _NUMBER(one, f"{place}.{name}") for name, one in value.items()
+    },
+)
 _SEGMENT = {
     "n_rows": schema.whole(),
     "share": schema.number(0, 1),
@@ -314,25 +340,22 @@ _SEGMENT = {
     "rest": _REST,
     "p_value": schema.number(0, 1),
     "explained": _NUMBER,
-    "beside": schema.Check(
-        "an object",
-        lambda value: isinstance(value, dict),
-        lambda value, place: {
-            name: _NUMBER(one, f"{place}.{name}") for name, one in value.items()
-        },
-    ),
+    "beside": _MEANS,
 }
 _PLAIN = {
     "loss_name": schema.TEXT,
     "unit": schema.one_of(*UNITS),
     "beside_unit": schema.one_of("number", "share"),
     "mean": _NUMBER,
+    "interval": schema.list_of(_NUMBER, 2, 2),
     "rest": _REST,
     "rest_interval": schema.list_of(_REST, 2, 2),
     "n_rows": schema.whole(),
     "n_searched": schema.whole(),
     "n_tested": schema.whole(),
     "direction": schema.one_of("high", "low"),
+    "beside": _MEANS,
+    "is_excess": schema.FLAG,
 }
 _FIELDS = {
     "format": schema.one_of(FORMAT),
@@ -369,15 +392,30 @@ class SegmentGroups(Mapping[str, Segments]):
     def __len__(self) -> int:
         return len(self.groups)
 
+    @property
+    def lead(self) -> str:
+        """The overall bias, if predictions have one direction."""
+        if "too high" not in self.groups:
+            return ""
+        found = self.groups["too high"]
+        mean, reach = UNITS[found.unit]
+        pair = ", ".join(
+            f"{name} {UNITS[found.beside_unit][0](value)}"
+            for name, value in found.beside.items()
+        )
+        return f"Overall bias: {mean(found.mean)} ({reach(*found.interval)}); {pair}."
+
     def __str__(self) -> str:
         width = render.page_width()
-        return "\n\n".join(
+        texts = [
             f"{textwrap.fill(render.plain(self.headings[name]), width)}\n\n{segments}"
             for name, segments in self.groups.items()
-        )
+        ]
+        return "\n\n".join([*filter(None, [self.lead]), *texts])
 
     def _repr_html_(self) -> str:
-        return "".join(
+        lead = f"<p>{escape(self.lead)}</p>" if self.lead else ""
+        return lead + "".join(
             f"<p>{escape(render.plain(self.headings[name]))}</p>"
             f"{segments._repr_html_()}"
             for name, segments in self.groups.items()

@@ -1,20 +1,22 @@
 """find_segments, explain_errors and compare_models: segments of losses.
 
-Two thirds of the rows are searched, at most 30,000, and all others count: every figure
-of a segment comes from rows that did not find it.
+Two thirds of the rows are searched, at most 30,000, and all others count. Of a small
+table all rows count, each for the segments that are found without its tenth of the
+rows. So every figure of a segment comes from rows that did not find it.
 """
 
 import math
 import os
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import special
 
 from defragtrees._utils import formatting as render
 from defragtrees._utils.types import Column, Rows
+from defragtrees._utils.values import is_finite
 from defragtrees.data.sampling import hash_rows, name_order
 from defragtrees.data.sources import open_source
 from defragtrees.ensembles.predictions import predict_rows
@@ -35,6 +37,9 @@ from defragtrees.tables import (
     ordered_categories,
 )
 
+MOST_CROSSED = 2_000  # rows of a small table
+N_FOLDS = 10
+LEAST_ALIKE = 0.3  # Jaccard's index of a segment and the one found without a fold
 SEARCHED = 2 / 3  # share of the rows that search
 MOST_SEARCHED = 30_000
 LEAST_ROWS = 20  # of a segment, in all rows
@@ -149,6 +154,8 @@ def explain_errors(
     X: Rows,
     y: Column,
     loss: str | Callable[..., Any] | None = None,
+    *,
+    excess: bool = True,
     **settings: Any,
 ) -> SegmentGroups:
     """Find where a model fails, and where its predictions are too high or too low.
@@ -170,6 +177,11 @@ def explain_errors(
         (default) or "squared"; the matching scorer or metric of scikit-learn, such as
         "neg_log_loss"; or a function of y and the predictions (the probabilities of the
         second of two classes) that returns a loss per row.
+    excess : bool, default=True
+        Where the model has probabilities, whether to find segments whose loss is above
+        the one that these lead to expect. Segments with a high loss that the model
+        expects are in a group of their own, "uncertain". If False, segments are found
+        and ranked by the loss alone.
     **settings
         `max_segments`, `max_conditions`, `min_rows`, `features`, `alpha`,
         `sample_weight` and `random_state`, as for `find_segments`. `features` restricts
@@ -178,8 +190,9 @@ def explain_errors(
     Returns
     -------
     SegmentGroups
-        A mapping with the Segments of the loss and, for numbers and two classes, "too
-        low" and "too high", the segments with a bias.
+        A mapping with the Segments of the loss; with excess those where the model is
+        "uncertain"; and, for numbers and two classes, "too low" and "too high", the
+        segments with a bias.
 
     Examples
     --------
@@ -196,6 +209,7 @@ def explain_errors(
     search = SegmentSearch(X, y, named_by=model, **settings)
     predicted = _predictions(model, search)
     name, losses = predicted.losses(loss)
+    expected = predicted.expected_losses(loss) if excess else None
     is_number = predicted.classes is None
     beside = {}
     if predicted.expected is not None:
@@ -203,8 +217,19 @@ def explain_errors(
             "beside": {"observed": predicted.observed, "predicted": predicted.expected},
             "beside_unit": "number" if is_number else "share",
         }
-    groups = {name: search.find(losses, loss_name=name, **beside)}
-    headings = {name: Heading(f"Where the {name} is high")}
+    if expected is None:
+        groups = {name: search.find(losses, loss_name=name, **beside)}
+        headings = {name: Heading(f"Where the {name} is high")}
+    else:
+        failing, uncertain = search.find_failures(losses, expected, name)
+        groups = {name: failing, "uncertain": uncertain}
+        headings = {
+            name: Heading(f"Where the {name} is higher than the model expects"),
+            "uncertain": Heading(
+                "Where the model is uncertain, not wrong",
+                f"the {name} is high, as expected",
+            ),
+        }
     sides = {"too low": "high", "too high": "low"} if beside else {}
     for title, direction in sides.items():
         bias = predicted.observed - predicted.expected
@@ -225,6 +250,8 @@ def compare_models(
     X: Rows,
     y: Column | None = None,
     loss: str | Callable[..., Any] | None = None,
+    *,
+    min_difference: float = 0.0,
     **settings: Any,
 ) -> SegmentGroups:
     """Find where two models differ or, with y, where one of them is better.
@@ -237,15 +264,17 @@ def compare_models(
     y : array-like of shape (n_samples,), optional
     loss : str or callable, optional
         As for `explain_errors`; by default "log_loss" of two models with probabilities.
+    min_difference : float, default=0.0
+        Leave out segments whose mean difference is smaller, such as 0.05 for 5 points.
     **settings
         As for `explain_errors`.
 
     Returns
     -------
     SegmentGroups
-        Without y "b higher" and "b lower" (probabilities of the second class or
-        numbers), or "differ" for predictions of classes; with y "a better" and
-        "b better".
+        Ranked by the largest difference: without y "b higher" and "b lower"
+        (probabilities of the second class or numbers), or "differ" for predictions of
+        classes; with y "a better" and "b better".
 
     Examples
     --------
@@ -256,6 +285,10 @@ def compare_models(
     >>> [(name, len(segments)) for name, segments in found.items()]
     [('b higher', 1), ('b lower', 0)]
     """
+    if not (is_finite(min_difference) and min_difference >= 0):
+        raise ValueError(
+            f"min_difference must be a number from 0; got {min_difference!r}."
+        )
     search = SegmentSearch(X, y, named_by=a, **settings)
     one, two = (_predictions(model, search) for model in (a, b))
     # Fractions are probabilities if the other model has two classes, and two models
@@ -295,12 +328,19 @@ def compare_models(
         shown = {"differ": (text, "", "high", one.labels != two.labels)}
     groups = {
         key: search.find(
-            apart, direction, "difference", unit, beside, beside_unit, is_signed
+            *(apart, direction, "difference", unit, beside, beside_unit, is_signed),
+            by_size=True,
+            min_size=min_difference,
         )
         for key, (_, _, direction, apart) in shown.items()
     }
-    headings = {key: Heading(*texts[:2]) for key, texts in shown.items()}
-    return SegmentGroups(groups, headings)
+    sizes = {
+        key: max((abs(segment.mean) for segment in found), default=0.0)
+        for key, found in groups.items()
+    }
+    order = sorted(groups, key=lambda key: -sizes[key])
+    headings = {key: Heading(*shown[key][:2]) for key in order}
+    return SegmentGroups({key: groups[key] for key in order}, headings)
 
 
 class SegmentSearch:
@@ -384,10 +424,14 @@ class SegmentSearch:
             kinds[j] = BOOLEAN
         self.names, self.kinds, self.categories = names, tuple(kinds), form.categories
         keys = hash_rows([self.matrix[:, j] for j in order], random_state or 0)
+        rank = np.empty(n_rows, dtype=np.intp)
         keys = _distinct_keys(keys, self.y, weight)
-        n_searched = min(MOST_SEARCHED, round(SEARCHED * n_rows))
-        self.is_searched = np.zeros(n_rows, dtype=bool)
-        self.is_searched[np.argsort(keys, kind="stable")[:n_searched]] = True
+        rank[np.argsort(keys, kind="stable")] = np.arange(n_rows)
+        # Rows that search, and those that count for what these find.
+        self.splits = [
+            (~counts & (weight > 0), counts & (weight > 0)) for counts in _parts(rank)
+        ]
+        self.counts = np.any([there for _, there in self.splits], axis=0)
 
     def find(
         self,
@@ -398,86 +442,159 @@ class SegmentSearch:
         beside=None,
         beside_unit="number",
         is_signed=False,
+        by_size=False,
+        min_size=0.0,
     ):
         """The Segments of some losses; `beside` has further columns to average.
 
         Of signed losses zero has a meaning: a high mean is above the rest and above
-        zero.
+        zero. Segments are ranked by what they explain or, `by_size`, by their mean,
+        which is at least `min_size` then.
         """
         losses = check_losses(losses, len(self.matrix))
-        if unit is None:
-            unit = "share" if np.isin(losses, (0.0, 1.0)).all() else "number"
-        family = family_of(losses, is_signed)
-        low, high = 0.0, 1.0
-        # Losses in a unit of their own, so that squares stay finite: rates are between
-        # 0 and 1; the unit of others is a power of two, so that nothing is rounded.
-        if family == "rate":
-            low, high = float(losses.min()), float(losses.max())
-        else:
-            high = 2.0 ** (int(np.frexp(np.abs(losses).max())[1]) - 1)
-        # Halves, as the difference may be too large.
-        losses = (losses / 2 - low / 2) / (high / 2 - low / 2)
+        scale = _Scale.of(losses, is_signed)
+        kind = scale.family, direction == "high", is_signed
+        candidates = self._candidates(scale.of_losses(losses), kind)
+        count = self._counter(scale.of_losses(losses), kind)
+        held = count.held(candidates, self.alpha, by_size)
+        least = min_size / (scale.high - scale.low)
+        held = [one for one in held if abs(count.mean(one[1])) >= least]
+        return self._segments(
+            *(count, held, len(candidates), scale, loss_name, unit),
+            *(beside, beside_unit, direction),
+        )
 
-        def back(value):
-            return low * (1 - value) + high * value
+    def find_failures(self, losses, expected, loss_name):
+        """Segments whose losses are above the expected ones; others with high losses.
 
-        kind = family, direction == "high", is_signed
-        is_weighted = self.weight > 0
-        here, there = self.is_searched & is_weighted, ~self.is_searched & is_weighted
-        candidates = self._candidates(here, losses, kind)
-        count = _Counter(self.matrix[there], losses[there], self.weight[there], *kind)
-        beside = {name: np.asarray(of)[there] for name, of in (beside or {}).items()}
+        Both kinds of candidates are tested for losses above the expected ones. Those of
+        high losses that do not hold are tested for being higher than the rest.
+        """
+        scale = _Scale.of(losses, False)
+        losses, expected = scale.of_losses(losses), scale.of_losses(expected)
+        excess, signed = losses - expected, ("shift", True, True)
+        kind = scale.family, True, False
+        high = self._candidates(losses, kind)
+        candidates = [*self._candidates(excess, signed), *high]
+        above, count = self._counter(excess, signed), self._counter(losses, kind)
+        held = above.held(candidates, self.alpha)
+        beside = {"expected": scale.back(expected)}
+        rest = loss_name, None, beside, "share" if scale.is_share else "number", "high"
+        failing = self._segments(
+            count, held, len(candidates), scale, *rest, above=above
+        )
+        left = ~np.any([np.zeros_like(above.losses, bool), *(r for _, r, _ in held)], 0)
+        others = [(conditions, rows & left) for conditions, rows in high]
+        uncertain = [
+            one
+            for one in count.held(others, self.alpha)
+            if above.p_value(one[1], left & ~one[1]) > self.alpha
+        ]
+        return failing, self._segments(count, uncertain, len(high), scale, *rest)
+
+    def _counter(self, losses, kind):
+        return _Counter(losses[self.counts], self.weight[self.counts], *kind)
+
+    def _segments(
+        self,
+        count,
+        held,
+        n_tested,
+        scale,
+        loss_name,
+        unit,
+        beside,
+        beside_unit,
+        direction,
+        above=None,
+    ):
+        """The Segments that hold; what they explain is counted by `above`, if given."""
+        unit = unit or ("share" if scale.is_share else "number")
+        beside = {
+            name: np.asarray(of)[self.counts] for name, of in (beside or {}).items()
+        }
         every = np.ones(len(count.losses), dtype=bool)
-        left, found = every.copy(), []
-        for conditions, p_value in count.test(candidates, self.alpha):
-            found.append(count.segment(conditions, p_value, left, beside))
-            left &= ~count.covers(conditions)
-        found.sort(key=lambda segment: -abs(segment.explained))
-        least = LEAST_EXPLAINED * max((abs(s.explained) for s in found), default=0.0)
-        found = [segment for segment in found if abs(segment.explained) >= least]
-        rules = self._rules([segment.conditions for segment in found])
-        others = every.copy()
-        for segment in found:
-            others &= ~count.covers(segment.conditions)
-        rest = back(count.mean(others))
+        others = ~np.any([~every, *(inside for _, inside, _ in held)], axis=0)
+        rest = scale.back(count.mean(others))
         is_share = unit == "points" and "observed" in beside
 
         def interval(rows):
-            low, high = map(back, count.interval(rows))
+            low, high = map(scale.back, count.interval(rows))
             shares = set(beside["observed"][rows].tolist()) if is_share else ()
             if len(shares) == 1:  # where all y agree, others may come
                 share = float(*shares)
                 ends = wilson_interval(share, count.n_effective(rows))
-                expected = share - back(count.mean(rows))
+                expected = share - scale.back(count.mean(rows))
                 low, high = min(low, ends[0] - expected), max(high, ends[1] - expected)
             return low, high
 
+        def means(rows):
+            weight = count.weight[rows]
+            return {
+                name: float(np.average(of[rows], weights=weight))
+                for name, of in beside.items()
+            }
+
+        rules = self._rules([conditions for conditions, *_ in held])
+        found, left = [], every.copy()
+        for rule, (_, inside, p_value) in zip(rules.rules, held, strict=True):
+            explained = (above or count).explained(inside, left)
+            left &= ~inside
+            found.append(
+                Segment(
+                    rule,
+                    int(inside.sum()),
+                    float(count.weight[inside].sum() / count.weight.sum()),
+                    scale.back(count.mean(inside)),
+                    interval(inside),
+                    rest,
+                    p_value,
+                    scale.back(explained) - scale.back(0.0),
+                    means(inside),
+                )
+            )
+        n_searched = sum(int((here & ~self.counts).sum()) for here, _ in self.splits)
         return Segments(
             rules=rules,
-            found=tuple(
-                replace(
-                    segment,
-                    rule=rule,
-                    mean=back(segment.mean),
-                    interval=interval(count.covers(segment.conditions)),
-                    rest=rest,
-                    explained=back(segment.explained) - back(0.0),
-                )
-                for segment, rule in zip(found, rules.rules, strict=True)
-            ),
+            found=tuple(found),
             loss_name=loss_name,
             unit=unit,
             beside_unit=beside_unit,
-            mean=back(count.mean(every)),
+            mean=scale.back(count.mean(every)),
+            interval=interval(every),
             rest=rest,
             rest_interval=interval(others),
-            n_rows=int(there.sum()),
-            n_searched=int(here.sum()),
-            n_tested=len(candidates),
+            beside=means(every),
+            n_rows=len(count.losses),
+            n_searched=n_searched,
+            n_tested=n_tested,
             direction=direction,
+            is_excess=above is not None,
         )
 
-    def _candidates(self, here, losses, kind):
+    def _candidates(self, losses, kind):
+        """Conditions found in rows that search, and which rows count for them.
+
+        Of a small table the conditions are found in all rows; each row counts by those
+        that are most like them among those that are found without its fold.
+        """
+        if len(self.splits) == 1:
+            found = self._boxes(self.splits[0][0], losses, kind)
+            matrix = self.matrix[self.counts]
+            return [(conditions, _covers(conditions, matrix)) for conditions in found]
+        found = self._boxes(self.counts, losses, kind)
+        covers = [_covers(conditions, self.matrix) for conditions in found]
+        inside = np.zeros((len(found), len(self.matrix)), dtype=bool)
+        for here, there in self.splits if found else ():
+            boxes = self._boxes(here, losses, kind)
+            others = [_covers(conditions, self.matrix) for conditions in boxes]
+            for k, rows in enumerate(covers):
+                alike = [(rows & one).sum() / (rows | one).sum() for one in others]
+                if max(alike, default=0.0) >= LEAST_ALIKE:
+                    inside[k] |= others.pop(int(np.argmax(alike))) & there
+        return [*zip(found, inside[:, self.counts], strict=True)]
+
+    def _boxes(self, here, losses, kind):
         """Conditions of the boxes that are found in some rows."""
         columns = [
             make_column(
@@ -491,15 +608,15 @@ class SegmentSearch:
         min_weight = self.min_rows * int(here.sum()) / int((self.weight > 0).sum())
         searched = make_losses(losses[here], self.weight[here], *kind, min_weight)
         search = BoxSearch(columns, searched, self.max_conditions)
-        candidates = []
-        while len(candidates) < self.max_segments:
+        found = []
+        while len(found) < self.max_segments:
             box = search.best()
             if box is None:
                 break
             conditions = (search.columns[j].condition(box[j]) for j in sorted(box))
-            candidates.append(tuple(conditions))
+            found.append(tuple(conditions))
             search.without(search.covers(box))
-        return candidates
+        return found
 
     def _rules(self, segments):
         """A rule model that predicts the number of each segment, and 0 for none."""
@@ -517,6 +634,14 @@ class SegmentSearch:
             categories=self.categories,
             feature_kinds=self.kinds,
         )
+
+
+def _parts(rank):
+    """Rows that count together, by their rank: one part, or all of a small table."""
+    n_rows = len(rank)
+    if n_rows <= MOST_CROSSED:
+        return [rank * N_FOLDS // n_rows == k for k in range(N_FOLDS)]
+    return [rank >= min(MOST_SEARCHED, round(SEARCHED * n_rows))]
 
 
 def _is_whole(value, least):
@@ -566,21 +691,53 @@ def check_losses(losses, n_rows):
     return losses
 
 
+class _Scale(NamedTuple):
+    """Losses in a unit of their own, in which squares stay finite.
+
+    Rates are between 0 and 1; the unit of others is a power of two, so that nothing is
+    rounded.
+    """
+
+    family: str
+    low: float
+    high: float
+    is_share: bool
+
+    @classmethod
+    def of(cls, losses, is_signed):
+        """The scale of some losses."""
+        family = family_of(losses, is_signed)
+        is_share = bool(np.isin(losses, (0.0, 1.0)).all())
+        if family == "rate":
+            return cls(family, float(losses.min()), float(losses.max()), is_share)
+        exponent = int(np.frexp(np.abs(losses).max())[1])
+        return cls(family, 0.0, 2.0 ** (exponent - 1), is_share)
+
+    def of_losses(self, losses):
+        """Losses in this unit."""
+        # Halves, as the difference may be too large.
+        return (losses / 2 - self.low / 2) / (self.high / 2 - self.low / 2)
+
+    def back(self, value):
+        """A mean in the units of the user."""
+        return self.low * (1 - value) + self.high * value
+
+
+def _covers(conditions, matrix):
+    """Which rows of a matrix match."""
+    columns = (one.covers(matrix[:, one.feature]) for one in conditions)
+    return np.logical_and.reduce(list(columns))
+
+
 @dataclass(frozen=True, eq=False)
 class _Counter:
     """The rows that count, and their figures of a segment; rates are 0 or 1."""
 
-    matrix: np.ndarray
     losses: np.ndarray
     weight: np.ndarray
     family: str
     is_high: bool
     is_signed: bool
-
-    def covers(self, conditions):
-        """Which rows match."""
-        columns = (one.covers(self.matrix[:, one.feature]) for one in conditions)
-        return np.logical_and.reduce(list(columns))
 
     def mean(self, inside):
         """Mean loss of some rows, by weight; NaN if there are none."""
@@ -632,18 +789,41 @@ class _Counter:
             variance = max(variance, self._variance(slice(None)))
         return math.sqrt(variance / max(self.n_effective(inside) - 1, 1))
 
-    def test(self, candidates, alpha):
-        """The candidates that hold, each with its p-value adjusted by Holm's method."""
-        left = np.ones(len(self.losses), dtype=bool)
-        tested = []
-        for conditions in candidates:
-            inside = self.covers(conditions)
-            tested.append(self._p_value(inside & left, ~inside & left))
-            left &= ~inside
-        pairs = zip(candidates, holm(tested), strict=True)
-        return [(conditions, p) for conditions, p in pairs if p <= alpha]
+    def held(self, candidates, alpha, by_size=False):
+        """The candidates that hold, with their rows and p-values, by what they explain.
 
-    def _p_value(self, inside, outside):
+        Candidates are conditions and the rows that match; of a segment the rows of
+        earlier ones are left out. P-values are adjusted by Holm's method. As the order
+        is another one after ranking, they are tested once more.
+        """
+        order, n_tests = range(len(candidates)), len(candidates)
+        for is_ranked in (False, True):
+            left = np.ones(len(self.losses), dtype=bool)
+            rows, tested, explained = {}, [], {}
+            for k in order:
+                rows[k] = candidates[k][1] & left
+                tested.append(self.p_value(rows[k], ~rows[k] & left))
+                explained[k] = abs(self.explained(rows[k], left))
+                left &= ~rows[k]
+            # Those that were left out before count as tests.
+            adjusted = holm([*tested, *[1.0] * (n_tests - len(tested))])
+            p_values = {
+                k: p for k, p in zip(order, adjusted, strict=False) if p <= alpha
+            }
+            most = max((explained[k] for k in p_values), default=0.0)
+            order = [k for k in p_values if explained[k] >= LEAST_EXPLAINED * most]
+            if not is_ranked:
+                size = {k: abs(self.mean(rows[k])) for k in order}
+                order.sort(key=lambda k: -(size if by_size else explained)[k])
+        return [(candidates[k][0], rows[k], p_values[k]) for k in order]
+
+    def explained(self, inside, left):
+        """Loss of some rows above the mean of the others that are left, per row."""
+        excess = self.losses - self.mean(left & ~inside)
+        explained = self.weight[inside] @ excess[inside]
+        return float(explained) / float(self.weight.sum())
+
+    def p_value(self, inside, outside):
         """One-sided: Fisher's exact test of two values, Welch's of others."""
         if inside.sum() < 2 or outside.sum() < 2:
             return 1.0
@@ -663,27 +843,6 @@ class _Counter:
             p = special.stdtr(max(sizes[0] - 1, 1), -statistic)
             p_value = max(p_value, float(p))
         return p_value
-
-    def segment(self, conditions, p_value, left, beside):
-        """The Segment with these conditions; what it explains is of the rows left."""
-        inside = self.covers(conditions)
-        share = float(self.weight[inside].sum() / self.weight.sum())
-        excess = self.losses - self.mean(left & ~inside)
-        explained = float(self.weight @ (excess * (inside & left)))
-        return Segment(
-            Rule(conditions, 0.0),
-            int(inside.sum()),
-            share,
-            self.mean(inside),
-            self.interval(inside),
-            math.nan,
-            p_value,
-            explained / float(self.weight.sum()),
-            {
-                name: float(np.average(of[inside], weights=self.weight[inside]))
-                for name, of in beside.items()
-            },
-        )
 
 
 def _predictions(model, search, classes=None):
@@ -746,6 +905,17 @@ class _Outcomes:
                 f"that returns a number per row; got {loss!r}."
             )
         return LOSSES[name], self._losses(name)
+
+    def expected_losses(self, loss):
+        """The mean loss of each row by the model's own probabilities, if it has any."""
+        if self.probabilities is None:
+            return None
+        predicted = self.labels, self.probabilities, self.classes, None
+        expected = 0.0
+        for label, likely in zip(self.classes, self.probabilities.T, strict=True):
+            y = np.full(len(self.y), label, dtype=self.y.dtype)
+            expected = expected + likely * _Outcomes(predicted, y).losses(loss)[1]
+        return expected
 
     def _losses(self, name):
         if name == "error":

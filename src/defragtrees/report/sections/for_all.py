@@ -79,8 +79,7 @@ def rules(page):
 def _rule(summary, k, cells, charts):
     rules, card = summary.rules, summary.cards[k]
     is_default = k == len(rules.rules)
-    conditions = () if is_default else rules._view.conditions[k]
-    full = () if is_default else rules.rules[k].conditions
+    rule = [*rules][k]
     default = rules._view.default_text if rules.rules else "always"
     cells = [_cell(summary, k, title, text) for title, text in cells]
     if rules._form.is_sum:
@@ -93,14 +92,16 @@ def _rule(summary, k, cells, charts):
         "default": default if is_default else "",
         "conditions": [
             (*condition_parts(rules, condition), chart)
-            for condition, chart in zip(conditions, charts, strict=True)
+            for condition, chart in zip(rule.shown, charts, strict=True)
         ],
         "cells": cells,
         "card": card,
         "share": (rate_text if card.share < RARE else percent)(card.share),
         "observed": _observed(summary, k),
         # Bounds that follow from the rules before it are left out.
-        "full": "" if full == conditions else _conditions_text(full, rules),
+        "full": ""
+        if rule.shown == rule.conditions
+        else _conditions_text(rule.conditions, rules),
         "alone": unbroken(card.alone),
     }
 

@@ -109,7 +109,8 @@ def measures(page):
     rows, outcome, rules = summary.rows, summary.outcome, summary.rules
     if rows.y is None:
         return None
-    shown = outcome.view.measure_titles(summary.scores, has_costs=rules._form.has_costs)
+    has_costs = rules.costs is not None
+    shown = outcome.view.measure_titles(summary.scores, has_costs=has_costs)
     prefixes = ("",) if summary.model is None else ("", "model_")
     training = getattr(summary.simplifier, "training_", None)
     measured = [summary.scores] + ([] if training is None else [training])
@@ -132,7 +133,7 @@ def measures(page):
     context = {
         "label": _positive_text(outcome),
         "threshold": None,
-        "has_costs": rules.costs is not None,
+        "has_costs": has_costs,
         "measures": Table(
             header,
             lines,
@@ -317,15 +318,16 @@ def _error_axis(outcome):
 def segments(page):
     """One table per group of segments."""
     found = page.summary.segments
-    return None if found is None else {"groups": segment_groups(found)}
+    return None if found is None else segment_groups(found)
 
 
 def segment_groups(found):
     """Heading, table and note of each group; without segments a note only."""
     if isinstance(found, Segments):
         heading = Heading(f"Where the {found.loss_name} is {found.direction}")
-        return [_segment_group(heading, found)]
-    return [_segment_group(found.headings[key], one) for key, one in found.items()]
+        return {"lead": "", "groups": [_segment_group(heading, found)]}
+    pairs = [(found.headings[key], one) for key, one in found.items()]
+    return {"lead": found.lead, "groups": [_segment_group(*pair) for pair in pairs]}
 
 
 def _segment_group(heading, found):
@@ -540,18 +542,21 @@ def disagreements(page):
 
 
 def stability(page):
-    """Number of refits in which each rule is found again."""
+    """In how many fits each rule is found again, and its rates in them."""
     summary, measured = page.summary, page.summary.stability
     if measured is None:
         return None
-    n_refits = measured.n_resamples
+    header, cells = measured._cells()
     lines = [
         [
             card.name,
             badge(card.then, card.colour),
-            bar(n_back / n_refits, f"{n_back} of {n_refits}"),
+            bar(n_back / measured.n_resamples, found),
+            *rates,
         ]
-        for card, n_back in zip(summary.cards, measured.returns, strict=True)
+        for card, n_back, (_, found, *rates) in zip(
+            summary.cards, measured.returns, cells, strict=True
+        )
     ]
     n_rules = len(measured.returns)
     rare = [k + 1 for k in range(n_rules) if is_rarely_found(k, measured)]
@@ -560,9 +565,9 @@ def stability(page):
         "verb": "is" if len(rare) == 1 else "are",
         "share": len(rare) / n_rules,
         "rules": Table(
-            ["Rule", "Predicts", "Found again"],
+            ["Rule", "Predicts", "Found again", *map(sentence, header[2:])],
             lines,
-            "Refits with a rule that has the same prediction and mostly the same rows",
+            "Fits with a rule that has the same prediction and mostly the same rows",
         ),
     }
 

@@ -56,26 +56,29 @@ function step(key, make) {
   current = made;
   return made.edits[made.edits.length - 1].text;
 }
-const thenText = (set, rule) =>
-  `${rule.conditions.length ? `if ${ruleText(rule)} then` : "otherwise"} ${form(set).predictionText(rule)}`;
+function thenText(k) {
+  const rule = everyRule(current)[k];
+  return `${rule.conditions.length ? `if ${ruleText(current, k)} then` : "otherwise"} ${form(current).predictionText(rule)}`;
+}
 
 const changes = {
   drop(k) {
-    const rules = everyRule(current), [rule] = rules.splice(k, 1);
-    const text = `dropped rule ${k + 1}: ${thenText(current, rule)}`;
+    const rules = everyRule(current), text = `dropped rule ${k + 1}: ${thenText(k)}`;
+    rules.splice(k, 1);
     return step("", () => edited(rules, { action: "drop", rule: k + 1, text }));
   },
   move(k, to) {
     const rules = everyRule(current), [rule] = rules.splice(k, 1);
     rules.splice(to, 0, rule);
-    const text = `moved rule ${k + 1} to ${to + 1}: ${thenText(current, rule)}`;
+    const text = `moved rule ${k + 1} to ${to + 1}: ${thenText(k)}`;
     return step("", () => edited(rules, { action: "move", rule: k + 1, text }));
   },
   conditions(k, make, action, key) {
     return step(key, () => {
       const rules = everyRule(current), before = rules[k];
       rules[k] = withConditions(before, make(before.conditions));
-      const text = `rule ${k + 1}: ${ruleText(before)} became ${ruleText(rules[k])}`;
+      const made = { ...current, rules: rules.slice(0, -1), default: rules[rules.length - 1] };
+      const text = `rule ${k + 1}: ${ruleText(current, k)} became ${ruleText(made, k)}`;
       return edited(rules, { action, rule: k + 1, text });
     });
   },
@@ -91,7 +94,7 @@ const changes = {
       rules[k] = { ...before, ...values };
       if (!values.points) rules[k].error = null;
       if (!values.points && !isClasses) rules[k].spread = null;
-      const where = `${rules[k].conditions.length ? "if " : ""}${ruleText(rules[k])}`;
+      const where = `${rules[k].conditions.length ? "if " : ""}${ruleText(current, k)}`;
       const text = `rule ${k + 1} predicts ${form(current).predictionText(rules[k])}, not ${form(current).predictionText(before)}: ${where}`;
       return edited(rules, { action: "prediction", rule: k + 1, text });
     });

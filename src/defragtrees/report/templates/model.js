@@ -101,10 +101,11 @@ function conditionParts(condition, isShown = true) {
   const feature = data.features[condition.feature];
   const body = (condition.categories ? setParts : intervalParts)(feature, condition, isShown);
   if (body === null) return ["", feature.name, ` is ${condition.missing ? "missing" : "impossible"}`];
-  return [body[0], feature.name, body[1] + (condition.missing ? " or missing" : "")];
+  const isLeft = condition.missing && body[1] !== " is anything", isNegated = /^ is (not|neither|none of) /.test(body[1]);
+  return [body[0], feature.name, body[1] + (isLeft ? (isNegated ? ", or is missing" : " or missing") : "")];
 }
-function ruleText(rule) {
-  const parts = rule.conditions.map((one) => conditionParts(one, false).join(""))
+function ruleText(set, k) {
+  const parts = printedConditions(set)[k].map((one) => conditionParts(one, false).join(""))
     .map((part, _, all) => (part.includes(" or ") && all.length > 1 ? `(${part})` : part));
   return parts.length ? parts.join(" and ") : "otherwise";
 }

@@ -1,0 +1,416 @@
+"""Counts with exposure: rules predict the rate of events per unit of exposure."""
+
+import json
+import sqlite3
+
+import numpy as np
+import pandas as pd
+import pytest
+from lightgbm import LGBMRegressor
+from scipy.stats import chi2
+from sklearn.ensemble import (
+    HistGradientBoostingRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
+from sklearn.linear_model import PoissonRegressor
+from sklearn.metrics import d2_tweedie_score, mean_poisson_deviance
+from sklearn.tree import DecisionTreeRegressor
+
+import defragtrees
+from defragtrees import (
+    Condition,
+    DefragCounter,
+    Rule,
+    RuleList,
+    metrics,
+    simplify,
+    write_report,
+)
+from defragtrees.cli.group import run
+from defragtrees.export import to_frame
+from defragtrees.outcomes import make_outcome
+from defragtrees.outcomes.counts import Counts, rate_interval
+from defragtrees.report.summary import summarize
+
+
+@pytest.fixture(scope="module")
+def claims():
+    """Claims in years of exposure, by distance and age; the distance decides."""
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.uniform(0, 10, 900), rng.uniform(20, 80, 900)])
+    years = rng.uniform(0.1, 2.0, 900)
+    claims = rng.poisson(np.where(X[:, 0] < 3, 3.0, 0.5) * years)
+    return X, np.column_stack([claims, years])
+
+
+@pytest.fixture
+def rules():
+    near = (900.0, 300.0, 1.0), Condition(0, upper=3.0)
+    first = Rule(near[1:], 3.0, n_rows=300.0, totals=near[0])
+    far = Rule((), 0.5, n_rows=600.0, totals=(290.0, 600.0, 1.0))
+    return RuleList((first,), far, ("distance", "age"), "counts")
+
+
+@pytest.fixture(scope="module")
+def model(claims):
+    X, y = claims
+    model = RandomForestRegressor(20, min_samples_leaf=10, random_state=0)
+    return model.fit(X, y[:, 0] / y[:, 1], sample_weight=y[:, 1])
+
+
+@pytest.fixture(scope="module")
+def fitted(claims, model):
+    X, y = claims
+    return simplify(model, X, y[:, 0], exposure=y[:, 1], max_rules=2, random_state=0)
+
+
+def test_rules_predict_and_are_printed(rules):
+    assert rules.predict([[1.0, 30.0], [5.0, 30.0]]).tolist() == [3.0, 0.5]
+    assert "2.81 - 3.2" in str(rules)
+    assert "900 events in an exposure of 300" in rules.export("text")
+    assert "2.81 - 3.2" in rules.export("markdown")
+    assert "900 events" in str(rules.explain([[1.0, 30.0]]))
+
+
+def test_y_is_read_in_two_columns():
+    outcome = make_outcome("counts")
+    frame = pd.DataFrame({"events": [2, 0], "exposure": [1.0, 0.5]})
+    assert outcome.read(frame).tolist() == [[2.0, 1.0], [0.0, 0.5]]
+    assert outcome.read(frame.to_records(index=False)).tolist() == [[2, 1], [0, 0.5]]
+    with pytest.raises(ValueError, match="events, exposure"):
+        outcome.read([1.0, 2.0])
+    with pytest.raises(ValueError, match="above 0"):
+        outcome.read([[1.0, 0.0]])
+    with pytest.raises(ValueError, match="equally many rows"):
+        outcome.read(frame, 3)
+
+
+def test_rules_are_saved_and_loaded(rules, tmp_path):
+    rules.save(tmp_path / "rules.json")
+    again = defragtrees.load(tmp_path / "rules.json")
+    assert again == rules
+    assert isinstance(again.outcome, Counts)
+    assert again.rules[0].totals == (900.0, 300.0, 1.0)
+    assert json.loads((tmp_path / "rules.json").read_text())["task"] == "counts"
+
+
+def test_rules_are_measured_by_their_own_loss(rules, claims):
+    X, y = claims
+    expected = mean_poisson_deviance(y[:, 0], rules.predict(X) * y[:, 1])
+    scores = rules.evaluate(X, y)
+    assert scores["error"] == pytest.approx(expected)
+    assert scores["deviance"] == pytest.approx(expected)
+    near, _ = metrics.calibration(rules, X, y)
+    observed = y[X[:, 0] <= 3].sum(axis=0)
+    assert near["estimated"] == pytest.approx(3.0)
+    assert near["observed"] == pytest.approx(observed[0] / observed[1])
+    assert near["low"] < near["observed"] < near["high"]
+
+
+def test_rules_are_exported(rules, claims):
+    X, _ = claims
+    base = sqlite3.connect(":memory:")
+    base.execute("CREATE TABLE claims (distance REAL, age REAL)")
+    base.executemany("INSERT INTO claims VALUES (?, ?)", X.tolist())
+    answers = [row[-1] for row in base.execute(rules.export("sql", table="claims"))]
+    assert answers == rules.predict(X).tolist()
+    space: dict = {}
+    exec(rules.export("python"), space)
+    assert space["predict"]({"distance": 1.0, "age": 30.0}) == 3.0
+    assert json.loads(rules.export("json"))["task"] == "counts"
+    assert to_frame(rules)["then"].tolist() == [3.0, 0.5]
+
+
+def test_the_search_fits_them_and_counts_events_and_exposure(fitted, claims):
+    X, y = claims
+    first, default = fitted.rules_
+    [condition] = first.conditions
+    assert condition.feature == 0
+    assert condition.bounds[-1] == pytest.approx(3.0, abs=0.2)
+    events, years = y[first.covers(X)].sum(axis=0)
+    assert first.totals[:2] == pytest.approx((events, years))
+    assert first.prediction == pytest.approx(events / years, rel=0.05)
+    assert default.prediction == pytest.approx(0.5, rel=0.2)
+    assert sum(rule.totals[0] for rule in fitted.rules_) == y[:, 0].sum()
+    scores = fitted.evaluate(X, y)
+    by_rule = sum(rule.share * rule.error for rule in fitted.rules_)
+    assert scores["deviance"] == pytest.approx(by_rule)
+    assert "Poisson deviance" in fitted.summary()
+
+
+def test_rules_are_fitted_to_events_and_to_more_rows(claims, model):
+    X, y = claims
+    simple = DefragCounter(model, target="labels", max_rules=2, random_state=0)
+    rules = simple.fit(X, y).rules_
+    assert rules.rules[0].conditions[0].feature == 0
+    again = rules.refit(X, y)
+    assert sum(rule.totals[1] for rule in again) == pytest.approx(y[:, 1].sum())
+
+
+def test_a_report_has_rates_per_unit_of_exposure(fitted, claims, tmp_path):
+    X, y = claims
+    groups = np.where(X[:, 1] > 50, "old", "young")
+    page = write_report(
+        tmp_path / "claims.html", fitted, X, y, target_name="claims", groups=groups
+    ).read_text("utf-8")
+    events, years = y.sum(axis=0)
+    assert f"its mean is <b>{events / years:.3g}</b>" in page
+    events, years = y[fitted.rules_.rules[0].covers(X)].sum(axis=0)
+    assert f"Observed here: mean <b>{events / years:.3g}</b>" in page
+    old, exposure = y[groups == "old"].sum(axis=0)
+    assert f"<b>{old / exposure:.3g}</b>" in page
+    assert "Poisson deviance" in page
+    assert 'id="calibration"' in page
+    # Scripts compute no deviance.
+    assert 'id="edit"' not in page
+    alone = summarize(fitted.rules_, X, y)
+    assert alone.scores["deviance"] == pytest.approx(fitted.evaluate(X, y)["deviance"])
+
+
+def test_new_rows_are_checked(fitted, claims):
+    X, y = claims
+    assert not fitted.rules_.check(X, y).has_moved
+    more = np.column_stack([y[:, 0] + (y[:, 1] > 0.5), y[:, 1]])
+    moved = {finding.kind for finding in fitted.rules_.check(X, more).moved}
+    assert {"mean", "target", "error"} <= moved
+    longer = np.column_stack([2 * y[:, 0], 2 * y[:, 1]])
+    assert "target" not in {one.kind for one in fitted.rules_.check(X, longer).moved}
+
+
+def test_an_interval_of_a_rate_is_exact_and_wider_if_events_vary_more():
+    low, high = rate_interval(10, 5.0)
+    assert low == pytest.approx(chi2.ppf(0.025, 20) / 2 / 5)
+    assert high == pytest.approx(chi2.ppf(0.975, 22) / 2 / 5)
+    wide = rate_interval(10, 5.0, 4.0)
+    assert wide[0] < low < high < wide[1]
+    assert rate_interval(0, 5.0)[0] == 0 < rate_interval(0, 5.0)[1]
+
+
+@pytest.mark.parametrize("spread", [None, 0.7])
+def test_intervals_of_rates_hold_for_the_expected_events(spread):
+    rng = np.random.default_rng(1)
+    X = rng.integers(0, 4, 6000)[:, None].astype(float)
+    rates, years = np.array([0.1, 0.2, 0.5, 1.0])[X[:, 0].astype(int)], 0.8
+    inside = []
+    rules = RuleList(
+        tuple(Rule((Condition(0, upper=k),), 0.1) for k in range(3)),
+        Rule((), 0.1),
+        ("group",),
+        "counts",
+    )
+    for _ in range(30):
+        happened = rates * years
+        if spread is not None:  # negative binomial
+            happened = happened * rng.gamma(1 / spread, spread, len(X))
+        y = np.column_stack([rng.poisson(happened), np.full(len(X), years)])
+        found = [rule.totals and rule for rule in rules.refit(X, y)]
+        for rule, rate in zip(found, (0.1, 0.2, 0.5, 1.0), strict=True):
+            low, high = rules.outcome.estimate(rule)["interval"]
+            inside.append(low <= rate <= high)
+    assert np.mean(inside) >= 0.93
+
+
+def test_points_are_relativities(claims, model):
+    X, y = claims
+    card = simplify(
+        model, X, y[:, 0], exposure=y[:, 1], form="points", max_rules=3, random_state=0
+    ).rules_
+    text = str(card)
+    assert "relativity" in text
+    assert "Multiply the base rate" in text
+    [base] = [line for line in text.splitlines() if " base  " in line]
+    factor = {
+        int(line.split()[0]): float(line.split()[-1])
+        for line in text.splitlines()
+        if " x " in line
+    }
+    expected = np.full(len(X), float(base.split()[-1]))
+    for k, rule in enumerate(card.rules, 1):
+        expected = expected * np.where(rule.covers(X), factor[k], 1.0)
+    assert card.predict(X) == pytest.approx(expected)
+    # Exact points are those of a Poisson regression, up to their prior and digits.
+    columns = np.column_stack([rule.covers(X) for rule in card.rules]).astype(float)
+    linear = PoissonRegressor(alpha=0, tol=1e-9, max_iter=1000)
+    linear.fit(columns, y[:, 0] / y[:, 1], sample_weight=y[:, 1])
+    points = [rule.points[0] for rule in card.rules]
+    assert points == pytest.approx(linear.coef_, abs=0.05)
+
+
+def test_whole_points_are_steps_of_a_factor(claims, model):
+    X, y = claims
+    card = simplify(
+        model,
+        *(X, y[:, 0]),
+        exposure=y[:, 1],
+        form="points",
+        points="integer",
+        max_rules=4,
+        random_state=0,
+    ).rules_
+    assert all(float(p).is_integer() for rule in card for p in rule.points)
+    factor = np.exp(card.unit)
+    assert factor == pytest.approx(round(factor, 2))
+    assert f"each point multiplies the rate by {factor:.3g}" in " ".join(
+        str(card).split()
+    )
+    assert card.predict(X) == pytest.approx(
+        np.exp(card.values_of(card.totals(X)))[:, 0]
+    )
+
+
+def test_exposure_is_an_array_a_column_or_the_second_column_of_y(claims, model):
+    X, y = claims
+    table = pd.DataFrame(X, columns=["distance", "age"])
+    years = {"max_rules": 2, "random_state": 0}
+    model = RandomForestRegressor(20, min_samples_leaf=10, random_state=0)
+    model.fit(table, y[:, 0] / y[:, 1], sample_weight=y[:, 1])
+    by_array = simplify(model, table, y[:, 0], exposure=y[:, 1], **years)
+    with_years = table.assign(years=y[:, 1])
+    by_name = simplify(model, with_years, y[:, 0], exposure="years", **years)
+    in_y = DefragCounter(model, **years).fit(table, y)
+    assert by_array.rules_ == by_name.rules_ == in_y.rules_
+    assert by_name.evaluate(with_years, y[:, 0]) == in_y.evaluate(table, y)
+    assert by_name.score(with_years, y[:, 0]) == in_y.evaluate(table, y)["d2"]
+
+
+def test_measures_are_those_of_scikit_learn(fitted, claims):
+    X, y = claims
+    found = fitted.evaluate(X, y)
+    rates, weight = fitted.predict(X), y[:, 1]
+    observed = y[:, 0] / weight
+    expected = d2_tweedie_score(observed, rates, sample_weight=weight, power=1)
+    assert found["d2"] == pytest.approx(expected)
+    # The area of the ordered Lorenz curve, by hand for two rates.
+    low = rates == rates.min()
+    x, y = weight[low].sum() / weight.sum(), y[low, 0].sum() / y[:, 0].sum()
+    assert found["gini"] == pytest.approx(x - y)
+    assert 0 < found["fidelity"] < found["model_d2"] + 1
+
+
+def test_a_model_of_counts_is_said_to_be_one(claims):
+    X, y = claims
+    table = pd.DataFrame(X, columns=["distance", "age"]).assign(years=y[:, 1])
+    model = HistGradientBoostingRegressor(loss="poisson").fit(table, y[:, 0])
+    with pytest.raises(ValueError, match="predicts counts"):
+        simplify(model, table, y[:, 0], exposure="years")
+
+
+def test_rates_follow_a_model_without_y_for_its_rows_only_with_exposure(claims):
+    X, y = claims
+    model = HistGradientBoostingRegressor(loss="poisson", max_iter=20, max_depth=2)
+    model.fit(X, y[:, 0] / y[:, 1], sample_weight=y[:, 1])
+    simple = DefragCounter(model, max_rules=2, random_state=0).fit(X)
+    assert simple.rules_.rules[0].totals is None
+    assert simple.predict([[1.0, 30.0]]) == pytest.approx(3, rel=0.2)
+
+
+@pytest.mark.parametrize(
+    ("y", "exposure", "match"),
+    [
+        ([1, -1, 0], [1, 1, 1], "0 or more; got -1 in row 2"),
+        ([1, 0, 0], [1, 0, 1], "exposure must be above 0; got 0 in row 2"),
+        ([0, 0, 0], [1, 1, 1], "no events"),
+        ([1, 0, 2], [1, np.nan, 1], "NaN"),
+        ([1, 0, 2], [1, 1], "equally many"),
+        ([1, 0, 2], "years", "column of X"),
+        ([1, 0, 2], [[1], [1], [1]], "one number per row"),
+    ],
+)
+def test_bad_counts_are_rejected(claims, model, y, exposure, match):
+    with pytest.raises(ValueError, match=match):
+        simplify(model, claims[0][:3], y, exposure=exposure)
+
+
+def test_exposure_is_rejected_for_classes_and_without_y(claims, model):
+    X, y = claims
+    classes = RandomForestClassifier(5, random_state=0).fit(X, y[:, 0] > 0)
+    with pytest.raises(ValueError, match="predicts classes"):
+        simplify(classes, X, y[:, 0] > 0, exposure=y[:, 1])
+    with pytest.raises(ValueError, match="needs y"):
+        simplify(model, X, exposure=y[:, 1])
+    logarithms = lambda X: np.log(model.predict(X))  # noqa: E731
+    with pytest.raises(ValueError, match="logarithms"):
+        simplify(logarithms, X, y[:, 0], exposure=5 * y[:, 1])
+
+
+@pytest.fixture(scope="module")
+def cards(claims, model):
+    X, y = claims
+    settings = {"form": "points", "max_rules": 4, "random_state": 0}
+    return [
+        simplify(model, X, y[:, 0], exposure=y[:, 1], points=points, **settings).rules_
+        for points in ("exact", "integer")
+    ]
+
+
+def test_scorecards_are_exported(cards, claims):
+    X, _ = claims
+    onnxruntime = pytest.importorskip("onnxruntime")
+    base = sqlite3.connect(":memory:")
+    base.execute("CREATE TABLE claims (x1 REAL, x2 REAL)")
+    base.executemany("INSERT INTO claims VALUES (?, ?)", X.tolist())
+    for card in cards:
+        expected = pytest.approx(card.predict(X))
+        answers = pd.read_sql_query(card.export("sql", table="claims"), base)
+        assert answers["prediction"].tolist() == expected
+        space: dict = {}
+        exec(card.export("python"), space)
+        rows = [dict(zip(("x1", "x2"), row, strict=True)) for row in X.tolist()]
+        assert [space["predict"](row) for row in rows] == expected
+        session = onnxruntime.InferenceSession(card.export("onnx").SerializeToString())
+        names = [one.name for one in session.get_inputs()]
+        given = {name: X[:, [j]] for j, name in enumerate(names)}
+        [found, *_] = session.run(["prediction"], given)
+        assert found.ravel() == expected
+    assert "exp" in cards[1].export("pmml")
+
+
+def test_methods_and_lengths_are_compared_by_deviance(claims, model):
+    X, y = claims
+    tree = DecisionTreeRegressor(criterion="poisson", max_leaf_nodes=3, random_state=0)
+    table = defragtrees.compare(
+        model, X, y, methods=["defrag"], others={"tree": tree}, random_state=0
+    )
+    ours, other = table.rows()
+    assert ours["failure"] is None
+    assert ours["d2"] > other["d2"] - 0.01
+    assert "deviance" in str(table)
+    path = defragtrees.simplify_path(model, X, y, max_rules=3, random_state=0)
+    assert [row["n_rules"] for row in path.rows()] == [1, 2, 3]
+    assert path.rows()[0]["d2"] == pytest.approx(0, abs=0.05)
+    assert "deviance" in str(path)
+    assert "RMSE" not in str(path)
+
+
+def test_the_command_line_takes_the_column_of_exposure(claims, tmp_path, capsys):
+    X, y = claims
+    table = pd.DataFrame(X, columns=["distance", "age"])
+    model = LGBMRegressor(objective="poisson", n_estimators=20, verbose=-1)
+    model.fit(table, y[:, 0] / y[:, 1], sample_weight=y[:, 1])
+    model.booster_.save_model(tmp_path / "model.txt")
+    table.assign(claims=y[:, 0], years=y[:, 1]).to_csv(
+        tmp_path / "data.csv", index=False
+    )
+    files = [str(tmp_path / name) for name in ("model.txt", "data.csv", "rules.json")]
+    both = ["--target", "claims", "--exposure", "years"]
+
+    def call(*arguments):
+        code = run([str(argument) for argument in arguments])
+        done = capsys.readouterr()
+        assert code == 0, done.err
+        return done.out
+
+    text = call("simplify", *files[:2], *both, "--out", files[2], "--max-rules", 2)
+    assert "events" in text
+    assert "D²" in text
+    rules = defragtrees.load(files[2])
+    assert rules.task == "counts"
+    assert sum(rule.totals[0] for rule in rules) < y[:, 0].sum()  # some are held out
+    again = call("refit", files[2], files[1], *both, "--json")
+    totals = [rule["totals"] for rule in json.loads(again)["rules"]]
+    assert totals[0][0] == y[rules.rules[0].covers(X), 0].sum()
+    call("watch", files[2], files[1], *both)
+    call("report", files[0], files[1], *both, "--out", tmp_path / "report.html")
+    simple = simplify(files[0], files[1], "claims", exposure="years", random_state=0)
+    assert simple.rules_.task == "counts"

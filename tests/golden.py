@@ -446,10 +446,6 @@ COMMANDS = {
     "explain": ("explain", "rules.json", "holes.csv", "--rows", "1-8,20"),
     "explain-points": ("explain", "points.json", "holes.csv", "--rows", "1-3"),
     "explain-standalone": ("explain", "standalone.json", "heart.csv", "--rows", "1-3"),
-    "explain-csv": (
-        *("explain", "energy-rules.json", "energy.csv", "--rows", "1-9"),
-        *("--format", "csv"),
-    ),
     "explain-json": (
         "explain",
         "points.json",

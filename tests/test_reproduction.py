@@ -72,6 +72,7 @@ def test_the_smallest_methods_are_as_the_paper_says(finished):
     assert all(re.search("[a-z]+_[a-z]+ |otherwise", row["rule"]) for row in rules)
 
 
+@pytest.mark.slow
 def test_a_stopped_run_goes_on_and_ends_with_the_same_files(finished, tmp_path):
     class Stopping(Progress):
         def advance(self, steps=1):

@@ -73,7 +73,7 @@ def simplify(
     exposure: Column | None = None,
     validation: tuple[Any, ...] | None = None,
     method: Literal["defrag", "paper"] = "defrag",
-    target: Literal["model", "labels"] | None = None,
+    target: Literal["auto", "model", "labels"] | None = None,
     max_calls: int | None = None,
     form: Literal["list", "standalone", "points"] = "list",
     max_rules: str | int = "auto",
@@ -130,9 +130,10 @@ def simplify(
     method : {"defrag", "paper"}, default="defrag"
         "defrag" searches for short rules. "paper" is the published algorithm of Hara
         and Hayashi; see `FABRulesClassifier`.
-    target : {"model", "labels"}, optional
-        Imitate the model ("model") or fit y ("labels"). The default is "model",
-        and "labels" for `method="paper"`.
+    target : {"auto", "model", "labels"}, optional
+        Imitate the model, corrected by y where y shows that it errs ("auto", the
+        default); imitate it alone ("model"); or fit y ("labels", the default of
+        `method="paper"`, which has no "auto").
     max_calls : int, optional
         Maximum number of rows for which a black box is queried; no limit by default.
 

@@ -169,7 +169,10 @@ def compare(
                 if name in chosen:
                     estimator, is_given = chosen[name]
                     settings = _settings(estimator, is_given, shared, budget)
-                    fitted, scores = _fitted(estimator, settings, rows, splits)
+                    settings["model"], scores = forest, []
+                    for split in parts(splits):
+                        fitted = type(estimator)(**settings)
+                        scores.append(_scores(fitted, rows, *split))
                     estimators[name, budget] = fitted
                 else:
                     more = {"is_fitted": _is_fitted(others[name])}
@@ -177,7 +180,10 @@ def compare(
                 entry = _entry(scores)
             # A failure of one method, its package or its solver does not stop others.
             except Exception as error:
-                entry = _failed(error, forest.outcome)
+                names = [*SIZES, *RATES, "seconds", "error_std"]
+                names += [measure.name for measure in forest.outcome.measures()]
+                entry = dict.fromkeys(names, math.nan)
+                entry["failure"] = f"{type(error).__name__}: {error}"
             entries.append({"method": name, "budget": budget, **entry, **more})
     model_error = model_scores.pop("error")
     return Comparison(
@@ -520,15 +526,6 @@ def _settings(estimator, is_given, shared, budget):
     return settings
 
 
-def _fitted(estimator, settings, rows, splits):
-    """The estimator fitted on the last split, and its scores on each."""
-    scores = []
-    for train, test in parts(splits):
-        fitted = type(estimator)(**settings | {"model": rows.forest})
-        scores.append(_scores(fitted, rows, train, test))
-    return fitted, scores
-
-
 def _entry(scores):
     """Means over the splits, with the standard deviation of the error."""
     entry = _means(scores)
@@ -574,14 +571,6 @@ def _other_scores(other, rows, train, test):
         **rows.scores(test, answers, probabilities),
         "seconds": seconds,
     }
-
-
-def _failed(error, outcome):
-    """The entry of a method that failed."""
-    names = [*SIZES, *RATES, "seconds", "error_std"]
-    names += [measure.name for measure in outcome.measures()]
-    nothing = dict.fromkeys(names, math.nan)
-    return {**nothing, "failure": f"{type(error).__name__}: {error}"}
 
 
 def _means(scores):

@@ -275,8 +275,7 @@ def test_shallow_tree_is_the_upper_part_of_a_deep_one():
     assert leaves_in(other.tree, original.X) != leaves_in(upper, original.X)
 
 
-@pytest.mark.parametrize("thresholds", ["data", "model"])
-def test_rows_of_the_nodes_are_those_that_the_splits_send_there(thresholds):
+def test_rows_of_the_nodes_are_those_that_the_splits_send_there():
     frame, y = frame_of_people()
     model = HistGradientBoostingClassifier(random_state=0, max_iter=5).fit(frame, y)
     forest = read_forest(model)
@@ -288,7 +287,7 @@ def test_rows_of_the_nodes_are_those_that_the_splits_send_there(thresholds):
         forest=forest,
         outcome=forest.outcome,
     ).with_forest(forest, shorten=True)
-    table = make_table(problem, thresholds)
+    table = make_table(problem)
     settings = BornAgainTreeClassifier(min_samples_split=1)
     grown = grow(table, ask_forest(forest), settings, 6, [0])
     leaf_of_row = leaves_of_rows(grown.tree, X, forest.categories)
@@ -451,9 +450,8 @@ def frame_of_people(n_rows=500):
     return frame, y
 
 
-@pytest.mark.parametrize("thresholds", ["data", "model"])
 @pytest.mark.parametrize("library", ["sklearn", "lightgbm"])
-def test_categories_and_missing_values_from_a_frame(library, thresholds):
+def test_categories_and_missing_values_from_a_frame(library):
     frame, y = frame_of_people()
     if library == "lightgbm":
         lightgbm = pytest.importorskip("lightgbm")
@@ -461,9 +459,7 @@ def test_categories_and_missing_values_from_a_frame(library, thresholds):
     else:
         model = HistGradientBoostingClassifier(random_state=0, max_iter=20)
     model.fit(frame, y)
-    simple = BornAgainTreeClassifier(
-        model, max_depth=5, thresholds=thresholds, soft=True, random_state=0
-    )
+    simple = BornAgainTreeClassifier(model, max_depth=5, random_state=0)
     simple.fit(frame, y)
     assert simple.training_["fidelity"] > 0.85
     assert simple.rules_.features == ("city", "age")
@@ -620,21 +616,6 @@ def test_two_valued_features_are_left_alone_on_request():
     assert alone.fit(X, y).rules_.features == ("x2",)
 
 
-def test_thresholds_of_the_model_are_its_own():
-    X, y = make_data("regression", missing=True)
-    forest = RandomForestRegressor(3, max_leaf_nodes=5, random_state=0).fit(X, y)
-    simple = BornAgainTreeRegressor(
-        forest, thresholds="model", shorten_thresholds=False, random_state=0
-    )
-    simple.fit(X, y)
-    known = [set(values.tolist()) for values in simple.forest_.splits()]
-    asked = [c for rule in simple.rules_.rules for c in rule.conditions]
-    assert asked
-    for condition in asked:
-        for side in (condition.lower, condition.upper):
-            assert not np.isfinite(side) or side in known[condition.feature]
-
-
 def test_thresholds_are_short_on_request_and_say_the_same():
     X, y = make_data("classification")
     forest = RandomForestClassifier(15, random_state=0).fit(X, y)
@@ -724,10 +705,7 @@ def test_progress_counts_the_folds(monkeypatch):
         ({"replace_share": 1.1}, "replace_share must be a number from 0 to 1; got 1.1"),
         ({"replace_share": None}, "replace_share must be a number from 0 to 1; got N"),
         ({"min_gain": "a"}, "min_gain must be None or a number from 0 to 1; got 'a'"),
-        ({"soft": 1}, "soft must be True or False; got 1"),
-        ({"soft": True}, "soft=True is for classification"),
         ({"shorten_thresholds": "no"}, "shorten_thresholds must be True or False"),
-        ({"thresholds": "grid"}, "thresholds must be 'data' or 'model'; got 'grid'"),
         ({"target": "y"}, "target must be 'model' or 'labels'; got 'y'"),
     ],
 )

@@ -35,7 +35,6 @@ from defragtrees.baselines.intrees import (
     measure,
     prune,
     prune_all,
-    select_rules,
 )
 from defragtrees.data.grid import ThresholdGrid
 from defragtrees.datasets import load_sample
@@ -293,20 +292,6 @@ def test_edge_cases(case):
     assert_list(pruned, listed, target, expected, grid, classes)
 
 
-def test_selection_keeps_about_as_many_rules_as_the_original():
-    data, problem, rules, target, _ = stages("cancer")
-    pruned = prune_all(rules, problem.binned.codes, target, 0.05, "absolute")
-    assert len(pruned) == len(data["rrf_input"]["len"])
-    found = [
-        select_rules(pruned, target, np.random.default_rng(seed)) for seed in range(5)
-    ]
-    sizes = [len(run["rule_index"]) for run in data["rrf_runs"]]
-    assert min(sizes) <= np.median([len(numbers) for numbers in found]) <= max(sizes)
-    # The same rule is the most important one in every run of the original.
-    assert {int(numbers[0]) for numbers in found} == {68}
-    assert {run["rule_index"][0] for run in data["rrf_runs"]} == {68}
-
-
 @pytest.fixture(scope="module")
 def spam():
     data = load_sample("spambase")
@@ -340,13 +325,6 @@ def test_smoothing_shortens_the_list(spam):
         for share in (0.0, 0.05)
     )
     assert smooth.n_rules < plain.n_rules
-
-
-def test_selection_shortens_the_list(spam):
-    forest, X, y = spam
-    plain = InTreesClassifier(forest).fit(X, y).rules_
-    chosen = InTreesClassifier(forest, select=True, random_state=0).fit(X, y).rules_
-    assert 1 < chosen.n_rules < plain.n_rules
 
 
 @pytest.mark.parametrize("max_rules", [1, 2, 5])
@@ -530,7 +508,6 @@ def make_forest_of_frame(frame, y):
         ({"smoothing": "no"}, "smoothing must be a number from 0; got 'no'."),
         ({"min_freq": 1.5}, "min_freq must be a number from 0 to 1; got 1.5."),
         ({"decay": "both"}, "decay must be 'absolute' or 'relative'; got 'both'."),
-        ({"select": 1}, "select must be True or False; got 1."),
         ({"target": "y"}, "target must be 'model' or 'labels'; got 'y'."),
         ({"levels": 1}, "levels must be None or a whole number from 2; got 1."),
     ],
@@ -615,7 +592,7 @@ def test_constant_columns_have_no_rules():
     X, y = np.ones((10, 2)), np.arange(10) % 2
     rules = InTreesClassifier(DecisionTreeClassifier()).fit(X, y).rules_
     assert rules.n_rules == 1
-    rules = InTreesRegressor(DecisionTreeRegressor(), select=True).fit(X, y).rules_
+    rules = InTreesRegressor(DecisionTreeRegressor()).fit(X, y).rules_
     assert rules.default.prediction == 0.5
 
 

@@ -1,6 +1,5 @@
 """explain and predict: saved rules on the rows of a file."""
 
-import csv
 import json
 
 import click
@@ -123,30 +122,6 @@ def test_explain_by_hand(call, rules, data):
     )
 
 
-VALUES = "degrees = 21; city = Kiel"
-LIKELY = "P(stay) = {} %"
-REFUSED = "1: degrees = 7.5; 2: degrees = 7.5"
-
-
-def test_explain_as_csv(call, rules, data, tmp_path):
-    out = tmp_path / "reasons.csv"
-    call("explain", rules, data, "--format", "csv", "--rows", "1,5", "--out", out)
-    with open(out, newline="") as file:
-        assert list(csv.reader(file)) == [
-            ["row", "prediction", "rule", "if", "values", "failed", "basis"],
-            [
-                "1",
-                "go",
-                "1",
-                RULE_1,
-                "degrees = 21; city = Kiel",
-                "",
-                LIKELY.format(10),
-            ],
-            ["5", "go", "3", "otherwise", "", REFUSED, LIKELY.format(40)],
-        ]
-
-
 def test_explain_as_json(call, rules, data):
     found = json.loads(
         call("explain", rules, data, "--rows", "4", "--format", "json").out
@@ -172,7 +147,7 @@ def test_explain_as_json(call, rules, data):
     ]
 
 
-@pytest.mark.parametrize("form", ["text", "csv", "json"])
+@pytest.mark.parametrize("form", ["text", "jsonl", "json"])
 def test_rows_that_the_file_does_not_have(call, rules, data, tmp_path, form):
     out = tmp_path / "reasons"
     for rows in ("9", "2-9", "1,9,3"):

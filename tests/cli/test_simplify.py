@@ -15,7 +15,6 @@ import defragtrees
 from defragtrees import RuleModel, read_forest, simplify
 from defragtrees.data.files import FileSource
 from defragtrees.ensembles.readers import from_r
-from defragtrees.rules.profile import WORTH
 from defragtrees.rules.text import MAYBE_TRAINED
 
 FEATURES = ["sepal length", "sepal width", "petal length", "petal width"]
@@ -352,9 +351,7 @@ def test_a_model_that_is_asked_takes_validation_rows(call, iris, halves, tmp_pat
         *("simplify", model, seen, "--trust", "pickle", "--target", "species"),
         *("--validation", unseen, "--test-size", 0, "--max-rules", 3, "--json"),
     )
-    # Rows that the model was trained on count as less than half a row.
-    n_rows = sum(row["n_rows"] for row in rows_of(done))
-    assert n_rows == pytest.approx(75 + WORTH["training"] * 75)
+    assert sum(row["n_rows"] for row in rows_of(done)) == 150
     evidence = json.loads(done.out)["rules_document"]["evidence"]
     assert evidence == {"source": "validation", "n_rows": 75, "n_trained": 75}
 

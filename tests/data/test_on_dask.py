@@ -14,7 +14,6 @@ import pandas as pd
 import pytest
 from dask.sizeof import sizeof
 from distributed import Client, LocalCluster
-from distributed.core import Status
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
 from defragtrees import DefragClassifier
@@ -672,34 +671,3 @@ def test_workers_with_too_little_memory_are_told_of():
         data_dask.warn_of_small_workers(Scheduler(400_000_000, LIMIT, 300_000_000))
     # Without a limit, or with enough, nothing is said.
     data_dask.warn_of_small_workers(Scheduler(0, None, LIMIT))
-
-
-def set_status(name, dask_worker):
-    dask_worker.status = Status[name]
-
-
-@pytest.mark.parametrize("step", ["encode", "load"])
-def test_who_waits_for_paused_workers_is_told(monkeypatch, X, step):
-    told = []
-    # Without a limit no monitor lets the workers go on.
-    with (
-        LocalCluster(n_workers=2, threads_per_worker=1, memory_limit=0, processes=False,
-                     dashboard_address=None) as cluster,
-        Client(cluster) as client,
-    ):  # fmt: skip
-
-        def tell(message):
-            told.append(message)
-            client.run(set_status, "running")
-
-        monkeypatch.setattr(data_dask, "warn", tell)
-        monkeypatch.setattr(data_dask, "PATIENCE_SECONDS", 0.1)
-        client.run(set_status, "paused")
-        source = DaskSource(da.from_array(X, chunks=(6_000, -1)))
-        if step == "load":
-            assert (source.load().X == X).all()
-        else:
-            shards, _ = source.encode(Encoder())
-            assert sum(shards.lengths) == N_ROWS
-    assert len(told) == 1
-    assert "The fit waits: Dask has paused 2 of 2 workers" in told[0]

@@ -48,7 +48,8 @@ def test_points_of_numbers():
     forest = RandomForestRegressor(30, random_state=0).fit(X, y)
     simple = DefragRegressor(forest, max_rules=6, random_state=0).fit(X, y)
     assert [text.split(":")[0] for text in simple.advice_] == [
-        'Points would do better (form="points")'
+        'Points would do better (form="points")',
+        "The model misses part of y",
     ]
     assert "R² 0." in simple.advice_[0]
 

@@ -178,7 +178,7 @@ def test_a_database_predicts_as_conditions_with_an_order_do(form):
         found = pd.read_sql(query, database)["prediction"]
     assert (found.to_numpy() == rules.predict(rows)).all()
     for k, rule in enumerate(rules.rules):
-        assert rules.replace(k + 1, rule.text()).rules[k].conditions == rule.conditions
+        assert rules.replace(k + 1, rule.text()).rules[k].shown == rule.shown
     assert not rules.check(frame, y).has_moved
 
 

@@ -336,13 +336,15 @@ def test_fitted_rules_predict_the_same_in_databases(accounts):
     expected = rules.predict(frame).tolist()
     connection = duckdb.connect()
     connection.register("accounts", frame.assign(number=range(len(frame))))
-    query = export(rules, "sql", dialect="duckdb", table="accounts")
+    settings = {"dialect": "duckdb", "probabilities": False}
+    query = export(rules, "sql", table="accounts", **settings)
     found = connection.execute(f"{query} ORDER BY number").fetchall()
     assert [row[-1] for row in found] == expected
     connection.close()
     connection = sqlite3.connect(":memory:")
     frame.assign(number=range(len(frame))).to_sql("accounts", connection)
-    query = export(rules, "sql", dialect="sqlite", table="accounts")
+    settings = {"dialect": "sqlite", "probabilities": False}
+    query = export(rules, "sql", table="accounts", **settings)
     found = connection.execute(f"{query} ORDER BY number").fetchall()
     assert [row[-1] for row in found] == expected
     connection.close()

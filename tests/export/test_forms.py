@@ -119,7 +119,10 @@ def test_points_in_sql_are_a_sum_of_cases():
 def test_points_are_printed_with_their_sign_and_what_the_total_is():
     assert export(points_of_yes(), "text") == (
         "1. if degrees > 20 then +1.5\n"
-        "2. base -1\n"
+        "2. base -1\n\n"
+        "total  P(yes)  then\n"
+        "   -1    27 %  no\n"
+        "  0.5    62 %  yes\n\n"
         "Add up the points of the base and of all rules that match: the total is the "
         "log-odds of yes.\n"
     )

@@ -34,6 +34,7 @@ def run_in_sqlite(rules, rows, dialect="sqlite", **options):
         f"INSERT INTO customers VALUES ({marks})",
         [(number, *row) for number, row in enumerate(rows)],
     )
+    options = {"probabilities": False, **options}
     query = export(rules, "sql", dialect=dialect, table="customers", **options)
     found = connection.execute(f"{query} ORDER BY number").fetchall()
     connection.close()
@@ -62,6 +63,7 @@ def run_in_duckdb(rules, rows, missing=None, **options):
         columns[rules.feature_names[j]] = pyarrow.array(values, types[kind])
     connection = duckdb.connect()
     connection.register("customers", pyarrow.table(columns))
+    options = {"probabilities": False, **options}
     query = export(rules, "sql", table="customers", **options)
     found = connection.execute(f"{query} ORDER BY number").fetchall()
     connection.close()
@@ -226,6 +228,15 @@ def test_probabilities_are_columns_of_a_table_or_one_expression():
         '0.75e0 AS "probability b"\nFROM "T"\n'
     )
     assert export(rules, "sql", probability_of="b") == "0.75e0\n"
+    # By default a list has the one that people ask for.
+    assert export(rules, "sql", table="T") == (
+        'SELECT *, \'b\' AS "prediction", 0.75e0 AS "probability b"\nFROM "T"\n'
+    )
+    none = export(rules, "sql", table="T", probabilities=False)
+    assert none == 'SELECT *, \'b\' AS "prediction"\nFROM "T"\n'
+    warm = Rule((Condition(0, lower=1.0),), "b", (0.4, 0.6))
+    with pytest.warns(UserWarning, match="constant"):
+        export(RuleList((warm,), rule, ("t",), "classification", ("a", "b")), "sql")
     with pytest.raises(ValueError, match="probabilities=True needs a table"):
         export(rules, "sql", probabilities=True)
     with pytest.raises(ValueError, match=r"one of the classes \['a', 'b'\]; got 'c'"):

@@ -153,6 +153,27 @@ def test_latex_escapes_every_sign():
     ]
 
 
+def test_a_scorecard_has_the_risk_of_totals_in_all_tables(tmp_path):
+    openpyxl = pytest.importorskip("openpyxl")
+    old = Rule((Condition(0, lower=59.0, is_integer=True),), "ill", (0.2, 0.8),
+               points=(2.0,))  # fmt: skip
+    base = Rule((), "well", (0.7, 0.3), points=(-1.0,))
+    card = Scorecard((old,), base, ("age",), "classification", ("well", "ill"))
+    latex = export(card, "latex")
+    assert latex.count(r"\begin{tabular}") == 2
+    assert r"age $\geq$ 60" in latex
+    assert r"1 & 73 \% & ill \\" in latex
+    assert "   -1    27 %  well\n    1    73 %  ill\n" in export(card, "text")
+    export(card, "excel", tmp_path / "card.xlsx")
+    sheet = openpyxl.load_workbook(tmp_path / "card.xlsx")["totals"]
+    rows = [list(row) for row in sheet.iter_rows(values_only=True)]
+    assert rows == [
+        ["total", "P(ill)", "then"],
+        [-1, "27 %", "well"],
+        [1, "73 %", "ill"],
+    ]
+
+
 def test_latex_breaks_over_pages_if_asked():
     lines = export(averaged_rules(), "latex", longtable=True).splitlines()
     assert lines[0] == r"\begin{longtable}{rp{0.5\linewidth}rr}"

@@ -11,7 +11,7 @@ from tests.fuzz.runner import Tally, run_cases
 pytestmark = pytest.mark.skipif(
     not sys.platform.startswith("linux"), reason="memory is read from /proc"
 )
-N_CASES = 210
+N_CASES = 90
 
 
 def told(tally):

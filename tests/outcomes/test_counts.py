@@ -393,7 +393,7 @@ def test_the_command_line_takes_the_column_of_exposure(claims, tmp_path, capsys)
         tmp_path / "data.csv", index=False
     )
     files = [str(tmp_path / name) for name in ("model.txt", "data.csv", "rules.json")]
-    both = ["--target", "claims", "--exposure", "years"]
+    both = ["--target", "claims,years"]
 
     def call(*arguments):
         code = run([str(argument) for argument in arguments])

@@ -306,7 +306,9 @@ class Report:
         found = {"P": [100 * rule["distribution"][place]]}
         if rule["rates"] is not None:
             rate = 100 * rule["rates"][place]
-            found |= {"95 % interval": wilson(rate, rule["n_effective"])}
+            low, high = wilson(rate, rule["n_effective"])
+            interval = [min(low, *found["P"]), max(high, *found["P"])]
+            found |= {"95 % interval": interval}
             found |= {"rows": [rule["n_rows"]]}
         return found
 

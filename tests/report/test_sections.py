@@ -48,8 +48,8 @@ def test_a_section_is_a_function_a_template_and_one_line(tmp_path, monkeypatch):
 def test_a_section_without_anything_to_show_is_left_out(tmp_path):
     simple, X, y = weather()
     page = write_report(tmp_path / "page.html", simple, X, y).read_text("utf-8")
-    assert 'href="#comparison"' not in page
-    assert 'id="comparison"' not in page
+    assert 'href="#groups"' not in page
+    assert 'id="groups"' not in page
 
 
 def test_sections_for_analysts_are_folded_with_links_of_their_own(tmp_path):

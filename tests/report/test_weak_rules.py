@@ -31,7 +31,8 @@ def plain(html):
 def counted(second, n_rows):
     """Training counts of a rule with this rate of the second class."""
     rates = (1 - second, second)
-    return {"distribution": rates, "rates": rates, "n_rows": float(n_rows)}
+    share = n_rows / 1040
+    return {"distribution": rates, "rates": rates, "n_rows": n_rows, "share": share}
 
 
 def loans(**options):

@@ -188,28 +188,15 @@ def test_averaged_rules_show_their_weight(tmp_path):
     assert "mean of the predictions of all rules that match" in page
 
 
-def test_a_given_path_and_comparison_are_shown(tmp_path):
+def test_a_given_path_is_shown(tmp_path):
     simple, X, y = weather()
     rows = list(range(6)) * 10
     path = simplify_path(simple.forest_, X[rows], y[rows], max_rules=2, random_state=0)
 
-    class Compared:
-        model_error, n_splits, task = 0.25, 1, "classification"
-
-        def rows(self):
-            done = dict.fromkeys(
-                ("n_rules", "mean_conditions", "error", "error_std"), 2.0
-            ) | dict.fromkeys(("fidelity", "coverage", "seconds"), 0.5)
-            failed = {"method": "<i>b</i>", "budget": 3, "failure": "no <b>luck</b>"}
-            return [{"method": "a", "budget": None, "failure": None, **done}, failed]
-
-    page = page_of(tmp_path, simple, X, y, rule_path=path, comparison=Compared())
+    page = page_of(tmp_path, simple, X, y, rule_path=path)
     assert 'id="path-heading"' in page
     assert "on the held-out rows of the path" in page
     assert "The rules above are not among them" in page
-    assert "<bdi>&lt;i&gt;b&lt;/i&gt;</bdi>, at most 3 failed" in page
-    assert "no &lt;b&gt;luck&lt;/b&gt;" in page
-    assert "25.0\N{NO-BREAK SPACE}%" in page
 
 
 def test_a_path_made_without_y_is_not_said_to_be_about_y(tmp_path):

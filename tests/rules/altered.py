@@ -128,6 +128,7 @@ def _with_categories(document):
     ]
     made["residuals"] = None
     made["rules"][0]["totals"] = [3.0, 40.5]
+    made["rules"][0]["override"] = True
     made["edits"] = [{"action": "drop", "rule": 3, "text": "dropped rule 3"}]
     return made
 

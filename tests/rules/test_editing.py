@@ -152,9 +152,24 @@ def test_an_answer_is_changed_and_probabilities_stay():
     assert loans().set_prediction(4, "bad").default.prediction == "bad"
     with pytest.raises(ValueError, match=r"predict one of .*; got 'fine'"):
         loans().set_prediction(2, "fine")
-    by_threshold = dataclasses.replace(loans(), threshold=0.55)
-    with pytest.raises(ValueError, match="follows from probabilities"):
-        by_threshold.set_prediction(2, "good")
+
+
+def test_a_prediction_set_by_hand_overrides_costs_and_is_recorded():
+    costly = loans().with_costs({("good", "bad"): 5, ("bad", "good"): 1})
+    assert costly.rules[0].prediction == "good"
+    made = costly.set_prediction(1, "bad")
+    assert made.rules[0].is_override
+    row = [50000.0, 50.0, "Oslo"]
+    assert made.predict([row]).tolist() == ["bad"]
+    assert "Set by hand: rule 1." in " ".join(str(made).split())
+    again = RuleModel.from_dict(made.to_dict())
+    assert again == made
+    assert [r.get("override") for r in made.to_dict()["rules"]] == [True, None, None]
+    # It stays whatever is decided, or counted, later.
+    assert made.with_threshold(0.01).rules[0].prediction == "bad"
+    counted = made.refit([row, [20.0, 20.0, "Oslo"]] * 20, ["good", "bad"] * 20)
+    assert counted.rules[0].prediction == "bad"
+    assert made.export("sql").splitlines()[1].endswith("THEN 'bad'")
 
 
 def test_a_threshold_decides_predictions_and_replaces_costs():

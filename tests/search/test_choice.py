@@ -19,7 +19,8 @@ from defragtrees.search.driver import (
     best_model,
     count_found,
     halves,
-    judged_loss,
+    leave_one_out_losses,
+    share_of_loss,
     shortest_model,
 )
 from defragtrees.search.limits import Limits
@@ -30,7 +31,7 @@ class Judged:
     """Rules of which only the loss is known."""
 
     n_conditions: int
-    loss: float
+    share: float
     n_rules: int = 2
 
 
@@ -97,6 +98,11 @@ def test_of_each_size_the_rows_that_count_choose_what_is_kept(problem):
     assert path.by_rules[0].cost == 2.0
 
 
+def judged(form, rows, near=None):
+    losses = leave_one_out_losses(rows, form)
+    return share_of_loss(np.average(losses, weights=rows.mean_weight), form, rows, near)
+
+
 def test_rules_are_judged_by_y_and_by_what_they_imitate(problem):
     """As shares of the variance of y; a row of weight two is two rows."""
     rng = np.random.default_rng(0)
@@ -105,16 +111,16 @@ def test_rules_are_judged_by_y_and_by_what_they_imitate(problem):
     form = replace(form, rules=(replace(form.default, conditions=()),))
     worth = 0.4 * len(problem.target)
     constant = (worth / (worth - 0.4)) ** 2  # each row left out
-    assert judged_loss(form, problem) == pytest.approx(constant, abs=1e-3)
+    assert judged(form, problem) == pytest.approx(constant, abs=1e-3)
     apart = near.outputs - [form.default.distribution]
     variance = 2 * np.prod(problem.observed.mean(axis=0))
     imitated = (apart**2).sum(axis=1).mean() / variance
-    loss = judged_loss(form, problem, near)
+    loss = judged(form, problem, near)
     assert loss == pytest.approx(constant + imitated, abs=1e-3)
     weight = rng.integers(1, 4, len(problem.target))
     weighted = replace(problem, sample_weight=weight.astype(float))
     repeated = problem.take(np.repeat(np.arange(len(weight)), weight))
-    first, second = (judged_loss(form, own, near) for own in (weighted, repeated))
+    first, second = (judged(form, own, near) for own in (weighted, repeated))
     assert first == second
 
 

@@ -17,7 +17,7 @@ pytest.importorskip("click", reason="the command line")
 pq = pytest.importorskip("pyarrow.parquet", reason="weeks are Parquet files")
 pa = pytest.importorskip("pyarrow")
 
-N_WEEKS, N_ROWS, DRIFTING = 5, 300, 4
+N_WEEKS, N_ROWS, DRIFTING = 3, 300, 2
 
 
 def run(folder, *line):
@@ -93,13 +93,13 @@ def test_only_the_week_that_drifts_is_an_alarm(make_model, tmp_path):
     assert codes == [int(week == DRIFTING) for week in range(1, N_WEEKS + 1)]
     found = read_history(history)
     [drifting] = [record for record in found if record.check.has_moved]
-    assert (drifting.label, drifting.data) == ("week 4", "week4.parquet")
+    assert (drifting.label, drifting.data) == ("week 2", "week2.parquet")
     assert ("column", "income") in found.moved
     begins = [
         one is not None and one.is_moved for one in found.moved["column", "income"]
     ]
     assert begins.index(True) == DRIFTING - 1
-    assert "week 4" in str(found)
+    assert "week 2" in str(found)
     for record in found:
         kinds = {one.kind: one for one in record.check.findings}
         assert {"coverage", "rate", "column", "error", "agreement"} <= set(kinds)

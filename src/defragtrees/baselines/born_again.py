@@ -20,8 +20,6 @@ from defragtrees.baselines._trees import (
 from defragtrees.ensembles.forest import Tree
 from defragtrees.estimators.base import RuleClassifier, RuleRegressor, Simplifier
 from defragtrees.estimators.settings import (
-    FLAG,
-    Conflict,
     Each,
     Integer,
     Real,
@@ -49,24 +47,20 @@ class _BornAgainTree(Simplifier):
     max_thresholds: int | None = setting(100, None, Integer(1))
     min_values: int = setting(2, Integer(2))
     min_gain: float | None = setting(0.0, None, Real(0, 1))
-    soft: bool = setting(False, *FLAG)
-    thresholds: str = setting("data", "data", "model")
     target: str = setting("labels", "model", "labels")
 
     def _simplify(self, problem, rng):
         given = DEPTHS if self.max_depth is None else as_list(self.max_depth)
         depths = sorted({int(depth) for depth in given})
-        table = make_table(problem, self.thresholds)
+        table = make_table(problem)
         forest, outcome = problem.forest, problem.outcome
         losses = outcome.constant_loss(problem.target, problem.sample_weight)
         # Separate seeds, so that folds do not affect trees.
         fold_seed, tree_seed = (int(seed) for seed in rng.integers(2**63, size=2))
 
         def query(matrix):
-            """Predictions of the model: probabilities, one-hot classes or numbers."""
+            """Predictions of the model: one-hot classes or numbers."""
             raw = forest.predict_raw_encoded(matrix)
-            if self.soft:
-                return forest.proba_from_raw(raw)
             return outcome.indicators(forest.target_from_raw(raw))
 
         def trees_on(rows, number, depths):
@@ -96,8 +90,7 @@ class _BornAgainTree(Simplifier):
                 self.depth_ = depths[int(errors.argmin())]
                 self.depth_errors_ = dict(zip(depths, errors.tolist(), strict=True))
         [tree] = trees_on(np.arange(len(problem.X)), 0, [self.depth_])
-        is_shortened = self.shorten_thresholds and self.thresholds == "data"
-        return leaf_rules(problem, tree, shorten=is_shortened)
+        return leaf_rules(problem, tree, shorten=self.shorten_thresholds)
 
 
 @dataclass(repr=False, eq=False)
@@ -143,11 +136,6 @@ class BornAgainTreeClassifier(RuleClassifier, _BornAgainTree):
     min_gain : float or None, default=0.0
         Minimum relative decrease of impurity of a split, exclusive; None splits even if
         all predictions of the model are equal, as in [2]_.
-    soft : bool, default=False
-        Use the model's probabilities, not its classes, to choose splits.
-    thresholds : {"data", "model"}, default="data"
-        Split midway between values of the training rows, or at the thresholds of the
-        model. Categories are always split like in the model.
     target : {"labels", "model"}, default="labels"
         Target of the leaves and of the choice of depth: y, or the predictions of the
         model. Splits are always chosen by the predictions.
@@ -261,11 +249,6 @@ class BornAgainTreeRegressor(RuleRegressor, _BornAgainTree):
     min_gain : float or None, default=0.0
         Minimum relative decrease of impurity of a split, exclusive; None splits even if
         all predictions of the model are equal, as in [2]_.
-    soft : bool, default=False
-        Use the model's probabilities, not its classes, to choose splits.
-    thresholds : {"data", "model"}, default="data"
-        Split midway between values of the training rows, or at the thresholds of the
-        model. Categories are always split like in the model.
     target : {"labels", "model"}, default="labels"
         Target of the leaves and of the choice of depth: y, or the predictions of the
         model. Splits are always chosen by the predictions.
@@ -331,13 +314,6 @@ class BornAgainTreeRegressor(RuleRegressor, _BornAgainTree):
     True
     """
 
-    conflicts = (
-        Conflict(
-            "soft=True is for classification; got a regressor. Leave it out.",
-            soft=True,
-        ),
-    )
-
 
 # Training rows as codes: the rank of each value within its column.
 #
@@ -360,9 +336,6 @@ class CodeTable:
     # the column), and the same sets over all positions, (n_sets, n_categories + 1).
     sets: dict[int, np.ndarray]
     positions: dict[int, np.ndarray]
-    # Columns, last codes to the left and thresholds of the allowed splits of numbers;
-    # None for midpoints between values.
-    allowed: tuple[np.ndarray, ...] | None = None
 
     @property
     def n_columns(self):
@@ -397,11 +370,11 @@ class CodeTable:
         return X
 
 
-def make_table(problem, thresholds="data"):
+def make_table(problem):
     """The rows of a problem as codes."""
     codes = np.empty(problem.X.shape, dtype=np.int32)
     values, starts = [], [0]
-    sets, positions, between = {}, {}, []
+    sets, positions = {}, {}
     for k, j in enumerate(problem.feature_order):
         column = problem.X[:, j]
         missing = np.isnan(column)
@@ -415,15 +388,8 @@ def make_table(problem, thresholds="data"):
             positions[k] = np.vstack([of_model, everything])
             at = np.minimum(distinct.astype(np.intp), of_model.shape[1] - 1)
             sets[k] = np.pad(positions[k][:, at], ((0, 0), (0, 1)))
-        elif thresholds == "model":
-            between.append(
-                _between_values(problem.grid.splits[j], distinct, k, starts[-1])
-            )
         values += [distinct, [np.nan]]
         starts.append(starts[-1] + len(distinct) + 1)
-    if thresholds == "model":
-        column, code, threshold = np.concatenate([np.empty((3, 0)), *between], axis=1)
-        allowed = (column.astype(np.intp), code.astype(np.intp), threshold)
     return CodeTable(
         features=np.array(problem.feature_order, dtype=np.intp),
         values=np.concatenate(values),
@@ -432,22 +398,7 @@ def make_table(problem, thresholds="data"):
         weight=problem.sample_weight,
         sets=sets,
         positions=positions,
-        allowed=allowed if thresholds == "model" else None,
     )
-
-
-def _between_values(thresholds, distinct, column, start):
-    """Column, last code to the left and threshold of splits that separate values.
-
-    Of several between the same two values the middle one is used.
-    """
-    below = np.searchsorted(distinct, thresholds, side="right")
-    first = np.searchsorted(below, np.arange(1, len(distinct)))
-    end = np.searchsorted(below, np.arange(1, len(distinct)), side="right")
-    used = end > first
-    middle = thresholds[(first[used] + end[used] - 1) // 2]
-    code = start + np.flatnonzero(used)
-    return np.vstack([np.full(len(code), column), code, middle])
 
 
 # Growing a born-again tree level by level, and cutting it to a depth or a size.
@@ -700,17 +651,9 @@ def find_candidates(table, rows, rng=None, most=None, min_values=2):
     n_steps = np.bincount(column[~to_missing], minlength=table.n_columns)
     enough = n_steps >= min_values - 1
     used = is_number & (to_missing | enough[column])
-    if table.allowed is not None:
-        used &= to_missing
     column, low, high = column[used], low[used], high[used]
     middle = _middle(table.values[low], table.values[high])
     parts = [(column, _last_code(table, low, high, middle), middle)]
-    if table.allowed is not None:
-        # The model's thresholds with numbers of the node on both sides.
-        column, code, threshold = table.allowed
-        last = np.where(ordered == table.starts[1:] - 1, -1, ordered).max(axis=0)
-        used = (code >= ordered[0][column]) & (code < last[column]) & enough[column]
-        parts.append((column[used], code[used], threshold[used]))
     parts += [_sets_inside(table, ordered, k) for k in table.sets]
     column, code, threshold = (
         np.concatenate(arrays) for arrays in zip(*parts, strict=True)

@@ -10,19 +10,13 @@ from defragtrees._utils.progress import Progress
 from defragtrees.baselines._trees import Sides, find_paths
 from defragtrees.estimators.base import RuleClassifier, RuleRegressor, Simplifier
 from defragtrees.estimators.problem import predicting_rule
-from defragtrees.estimators.settings import FLAG, Integer, Real, setting
+from defragtrees.estimators.settings import Integer, Real, setting
 
 __all__ = ["InTreesClassifier", "InTreesRegressor"]
 
 SIDES_AT_ONCE = 128  # sides unpacked together
 BLOCK_BYTES = 64_000_000  # memory for the rows of rules pruned together
 DIGITS = 10  # errors that agree to this number of digits are ties
-N_TREES = 50
-MOST_LEAVES = 10
-DRAWN_SHARE = 0.632  # of the rows per tree, without replacement
-NEW_RULE_PENALTY = 0.05
-LENGTH_PENALTY = 0.01  # for the longest rule, and in proportion for the others
-LEAST_IMPORTANCE = 0.01  # of that of the most important rule
 NOISE = 1e-12
 MOST_KINDS = 24  # distinct rows up to which bits are counted; else rows are unpacked
 CELLS_AT_ONCE = 4_000_000  # rules x rows unpacked together
@@ -38,7 +32,6 @@ class _InTrees(Simplifier):
     decay: str = setting("absolute", "absolute", "relative")
     min_freq: float = setting(0.01, Real(0, 1))
     smoothing: float = setting(0.0, Real(0))
-    select: bool = setting(False, *FLAG)
     max_rules: int | None = setting(None, None, Integer(1))
     target: str = setting("labels", "model", "labels")
 
@@ -53,8 +46,6 @@ class _InTrees(Simplifier):
             measured = prune_all(
                 rules, codes, target, self.max_decay, self.decay, advance
             )
-        if self.select and len(measured):
-            measured = measured[select_rules(measured, target, rng)]
         limit = None if self.max_rules is None else int(self.max_rules)
         listed = build_list(measured, target, self.min_freq, limit, self.smoothing)
         parts = []
@@ -106,8 +97,6 @@ class InTreesClassifier(RuleClassifier, _InTrees):
         rules are compared. They have the mean error of the remaining rows. Without
         them, tiny rules that make no errors by chance come first; 0.02 about halves the
         number of rules.
-    select : bool, default=False
-        Select rules by a regularised forest before the list is built.
     max_rules : int or None, default=None
         Maximum number of rules, including the default rule; None is no limit.
     target : {"model", "labels"}, default="labels"
@@ -211,8 +200,6 @@ class InTreesRegressor(RuleRegressor, _InTrees):
         rules are compared. They have the mean error of the remaining rows. Without
         them, tiny rules that make no errors by chance come first; 0.02 about halves the
         number of rules.
-    select : bool, default=False
-        Select rules by a regularised forest before the list is built.
     max_rules : int or None, default=None
         Maximum number of rules, including the default rule; None is no limit.
     target : {"model", "labels"}, default="labels"
@@ -489,64 +476,6 @@ def prune_all(rules, codes, target, max_decay, decay, advance=None):
     return joined[drop_repeats(np.column_stack([side_numbers, joined.prediction]))]
 
 
-# Selection of rules by a regularised forest (Deng and Runger 2013).
-#
-# Its features are the rules. A rule that no split uses yet must be clearly better than
-# those in use, so that all trees use the same few rules.
-
-
-def select_rules(measured, target, rng):
-    """Indices of the important rules, most important first."""
-    lengths = measured.rules.lengths
-    importance = np.zeros(len(measured))
-    penalty = NEW_RULE_PENALTY + LENGTH_PENALTY * lengths / lengths.max(initial=1)
-    n_rows = len(target.columns)
-    n_drawn = max(1, round(DRAWN_SHARE * n_rows))
-    for _ in range(N_TREES):
-        is_drawn = np.zeros((1, n_rows), dtype=bool)
-        is_drawn[0, rng.choice(n_rows, n_drawn, replace=False)] = True
-        _grow(pack(is_drawn), measured.bits, target, penalty, importance, rng)
-    kept = np.flatnonzero(importance > LEAST_IMPORTANCE * importance.max(initial=0))
-    order = np.lexsort((lengths[kept], measured.error[kept], -importance[kept]))
-    return kept[order]
-
-
-def _grow(root, bits, target, penalty, importance, rng):
-    """Grow one tree, and add the gains of its splits to the importance of rules."""
-    waiting = [root]
-    n_leaves = 1
-    while waiting and n_leaves < MOST_LEAVES:
-        node = waiting.pop(0)
-        best = _best_split(node, bits, target, penalty, importance, rng)
-        if best is not None:
-            rule, gain = best
-            importance[rule] += gain
-            waiting += [node & bits[rule], node & ~bits[rule]]
-            n_leaves += 1
-
-
-def _best_split(node, bits, target, penalty, importance, rng):
-    """The best rule to split a node, and its gain; None if there is none."""
-    is_new = importance == 0
-    new = np.flatnonzero(is_new)
-    tried = rng.choice(new, min(len(new), len(bits) // 2), replace=False)
-    numbers = np.sort(np.concatenate([np.flatnonzero(~is_new), tried]))
-    in_node = target.sums(node)
-    inside = target.sums(bits[numbers] & node)
-    parts = (inside[:, -1] > 0) & (inside[:, -1] < in_node[0, -1])
-    numbers, inside = numbers[parts], inside[parts]
-    if not numbers.size:
-        return None
-    before = target.agreement(in_node)[0]
-    after = target.agreement(inside) + target.agreement(in_node - inside)
-    price = np.where(is_new[numbers], penalty[numbers], 0.0)
-    worth = np.round(after - price * np.abs(after), 9)
-    best = int(worth.argmax())
-    if worth[best] <= np.round(before, 9):
-        return None
-    return numbers[best], after[best] - before
-
-
 # Building the ordered list.
 
 
@@ -679,10 +608,6 @@ class ClassTarget(_Target):
         """`errors` from shares in thousandths, for measuring and pruning."""
         return (1000 - thousandths(self._shares(sums, predictions))) / 1000
 
-    def agreement(self, sums):
-        """The weight of rows times the share of pairs that agree."""
-        return (sums[:, :-1] ** 2).sum(axis=1) / self.weights(sums)
-
     def _shares(self, sums, predictions):
         return sums[np.arange(len(sums)), predictions] / self.weights(sums)
 
@@ -721,10 +646,6 @@ class NumberTarget(_Target):
         return np.maximum(sums[:, 2] / sums[:, 0] - self.predictions(sums) ** 2, 0)
 
     measured_errors = errors
-
-    def agreement(self, sums):
-        """The weight of rows minus their squared deviations from their mean."""
-        return sums[:, 0] - sums[:, 2] + sums[:, 1] ** 2 / sums[:, 0]
 
 
 def thousandths(shares):

@@ -30,7 +30,7 @@ from defragtrees.baselines._trees import (
 from defragtrees.ensembles.forest import Forest, Tree, exact_threshold
 from defragtrees.estimators.base import RuleClassifier, RuleRegressor, Simplifier
 from defragtrees.estimators.problem import predicting_rule
-from defragtrees.estimators.settings import Conflict, Integer, Real, setting
+from defragtrees.estimators.settings import Integer, Real, setting
 
 __all__ = ["NodeHarvestClassifier", "NodeHarvestRegressor"]
 
@@ -59,7 +59,6 @@ class _NodeHarvest(Simplifier):
     min_samples: int = setting(10, Integer(1))
     max_depth: int = setting(2, Integer(1, 10**6))
     max_weight: float | None = setting(None, None, Real(1))
-    mode: str = setting("mean", "mean", "outbag")
     max_rules: int | None = setting(None, None, Integer(1))
     min_weight: float = setting(0.01, Real(0, 1))
     root_weight: float = setting(0.01, Real(0, 1))
@@ -67,15 +66,6 @@ class _NodeHarvest(Simplifier):
     target: str = setting("labels", "model", "labels")
     digits: int | None = setting(4, None, Integer(1, 12))
     round_digits: int | None = setting(None, None, Integer(1, 12))
-
-    conflicts = (
-        # The mean of the other rows needs at least two rows.
-        Conflict(
-            "min_samples must be a whole number from 2; got 1, with mode='outbag'.",
-            min_samples=Integer(1, 1),
-            mode="outbag",
-        ),
-    )
 
     def _simplify(self, problem, rng):
         # Class shares, or one number.
@@ -115,7 +105,7 @@ class _NodeHarvest(Simplifier):
                 "outside"
             )
         else:
-            settings = self.mode, self.ridge, self.root_weight, self.max_weight
+            settings = self.ridge, self.root_weight, self.max_weight
             program = make_program(members, target, sample_weight, *settings)
             weights = solve_program(program)
             gram = program.gram[: len(members), : len(members)]
@@ -160,9 +150,6 @@ class NodeHarvestClassifier(RuleClassifier, _NodeHarvest):
     max_weight : float or None, default=None
         Maximum sum of all weights, at least 1, which leaves only the default rule. A
         smaller sum means larger nodes: its inverse is their mean share of the rows.
-    mode : {"mean", "outbag"}, default="mean"
-        Prediction of a node while weights are fitted: the mean of its rows or, for each
-        row, the mean of the other rows.
     max_rules : int or None, default=None
         Maximum number of rules, including the default rule. Rules are chosen greedily
         by the gain in squared error; weights are not changed.
@@ -274,9 +261,6 @@ class NodeHarvestRegressor(RuleRegressor, _NodeHarvest):
     max_weight : float or None, default=None
         Maximum sum of all weights, at least 1, which leaves only the default rule. A
         smaller sum means larger nodes: its inverse is their mean share of the rows.
-    mode : {"mean", "outbag"}, default="mean"
-        Prediction of a node while weights are fitted: the mean of its rows or, for each
-        row, the mean of the other rows.
     max_rules : int or None, default=None
         Maximum number of rules, including the default rule. Rules are chosen greedily
         by the gain in squared error; weights are not changed.
@@ -526,14 +510,13 @@ class Program:
     n_nodes: int  # their weights come first
 
 
-def make_program(members, target, sample_weight, mode, ridge, root_weight, max_weight):
+def make_program(members, target, sample_weight, ridge, root_weight, max_weight):
     """Make the program for some nodes, the last of which is the root.
 
     `ridge` is the penalty of leaving the start, in which the root has all the weight,
     as a share of the target's variance; it makes the solution unique.
     """
-    total = sample_weight.sum()
-    share = sample_weight / total
+    share = sample_weight / sample_weight.sum()
     # The weights of a row sum to one, so the target can be centred, for precision. It
     # is also scaled, so that ridge does not depend on units.
     centred = target - share @ target
@@ -541,11 +524,8 @@ def make_program(members, target, sample_weight, mode, ridge, root_weight, max_w
     gram = _gram(members, share)
     size = np.diag(gram)
     mean = (members * share) @ centred / size[:, None]
-    if mode == "mean":
-        quadratic = gram * (mean @ mean.T)
-        linear = size * (mean**2).sum(axis=1)
-    else:
-        quadratic, linear = _left_out(members, centred, share, mean, size * total)
+    quadratic = gram * (mean @ mean.T)
+    linear = size * (mean**2).sum(axis=1)
     root = np.zeros(len(members))
     root[-1] = 1.0
     quadratic[np.diag_indices_from(quadratic)] += ridge
@@ -569,22 +549,6 @@ def _gram(members, share):
         part = members[:, rows].astype(np.float32 if is_counting else np.float64)
         gram += part @ part.T if is_counting else (part * share[rows]) @ part.T
     return gram / len(share) if is_counting else gram
-
-
-def _left_out(members, centred, share, mean, n_rows):
-    """Q and c if a node predicts, for a row, the mean of its other rows."""
-    quadratic = np.zeros((len(members), len(members)))
-    linear = np.zeros(len(members))
-    others = n_rows[:, None] - 1
-    for start in range(0, len(share), BLOCK_ROWS):
-        rows = slice(start, start + BLOCK_ROWS)
-        for k in range(centred.shape[1]):
-            output = centred[rows, k]
-            others_mean = (n_rows[:, None] * mean[:, k, None] - output) / others
-            others_mean = np.where(members[:, rows], others_mean, 0.0)
-            quadratic += (others_mean * share[rows]) @ others_mean.T
-            linear += others_mean @ (share[rows] * output)
-    return quadratic, linear
 
 
 def solve_program(program):

@@ -1,5 +1,6 @@
 """DATA and RULES, as the commands need them: files, and their rows for rules."""
 
+import csv
 import io
 import os
 import select
@@ -59,6 +60,7 @@ class DataFile:
         """Open the file as a source of rows."""
         written = {"sep": self.sep, "decimal": self.decimal}
         source = FileSource(self.stored, **written)
+        target = y_names(target, source.columns)
         for name, option in roles(target, weights):
             find_column(name, source, option)
         if target is None and weights is None:
@@ -66,11 +68,18 @@ class DataFile:
         return FileSource(self.stored, target, weights, **written)
 
 
-def roles(target, weights):
+def y_names(target, columns):
+    """The columns that --target names: one or, such as claims,years, several."""
+    if target is None or target in columns:
+        return target
+    names = tuple(next(csv.reader([target], skipinitialspace=True), []))
+    return names if len(names) > 1 else target
+
+
+def roles(y, weights):
     """The columns that y and weights are in, each with its option."""
-    events, exposure = target if isinstance(target, tuple) else (target, None)
-    options = ("--target", "--exposure", "--weights")
-    named = zip((events, exposure, weights), options, strict=True)
+    names = y if isinstance(y, tuple) else (y,)
+    named = [*((name, "--target") for name in names), (weights, "--weights")]
     return [(name, option) for name, option in named if name is not None]
 
 
@@ -182,7 +191,7 @@ def open_for_rules(rules, data, target=None, weights=None, ids=()):
     source = data.open(target, weights)
     for name in rules.features:
         find_column(name, source, "A rule")
-    for name, option in roles(target, weights):
+    for name, option in roles(source.y, weights):
         if name in rules.features:
             raise ValueError(
                 f"{option} names {name!r}, which a rule asks about, so it cannot be "

@@ -15,7 +15,7 @@ EXAMPLE = "defragtrees diff rules.json new.json data.csv --target y"
 @click.argument("before", type=options.FILE)
 @click.argument("after", type=options.FILE)
 @options.data(required=False)
-@options.target("The column with the true values; needs DATA.")
+@options.column("--target", "The column with the true values; needs DATA.")
 @options.as_json
 def command(before, after, data, target, as_json):
     """Show what changed between two rule files.

@@ -5,12 +5,11 @@ import re
 import click
 import numpy as np
 
-from defragtrees._utils import formatting as render
 from defragtrees.cli import options, output
 from defragtrees.cli.data import cells, encode, open_for_rules, read_parts, read_rules
 from defragtrees.cli.group import Command
 
-FORMATS = {".txt": "text"} | {s: f for s, f in output.TABLES.items() if f != "parquet"}
+FORMATS = {".txt": "text"} | {s: f for s, f in output.TABLES.items() if "js" in f}
 EXAMPLE = "defragtrees explain rules.json data.csv --rows 1-3,10"
 
 
@@ -40,13 +39,10 @@ def _ranges(text):
 @click.option(
     "--format",
     "form",
-    type=click.Choice(["text", "csv", "jsonl", "json"]),
+    type=click.Choice(["text", "jsonl", "json"]),
     help="The output format. [default: by the suffix of --out, else text]",
 )
-@options.output(
-    "The file to write: .txt, .csv, .csv.gz, .jsonl or .json. [default: standard "
-    "output]"
-)
+@options.output("The file to write: .txt, .jsonl or .json. [default: standard output]")
 def command(rules, data, ranges, form, out):
     """Show which rule predicts each row of a file, and why.
 
@@ -62,12 +58,7 @@ def command(rules, data, ranges, form, out):
     parts = read_parts(source, "predicting", is_streamed=out is None)
     reasons = _reasons(rule_set, parts, ranges, data.name, form == "text")
     with output.open_output(out) as file:
-        if form == "csv":
-            header = ["row", "prediction", *rule_set._view.explanation_names, "basis"]
-            rows = (_csv_cells(reason, rule_set) for reason in reasons)
-            rows = ([row[name] for name in header] for row in rows)
-            output.write_csv(file, header, rows)
-        elif form != "text":
+        if form != "text":
             output.write_json(file, form, reasons)
         else:
             for n, text in enumerate(reasons):
@@ -112,7 +103,7 @@ def _reason(rules, row, explanation):
     holding = [every[k] for k in explanation.combined or (explanation.rule,)]
     features = [c.feature for rule in holding for c in rule.conditions]
     reason = {"prediction": explanation.prediction}
-    if "rule" in rules._view.explanation_names:
+    if not rules._form.is_sum:
         reason["rule"] = explanation.rule + 1
         reason["if"] = every[explanation.rule].text(*vocabulary)
     reason |= {
@@ -134,42 +125,3 @@ def _reason(rules, row, explanation):
     if basis:
         reason["basis"] = basis
     return reason | rules._view.explanation_data(explanation)
-
-
-def _pair(rules, name, value):
-    """A feature and its value, as the rules print them."""
-    j = rules.feature_names.index(name)
-    text = render.plain(value)
-    if value is None:
-        text = "missing"
-    elif isinstance(value, float):
-        text = rules._vocabulary.scales[j].text(value)
-    elif isinstance(value, int) and not isinstance(value, bool):
-        text = render.number(value)
-    return f"{render.plain(rules._vocabulary.names[j])} = {text}"
-
-
-def _csv_cells(reason, rules):
-    """Cells of a line of CSV, by the names of their columns."""
-    failed = [
-        f"{entry['rule']}: {_pair(rules, entry['feature'], entry['value'])}"
-        for entry in reason["failed"]
-    ]
-    answer = reason["prediction"]
-    if rules.class_labels:
-        answer = rules.outcome.view.prediction(answer)
-    texts = [*(rule.text() for rule in rules.rules), "base"]
-    points = [
-        f"{texts[entry['rule'] - 1]}: {', '.join(map(render.number, entry['points']))}"
-        for entry in reason.get("added", ())
-    ]
-    return reason | {
-        "prediction": answer,
-        **dict(zip(rules._form.score_names, reason.get("total", ()), strict=True)),
-        "points": "; ".join(points),
-        "values": "; ".join(
-            _pair(rules, name, value) for name, value in reason["values"].items()
-        ),
-        "failed": "; ".join(failed),
-        "basis": reason.get("basis", ""),
-    }

@@ -42,8 +42,9 @@ FORMAT = click.Choice(list(FORMATS))
 )
 @click.option("--table", help="With --format sql: write a SELECT from this table.")
 @options.flag(
-    "--probabilities",
-    "With --table: add a column with the probability of each class.",
+    "--probabilities/--no-probabilities",
+    "With --table: add a column with the probability of each class. [default: of a "
+    "list, that of the positive class]",
     default=None,
 )
 @options.flag(

@@ -118,10 +118,6 @@ class LazyGroup(WithExample, click.Group):
             formatter.write_dl(list(COMMANDS.items()))
 
 
-def _remember(ctx, parameter, value):
-    setattr(ctx.ensure_object(State), parameter.name, value)
-
-
 def _flag(name, text):
     """An option of the group, known before any other option can fail."""
     return click.option(
@@ -129,7 +125,9 @@ def _flag(name, text):
         is_flag=True,
         expose_value=False,
         is_eager=True,
-        callback=_remember,
+        callback=lambda ctx, parameter, value: setattr(
+            ctx.ensure_object(State), parameter.name, value
+        ),
         help=text,
     )
 
@@ -166,7 +164,9 @@ def run(arguments=None):
             # Warnings for programmers are of no use here.
             warnings.simplefilter("ignore")
             warnings.simplefilter("default", UserWarning)
-            warnings.showwarning = _show_warning
+            warnings.showwarning = lambda message, *_, **__: _complain(
+                f"warning: {message}", "yellow"
+            )
             code = _invoke(arguments, state)
             sys.stdout.flush()
             return code
@@ -236,10 +236,6 @@ def _fail(message, code):
     with suppress(OSError):  # nobody may be left to read it
         _complain(f"{NAME}: {message}", "red")
     return code
-
-
-def _show_warning(message, category, filename, lineno, file=None, line=None):
-    _complain(f"warning: {message}", "yellow")
 
 
 def _complain(text, color):

@@ -52,7 +52,7 @@ def load(inputs, validation=None):
         rows = _read_queried(source, names, model)
         forest = open_model(model, *rows[:2], random_state=0)
     else:
-        reserved = [name for name, _ in roles(inputs.target, inputs.weights)]
+        reserved = [name for name, _ in roles(source.y, inputs.weights)]
         forest = _match_columns(forest, source, reserved, inputs.columns)
         forest = _with_classes(forest, inputs.classes)
         source.expect(forest)
@@ -64,12 +64,12 @@ def load(inputs, validation=None):
             what = f"column {inputs.target!r}"
             warn_if_swapped(forest.classes, predicted, y[some], what)
         forest = described_forest(forest, X)
-        forest = outcome_for(forest.outcome, n_columns(inputs.target)).model_of(forest)
+        forest = outcome_for(forest.outcome, n_columns(source.y)).model_of(forest)
     if validation is None:
         return forest, rows, None, None
     data = dataclasses.replace(inputs.data, path=validation)
+    others = [name for name, _ in roles(source.y, inputs.weights)]
     source = data.open()
-    others = [name for name, _ in roles(inputs.target, inputs.weights)]
     for name in (*forest.feature_names, *others):
         find_column(name, source, "DATA", data.name)
     source = data.open(inputs.target, inputs.weights)

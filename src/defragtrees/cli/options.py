@@ -92,7 +92,7 @@ class Inputs:
 
     model: Path
     data: DataFile
-    target: str | tuple[str, str] | None = None  # or events and exposure
+    target: str | None = None
     weights: str | None = None
     columns: list[str] | None = None
     classes: list[str] | None = None
@@ -176,24 +176,11 @@ def names(name, text):
     return click.option(name, type=NAMES, metavar="A,B,...", help=text)
 
 
-def y_columns(target, exposure):
-    """The column of y, or the names of two: events and exposure."""
-    if exposure is not None and target is None:
-        raise click.UsageError("--exposure needs --target, the number of events.")
-    return target if exposure is None else (target, exposure)
-
-
-exposure = column(
-    "--exposure", "The column with the exposure, such as years, if --target is a count."
+target = column(
+    "--target",
+    "The column with the true classes or numbers. Two, such as claims,years, are the "
+    "number of events and the exposure.",
 )
-
-
-def target(text="The column with the true classes or numbers.", **more):
-    """--target and --exposure, as one argument."""
-    both = {"target": column("--target", text, **more), "exposure": exposure}
-    return gather(y_columns, "target", both)
-
-
 weights = column("--weights", "The column with row weights.")
 trust = click.option(
     "--trust",
@@ -203,13 +190,12 @@ trust = click.option(
     "when it is opened; or a type in a skops file to trust. May be repeated.",
 )
 inputs = gather(
-    lambda target, exposure, **more: Inputs(target=y_columns(target, exposure), **more),
+    Inputs,
     "inputs",
     {
         "model": click.argument("model", type=click.Path(exists=True, path_type=Path)),
         "data": data(),
-        "target": column("--target", "The column with the true classes or numbers."),
-        "exposure": exposure,
+        "target": target,
         "weights": weights,
         "columns": names(
             "--columns",

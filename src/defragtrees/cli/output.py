@@ -183,28 +183,23 @@ def output_format(path, asked, by_suffix, default):
 
 
 def write_table(path, form, header, batches, exact=False):
-    """Write a table that comes in batches, each a list of columns."""
+    """Write a table that comes in batches, each a list of columns.
+
+    In CSV, a cell of text that begins like a formula gets an apostrophe before it, as
+    spreadsheets themselves write it, unless it should be `exact`; numbers stay numbers.
+    """
     batches = iter(batches)
     # What is wrong with the first rows is said before anything is printed.
     batches = itertools.chain(list(itertools.islice(batches, 1)), batches)
     rows = (row for columns in batches for row in zip(*columns, strict=True))
     with open_output(path) as file:
         if form == "csv":
-            write_csv(file, header, rows, exact)
+            for row in itertools.chain([header], rows):
+                file.write(csv_line(row, exact))
         else:
             write_json(
                 file, form, (dict(zip(header, row, strict=True)) for row in rows)
             )
-
-
-def write_csv(file, header, rows, exact=False):
-    """CSV that neither a terminal nor a spreadsheet obeys.
-
-    A cell of text that begins like a formula gets an apostrophe before it, as
-    spreadsheets themselves write it, unless it should be `exact`; numbers stay numbers.
-    """
-    for row in itertools.chain([header], rows):
-        file.write(csv_line(row, exact))
 
 
 def write_parquet(path, header, types, batches):

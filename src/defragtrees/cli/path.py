@@ -15,7 +15,7 @@ EXAMPLE = "defragtrees path model.json data.csv --target y --max-rules 8"
 
 @click.command("path", cls=Command, example=EXAMPLE)
 @options.inputs
-@setting_options("form", "max_rules")
+@setting_options("max_rules")
 @click.option(
     "--choose-by",
     type=click.Choice(["error", *MEASURES]),

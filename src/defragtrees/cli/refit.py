@@ -13,7 +13,7 @@ EXAMPLE = "defragtrees refit rules.json data.csv --target y --out new.json"
 @click.command("refit", cls=Command, example=EXAMPLE)
 @click.argument("rules", type=options.FILE)
 @options.data()
-@options.target("The column with the true values.", required=True)
+@options.column("--target", "The column with the true values.", required=True)
 @options.weights
 @options.flag(
     "--keep-predictions", "Count rows and rates only; predictions stay as they are."

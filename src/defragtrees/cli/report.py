@@ -11,20 +11,20 @@ from pandas import Series
 
 from defragtrees._utils import formatting as render
 from defragtrees.cli import options, output
-from defragtrees.cli.compare import compared, most_rules
 from defragtrees.cli.data import (
     find_column,
     is_rules_file,
     open_for_rules,
     read_rows,
     read_rules,
-    roles,
+    y_names,
 )
 from defragtrees.cli.group import Command, State
 from defragtrees.cli.inputs import hold_out, load
 from defragtrees.cli.settings import fit, setting_options
 from defragtrees.data.files import AS_IS
 from defragtrees.ensembles.readers import file_kind
+from defragtrees.outcomes.base import n_columns
 from defragtrees.report.page import write_report
 from defragtrees.rules.model import RuleModel
 from defragtrees.tables import is_missing
@@ -52,10 +52,7 @@ EXAMPLE = "defragtrees report model.json data.csv --target y --out report.html"
     "Compare coverage, rates, predictions and errors between the groups of this "
     "column of DATA, which the model need not use.",
 )
-@options.flag("--with-comparison", "Add a comparison with other methods.")
-def command(
-    inputs, choices, validation, test_size, out, title, by_group, with_comparison
-):
+def command(inputs, choices, validation, test_size, out, title, by_group):
     """Write an HTML report on the rules of a model.
 
     MODEL and DATA are as for simplify. MODEL may also be a file of rules, such as
@@ -68,14 +65,9 @@ def command(
     if is_rules_file(inputs.model):
         _report_on_rules(out, inputs, title, by_group)
         return
-    if with_comparison and inputs.target is None:
-        raise click.UsageError("--with-comparison needs --target.")
     forest, rows, unseen, places = load(inputs, validation)
     validation = None if unseen is None else validation
-    comparison = groups = None
-    if with_comparison:
-        budgets, size = [most_rules(choices)], test_size or 0.25
-        comparison = compared(choices, forest, rows, budgets=budgets, test_size=size)
+    groups = None
     if by_group is not None:
         measured = replace(inputs.data, path=validation or inputs.data.path)
         groups = _read_groups(measured, by_group)
@@ -86,8 +78,7 @@ def command(
     del rows, unseen
     simple = fit(choices, forest, train[:3], counted and counted[:3])
     *rows, groups = test or train
-    more = {"title": title, "comparison": comparison, "groups": groups}
-    report_on(out, simple, rows, inputs, validation, **more)
+    report_on(out, simple, rows, inputs, validation, title=title, groups=groups)
     click.echo(f"The report is in {out}.")
 
 
@@ -133,7 +124,9 @@ def report_on(path, simple, rows, inputs, validation=None, **more):
     state = click.get_current_context().find_object(State)
     more |= {
         "command": shlex.join(["defragtrees", *state.arguments]),
-        "target_name": next((n for n, _ in roles(inputs.target, None)), None),
+        "target_name": inputs.target
+        if n_columns(rows[1]) == 1
+        else y_names(inputs.target, ())[0],
         "data_name": render.plain((validation or inputs.data).name),
         "model_name": None
         if isinstance(simple, RuleModel)

@@ -18,7 +18,7 @@ CELLS = (30, 22, 16, 12)  # most columns of a cell; narrower where a table is to
 # A setting of Python with its value, which is an option here.
 SETTING = re.compile(
     r"\b(form|points|max_rules|max_conditions|min_rows|monotone|class_weight|costs|"
-    r"threshold|pos_label|method|target|test_size)=(['\"]?)([\w.+-]*\w)\2"
+    r"threshold|pos_label|method|target_is|test_size)=(['\"]?)([\w.+-]*\w)\2"
 )
 
 _length = 0  # of the status line that is shown
@@ -53,6 +53,7 @@ def as_options(text):
     >>> as_options("points='integer' needs form='points'; got max_rules=3.")
     '--points integer needs --form points; got --max-rules 3.'
     """
+    text = text.replace("target=", "target_is=")  # --target is a column
     return SETTING.sub(lambda m: f"--{m[1].replace('_', '-')} {m[3]}", text)
 
 

@@ -22,8 +22,9 @@ MOVED = 1  # the exit code
 @click.command("watch", cls=Command, example=EXAMPLE)
 @click.argument("rules", type=options.FILE)
 @options.data()
-@options.target(
-    "The column with the true values; with it rates and errors are tested too."
+@options.column(
+    "--target",
+    "The column with the true values; with it rates and errors are tested too.",
 )
 @click.option(
     "--model",

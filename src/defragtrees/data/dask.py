@@ -28,7 +28,6 @@ CLUSTER = "A Dask cluster"
 LEAST_MEMORY = 500_000_000  # bytes per worker, which also compiles loops
 MOST_RUNS = 64
 LARGE = 2**20  # bytes of arguments that are sent once per worker, not per task
-PATIENCE_SECONDS = 30.0  # without a result, after which to look for paused workers
 HOLDERS_SECONDS = 1.0  # cache time, as a lookup takes a third of a short task
 PIECE = 2**22  # Dask warns of tasks that bring more than 10 MB
 
@@ -65,7 +64,7 @@ class DaskSource(Source):
             return Part(
                 X._meta_nonempty if _is_frame(X) else np.zeros((1, X.shape[1]), X.dtype)
             )
-        for block in blocks(_top, X):
+        for block in blocks(lambda X, y, weight, given: X[:1], X):
             row = block.compute()
             if len(row):
                 break
@@ -109,7 +108,7 @@ class DaskSource(Source):
         futures = client.compute([*notes, *runs])
         notes, runs, total = futures[: len(notes)], futures[len(notes) :], None
         try:
-            for n_rows, digest in _in_order(client, notes):
+            for n_rows, digest in _in_order(notes):
                 total = digest if total is None else total + digest
                 if watch is not None:
                     watch(n_rows)
@@ -131,7 +130,9 @@ class DaskSource(Source):
         if _is_frame(X):
             shape = (0,) if n_outputs is None else (0, n_outputs)
             meta = _indexed(np.empty(shape, dtype), X._meta.index[:0])
-            return X.map_partitions(_on_frame, function, meta=meta)
+            return X.map_partitions(
+                lambda part: _indexed(function(part), part.index), meta=meta
+            )
         if n_outputs is None:
             shape = {"chunks": (X.chunks[0],), "drop_axis": 1}
         else:
@@ -147,7 +148,7 @@ class DaskSource(Source):
         outcomes, kept = self._outcomes(client, function)
         futures = client.compute(outcomes)
         try:
-            return reduce(add, _in_order(client, futures))
+            return reduce(add, _in_order(futures))
         finally:
             _release([*futures, *kept])
 
@@ -188,7 +189,7 @@ class DaskShards:
     def __init__(self, client, runs):
         self.client, self.runs = client, runs
         self._found, self._found_at = None, 0.0
-        _wait(client, runs)  # else no worker has them yet
+        require("distributed", CLUSTER).wait(runs)  # else no worker has them yet
         self.run_lengths = self._ask(_run_lengths, [b""] * len(runs))
 
     @property
@@ -220,9 +221,7 @@ class DaskShards:
 
     def _ask(self, visit, contents):
         """The result of each run, in order."""
-        futures = self._submit(visit, contents)
-        _wait(self.client, futures)
-        return self.client.gather(futures)
+        return self.client.gather(self._submit(visit, contents))
 
     def _holders(self):
         """Addresses of the workers that hold each run, cached for a moment.
@@ -465,46 +464,16 @@ def _computed(*values):
     lazy = [one for one in values if dask.is_dask_collection(one)]
     if client is None or not lazy:
         return dask.compute(*values)
-    futures = client.compute(lazy)
-    _wait(client, futures)
-    results = iter(client.gather(futures))
+    results = iter(client.gather(client.compute(lazy)))
     return tuple(next(results) if dask.is_dask_collection(v) else v for v in values)
 
 
-def _wait(client, futures, until="ALL_COMPLETED"):
-    """Wait for futures, and warn once if workers are paused meanwhile."""
-    wait, patience = require("distributed", CLUSTER).wait, PATIENCE_SECONDS
-    while True:
-        try:
-            return wait(futures, timeout=patience, return_when=until)
-        except TimeoutError:
-            if _warn_of_paused_workers(client):
-                patience = None
-
-
-def _warn_of_paused_workers(client):
-    """Warn if Dask has paused workers; returns whether it has."""
-    workers = client.scheduler_info(n_workers=-1)["workers"]
-    paused = [name for name, one in workers.items() if one.get("status") == "paused"]
-    if paused:
-        warn(
-            f"The fit waits: Dask has paused {len(paused)} of {len(workers)} workers, "
-            f"such as {min(paused)!r}, whose memory is nearly full. Give them a larger "
-            "memory_limit, or X smaller partitions.",
-        )
-    return bool(paused)
-
-
-def _in_order(client, futures):
+def _in_order(futures):
     """Results of futures in order; the error of a Failure is raised at once."""
     places = {future.key: i for i, future in enumerate(futures)}
     waiting, n_given = {}, 0
     done = require("distributed", CLUSTER).as_completed(futures, with_results=True)
-    while not done.is_empty():
-        pending = list(done.futures)
-        if pending and not done.has_ready():
-            _wait(client, pending, until="FIRST_COMPLETED")
-        future, result = next(done)
+    for future, result in done:
         if future.status != "finished":
             future.result()  # raises
         if isinstance(result, Failure):
@@ -542,10 +511,6 @@ def _count(X, y, weight, given):
     return len(X)
 
 
-def _top(X, y, weight, given):
-    return X[:1]
-
-
 def _checked_part(X, y, weight, given=None):
     """The rows of a block; raises if it has more or fewer labels or weights."""
     for role, column in (("y", y), ("sample_weight", weight)):
@@ -563,10 +528,6 @@ def _ask_part(X, y, weight, given):
         return given(_checked_part(X, y, weight))
     except (TypeError, ValueError) as error:
         return Failure(error)
-
-
-def _on_frame(frame, function):
-    return _indexed(function(frame), frame.index)
 
 
 def _indexed(array, index):

@@ -318,7 +318,8 @@ class _ArrowFile:
         self.ipc = require("pyarrow.ipc", f"A {self.kind} file")
         form = dataset.ParquetFileFormat() if is_parquet else dataset.IpcFileFormat()
         with self._reading():
-            data = dataset.dataset(path, format=form)
+            # Without its own schema, which pyarrow rejects if a name comes twice.
+            data = dataset.dataset(path, self.arrow.schema([]), format=form)
             schemas = [one.physical_schema for one in data.get_fragments()]
             schema, *others = schemas or [data.schema]
             for field in itertools.chain.from_iterable(others):

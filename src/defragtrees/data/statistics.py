@@ -260,6 +260,8 @@ def counted(
     measured = sums.target.measured(sums.target, sums.labels)
     made = []
     for k, (rule, entry) in enumerate(zip(rules, entries, strict=True)):
+        set_by_hand = {"prediction": rule.prediction} if rule.is_override else {}
+        entry |= set_by_hand
         prediction = entry.get("prediction", rule.prediction)
         for name, value in measured.error(k, outcome, prediction).items():
             is_number = value is not None

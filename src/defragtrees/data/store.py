@@ -62,6 +62,7 @@ class RowStore:
     # origin of the rows as evidence; see `rules.profile.WORTH`
     source: str = "searched"
     n_trained: int = 0  # number of training rows among them
+    correction: Any = None  # of the model by y; see `rules.profile.Correction`
 
     @classmethod
     def of_table(cls, binned, target, n_classes, sample_weight, center=0.0, scale=1.0):
@@ -92,7 +93,8 @@ class RowStore:
     def evidence(self):
         """The origin of the rows, for rules counted on them."""
         n_new = self.n_rows - self.n_trained
-        return Evidence(self.source, float(n_new), float(self.n_trained))
+        n_trained = float(self.n_trained)
+        return Evidence(self.source, float(n_new), n_trained, self.correction)
 
     def take(self, rows):
         """Some of the rows of a table in memory, in their order."""
@@ -208,12 +210,14 @@ class RowStore:
 
     def class_rates(self):
         """Share of each class in y, or in the model's probabilities without y."""
-        sums = self.shards.total(_class_sums, self.n_classes)
-        return sums / sums.sum()
+        return self._class_shares("probabilities")
 
     def class_shares(self):
         """Share of each class in y, or in the model's predictions without y."""
-        sums = self.shards.total(_class_counts, self.n_classes)
+        return self._class_shares("answers")
+
+    def _class_shares(self, otherwise):
+        sums = self.shards.total(_class_sums, self.n_classes, otherwise)
         return sums / sums.sum()
 
     def training_rows(self, features, outcome):
@@ -274,16 +278,12 @@ def _target_range(shard, name):
     return (values.min(), values.max()) if len(values) else ()
 
 
-def _class_sums(shard, n_classes):
-    labels = shard.targets.get("labels")
-    if labels is None:
-        return shard.sample_weight @ shard.targets["probabilities"].astype(np.float64)
-    return np.bincount(labels, shard.sample_weight, n_classes)
-
-
-def _class_counts(shard, n_classes):
-    column = shard.targets.get("labels", shard.targets["answers"])
-    return np.bincount(column, shard.sample_weight, n_classes)
+def _class_sums(shard, n_classes, otherwise):
+    """Weight of each class in y, or in another target without y."""
+    values = shard.targets.get("labels", shard.targets.get(otherwise))
+    if values.ndim == 2:
+        return shard.sample_weight @ values.astype(np.float64)
+    return np.bincount(values, shard.sample_weight, n_classes)
 
 
 def read_store(
@@ -367,20 +367,13 @@ def _encoded(source, encoder, n_jobs=None, watch=None):
             )
         largest, least = digest.largest_weight, digest.least_weight
         mean = None
-        if shards.total(_count_odd_weights, least):
-            mean = float(shards.total(_scaled_weight, largest)) / digest.n_rows
+        if shards.total(lambda one: count_odd_weights(one.sample_weight, least)):
+            total = shards.total(lambda one: (one.sample_weight / largest).sum())
+            mean = float(total) / digest.n_rows
         shards = shards.map(_in_weight_unit, largest, least, mean)
         total = shards.total(lambda shard: shard.sample_weight.sum())
         digest = dataclasses.replace(digest, weight=float(total))
     return shards, digest
-
-
-def _count_odd_weights(shard, unit):
-    return count_odd_weights(shard.sample_weight, unit)
-
-
-def _scaled_weight(shard, largest):
-    return (shard.sample_weight / largest).sum()
 
 
 def _in_weight_unit(shard, largest, least, mean):

@@ -118,6 +118,8 @@ class Simplifier(BaseEstimator, ABC):
     _counts_rules: ClassVar[bool] = False  # whether `_simplify` counts all rows itself
     # attributes with further rule models by their size, one of which may be `rules_`
     _path_names: ClassVar[tuple[str, ...]] = ()
+    # if set to a list, a fit adds its rows and its search, for `alternatives`
+    _kept = None
 
     def fit(
         self,
@@ -224,6 +226,21 @@ class Simplifier(BaseEstimator, ABC):
         counting = counting or store
         if not self._counts_rules:
             self._count_rows(counting, problem.is_sample)
+        self._measure(store, unseen, counting)
+        if self._kept is not None:
+            self._kept.extend([store, unseen, counting])
+        warn_of_unpredicted(self.rules_, counting)
+        self.stability_: RuleStability | None = None
+        self.alternatives_: Any = None
+        self.__dict__.pop("n_calls_", None)
+        if isinstance(self.forest_, AskedForest):
+            # `max_calls` limits the fit only.
+            query = self.forest_.model.query
+            self.n_calls_, query.limit = query.n_rows, None
+        return self
+
+    def _measure(self, store, unseen, counting):
+        """Measure the rules on the rows of a fit, and record what was measured."""
         evaluation = self._stored_evaluation(store)
         self.training_: dict[str, float] = evaluation.scores(self.rules_)
         self.__dict__.pop("validation_", None)
@@ -239,14 +256,6 @@ class Simplifier(BaseEstimator, ABC):
                 "not trained on"
             )
         self._record_training(counting, evaluation)
-        warn_of_unpredicted(self.rules_, counting)
-        self.stability_: RuleStability | None = None
-        self.__dict__.pop("n_calls_", None)
-        if isinstance(self.forest_, AskedForest):
-            # `max_calls` limits the fit only.
-            query = self.forest_.model.query
-            self.n_calls_, query.limit = query.n_rows, None
-        return self
 
     def _validate_target(self, y: Column | None, n_samples: int) -> Values | None:
         """Check y and return it as one column; None is allowed unless rules fit y.
@@ -292,7 +301,11 @@ class Simplifier(BaseEstimator, ABC):
         """
         check_is_fitted(self, "rules_")
         rules = self.rules_
-        predict = partial(_of_seen, rules, on_missing, on_unknown)
+
+        def predict(matrix):
+            check_seen(rules, matrix, on_missing, on_unknown)
+            return rules._form.predict(rules._covers(matrix))
+
         return self._answers(X, predict, rules.outcome.dtype)
 
     def apply(self, X: Rows) -> Places:
@@ -491,13 +504,15 @@ class Simplifier(BaseEstimator, ABC):
 
     def _answers(self, X, predict, dtype, n_outputs=None):
         """Apply `predict` to encoded rows, part by part."""
-        answer = partial(_answered, self.rules_, predict)
-        return self._reopen(X).each(answer, dtype=dtype, n_outputs=n_outputs)
+        rules = self.rules_
+        return self._reopen(X).each(
+            lambda part: predict(rules._encode(part)), dtype=dtype, n_outputs=n_outputs
+        )
 
     def _predictions(self, X, predict, dtype, n_outputs=None):
         """Apply `predict` to the matrix of rules that match each row, part by part."""
-        predict = partial(_of_matches, self.rules_, predict)
-        return self._answers(X, predict, dtype, n_outputs)
+        covers = self.rules_._covers
+        return self._answers(X, lambda rows: predict(covers(rows)), dtype, n_outputs)
 
     def _evaluation(self, X, y=None, sample_weight=None, is_by_rule=False):
         source = self._reopen(X, y, sample_weight)
@@ -1074,19 +1089,6 @@ def warn_of_unpredicted(rules, store):
             f"No rule predicts {names}, the class of {share} of the rows. Allow more "
             "rules, or set class_weight or threshold."
         )
-
-
-def _answered(rules, predict, X):
-    return predict(rules._encode(X))
-
-
-def _of_seen(rules, on_missing, on_unknown, matrix):
-    check_seen(rules, matrix, on_missing, on_unknown)
-    return rules._form.predict(rules._covers(matrix))
-
-
-def _of_matches(rules, predict, matrix):
-    return predict(rules._covers(matrix))
 
 
 def _known_rows(lists, part):

@@ -2,11 +2,14 @@
 
 import math
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
+from defragtrees._utils import formatting as render
 from defragtrees._utils.progress import part
+from defragtrees._utils.types import Column, Rows
 from defragtrees.data.statistics import EXACT, PatternSums, sums_by_group
 from defragtrees.estimators.base import (
     RuleClassifier,
@@ -26,6 +29,7 @@ from defragtrees.estimators.settings import (
     Several,
     setting,
 )
+from defragtrees.estimators.teacher import find_teacher
 from defragtrees.outcomes.decision import make_decision, threshold_of_second
 from defragtrees.outcomes.points import Scoring, find_patterns
 from defragtrees.rules.conditions import MOST_NAMED
@@ -55,6 +59,9 @@ from defragtrees.search.limits import (
     share_of_rows,
 )
 
+if TYPE_CHECKING:
+    from defragtrees.estimators.alternatives import Alternatives
+
 __all__ = ["DefragClassifier", "DefragCounter", "DefragRegressor"]
 
 
@@ -67,6 +74,13 @@ JUDGED_ROWS = 3_000  # synthetic rows; enough to compare two models
 @dataclass(repr=False, eq=False)
 class _Defrag(Simplifier):
     _: KW_ONLY
+    target: str = setting(
+        "auto",
+        "auto",
+        "model",
+        "labels",
+        help="What to learn: the model, corrected by y where it errs; the model; or y.",
+    )
     max_rules: str | int = setting(
         "auto",
         "auto",
@@ -168,13 +182,98 @@ class _Defrag(Simplifier):
     _counts_rules = True
     _path_names = ("path_", "path_by_conditions_")
 
+    def alternatives(
+        self,
+        X: Rows,
+        y: Column | None = None,
+        sample_weight: Column | None = None,
+        n: int = 10,
+        *,
+        validation: tuple[Any, ...] | None = None,
+        within: str | float = "se",
+        without: Any = None,
+        with_: Any = None,
+    ) -> "Alternatives":
+        """Find other rule models that are as good as these, and differ from them.
+
+        Further searches leave out one column of the rules each, or use other random
+        numbers. What they find, at most half as long again as the rules, is compared
+        with the best of them on the rows that count. The result is kept as
+        `alternatives_`, which reports show; `use` replaces the rules by one of them. An
+        interrupt (Ctrl-C) ends the searches early.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            The rows of `fit`.
+        y, sample_weight : array-like of shape (n_samples,), optional
+        n : int, default=10
+            Maximum number of other rule models.
+        validation : tuple (X, y) or (X, y, sample_weight), optional
+            That of `fit`.
+        within : "se" or float, default="se"
+            How much larger than the best its mean loss may be: one standard error of
+            the difference on the same rows, or a number.
+        without : str or list of str, optional
+            Columns that the others may not use.
+        with_ : str or list of str, optional
+            Columns that the others must use.
+
+        Returns
+        -------
+        Alternatives
+            A sequence of rule models, the first of which are the present rules.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from sklearn.tree import DecisionTreeClassifier
+        >>> from defragtrees import simplify
+        >>> X, y = load_iris(return_X_y=True, as_frame=True)
+        >>> tree = DecisionTreeClassifier(max_leaf_nodes=4, random_state=0).fit(X, y)
+        >>> simple = simplify(tree, X, y, random_state=0)
+        >>> menu = simple.alternatives(X, y, n=2)
+        >>> menu[0] is simple.rules_
+        True
+        """
+        check_is_fitted(self, "rules_")
+        # Only who asks for alternatives needs the module.
+        from defragtrees.estimators.alternatives import find_alternatives
+
+        rows = X, y, sample_weight
+        self.alternatives_ = find_alternatives(
+            self, rows, validation, n, within, without, with_
+        )
+        return self.alternatives_
+
+    def use(self, number: int) -> Self:
+        """Replace the rules by one of `alternatives_`, and record this in the rules.
+
+        Parameters
+        ----------
+        number : int
+            That of the table; 0 has the rules from before.
+
+        Returns
+        -------
+        self
+        """
+        if getattr(self, "alternatives_", None) is None:
+            raise ValueError("There are no alternatives yet. Call alternatives first.")
+        self.alternatives_.use(self, number)
+        return self
+
     def _simplify(self, problem, rng, limits, preferred):
         store, most = problem.store, limits.max_rules
         # A row of weight two counts as two rows; weights may also sum to one.
         n_rows = max(store.n_rows, round(store.total_weight))
         n_rules = rules_for_rows(most, n_rows)
         warn_of_little_data(self.max_rules, n_rows, n_rules)
+        if self.target == "auto":
+            problem = replace(problem, teacher=find_teacher(problem))
         n_new_rows, problem, counting, rows = self._divided(problem, rng)
+        if problem.teacher is not None:
+            counting = replace(counting, correction=problem.teacher.correction)
         if self.min_rows >= 1:
             share = share_of_rows(self.min_rows, counting.total_weight)
             limits = replace(limits, min_coverage=share)
@@ -213,16 +312,26 @@ class _Defrag(Simplifier):
         self.path_by_conditions_: dict[int, RuleModel] = {
             c.n_conditions: c.model for c in path.by_conditions
         }
+        if self._kept is not None:
+            self._kept.extend([problem, settings, counting, rows, path])
         warn_of_one_value(problem, rules)
         self.advice_: tuple[str, ...] = advise(
             problem, settings, path.rows, counting, rules, rows
         )
+        if counting.correction is not None:
+            gain = render.share(counting.correction.gain)
+            self.advice_ += (
+                "The model misses part of y: a correction by y removes "
+                f"{gain} of its squared error on training rows left out in turn. "
+                f"The rules learn it (weight {counting.correction.weight:g}), so they "
+                'agree less with the model; target="model" imitates it alone.',
+            )
         return rules
 
-    def _path(self, problem, settings, counting, rows):
+    def _path(self, problem, settings, counting, rows, seed=SEED):
         """Search once, and count the best rule model of every size."""
         # A fixed seed, so that two fits on the same rows do not differ by chance.
-        path = find_rules(self.form, problem, settings, np.random.default_rng(SEED))
+        path = find_rules(self.form, problem, settings, np.random.default_rng(seed))
         scoring = Scoring(self.points == "integer", bool(self.points_follow_rates))
         blank = problem.blank(self.form)
         return count_found(path, blank, counting, settings, scoring, rows)
@@ -337,16 +446,20 @@ def advise(problem, settings, searched, counting, rules, rows):
         # numbers it is no guide: predictions of forests are shrunk towards the mean,
         # and so is the lead.
         outcome, true = rules.outcome, searched.outputs[:JUDGED_ROWS]
+        by_model = replace(searched, teacher=None).outputs[:JUDGED_ROWS]
         predicted = rules._form.predict_proba(rules._covers(searched.X[:JUDGED_ROWS]))
         lead = scores[f"model_{measure.name}"] - own
-        new_lead = outcome.expected_auc(true, true)
+        new_lead = outcome.expected_auc(true, by_model)
         new_lead -= outcome.expected_auc(true, predicted)
         if lead - new_lead >= LEAST_APART:
             has_more = has_more or new_lead >= LEAST_APART
+            probabilities = "own probabilities"
+            if searched.teacher is not None:
+                probabilities = "probabilities, corrected by y"
             texts.append(
                 f"The model's lead in AUC is {lead:.2f} on these rows, but about "
-                f"{max(new_lead, 0):.2f} on new rows, by its own probabilities: the "
-                "rest is overfitting"
+                f"{max(new_lead, 0):.2f} on new rows, by its {probabilities}: the rest "
+                "is overfitting"
                 f"{'' if has_more else ', and more rules are unlikely to help'}."
             )
     return tuple(text for text in texts if text)
@@ -423,8 +536,10 @@ class DefragClassifier(RuleClassifier, _Defrag):
         that predicts, is queried as a black box. `clone`, which grid search calls, also
         resets a fitted model: wrap it in `sklearn.frozen.FrozenEstimator` to keep
         the fit.
-    target : {"model", "labels"}, default="model"
-        Imitate the predictions of the model ("model") or fit y ("labels").
+    target : {"auto", "model", "labels"}, default="auto"
+        Imitate the model, corrected by y where y shows that it errs ("auto"); imitate
+        the model alone ("model"); or fit y ("labels"). Without y, or with less than 100
+        rows, "auto" is "model".
     augment : "auto" or int, default="auto"
         Number of synthetic rows, drawn near the data and labelled by the model, on
         which rules are searched for. "auto" is 10,000 for up to 100,000 rows, and 0 for
@@ -628,8 +743,10 @@ class DefragRegressor(RuleRegressor, _Defrag):
         that predicts, is queried as a black box. `clone`, which grid search calls, also
         resets a fitted model: wrap it in `sklearn.frozen.FrozenEstimator` to keep
         the fit.
-    target : {"model", "labels"}, default="model"
-        Imitate the predictions of the model ("model") or fit y ("labels").
+    target : {"auto", "model", "labels"}, default="auto"
+        Imitate the model, corrected by y where y shows that it errs ("auto"); imitate
+        the model alone ("model"); or fit y ("labels"). Without y, or with less than 100
+        rows, "auto" is "model".
     augment : "auto" or int, default="auto"
         Number of synthetic rows, drawn near the data and labelled by the model, on
         which rules are searched for. "auto" is 10,000 for up to 100,000 rows, and 0 for

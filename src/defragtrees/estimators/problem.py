@@ -60,6 +60,8 @@ class Problem:
     counting: RowStore | None = None
     # of synthetic rows, the number of rows near which they were drawn
     n_near: int | None = None
+    # what rules learn beside the model; see `estimators.teacher`
+    teacher: Any = None
 
     def __post_init__(self):
         self.feature_names = self.forest.feature_names
@@ -136,6 +138,7 @@ class Problem:
             probabilities=outcome.probabilities_of(self.forest, raw),
             words=self.words,
             n_near=len(self.target),
+            teacher=self.teacher,
         )
 
     @cached_property
@@ -143,8 +146,12 @@ class Problem:
         """What rules imitate, as columns: class shares, or one number."""
         imitates = self.store is None or self.store.target.name == "answers"
         if imitates and self.probabilities is not None:
-            return self.probabilities.astype(np.float64)
-        return self.outcome.indicators(self.target)
+            outputs = self.probabilities.astype(np.float64)
+        else:
+            outputs = self.outcome.indicators(self.target)
+        if self.teacher is None:
+            return outputs
+        return self.teacher.corrected(self, outputs)
 
     @cached_property
     def observed(self):

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
+from defragtrees._utils.warnings import warn
 from defragtrees.export import portable
 from defragtrees.rules.model import RuleModel
 
@@ -20,7 +21,7 @@ def to_sql(
     dialect: str = "ansi",
     table: str | Sequence[str] | None = None,
     column: str = "prediction",
-    probabilities: bool = False,
+    probabilities: bool | None = None,
     probability_of: Any = None,
     score: bool = False,
     reasons: int = 0,
@@ -48,8 +49,9 @@ def to_sql(
         result is `SELECT *, … AS "prediction" FROM "shop"."sales"`.
     column : str, default="prediction"
         With `table`, the name of the column of predictions.
-    probabilities : bool, default=False
-        With `table`, one more column per class, such as "probability yes".
+    probabilities : bool, optional
+        With `table`, whether to add a column per class, such as "probability yes". By
+        default a list has them, of two classes that of `pos_label` or the second.
     probability_of : class label, optional
         Write the probability of this class instead of the prediction.
     score : bool, default=False
@@ -80,6 +82,11 @@ def to_sql(
         text = write.score()
     else:
         text = write.prediction()
+        if table is None and rules.rules and len(set(portable.predictions(rules))) < 2:
+            warn(
+                "All rules predict the same, so this SQL is a constant. Pass table, "
+                "which adds probabilities, or probability_of=LABEL."
+            )
     is_alone = table is None or score or probability_of is not None
     beside = {} if is_alone else write.beside(probabilities)
     for k, reason in enumerate(write.reasons(reasons, best), start=1):
@@ -175,8 +182,12 @@ class _Writer:
 
     def beside(self, probabilities):
         """Totals and probabilities, by the names of their columns."""
-        form = self.rules._form
+        rules, form = self.rules, self.rules._form
         names, labels = form.score_names, form.reported_classes(None)
+        is_list = form.is_exclusive and rules.outcome.has_probabilities
+        if probabilities is None and is_list and form.has_probabilities:
+            positive = rules.outcome.positive_class
+            labels = self.classes() if positive is None else [positive]
         columns = {name: self.score(k) for k, name in enumerate(names)}
         for label in self.classes() if probabilities else labels:
             columns[f"probability {label}"] = self.probability(label)

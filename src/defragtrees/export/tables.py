@@ -15,7 +15,7 @@ from defragtrees._utils.formatting import lines_of
 from defragtrees._utils.optional import require
 from defragtrees.rules.model import RuleModel
 from defragtrees.rules.schema import rules_schema
-from defragtrees.rules.text import Cells, left_columns
+from defragtrees.rules.text import Cells, left_columns, table_text
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -184,7 +184,10 @@ SHARES = ("share", "coverage", "probability", "rate", "model")
 
 
 def to_excel(rules: RuleModel):
-    """An openpyxl Workbook with the sheets "rules" and "how to read"."""
+    """An openpyxl Workbook with the sheets "rules" and "how to read".
+
+    A scorecard also has the sheet "totals", from totals to probabilities.
+    """
     openpyxl = require("openpyxl", "A workbook of Excel")
     book = openpyxl.Workbook()
     sheet = book.active
@@ -206,13 +209,21 @@ def to_excel(rules: RuleModel):
         letter = openpyxl.utils.get_column_letter(j)
         sheet.column_dimensions[letter].width = min(max(longest, 8) + 2, WIDEST)
     sheet.freeze_panes = "A2"
+    if total := rules._view.total_cells():
+        table: list[Any] = [total[0], *total[1]]
+        sheet = book.create_sheet("totals")
+        for i, line in enumerate(table, start=1):
+            for j, text in enumerate(line, start=1):
+                is_number = i > 1 and j == 1
+                value = float(text.replace(",", "")) if is_number else text
+                _write_cell(sheet.cell(i, j), value)
     notes = book.create_sheet("how to read")
-    lines = [
+    texts = [
         rules._view.usage,
         rules._view.combination(),
         rules._view.decision_text(),
     ]
-    for i, line in enumerate(filter(None, lines), start=1):
+    for i, line in enumerate(filter(None, texts), start=1):
         _write_cell(notes.cell(i, 1), line)
     return book
 
@@ -249,6 +260,7 @@ def to_html(rules: RuleModel, *, caption: str = "", details: bool = False) -> st
 
 LATEX = {
     "<=": r"$\leq$",
+    ">=": r"$\geq$",
     "<": "$<$",
     ">": "$>$",
     "\\": r"\textbackslash{}",
@@ -270,7 +282,8 @@ LATEX_SPECIAL = re.compile(
 def to_latex(rules: RuleModel, *, longtable: bool = False) -> str:
     r"""The rules as a tabular with booktabs' lines; names and labels are escaped.
 
-    Load `booktabs`, and `longtable` if asked for it.
+    A scorecard has a second one, from totals to probabilities. Load `booktabs`, and
+    `longtable` if asked for it.
 
     Parameters
     ----------
@@ -278,7 +291,10 @@ def to_latex(rules: RuleModel, *, longtable: bool = False) -> str:
     longtable : bool, default=False
         Break the table over pages.
     """
-    titles, cells = rules._view.cells()
+    return "\n".join(_latex_table(*cells, longtable) for cells in _tables(rules, False))
+
+
+def _latex_table(titles, cells, longtable):
     rows: list[Any] = [titles, *cells]
 
     def escaped(cell):
@@ -352,8 +368,11 @@ def to_text(rules: RuleModel, *, header: str = "") -> str:
         rules._view.decision_text(),
         rules._view.evidence(),
     ]
-    lines = [header, *rules._view.lines(), *notes, *rules._view.edit_lines()]
-    return "\n".join(filter(None, lines)) + "\n"
+    total = rules._view.total_cells()
+    totals = ["", table_text(total, render.WIDTH), ""] if total else []
+    notes = [*filter(None, notes), *rules._view.edit_lines()]
+    lines = [*filter(None, [header, *rules._view.lines()]), *totals, *notes]
+    return "\n".join(lines) + "\n"
 
 
 def escape_markdown(text: str) -> str:

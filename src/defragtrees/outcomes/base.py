@@ -159,6 +159,10 @@ class Outcome(ABC):
     def moments(self, y: Values, weight: Floats) -> Any:
         """What is stored of y in the training rows: `n_moments` numbers that add up."""
 
+    def corrected(self, outputs: Floats, change: Floats) -> Floats:
+        """Outputs of a model plus a change of the last ones, `n_points` columns."""
+        return outputs + change
+
     def search_target(self, outputs: Floats) -> Floats:
         """Outputs of rows on the scale on which the search measures squares."""
         return outputs

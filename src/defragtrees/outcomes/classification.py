@@ -454,6 +454,13 @@ class Classes(Outcome):
     def moments(self, target, weight):
         return np.bincount(target, weight, self.n_classes)
 
+    def corrected(self, outputs, change):
+        """Probabilities plus a change, that of the second of two classes."""
+        if self.is_binary:
+            change = np.hstack([-change, change])
+        shares = np.clip(outputs + change, LEAST_SHARE, 1.0)
+        return shares / shares.sum(axis=1, keepdims=True)
+
     def search_target(self, probabilities):
         """Probabilities on a scale on which their noise is even, (n_samples, n).
 

@@ -3,6 +3,7 @@
 import itertools
 import math
 import operator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from defragtrees import metrics
@@ -380,14 +381,17 @@ def trade_off_picture(path, y, error_text=None):
     texts = error_text and [
         f"{point.n_rules} rules\n{y.title} {error_text(error)}"
         f"{'' if math.isnan(apart) else f' ± {error_text(apart)}'}\n"
-        f"{_fidelity(point.fidelity)}"
+        f"agreement {true_minus(f'{point.fidelity:.3f}')}"
         for point, error, apart in zip(points, errors, spread, strict=True)
     ]
     marks = [Curve("rules", n_rules, errors, "g0", spread=spread, texts=texts)]
     if path.chosen is not None:
         at = [n_rules[path.chosen]], [errors[path.chosen]]
         marks.append(Curve("chosen", *at, "accent", marker="ring"))
-    return _against_size(marks, outcome.shown_error(path.model_error), y, error_text)
+    model_error = outcome.shown_error(path.model_error)
+    text = f"model: {y.title} {error_text(model_error)}" if error_text else ""
+    size = Axis("number of rules", is_count=True)
+    return Picture(size, y, (*marks, Level("model", model_error, text)))
 
 
 def comparison(found: Any, ax: "Axes | None" = None) -> "Axes":
@@ -415,60 +419,31 @@ def comparison(found: Any, ax: "Axes | None" = None) -> "Axes":
     >>> comparison(table).get_xlabel()
     'number of rules'
     """
-    ax = style.axes_or_new(ax)
-    picture = comparison_picture(found, _held_out(make_outcome(found.task)))
-    style.legend(ax, *draw_picture(picture, ax, style.PALETTE))
-    return ax
-
-
-def comparison_picture(compared, y, error_text=None):
-    """Picture with one curve per method; see `trade_off_picture`."""
-    outcome = make_outcome(compared.task)
-    rows = [
-        row
-        | {
-            "error": outcome.shown_error(row["error"]),
-            "error_std": outcome.shown_deviation(row["error"], row["error_std"]),
-        }
-        for row in compared.rows()
-        if row["failure"] is None and not math.isnan(row["n_rules"])
-    ]
-    marks = []
-    for i, name in enumerate(dict.fromkeys(row["method"] for row in rows)):
-        of_method = [row for row in rows if row["method"] == name]
-        of_method.sort(key=operator.itemgetter("n_rules", "error"))
-        texts = error_text and [
-            f"{render.rounded(row['n_rules'])} rules\n"
-            f"error {error_text(row['error'])}\n"
-            f"{_fidelity(row['fidelity'])}"
-            for row in of_method
-        ]
-        n_rules, errors, spread = (
-            [row[key] for row in of_method] for key in ("n_rules", "error", "error_std")
-        )
+    ax, outcome = style.axes_or_new(ax), make_outcome(found.task)
+    marks: list[Any] = []
+    done = [row for row in found.rows() if row["failure"] is None]
+    done = [row for row in done if not math.isnan(row["n_rules"])]
+    for i, name in enumerate(dict.fromkeys(row["method"] for row in done)):
+        rows = [row for row in done if row["method"] == name]
+        rows.sort(key=operator.itemgetter("n_rules", "error"))
         curve = Curve(
             label=METHODS.get(name, name),
-            x=n_rules,
-            y=errors,
+            x=[row["n_rules"] for row in rows],
+            y=[outcome.shown_error(row["error"]) for row in rows],
             colour=f"g{i % len(style.COLOURS)}",
             marker=style.marker(i),
-            spread=spread if compared.n_splits > 1 else None,
-            title=METHODS.get(name, name),
-            texts=texts,
         )
+        if found.n_splits > 1:
+            spread = [
+                outcome.shown_deviation(row["error"], row["error_std"]) for row in rows
+            ]
+            curve = replace(curve, spread=spread)
         marks.append(curve)
-    model_error = outcome.shown_error(compared.model_error)
-    return _against_size(marks, model_error, y, error_text)
-
-
-def _against_size(marks, model_error, y, error_text):
-    x = Axis("number of rules", is_count=True)
-    text = f"model: {y.title} {error_text(model_error)}" if error_text else ""
-    return Picture(x, y, (*marks, Level("model", model_error, text)))
-
-
-def _fidelity(value):
-    return f"agreement {true_minus(f'{value:.3f}')}"
+    marks.append(Level("model", outcome.shown_error(found.model_error)))
+    size = Axis("number of rules", is_count=True)
+    picture = Picture(size, _held_out(outcome), tuple(marks))
+    style.legend(ax, *draw_picture(picture, ax, style.PALETTE))
+    return ax
 
 
 def convergence(found: Any, ax: "Axes | None" = None) -> "Axes":

@@ -71,7 +71,6 @@ def write_report(
     data_name: str | None = None,
     model_name: str | None = None,
     rule_path: Any = None,
-    comparison: Any = None,
     segments: Segments | SegmentGroups | None = None,
     command: str | None = None,
     groups: Any = None,
@@ -108,8 +107,6 @@ def write_report(
     rule_path : RulePath, optional
         Rule lists of several sizes to show. By default those that the estimator kept,
         if any, measured on these rows.
-    comparison : Comparison, optional
-        Results of other methods to show.
     segments : Segments or SegmentGroups, optional
         Where the model fails, from `explain_errors` or `find_segments`, to show.
     command : str, optional

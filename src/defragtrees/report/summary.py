@@ -97,7 +97,6 @@ class Summary:
     features: FeatureUse
     colours: "Colours"
     rule_path: Any  # RulePath or None
-    comparison: Any  # Comparison or None
     segments: Any  # Segments, SegmentGroups or None
     command: str | None
     is_new: bool  # whether the model was not trained on these rows
@@ -127,6 +126,11 @@ class Summary:
     def stability(self):
         """Stability under resampling, if it was measured."""
         return None if self.simplifier is None else self.simplifier.stability_
+
+    @property
+    def alternatives(self):
+        """Other rule models that are as good, if they were searched for."""
+        return getattr(self.simplifier, "alternatives_", None)
 
     @cached_property
     def facts(self):
@@ -267,7 +271,6 @@ def summarize(
     data_name=None,
     model_name=None,
     rule_path=None,
-    comparison=None,
     segments=None,
     command=None,
     groups=None,
@@ -323,7 +326,6 @@ def summarize(
         features=feature_use(rules, described and described.fitted, forest),
         colours=colours,
         rule_path=rule_path,
-        comparison=comparison,
         segments=segments,
         command=command,
         is_new=_is_new(simplifier, rows) if is_new is None else is_new,

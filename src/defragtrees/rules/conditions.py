@@ -408,6 +408,8 @@ class Rule(schema.Stored, ByValue):
     points : tuple of float, optional
         Points that the rule adds in a scorecard: to the predicted number, to the
         log-odds of the second of two classes, or to each class if there are more.
+    is_override : bool, default=False
+        Whether `set_prediction` set its class, whatever costs or a threshold say.
 
     Examples
     --------
@@ -438,9 +440,11 @@ class Rule(schema.Stored, ByValue):
     alone: Annotated[tuple[float, ...] | float | None, _MEANS, "optional"] = None
     points: Annotated[tuple[float, ...] | None, _POINTS] = None
     totals: Annotated[tuple[float, ...] | None, _POINTS, "optional"] = None
+    is_override: Annotated[bool, schema.FLAG, "override", "optional"] = False
 
     _order: ClassVar[tuple[str, ...]] = (
-        *("conditions", "prediction", "distribution", "rates", "model_mean"),
+        *("conditions", "prediction", "is_override", "distribution", "rates"),
+        "model_mean",
         *(
             "quantiles",
             "alone",

@@ -34,6 +34,7 @@ ACTIONS = (
     "costs",  # errors have other costs
     "refit",  # all rules are counted on other rows
     "improve",  # some rules are searched for again
+    "use",  # other rules, as good as these, are used
 )
 
 
@@ -189,7 +190,7 @@ def _decided(rules: Model, action: str, decision: "Decision") -> Model:
     labels = rules.outcome.decode(chosen).tolist()
     made = [
         rule
-        if rule.prediction == label
+        if rule.prediction == label or rule.is_override
         else dataclasses.replace(rule, prediction=label, error=math.nan)
         for rule, label in zip(rules, labels, strict=True)
     ]

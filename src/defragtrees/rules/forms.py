@@ -192,8 +192,7 @@ class Form(RuleSequence, ABC):
     @property
     def editable(self) -> dict[str, bool]:
         """Which of "prediction", "points" and "move" change something in this form."""
-        follows = self.has_costs if self.is_exclusive else True
-        follows = follows and self.outcome.has_probabilities
+        follows = self.outcome.has_probabilities and not self.is_exclusive
         return {"prediction": not follows, "points": False, "move": self.is_exclusive}
 
     def read_prediction(self, text: str) -> Any:
@@ -201,14 +200,17 @@ class Form(RuleSequence, ABC):
         return self.outcome.view.parse(text)
 
     def with_prediction(self, rule: Rule, prediction: Any) -> Rule:
-        """A rule with another prediction, if that does not follow from others."""
+        """A rule with another prediction, if that does not follow from others.
+
+        Where costs or a threshold decide, it overrides them.
+        """
         if not self.editable["prediction"]:
             raise ValueError(
                 "The prediction follows from probabilities and cannot be set. Drop or "
                 "replace the rule, or refit it on other rows."
             )
         made: Rule = self.outcome.with_prediction(rule, prediction)
-        return made
+        return dataclasses.replace(made, is_override=self.has_costs)
 
     def new_rule(
         self,
@@ -273,7 +275,7 @@ class Form(RuleSequence, ABC):
         shares = np.array([rule.distribution for rule in self], dtype=np.float64)
         for rule, place in zip(self, decision.choose(shares).tolist(), strict=True):
             label = outcome.labels[place]
-            if rule.prediction != label:
+            if rule.prediction != label and not rule.is_override:
                 raise ValueError(
                     "Each rule must predict the class that follows from its "
                     f"distribution, which is {label!r}; got {rule.prediction!r}. "

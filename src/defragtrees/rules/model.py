@@ -739,6 +739,8 @@ class RuleModel(RuleSequence, ByValue):
     def set_prediction(self, rule: int, prediction: Any) -> Self:
         """Return a copy in which one rule predicts something else; probabilities stay.
 
+        Where costs or a threshold decide, the rule no longer follows them.
+
         Parameters
         ----------
         rule : int

@@ -28,11 +28,11 @@ DATE = re.compile(
 CLOCK = re.compile(r"(\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,6}))?)?")
 DURATION = re.compile(r"(-?)(?:([\d,]+) days?)?\s?(?:(\d\d:\d\d\S*))?")
 QUOTED = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"")
-SEPARATOR = re.compile(r", |\s+or\s+|\s+nor\s+")
+SEPARATOR = re.compile(r", |(?<!\s)\s+n?or\s+")
 NEGATION = re.compile(r"(?:not|neither|none of)\s+")
 NUMBERED = re.compile(r"category (\d+)")
-SIGN = re.compile(r"\s*(<=|>=|≤|≥|<|>|==|=|is\b)\s*")
-SIGN_BEFORE = re.compile(r"\s*(<=|>=|≤|≥|<|>)\s*$")
+SIGN = re.compile(r"(?<!\s)\s*(<=|>=|≤|≥|<|>|==|=|is\b)\s*")
+SIGN_BEFORE = re.compile(r"(?<!\s)\s*(<=|>=|≤|≥|<|>)\s*$")
 SYMBOLS = {"≤": "<=", "≥": ">=", "==": "=", "is": "="}
 FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 # From where the spaces begin: else a run of them is read once from each of them.

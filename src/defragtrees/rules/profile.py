@@ -39,6 +39,15 @@ _AMOUNTS = schema.list_of(schema.number(-1e100, 1e100))
 
 
 @dataclass(frozen=True)
+class Correction(schema.Stored):
+    """How far rules learned y where the model that they imitate misses part of it."""
+
+    weight: Annotated[float, schema.number(0, 1)]  # of the correction that y suggests
+    # share of the model's squared error that it removes in rows that were left out
+    gain: Annotated[float, schema.number(-1, 1)]
+
+
+@dataclass(frozen=True)
 class Evidence(schema.Stored):
     """Which rows the rates, means and intervals of rules come from.
 
@@ -52,6 +61,9 @@ class Evidence(schema.Stored):
     n_rows: Annotated[float, schema.N_ROWS]
     # further rows that the model was trained on, which count less (`WORTH`)
     n_trained: Annotated[float, schema.N_ROWS, "optional"] = 0.0
+    correction: Annotated[
+        Correction | None, schema.NULL | schema.object_of(Correction), "optional"
+    ] = None
 
     def __post_init__(self) -> None:
         if self.source not in WORTH:
@@ -76,7 +88,13 @@ class Evidence(schema.Stored):
             trained = plural(round(self.n_trained), "row")
             text += f", and {trained} that the model was trained on, which count as "
             text += worth
-        return f"Estimates from {text}."
+        if self.correction is None:
+            return f"Estimates from {text}."
+        text = text.replace(" not used by the search", "")
+        return (
+            f"Estimates from {text}. The model misses part of y, which the rules learn "
+            f"from the training rows (weight {self.correction.weight:g})."
+        )
 
 
 @dataclass(frozen=True)

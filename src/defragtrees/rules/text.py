@@ -329,13 +329,17 @@ class View:
         Predicts bad if P(bad) >= 0.15.
         """
         rules = self.rules
+        numbers = [str(k) for k, rule in enumerate(rules, 1) if rule.is_override]
+        which = f"{'rule' if len(numbers) == 1 else 'rules'} {', '.join(numbers)}"
+        by_hand = f" Set by hand: {which}." if numbers else ""
         if rules.threshold is not None:
-            return f"{head} {_threshold_text(self.outcome, rules.threshold, at_least)}."
+            text = _threshold_text(self.outcome, rules.threshold, at_least)
+            return f"{head} {text}.{by_hand}"
         if rules.costs is None:
             return ""
         return (
             f"{head} the class with the lowest expected cost. "
-            f"Costs: {_costs_text(self.outcome, rules.costs)}."
+            f"Costs: {_costs_text(self.outcome, rules.costs)}.{by_hand}"
         )
 
     # One line or record per rule
@@ -468,11 +472,6 @@ class View:
         pairs = [(k + 1, [*self.rules][k].weight) for k in explanation.combined]
         averaged = [{"rule": number, "weight": weight} for number, weight in pairs]
         return {"averaged": averaged} if averaged else {}
-
-    @property
-    def explanation_names(self) -> list[str]:
-        """What explains a prediction, as columns of a table with one line per row."""
-        return ["rule", "if", "values", "failed"]
 
     def _value_text(self, row: Floats, feature: int) -> str:
         value = float(row[feature])
@@ -618,10 +617,6 @@ class ListView(View):
         "; all but the default rule match {coverage} of the rows."
     )
     size: ClassVar[str] = f"{short_size[:-1]}, {{overlap}} per row."
-    fixed: ClassVar[str] = (
-        "The prediction of a rule follows from its probabilities and the costs, so it "
-        "cannot be changed here."
-    )
 
     def combination(self) -> str:
         is_one = len(self.rules.rules) < 2
@@ -857,10 +852,6 @@ class PointsView(View):
         pairs = [(k + 1, [*self.rules][k].points or ()) for k in explanation.combined]
         added = [{"rule": number, "points": list(points)} for number, points in pairs]
         return {"added": added, "total": list(explanation.totals)}
-
-    @property
-    def explanation_names(self) -> list[str]:
-        return [*self.rules._form.score_names, "points", "values"]
 
 
 VIEWS: dict[str, type[View]] = {

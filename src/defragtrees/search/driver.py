@@ -5,6 +5,7 @@ candidates: conditions and their costs. `count_found` makes rule models of them,
 on all rows. `shortest_model` chooses their number by the loss on counted rows.
 """
 
+import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -87,7 +88,10 @@ class Candidate:
     # default rule; None for classes
     centers: tuple[Any, ...]
     cost: float  # description length in nats
-    loss: float = 0.0  # once it is counted; see `judged_loss`
+    # once it is counted, on the rows by which models are chosen
+    loss: float = 0.0
+    losses: np.ndarray | None = None  # the same of each row
+    share: float = 0.0  # see `share_of_loss`
     model: Any = None  # first a counted Form, then a RuleModel
 
     @property
@@ -145,7 +149,7 @@ def _by_size(candidates, size):
 def _best_of_each(candidates, size):
     """The candidate with the smallest loss of each size; the first of equals."""
     groups = _by_size(candidates, size).values()
-    return tuple(min(group, key=attrgetter("loss")) for group in groups)
+    return tuple(min(group, key=attrgetter("share")) for group in groups)
 
 
 def _scaled_outputs(rows, settings):
@@ -489,7 +493,7 @@ def count_found(path, blank, store, settings, scoring, rows):
     that violate a limit on all rows are dropped, or lose a rule. Of models of one size,
     the best on `rows`, a Problem, is kept.
     """
-    limits, form = settings.limits, blank._form
+    limits, weight, form = settings.limits, rows.mean_weight, blank._form
     near = path.rows if path.rows is not None and path.rows.n_near is not None else None
     # If only the class counts, models are compared by the cost of their classes.
     decision = settings.decision if settings.criterion == "error" else None
@@ -521,8 +525,12 @@ def count_found(path, blank, store, settings, scoring, rows):
         elif form.is_sum:
             rules = _without_idle(rules, count)
         if rules is not None:
-            loss = judged_loss(rules, rows, near, decision)
-            counted[conditions] = {"model": rules, "loss": loss}
+            losses = leave_one_out_losses(rows, rules, decision)
+            # Rounded so that the order of rows does not matter.
+            loss = float(f"{losses @ weight / weight.sum():.9g}")
+            share = share_of_loss(loss, rules, rows, near, decision)
+            found = {"model": rules, "losses": losses, "loss": loss, "share": share}
+            counted[conditions] = found
     by_rules, by_conditions = (
         _best_of_each(
             [
@@ -622,12 +630,11 @@ def leave_one_out_losses(rows, rules, decision=None, near=False):
     return (observed * decision.costs.T[chosen]).sum(axis=1)
 
 
-def judged_loss(rules, rows, near=None, decision=None):
-    """The loss of the rules of a Form, by which their number is chosen.
+def share_of_loss(loss, rules, rows, near=None, decision=None):
+    """What decides the number of rules, given their loss of y on rows that count.
 
-    It is that of y, each row left out, plus that of what the rules imitate on rows
-    near the data. Both are shares of the loss of the best constant, which is the
-    variance of y.
+    The loss of what they imitate on rows near the data is added. Both are shares of
+    the loss of the best constant, which is the variance of y.
     """
     weight = rows.mean_weight / rows.mean_weight.sum()
     mean = weight @ rows.observed
@@ -636,11 +643,9 @@ def judged_loss(rules, rows, near=None, decision=None):
         scale = weight @ rows.outcome.estimate_losses(rows.observed, constant)
     else:
         scale = (mean @ decision.costs).min()
-    loss = leave_one_out_losses(rows, rules, decision) @ weight
     if near is not None:
         losses = leave_one_out_losses(near, rules, decision, near=True)
-        loss += np.average(losses, weights=near.mean_weight)
-    # Rounded so that the order of rows does not matter.
+        loss = loss + np.average(losses, weights=near.mean_weight)
     return float(f"{loss / (scale or 1.0):.9g}")
 
 
@@ -662,9 +667,19 @@ def contradictions(rows, rules):
     return np.round(apart, 9)
 
 
-def best_model(candidates):
+def best_model(candidates, by="share"):
     """The candidate with the smallest loss; the shortest of equals."""
-    return min(candidates, key=lambda one: (one.loss, one.n_conditions, one.n_rules))
+    return min(
+        candidates, key=lambda one: (getattr(one, by), one.n_conditions, one.n_rules)
+    )
+
+
+def paired_difference(one, best, weight):
+    """How much more a candidate loses per row than another; its standard error."""
+    total, apart = weight.sum(), one.losses - best.losses
+    mean = weight @ apart / total
+    variance = max(weight @ apart**2 / total - mean**2, 0.0)
+    return float(mean), math.sqrt(variance / total)
 
 
 def shortest_model(candidates):
@@ -677,7 +692,7 @@ def shortest_model(candidates):
     good = [
         one
         for one in candidates
-        if one.loss <= best.loss + ENOUGH and one.n_conditions >= least
+        if one.share <= best.share + ENOUGH and one.n_conditions >= least
     ]
     return min(good, key=lambda one: (one.n_conditions, one.n_rules))
 

@@ -8,12 +8,10 @@ import numpy as np
 from sklearn.metrics import confusion_matrix
 
 from defragtrees._utils import formatting as render
-from defragtrees._utils.formatting import count, plural
+from defragtrees._utils.formatting import count, lines_of, plural
 from defragtrees.outcomes.decision import positive_threshold
 from defragtrees.plots.measures import (
-    METHODS,
     calibration_picture,
-    comparison_picture,
     trade_off_picture,
 )
 from defragtrees.plots.picture import Axis
@@ -44,7 +42,7 @@ from defragtrees.report.text import (
     value_text,
     with_interval,
 )
-from defragtrees.rules.text import MAYBE_TRAINED, mean_gap
+from defragtrees.rules.text import mean_gap
 from defragtrees.segments import Segments
 from defragtrees.segments.found import Heading
 
@@ -450,54 +448,6 @@ def _gap(lines):
     }
 
 
-def comparison(page):
-    """Error by number of rules and method."""
-    compared, outcome = page.summary.comparison, page.summary.outcome
-    if compared is None:
-        return None
-    kind = sentence(outcome.error_name)
-    lines, failures = [], []
-    for row in compared.rows():
-        budget = "" if row["budget"] is None else f", at most {row['budget']}"
-        method = Html(f"{name(METHODS.get(row['method'], row['method']))}{budget}")
-        if row["failure"] is not None:
-            failures.append((method, row["failure"]))
-            lines.append([method, *["–"] * 4, "failed"])
-            continue
-        deviation = row["error_std"] if compared.n_splits > 1 else None
-        if row.get("is_fitted"):
-            method = Html(f"{method} (already fitted, {MAYBE_TRAINED})")
-        lines.append(
-            [
-                method,
-                _known(row["n_rules"], amount),
-                _known(row["mean_conditions"], "{:.1f}".format),
-                error_text(row["error"], outcome, deviation),
-                agreement_text(row["fidelity"], outcome),
-                _known(row["seconds"], "{:.2f} s".format),
-            ]
-        )
-    write = partial(shown_error_text, outcome=outcome)
-    picture = comparison_picture(compared, _error_axis(outcome), write)
-    return {
-        "n_splits": compared.n_splits,
-        "model_error": error_text(compared.model_error, outcome),
-        "kind": kind,
-        "picture": page.draw("comparison", picture),
-        "methods": Table(
-            ["Method", "Rules", "Conditions per rule", kind, "Agreement", "Time"],
-            lines,
-            "Methods compared",
-            numeric=range(1, 6),
-        ),
-        "failures": failures,
-    }
-
-
-def _known(value, write):
-    return "–" if math.isnan(value) else write(value)
-
-
 def disagreements(page):
     """The rows on which rules and model disagree most."""
     summary, rules = page.summary, page.summary.rules
@@ -568,6 +518,22 @@ def stability(page):
             ["Rule", "Predicts", "Found again", *map(sentence, header[2:])],
             lines,
             "Fits with a rule that has the same prediction and mostly the same rows",
+        ),
+    }
+
+
+def alternatives(page):
+    """Other rule models that are as good, to look through."""
+    found = page.summary.alternatives
+    if found is None:
+        return None
+    header, lines = found._cells()
+    header = [*map(sentence, header)]
+    lines = [[*line[:-1], ", ".join(lines_of(line[-1]))] for line in lines]
+    return {
+        "models": [(k, str(rules)) for k, rules in enumerate(found) if k],
+        "menu": Table(
+            header, lines, "Rule models as good as the best", numeric=(1, 2, 3)
         ),
     }
 

@@ -92,6 +92,7 @@ const changes = {
     return step(`${k}/prediction`, () => {
       const rules = everyRule(current), before = rules[k];
       rules[k] = { ...before, ...values };
+      if (!values.points && isClasses && (isSet(current) || current.costs)) rules[k].override = true;
       if (!values.points) rules[k].error = null;
       if (!values.points && !isClasses) rules[k].spread = null;
       const where = `${rules[k].conditions.length ? "if " : ""}${ruleText(current, k)}`;
@@ -126,7 +127,7 @@ function withThreshold(set, least) {
   const made = { ...set, threshold, costs: null };
   const follow = (rule) => {
     const prediction = original.classes[choose(made, rule.distribution)];
-    return prediction === rule.prediction ? rule : { ...rule, prediction, error: null };
+    return rule.override || prediction === rule.prediction ? rule : { ...rule, prediction, error: null };
   };
   return { ...made, rules: set.rules.map(follow), default: follow(set.default) };
 }

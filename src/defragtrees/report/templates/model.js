@@ -221,7 +221,7 @@ const alone = {
   contribution: () => [],
   predictionText: (rule) => (isClasses ? data.classes[classPlace(rule.prediction)] : exactGrouped(rule.prediction)),
   answerText: exactGrouped,
-  hasOwnPrediction: (set) => !isClasses || !(isSet(set) || set.costs),
+  hasOwnPrediction: () => true,
 };
 const averaged = {
   ...alone, isExclusive: false, takesRows: () => false,

@@ -41,6 +41,13 @@ EXAMPLE = "defragtrees predict rules.json data.csv --out predictions.csv"
     help="With --reasons: which totals are desired. [default: high]",
 )
 @click.option(
+    "--interval",
+    type=float,
+    metavar="P",
+    help="Add the ends of an interval: of a number with this coverage, such as 0.9; "
+    "of the rate of a class 0.95.",
+)
+@click.option(
     "--unseen",
     type=click.Choice(["warning", "column", "error"]),
     default="warning",
@@ -57,7 +64,19 @@ EXAMPLE = "defragtrees predict rules.json data.csv --out predictions.csv"
     "standard output]"
 )
 @options.as_json
-def command(rules, data, id, probabilities, reasons, best, unseen, exact, out, as_json):
+def command(
+    rules,
+    data,
+    id,
+    probabilities,
+    reasons,
+    best,
+    interval,
+    unseen,
+    exact,
+    out,
+    as_json,
+):
     """Predict each row of a file with saved rules.
 
     RULES is a file that simplify --out wrote; DATA is as for simplify. Only the columns
@@ -75,7 +94,7 @@ def command(rules, data, id, probabilities, reasons, best, unseen, exact, out, a
         )
     if best and not reasons:
         raise click.UsageError("--best needs --reasons.")
-    asked = probabilities or None, reasons or 0, best or "high"
+    asked = probabilities or None, reasons or 0, best or "high", interval
     # Zero rows show names and types of the added columns, and raise for bad options.
     no_rows = np.empty((0, rule_set.n_rules), dtype=bool)
     added = rule_set._output_columns(no_rows, *asked)

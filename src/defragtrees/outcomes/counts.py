@@ -389,7 +389,8 @@ class Counts(Numbers):
             if is_wrong.any():
                 raise ValueError(
                     f"{name} must be {least}; got {values[is_wrong][0]:g} in row "
-                    f"{int(is_wrong.argmax()) + 1}. Leave out such rows."
+                    f"{int(is_wrong.argmax()) + 1}. Leave out such rows, or pass one "
+                    "column of y if it has no events and exposure."
                 )
         return y
 
@@ -426,7 +427,8 @@ class Counts(Numbers):
             raise ValueError(
                 "The model must predict rates, which are not negative; "
                 f"{render.percent(share)} of its predictions are. Does it predict "
-                "logarithms? Pass a function that returns rates."
+                "logarithms? Pass a function that returns rates, or one column of y "
+                "if it has no events and exposure."
             )
 
     # Losses

@@ -226,6 +226,8 @@ class Simplifier(BaseEstimator, ABC):
         )
         if problem.classes is not None:
             self.classes_: Values = np.asarray(problem.classes)
+        given = problem.target, problem.labels, problem.sample_weight
+        problem.outcome.warn_of_model(*given)
         with part(0.1, 0.95):
             self.rules_: RuleModel = self._simplify(problem, rng, *checked)
         counting = counting or store

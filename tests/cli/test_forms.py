@@ -88,11 +88,11 @@ def test_every_command_takes_the_form(call, credit, inputs, tmp_path, form):
     }
     assert words[form] in page
     assert ("The card on paper" in page) == (form == "points")
-    done = call("path", *inputs, "--form", form, "--max-rules", 3)
-    assert done.code == 0, done.err
     options = ["--methods", "defrag", "--max-rules", 3, "--json"]
     settings = tmp_path / "settings.toml"
     settings.write_text(f"form = '{form}'\n")
+    done = call("path", *inputs, "--settings", settings, "--max-rules", 3)
+    assert done.code == 0, done.err
     done = call("compare", *inputs, *options, "--settings", settings)
     plain = call("compare", *inputs, *options)
     assert done.code == 0, done.err

@@ -245,7 +245,12 @@ def test_the_command_line_tells_it(clear, tmp_path, capsys):
     frame.assign(y=y).to_csv(tmp_path / "data.csv", index=False)
     command = ["simplify", tmp_path / "model.joblib", tmp_path / "data.csv"]
     command += ["--target", "y", "--trust", "pickle", "--stability", "2"]
+    command += ["--alternatives", "1"]
     assert run([str(part) for part in command]) == 0
-    assert "Rules were fitted again to 2 random halves" in capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert "Rules were fitted again to 2 random halves" in printed
+    assert "* the rules of the fit" in printed
     assert run([str(part) for part in [*command, "--json"]]) == 0
-    assert json.loads(capsys.readouterr().out)["stability"]["n_resamples"] == 2
+    facts = json.loads(capsys.readouterr().out)
+    assert facts["stability"]["n_resamples"] == 2
+    assert facts["alternatives"][0]["agreement"] == 1

@@ -51,21 +51,30 @@ class Lines(str):
 
 
 class Tabular:
-    """Base class of results that print as a table (`_cells`) and notes (`_notes`)."""
+    """Base class of results that print as a table (`_cells`) and notes (`_notes`).
+
+    What must be read first stands before the table (`_head`).
+    """
 
     _left: ClassVar[tuple[int, ...]] = (0,)  # columns with text
 
-    def _cells(self) -> tuple[list[str], list[list[str]]]:
+    def _cells(self) -> tuple[list[str], list[list[Any]]]:
         raise NotImplementedError
 
     def _notes(self) -> list[str]:
         raise NotImplementedError
 
+    def _head(self) -> str:
+        return ""
+
     def __str__(self) -> str:
-        return "\n".join([text_table(*self._cells(), left=self._left), *self._notes()])
+        head = [self._head()] if self._head() else []
+        cells = text_table(*self._cells(), left=self._left)
+        return "\n".join([*head, cells, *self._notes()])
 
     def _repr_html_(self) -> str:
-        return html_table(*self._cells(), "; ".join(self._notes()))
+        notes = [self._head(), *self._notes()]
+        return html_table(*self._cells(), "; ".join(filter(None, notes)))
 
 
 # Texts between categories, which must not be taken for one.

@@ -194,19 +194,24 @@ def _as_in_model(settings, classes):
     }
 
 
-def fit(choices, forest, rows, validation=None, stability=None):
+def fit(choices, forest, rows, validation=None, stability=None, alternatives=None):
     """Fit the method of the user's choice to rows, under a progress bar.
 
-    Rows are X, y and weights. With `stability`, also to this number of halves of them.
+    Rows are X, y and weights. With `stability`, also to this number of halves of them;
+    with `alternatives`, up to this number of other rule models are searched for.
     """
     kind, settings = choices.for_model(forest)
     if kind(**settings).target == "labels" and rows[1] is None:
         raise click.UsageError(
             f"{kind.__name__} learns from the true values here, so it needs --target."
         )
+    if alternatives and choices.method != "defrag":
+        raise click.UsageError("--alternatives is for the method defrag only.")
     simple = kind(forest, **settings)
     with output.working("simplifying"):
         simple.fit(*rows, validation=validation)
         if stability:
             simple.stability(*rows, n=stability)
+        if alternatives:
+            simple.alternatives(*rows, n=alternatives, validation=validation)
     return simple

@@ -9,6 +9,7 @@ from sklearn.metrics import confusion_matrix
 
 from defragtrees import metrics
 from defragtrees._utils.files import atomic_file
+from defragtrees._utils.formatting import text_table
 from defragtrees.cli import options, output
 from defragtrees.cli.group import Command
 from defragtrees.cli.inputs import hold_out, load
@@ -42,6 +43,11 @@ SETTINGS = (
     most=10_000,
     metavar="N",
 )
+@options.count(
+    "--alternatives",
+    "Search for up to this number of other rule models that are as good.",
+    metavar="N",
+)
 @options.output("Save the rules, as JSON.")
 @options.output("Write an HTML report.", name="--report")
 @options.flag(
@@ -49,7 +55,16 @@ SETTINGS = (
 )
 @options.as_json
 def command(
-    inputs, choices, validation, test_size, stability, out, report, details, as_json
+    inputs,
+    choices,
+    validation,
+    test_size,
+    stability,
+    alternatives,
+    out,
+    report,
+    details,
+    as_json,
 ):
     """Turn a trained model into a short list of rules.
 
@@ -71,7 +86,7 @@ def command(
     # The rows are in two parts now; the whole need not stay in memory.
     del rows, unseen
     begin = time.perf_counter()
-    simple = fit(choices, forest, train, counted, stability)
+    simple = fit(choices, forest, train, counted, stability, alternatives)
     seconds = time.perf_counter() - begin
     # The scores to show, and the rows that they are from.
     measured, n_rows = (train if test is None else test), len(train[0])
@@ -107,14 +122,19 @@ def command(
         click.echo(wrapped("\n".join([where if test is not None else "", *advice])))
     if simple.forest_.origin:
         click.echo(wrapped(f"\n{simple.forest_.origin}"))
-    stability = simple.stability_
-    if stability is not None:
-        notes = wrapped("\n".join(stability._notes()))
-        click.echo(f"\n{wrapped(stability._head())}")
-        click.echo(f"{table(*stability._cells())}\n{notes}")
+    _show_further(simple)
     for path, text in ((out, "The rules are in"), (report, "The report is in")):
         if path is not None:
             click.echo(f"{text} {path}.")
+
+
+def _show_further(simple):
+    """Print the stability and the alternatives that were asked for."""
+    for found in filter(None, (simple.stability_, simple.alternatives_)):
+        head = [wrapped(found._head())] if found._head() else []
+        cells = text_table(*found._cells(), left=found._left)
+        click.echo("\n" + "\n".join([*head, cells]))
+        click.echo(wrapped("\n".join(found._notes())))
 
 
 def _scores_text(rules, scores, where, details, is_new):
@@ -128,7 +148,7 @@ def _scores_text(rules, scores, where, details, is_new):
 
 
 def _facts(simple, choices, scores, where, seconds):
-    stability = simple.stability_
+    stability, menu = simple.stability_, simple.alternatives_
     return {
         "method": choices.method,
         "task": simple.rules_.task,
@@ -139,6 +159,7 @@ def _facts(simple, choices, scores, where, seconds):
         "scored_on": where,
         "advice": getattr(simple, "advice_", ()),
         **({} if stability is None else {"stability": stability.to_dict()}),
+        **({} if menu is None else {"alternatives": menu.rows()}),
         "seconds": round(seconds, 3),
         **({"origin": simple.forest_.origin} if simple.forest_.origin else {}),
     }

@@ -118,6 +118,8 @@ class Simplifier(BaseEstimator, ABC):
     _counts_rules: ClassVar[bool] = False  # whether `_simplify` counts all rows itself
     # attributes with further rule models by their size, one of which may be `rules_`
     _path_names: ClassVar[tuple[str, ...]] = ()
+    # if set to a list, a fit adds its rows and its search, for `alternatives`
+    _kept = None
 
     def fit(
         self,
@@ -184,6 +186,11 @@ class Simplifier(BaseEstimator, ABC):
         unseen = None if validation is None else open_validation(validation, self._rows)
         rng = make_generator(self.random_state)
         given = fitted_forest(self.model, X) if forest is None else forest
+        if y is not None and self.target != "labels" and given is not None:
+            predicts = getattr(given, "predicts", "")
+            if predicts and predicts != "median":
+                y, unseen = None, None
+            warn_of_other_target(predicts)
         source, first = self._open(X, y, sample_weight, given)
         self.model_, forest = self.model, given
         if forest is None:
@@ -219,11 +226,28 @@ class Simplifier(BaseEstimator, ABC):
         )
         if problem.classes is not None:
             self.classes_: Values = np.asarray(problem.classes)
+        given = problem.target, problem.labels, problem.sample_weight
+        problem.outcome.warn_of_model(*given)
         with part(0.1, 0.95):
             self.rules_: RuleModel = self._simplify(problem, rng, *checked)
         counting = counting or store
         if not self._counts_rules:
             self._count_rows(counting, problem.is_sample)
+        self._measure(store, unseen, counting)
+        if self._kept is not None:
+            self._kept.extend([store, unseen, counting])
+        warn_of_unpredicted(self.rules_, counting)
+        self.stability_: RuleStability | None = None
+        self.alternatives_: Any = None
+        self.__dict__.pop("n_calls_", None)
+        if isinstance(self.forest_, AskedForest):
+            # `max_calls` limits the fit only.
+            query = self.forest_.model.query
+            self.n_calls_, query.limit = query.n_rows, None
+        return self
+
+    def _measure(self, store, unseen, counting):
+        """Measure the rules on the rows of a fit, and record what was measured."""
         evaluation = self._stored_evaluation(store)
         self.training_: dict[str, float] = evaluation.scores(self.rules_)
         self.__dict__.pop("validation_", None)
@@ -239,14 +263,6 @@ class Simplifier(BaseEstimator, ABC):
                 "not trained on"
             )
         self._record_training(counting, evaluation)
-        warn_of_unpredicted(self.rules_, counting)
-        self.stability_: RuleStability | None = None
-        self.__dict__.pop("n_calls_", None)
-        if isinstance(self.forest_, AskedForest):
-            # `max_calls` limits the fit only.
-            query = self.forest_.model.query
-            self.n_calls_, query.limit = query.n_rows, None
-        return self
 
     def _validate_target(self, y: Column | None, n_samples: int) -> Values | None:
         """Check y and return it as one column; None is allowed unless rules fit y.
@@ -1018,6 +1034,22 @@ def read_rows(simplifier, source, forest):
     for j in empty[:5]:
         warn(f"Column {names[j]!r} has only missing values, so no rule can use it.")
     return store
+
+
+def warn_of_other_target(predicts):
+    """Say what becomes of y if a model predicts something else than its mean."""
+    what = f"The model predicts {'a' if predicts == 'ranking' else 'the'} {predicts}"
+    if predicts == "median":
+        warn(
+            f"{what} of y; its rules report the mean. Fit without y to imitate the "
+            "model."
+        )
+    elif predicts:
+        what += "" if predicts == "ranking" else " of y"
+        warn(
+            f"{what}, not its mean, so the rules imitate the model and do not use y. "
+            "Pass target='labels' for rules that predict the mean of y."
+        )
 
 
 def open_validation(validation, open_rows=open_source):

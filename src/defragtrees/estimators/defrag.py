@@ -2,12 +2,14 @@
 
 import math
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from defragtrees._utils import formatting as render
 from defragtrees._utils.progress import part
+from defragtrees._utils.types import Column, Rows
 from defragtrees.data.statistics import EXACT, PatternSums, sums_by_group
 from defragtrees.estimators.base import (
     RuleClassifier,
@@ -56,6 +58,9 @@ from defragtrees.search.limits import (
     rules_for_rows,
     share_of_rows,
 )
+
+if TYPE_CHECKING:
+    from defragtrees.estimators.alternatives import Alternatives
 
 __all__ = ["DefragClassifier", "DefragCounter", "DefragRegressor"]
 
@@ -177,6 +182,87 @@ class _Defrag(Simplifier):
     _counts_rules = True
     _path_names = ("path_", "path_by_conditions_")
 
+    def alternatives(
+        self,
+        X: Rows,
+        y: Column | None = None,
+        sample_weight: Column | None = None,
+        n: int = 10,
+        *,
+        validation: tuple[Any, ...] | None = None,
+        within: str | float = "se",
+        without: Any = None,
+        with_: Any = None,
+    ) -> "Alternatives":
+        """Find other rule models that are as good as these, and differ from them.
+
+        Further searches leave out one column of the rules each, or use other random
+        numbers. What they find, at most half as long again as the rules, is compared
+        with the best of them on the rows that count. The result is kept as
+        `alternatives_`, which reports show; `use` replaces the rules by one of them. An
+        interrupt (Ctrl-C) ends the searches early.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            The rows of `fit`.
+        y, sample_weight : array-like of shape (n_samples,), optional
+        n : int, default=10
+            Maximum number of other rule models.
+        validation : tuple (X, y) or (X, y, sample_weight), optional
+            That of `fit`.
+        within : "se" or float, default="se"
+            How much larger than the best its mean loss may be: one standard error of
+            the difference on the same rows, or a number.
+        without : str or list of str, optional
+            Columns that the others may not use.
+        with_ : str or list of str, optional
+            Columns that the others must use.
+
+        Returns
+        -------
+        Alternatives
+            A sequence of rule models, the first of which are the present rules.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from sklearn.tree import DecisionTreeClassifier
+        >>> from defragtrees import simplify
+        >>> X, y = load_iris(return_X_y=True, as_frame=True)
+        >>> tree = DecisionTreeClassifier(max_leaf_nodes=4, random_state=0).fit(X, y)
+        >>> simple = simplify(tree, X, y, random_state=0)
+        >>> menu = simple.alternatives(X, y, n=2)
+        >>> menu[0] is simple.rules_
+        True
+        """
+        check_is_fitted(self, "rules_")
+        # Only who asks for alternatives needs the module.
+        from defragtrees.estimators.alternatives import find_alternatives
+
+        rows = X, y, sample_weight
+        self.alternatives_ = find_alternatives(
+            self, rows, validation, n, within, without, with_
+        )
+        return self.alternatives_
+
+    def use(self, number: int) -> Self:
+        """Replace the rules by one of `alternatives_`, and record this in the rules.
+
+        Parameters
+        ----------
+        number : int
+            That of the table; 0 has the rules from before.
+
+        Returns
+        -------
+        self
+        """
+        if getattr(self, "alternatives_", None) is None:
+            raise ValueError("There are no alternatives yet. Call alternatives first.")
+        self.alternatives_.use(self, number)
+        return self
+
     def _simplify(self, problem, rng, limits, preferred):
         store, most = problem.store, limits.max_rules
         # A row of weight two counts as two rows; weights may also sum to one.
@@ -209,7 +295,7 @@ class _Defrag(Simplifier):
         free = limits if self.form == "points" else limits.relaxed()
         with part(0.0, 0.9 if free is limits else 0.5):
             path = self._path(problem, replace(settings, limits=free), counting, rows)
-        chosen = self._chosen(path, rows)
+        chosen = self._chosen(path)
         if free is not limits and not path.keeps_to(limits):
             settings = replace(settings, unlimited=path.boxes)
             with part(0.5, 0.9):
@@ -218,7 +304,7 @@ class _Defrag(Simplifier):
         if not path.by_rules:
             refuse_without_lists(limits, problem.feature_names, most)
         if chosen is None or not limits.allows_model(chosen.model):
-            chosen = self._chosen(path, rows)
+            chosen = self._chosen(path)
         rules = chosen.model
         self.n_iter_: int = path.n_rounds
         self.path_: dict[int, RuleModel] = {c.n_rules: c.model for c in path.by_rules}
@@ -226,6 +312,8 @@ class _Defrag(Simplifier):
         self.path_by_conditions_: dict[int, RuleModel] = {
             c.n_conditions: c.model for c in path.by_conditions
         }
+        if self._kept is not None:
+            self._kept.extend([problem, settings, counting, rows, path])
         warn_of_one_value(problem, rules)
         self.advice_: tuple[str, ...] = advise(
             problem, settings, path.rows, counting, rules, rows
@@ -240,16 +328,16 @@ class _Defrag(Simplifier):
             )
         return rules
 
-    def _path(self, problem, settings, counting, rows):
+    def _path(self, problem, settings, counting, rows, seed=SEED):
         """Search once, and count the best rule model of every size."""
         # A fixed seed, so that two fits on the same rows do not differ by chance.
-        path = find_rules(self.form, problem, settings, np.random.default_rng(SEED))
+        path = find_rules(self.form, problem, settings, np.random.default_rng(seed))
         scoring = Scoring(self.points == "integer", bool(self.points_follow_rates))
         blank = problem.blank(self.form)
         return count_found(path, blank, counting, settings, scoring, rows)
 
-    def _chosen(self, path, rows):
-        """Choose a candidate of a path by its loss on the rows.
+    def _chosen(self, path):
+        """Choose a candidate of a path by its loss.
 
         None if the search found no model within the limits.
         """
@@ -257,7 +345,7 @@ class _Defrag(Simplifier):
             return None
         if self.max_rules == "auto":
             candidates = path.by_conditions or path.by_rules
-            return shortest_model(candidates, rows.mean_weight)
+            return shortest_model(candidates)
         return best_model(path.by_rules)
 
     def _divided(self, problem, rng):
@@ -471,8 +559,8 @@ class DefragClassifier(RuleClassifier, _Defrag):
     max_rules : "auto" or int, default="auto"
         Maximum number of rules, including the default rule. With a number, the best
         rule model with up to that many rules is chosen. With "auto", rule models with
-        up to ten rules compete; of those within one standard error of the best, the one
-        with the fewest conditions is chosen.
+        up to ten rules compete; of those whose loss is within 1 % of the variance of y
+        of the best, the one with the fewest conditions is chosen.
     max_conditions : int or None, default=None
         Maximum number of conditions per rule. Each finite end of an interval counts as
         one. None is no limit, and 4 for points.
@@ -678,8 +766,8 @@ class DefragRegressor(RuleRegressor, _Defrag):
     max_rules : "auto" or int, default="auto"
         Maximum number of rules, including the default rule. With a number, the best
         rule model with up to that many rules is chosen. With "auto", rule models with
-        up to ten rules compete; of those within one standard error of the best, the one
-        with the fewest conditions is chosen.
+        up to ten rules compete; of those whose loss is within 1 % of the variance of y
+        of the best, the one with the fewest conditions is chosen.
     max_conditions : int or None, default=None
         Maximum number of conditions per rule. Each finite end of an interval counts as
         one. None is no limit, and 4 for points.
@@ -800,17 +888,19 @@ class DefragCounter(RuleCounter, _Defrag):
     ----------
     exposure : str, optional
         The column of X with the exposure of each row; the model must not use it.
-    model, target, augment, max_calls, form, max_rules, max_conditions, \
-max_total_conditions, max_categories, min_rows, brevity, points, points_follow_rates, \
-features, exclude, must_use, prefer, monotone, groups, shorten_thresholds, \
-feature_labels, random_state, n_jobs, verbose
-        As for `DefragRegressor`.
+    model, target, augment, max_calls : as for `DefragRegressor`
+    form, points, points_follow_rates : as for `DefragRegressor`
+        The points of a scorecard are relativities; integer ones are steps of a factor.
+    max_rules, max_conditions, max_total_conditions : as for `DefragRegressor`
+    max_categories, min_rows, brevity : as for `DefragRegressor`
+    features, exclude, must_use, prefer, monotone, groups : as for `DefragRegressor`
+    shorten_thresholds, feature_labels : as for `DefragRegressor`
+    random_state, n_jobs, verbose : as for `DefragRegressor`
 
     Attributes
     ----------
-    rules_, path_, path_by_conditions_, path_costs_, advice_, n_iter_, model_, \
-forest_, training_, validation_, n_calls_, n_features_in_, feature_names_in_
-        As for `DefragRegressor`.
+    rules_ : RuleModel
+        This and all others are as for `DefragRegressor`.
 
     Examples
     --------
@@ -823,8 +913,9 @@ forest_, training_, validation_, n_calls_, n_features_in_, feature_names_in_
     >>> X = age[:, None]
     >>> model = HistGradientBoostingRegressor(loss="poisson", max_depth=2)
     >>> model = model.fit(X, claims / years, sample_weight=years)
-    >>> simple = DefragCounter(model, max_rules=2, random_state=0)
-    >>> simple = simple.fit(X, np.column_stack([claims, years]))
-    >>> simple.predict([[20.0], [50.0]]).round(1).tolist()
+    >>> simple, y = DefragCounter(model, max_rules=2), np.column_stack([claims, years])
+    >>> simple.fit(X, y).predict([[20.0], [50.0]]).round(1).tolist()
     [0.3, 0.1]
+    >>> 0 < simple.score(X, y) < 0.1
+    True
     """

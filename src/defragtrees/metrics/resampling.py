@@ -98,7 +98,9 @@ class RuleStability(render.Tabular):
             line = [str(k + 1), f"{len(rates)} of {self.n_resamples}", "", ""]
             if not self.rules._form.is_sum:
                 line[2] = write(_rate(self.rules, rule))
-                line[3] = write_range(*np.quantile(rates, CENTRAL)) if rates else ""
+                line[3] = "".join(map(write, rates))
+                if len(rates) > 1:
+                    line[3] = write_range(*np.quantile(rates, CENTRAL))
             lines.append(line)
         header = ["rule", "found again", self._rate_title, "in the fits"]
         n_shown = 2 if self.rules._form.is_sum else 4
@@ -120,9 +122,6 @@ class RuleStability(render.Tabular):
             self.sentence,
             f"Columns used, by number of fits: {columns or 'none'}.",
         ]
-
-    def __str__(self) -> str:
-        return f"{self._head()}\n{super().__str__()}"
 
     def to_dict(self) -> dict[str, Any]:
         """The measures as a dict of plain numbers."""

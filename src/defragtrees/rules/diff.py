@@ -347,7 +347,7 @@ def _setting_changes(before: RuleModel, after: RuleModel) -> Iterator[Change]:
     added = after.edits[len(before.edits) :]
     if after.edits[: len(before.edits)] == before.edits:
         for edit in added:
-            if edit.action in ("refit", "improve"):
+            if edit.action in ("refit", "improve", "use"):
                 yield Change("edit", edit.text)
 
 

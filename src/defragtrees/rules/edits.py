@@ -34,6 +34,7 @@ ACTIONS = (
     "costs",  # errors have other costs
     "refit",  # all rules are counted on other rows
     "improve",  # some rules are searched for again
+    "use",  # other rules, as good as these, are used
 )
 
 

@@ -43,6 +43,7 @@ FOR_ANALYSTS = (
     (for_analysts.groups, "Groups", "Results by group"),
     (for_analysts.disagreements, "Disagreement", "Disagreement with the model"),
     (for_analysts.stability, "Stability", "Stability under resampling"),
+    (for_analysts.alternatives, "Alternatives", "Other rules as good as these"),
     (for_analysts.features, "Features", "Features"),
     (for_analysts.settings, "Settings", "Settings and versions"),
 )

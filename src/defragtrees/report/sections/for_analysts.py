@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.metrics import confusion_matrix
 
 from defragtrees._utils import formatting as render
-from defragtrees._utils.formatting import count, plural
+from defragtrees._utils.formatting import count, lines_of, plural
 from defragtrees.outcomes.decision import positive_threshold
 from defragtrees.plots.measures import (
     calibration_picture,
@@ -518,6 +518,22 @@ def stability(page):
             ["Rule", "Predicts", "Found again", *map(sentence, header[2:])],
             lines,
             "Fits with a rule that has the same prediction and mostly the same rows",
+        ),
+    }
+
+
+def alternatives(page):
+    """Other rule models that are as good, to look through."""
+    found = page.summary.alternatives
+    if found is None:
+        return None
+    header, lines = found._cells()
+    header = [*map(sentence, header)]
+    lines = [[*line[:-1], ", ".join(lines_of(line[-1]))] for line in lines]
+    return {
+        "models": [(k, str(rules)) for k, rules in enumerate(found) if k],
+        "menu": Table(
+            header, lines, "Rule models as good as the best", numeric=(1, 2, 3)
         ),
     }
 

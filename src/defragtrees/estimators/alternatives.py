@@ -1,0 +1,327 @@
+"""Other rule models that predict as well as those of a fit, chosen to differ."""
+
+import math
+import numbers
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from defragtrees._utils import formatting as render
+from defragtrees._utils.progress import part, parts
+from defragtrees._utils.values import shown
+from defragtrees.rules.edits import Edit
+from defragtrees.rules.model import RuleModel
+from defragtrees.search.driver import (
+    Candidate,
+    best_model,
+    leave_one_out_losses,
+    paired_difference,
+)
+
+MOST_CHANGES = 4  # of columns, in the table
+MOST_SWAPS = 3  # of one column for others, that are put in words
+SAME = 0.99  # agreement from which on models with the same columns count as one
+N_SEEDS = 3  # searches with all columns and other random numbers
+MORE_CONDITIONS = 1.5  # times those of the printed rules; at most two more are allowed
+
+
+@dataclass(frozen=True, eq=False)
+class Alternatives(render.Tabular, Sequence[RuleModel]):
+    """Rule models as good as the best that is known, the result of `alternatives`.
+
+    A sequence of rule models: number 0 has the rules of the fit.
+
+    Parameters
+    ----------
+    models : tuple of RuleModel
+        The rules of the fit, then the others by their loss.
+    losses : tuple of float
+        Mean loss of each on the rows that count: the squared error of probabilities,
+        or of numbers as a share of their variance. Each row is left out of its rule.
+    differences : tuple of tuple of float
+        How much more it is than that of the best, and the ends of the 95 % interval of
+        this paired difference.
+    agreement : tuple of float
+        Share of equal predictions with the rules of the fit; for numbers see
+        `metrics.rule_stability`.
+    n_searches : int
+        Number of further searches.
+    scores : tuple of dict
+        What `use` takes over: measures on the rows of the fit.
+    stopped : str, default=""
+        Why fewer searches were run.
+    """
+
+    models: tuple[RuleModel, ...]
+    losses: tuple[float, ...]
+    differences: tuple[tuple[float, float, float], ...]
+    agreement: tuple[float, ...]
+    n_searches: int
+    scores: tuple[dict[str, Any], ...]
+    stopped: str = ""
+
+    def __len__(self) -> int:
+        return len(self.models)
+
+    def __getitem__(self, number: Any) -> Any:
+        return self.models[number]
+
+    def use(self, simple: Any, number: int) -> None:
+        """See `DefragClassifier.use`."""
+        most = len(self) - 1
+        is_number = isinstance(number, numbers.Integral) and not isinstance(
+            number, bool
+        )
+        if not is_number or not 0 <= number <= most:
+            raise ValueError(
+                f"An alternative is given by its number from 0 to {most}; got "
+                f"{shown(number)}."
+            )
+        rules, (difference, low, high) = self.models[number], self.differences[number]
+        if number:
+            text = (
+                f"chose alternative {number} of {most} in place of the rules of the "
+                f"fit, with a loss of {self.losses[number]:.4f}"
+            )
+            if difference:
+                text += (
+                    f", {difference:.4f} more than the best (95 % interval "
+                    f"{low:+.4f} to {high:+.4f})"
+                )
+            rules = replace(rules, edits=(*rules.edits, Edit("use", text)))
+        simple.rules_, simple.stability_, simple.advice_ = rules, None, ()
+        vars(simple).update(self.scores[number])
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return one dict for each rule model."""
+        return [
+            {
+                "columns": list(rules.features),
+                "n_rules": rules.n_rules,
+                "n_conditions": rules.n_conditions,
+                "loss": loss,
+                "difference": difference,
+                "low": low,
+                "high": high,
+                "agreement": agreement,
+            }
+            for rules, loss, (difference, low, high), agreement in zip(
+                self.models, self.losses, self.differences, self.agreement, strict=True
+            )
+        ]
+
+    def _cells(self):
+        first = set(self.models[0].features)
+        lines = []
+        for k, row in enumerate(self.rows()):
+            used = set(row["columns"])
+            changes = [f"+ {name}" for name in self._shown(used - first)]
+            changes += [f"- {name}" for name in self._shown(first - used)]
+            changes[MOST_CHANGES:] = ["..."] if changes[MOST_CHANGES:] else []
+            lines.append(
+                [
+                    str(k) if k else "0 *",
+                    str(row["n_rules"]),
+                    str(row["n_conditions"]),
+                    f"{row['loss']:.4f}",
+                    f"{row['difference']:+.4f} ± {row['high'] - row['difference']:.4f}"
+                    if row["difference"]
+                    else "best",
+                    render.percent(row["agreement"]),
+                    tuple(changes or ["the same"]) if k else "",
+                ]
+            )
+        header = ["", "rules", "conditions", "loss", "more than the best"]
+        return [*header, "agrees", "columns"], lines
+
+    _left = (0, 6)
+
+    def _head(self):
+        return self.stopped
+
+    def _shown(self, names):
+        """Columns as they are printed, in the order of the table."""
+        rules = self.models[0]
+        words = zip(rules.feature_names, rules._vocabulary.names, strict=True)
+        return [word for name, word in words if name in names]
+
+    def _notes(self):
+        return [
+            "* the rules of the fit, with which others agree on this share of rows. "
+            "Intervals are at 95 %.",
+            *filter(None, [self.shared, self.swaps]),
+        ]
+
+    @property
+    def shared(self) -> str:
+        """What all rule models use, in one sentence."""
+        if len(self) == 1:
+            return f"{self.n_searches} further searches found no other as good."
+        common = self._shown(set.intersection(*(set(m.features) for m in self)))
+        return (
+            f"All {len(self)} use {_and(common)}."
+            if common
+            else "They share no column."
+        )
+
+    @property
+    def swaps(self) -> str:
+        """Which columns can do instead of others, in one sentence."""
+        first, texts = set(self.models[0].features), []
+        for name in self.models[0].features:
+            new = [
+                self._shown(set(m.features) - first)
+                for m in self
+                if name not in m.features
+            ]
+            others = [word for words in new for word in words]
+            if others:
+                best = max(dict.fromkeys(others), key=others.count)
+                texts.append((-len(new), f"{self._shown({name})[0]} for {best}"))
+        most = [text for _, text in sorted(texts)[:MOST_SWAPS]]
+        return f"One can swap {_and(most)}." if most else ""
+
+
+def _and(words):
+    return " and ".join(filter(None, [", ".join(words[:-1]), *words[-1:]]))
+
+
+def find_alternatives(simple, rows, validation, n, within, without, using):
+    """See `DefragClassifier.alternatives`."""
+    if isinstance(n, bool) or not isinstance(n, numbers.Integral) or n < 1:
+        raise ValueError(f"n must be a whole number from 1; got {shown(n)}.")
+    is_number = isinstance(within, numbers.Real) and not isinstance(within, bool)
+    if within != "se" and not (is_number and 0 <= within < math.inf):
+        raise ValueError(
+            "within must be 'se', for one standard error, or the largest difference in "
+            f"loss; got {shown(within)}."
+        )
+    settings = simple.get_params(deep=False)
+    for name, more in (("exclude", without), ("must_use", using)):
+        if more:
+            settings[name] = [*_names(settings[name]), *_names(more)]
+    again = type(simple)(**settings)
+    again._kept = []  # which the fit fills
+    with part(0.0, 0.1):
+        again._fit(simple.forest_, *rows, validation=validation)
+    problem, settings, counting, chosen_on, path, *stores = again._kept
+    found, stopped = [*path.by_rules, *path.by_conditions], ""
+    printed = _printed(simple.rules_, chosen_on, settings)
+    searches = _searches(simple.rules_, problem, settings.limits)
+    n_done = 0
+    try:
+        for seed, limits in parts(searches, 0.1, 1.0):
+            own = replace(settings, limits=limits)
+            path = again._path(problem, own, counting, chosen_on, seed)
+            found += [*path.by_rules, *path.by_conditions]
+            n_done += 1
+    except KeyboardInterrupt:
+        stopped = f"Stopped after {n_done} of {len(searches)} searches (interrupted)."
+    weight = chosen_on.mean_weight
+    best, good = _as_good(printed, found, weight, within)
+    chosen = _chosen(printed, good, n, chosen_on)
+    scale = _scale(simple.rules_, chosen_on, settings)
+    lines, models, scores = [], [], []
+    for one in chosen:
+        apart, error = paired_difference(one, best, weight)
+        ends = apart - 1.96 * error, apart + 1.96 * error
+        lines.append(tuple(value / scale for value in (apart, *ends)))
+        if one is not printed:
+            again.rules_ = one.model
+            again._measure(*stores)
+        models.append(simple.rules_ if one is printed else again.rules_)
+        names = "training_", "validation_"
+        own = simple if one is printed else again
+        scores.append({name: vars(own)[name] for name in names if name in vars(own)})
+    answers = [_predictions(one, chosen_on) for one in chosen]
+    agree = simple.rules_.outcome.agreement
+    return Alternatives(
+        tuple(models),
+        tuple(one.loss / scale for one in chosen),
+        tuple(lines),
+        tuple(agree(answers[0], own) for own in answers),
+        n_done,
+        tuple(scores),
+        stopped,
+    )
+
+
+def _names(given):
+    """Names of columns, from None, one or several."""
+    return [] if given is None else [given] if isinstance(given, str) else [*given]
+
+
+def _printed(rules, rows, settings):
+    """The rules of the fit as a candidate."""
+    decision = settings.decision if settings.criterion == "error" else None
+    losses, weight = leave_one_out_losses(rows, rules._form, decision), rows.mean_weight
+    loss = float(f"{losses @ weight / weight.sum():.9g}")
+    return Candidate((), (), 0.0, loss, losses, model=rules)
+
+
+def _searches(rules, problem, limits):
+    """Seeds and limits of further searches.
+
+    Each leaves out one column of the rules, or none.
+    """
+    names = problem.feature_names
+    every = frozenset(range(len(names))) if limits.features is None else limits.features
+    used = [names.index(name) for name in rules.features]
+    searches = []
+    for j in used:
+        others = every - {j}
+        if others and j in every and frozenset({j}) not in limits.must_use:
+            searches.append((0, replace(limits, features=others)))
+    return searches + [(seed, limits) for seed in range(1, N_SEEDS + 1)]
+
+
+def _scale(rules, rows, settings):
+    """What a mean loss is divided by: a Brier score, or a share of the variance."""
+    if not rules.outcome.n_classes:
+        return rows.spread**2 or 1.0
+    return 2.0 if rules.outcome.is_binary and settings.criterion != "error" else 1.0
+
+
+def _predictions(one, rows):
+    held = rows.matches([rule.conditions for rule in one.model.rules])
+    return one.model._form.predict(held)
+
+
+def _as_good(printed, found, weight, within):
+    """The best candidate of about the size of the rules, and those as good as it."""
+    most = max(MORE_CONDITIONS * printed.n_conditions, printed.n_conditions + 2)
+    found = [one for one in found if one.n_conditions <= most]
+    best = best_model([printed, *found], "loss")
+    # One without rules is useless, unless it is the best.
+    least, good = min(best.n_conditions, 1), []
+    for one in found:
+        apart, error = paired_difference(one, best, weight)
+        if apart <= (error if within == "se" else within) and one.n_conditions >= least:
+            good.append(one)
+    return best, sorted(good, key=lambda one: (one.loss, one.n_conditions))
+
+
+def _chosen(printed, good, n, rows):
+    """The printed rules, the best of the others, and those that differ most.
+
+    In columns first, then in predictions.
+    """
+    answers = {id(one): _predictions(one, rows) for one in (printed, *good)}
+    agree = rows.outcome.agreement
+
+    def apart(one, other):
+        a, b = set(one.model.features), set(other.model.features)
+        columns = len(a & b) / len(a | b) if a | b else 1.0
+        return 1 - columns, 1 - agree(answers[id(one)], answers[id(other)])
+
+    # The best of those found is there too, unless it is the rules.
+    chosen = [printed, *good[:1]]
+    good = good[1:]
+    while good and len(chosen) <= n:
+        least = [min(apart(one, other) for other in chosen) for one in good]
+        place = max(range(len(good)), key=lambda k: (*least[k], -k))
+        columns, answered = least[place]
+        if not columns and answered < 1 - SAME:
+            break
+        chosen.append(good.pop(place))
+    return [printed, *sorted(chosen[1:], key=lambda one: one.loss)]

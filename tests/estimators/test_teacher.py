@@ -4,7 +4,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.compose import make_column_transformer
-from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+from sklearn.ensemble import (
+    HistGradientBoostingRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
@@ -40,6 +44,9 @@ def as_y(kind, before, y):
     return np.digitize(before, cuts), np.digitize(y, cuts)
 
 
+pytestmark = pytest.mark.filterwarnings("ignore:No rule predicts")
+
+
 @pytest.mark.parametrize("form", ["list", "points"])
 @pytest.mark.parametrize("kind", ["two", "three", "numbers"])
 def test_rules_learn_what_the_model_misses(kind, form, tmp_path):
@@ -70,6 +77,16 @@ def weak():
     before, y = as_y("two", before, y)
     forest = RandomForestClassifier(10, max_depth=3, random_state=0)
     return forest.fit(as_numbers(X), before), X, y
+
+
+def test_a_median_is_no_mean_that_misses_something():
+    rng = np.random.default_rng(0)
+    X = rng.random((300, 2))
+    y = np.exp(3 * rng.normal(size=300)) + (X[:, 0] > 0.5)
+    model = HistGradientBoostingRegressor(loss="absolute_error", max_iter=5).fit(X, y)
+    with pytest.warns(UserWarning, match="median"):
+        simple = simplify(model, X, y, max_rules=2)
+    assert simple.rules_.evidence.correction is None
 
 
 def test_rates_of_events_are_corrected_and_stay_above_zero():
@@ -185,7 +202,6 @@ def test_a_weight_of_two_is_a_row_given_twice(weak, monkeypatch):
     assert one.weight > 0.5
 
 
-@pytest.mark.filterwarnings("ignore:No rule predicts")
 def test_copies_of_rows_do_not_predict_each_other(monkeypatch):
     rng = np.random.default_rng(1)
     X, y = rng.random((150, 4)), rng.integers(2, size=150)

@@ -32,7 +32,7 @@ EXAMPLE = "defragtrees predict rules.json data.csv --out predictions.csv"
 @options.flag("--probabilities", "Add the estimated probability of each class.")
 @options.count(
     "--reasons",
-    "Add N reason codes: what costs a row most points of a scorecard.",
+    "Add N reason codes: the columns that could add most points.",
     metavar="N",
 )
 @click.option(
@@ -96,7 +96,7 @@ def command(
         raise click.UsageError("--best needs --reasons.")
     asked = probabilities or None, reasons or 0, best or "high", interval
     # Zero rows show names and types of the added columns, and raise for bad options.
-    no_rows = np.empty((0, rule_set.n_rules), dtype=bool)
+    no_rows = np.empty((0, len(rule_set.feature_names)))
     added = rule_set._output_columns(no_rows, *asked)
     if unseen == "column":
         added["unseen"] = np.empty(0, dtype=object)
@@ -149,7 +149,7 @@ def _columns(rules, X, ids, asked, is_typed, found):
             X[name] if X[name].dtype.kind in "mMbiuf" else values
             for name, values in zip(ids, copied, strict=True)
         ]
-    added = rules._output_columns(rules._covers(matrix), *asked)
+    added = rules._output_columns(matrix, *asked)
     found.n_rows += len(matrix)
     if found.choice == "column":
         added["unseen"] = unseen_texts(rules, matrix)

@@ -155,7 +155,8 @@ def simplify(
         at a time, or a scorecard whose points add up.
     max_rules : "auto" or int, default="auto"
         Maximum number of rules, including the default rule. "auto" takes the shortest
-        list, of at most ten rules, that is within one standard error of the best.
+        list, of at most ten rules, whose loss is within 1 % of the variance of y of
+        the best.
     max_conditions : int, optional
         Maximum number of conditions per rule; no limit by default (4 for points).
     max_categories : int or None, default=6

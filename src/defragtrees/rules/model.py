@@ -440,6 +440,7 @@ class RuleModel(RuleSequence, ByValue):
         best: str = "high",
         exclude: Sequence[Any] = (),
         unseen: bool = False,
+        exposure: Any = None,
         interval: float | None = None,
     ) -> Any:
         """Predictions with rule or score, probabilities and reasons, as a data frame.
@@ -463,6 +464,8 @@ class RuleModel(RuleSequence, ByValue):
             Whether to add the column `unseen`: what a row has that the training rows
             did not, such as "age is missing, city is new", else "". Without it there is
             a warning if a row has anything; see `predict`.
+        exposure : float or array-like of shape (n_samples,), optional
+            For rates: adds the column `expected`, the number of events to expect.
         interval : float, optional
             Add the columns `low` and `high`: of numbers `predict_interval` with this
             coverage, such as 0.9; of classes `rate_interval`, which has 0.95.
@@ -483,6 +486,9 @@ class RuleModel(RuleSequence, ByValue):
         matrix = self._encode(X)
         asked = probabilities, reasons, best, interval, exclude
         columns = self._output_columns(matrix, *asked)
+        if exposure is not None:
+            rates = columns["prediction"]
+            columns["expected"] = self.outcome.expected_counts(rates, exposure)
         if unseen:
             columns["unseen"] = unseen_texts(self, matrix)
         else:

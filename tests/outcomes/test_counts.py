@@ -250,6 +250,7 @@ def test_whole_points_are_steps_of_a_factor(claims, model):
         random_state=0,
     ).rules_
     assert all(float(p).is_integer() for rule in card for p in rule.points)
+    assert " x " not in str(card.drop(1))
     factor = np.exp(card.unit)
     assert factor == pytest.approx(round(factor, 2))
     assert f"each point multiplies the rate by {factor:.3g}" in " ".join(

@@ -335,7 +335,9 @@ class CountView(NumberView):
 
     # Points: logarithms of factors
 
-    def points(self, points):
+    def points(self, points, unit=1.0):
+        if unit != 1.0:
+            return super().points(points, unit)
         return f"x {render.rounded(math.exp(points[0]))}"
 
     def point_cells(self, rule, unit):

@@ -148,7 +148,7 @@ class NumberView:
 
     # Points
 
-    def points(self, points: Sequence[float]) -> str:
+    def points(self, points: Sequence[float], unit: float = 1.0) -> str:
         """The points of a rule."""
         return render.signed(points[0])
 
@@ -367,7 +367,7 @@ class ClassView(NumberView):
             text += f", {render.count(rule.n_rows)} rows"
         return text
 
-    def points(self, points: Sequence[float]) -> str:
+    def points(self, points: Sequence[float], unit: float = 1.0) -> str:
         """The points of a rule; of more than two classes those of each."""
         if len(points) == 1:
             return render.signed(points[0])

@@ -555,13 +555,13 @@ class Counts(Numbers):
             prior[:-1] = max(1 / max(wide, LEAST_RATE), PRIOR_ROWS)
         return points
 
-    def scorecard(self, matches, weight, sums, points):
+    def scorecard(self, matches, weight, sums, points, bound=None):
         def factor(unit):
             """A unit whose factor is a number of percent."""
             return math.log(max(round(math.exp(unit), 2), 1.01))
 
         how = LINKS[self.link], matches, weight, sums[:, 0], points, PRIOR_ROWS
-        return whole_linked(*how, factor)
+        return whole_linked(*how, factor, bound)
 
     def rounded_points(self, points, spread):
         """Factors of three digits, and a base rate of four."""

@@ -94,7 +94,7 @@ class PatternSums:
             points[has_none] = 0.0
         if not scoring.is_whole:
             return FittedPoints(outcome.rounded_points(points, spread))
-        card = outcome.scorecard(*rows, points)
+        card = outcome.scorecard(*rows, points, scoring.most)
         if not len(signs):
             return card
         # Rounding may have changed the sign of points near 0.

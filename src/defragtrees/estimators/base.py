@@ -186,6 +186,11 @@ class Simplifier(BaseEstimator, ABC):
         unseen = None if validation is None else open_validation(validation, self._rows)
         rng = make_generator(self.random_state)
         given = fitted_forest(self.model, X) if forest is None else forest
+        if y is not None and self.target != "labels" and given is not None:
+            predicts = getattr(given, "predicts", "")
+            if predicts and predicts != "median":
+                y, unseen = None, None
+            warn_of_other_target(predicts)
         source, first = self._open(X, y, sample_weight, given)
         self.model_, forest = self.model, given
         if forest is None:
@@ -1029,6 +1034,22 @@ def read_rows(simplifier, source, forest):
     for j in empty[:5]:
         warn(f"Column {names[j]!r} has only missing values, so no rule can use it.")
     return store
+
+
+def warn_of_other_target(predicts):
+    """Say what becomes of y if a model predicts something else than its mean."""
+    what = f"The model predicts {'a' if predicts == 'ranking' else 'the'} {predicts}"
+    if predicts == "median":
+        warn(
+            f"{what} of y; its rules report the mean. Fit without y to imitate the "
+            "model."
+        )
+    elif predicts:
+        what += "" if predicts == "ranking" else " of y"
+        warn(
+            f"{what}, not its mean, so the rules imitate the model and do not use y. "
+            "Pass target='labels' for rules that predict the mean of y."
+        )
 
 
 def open_validation(validation, open_rows=open_source):

@@ -395,9 +395,14 @@ class Outcome(ABC):
 
     @abstractmethod
     def scorecard(
-        self, matches: Floats, weight: Floats, sums: Floats, points: Floats
+        self,
+        matches: Floats,
+        weight: Floats,
+        sums: Floats,
+        points: Floats,
+        bound: int | None = None,
     ) -> Any:
-        """Whole points instead of the exact ones of `fit_points`."""
+        """Whole points instead of the exact ones of `fit_points`, maybe bounded."""
 
     def points_digits(self, spread: float) -> int:
         """Digits after the point of points."""

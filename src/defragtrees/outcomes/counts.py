@@ -408,6 +408,9 @@ class Counts(Numbers):
         events, exposure = columns_of(y)
         return (events / exposure)[:, None]
 
+    def corrected(self, outputs, change):
+        return np.maximum(outputs + change, LEAST_RATE)
+
     def mean_weight(self, y, weight):
         return weight if y is None else weight * columns_of(y)[1]
 
@@ -552,13 +555,13 @@ class Counts(Numbers):
             prior[:-1] = max(1 / max(wide, LEAST_RATE), PRIOR_ROWS)
         return points
 
-    def scorecard(self, matches, weight, sums, points):
+    def scorecard(self, matches, weight, sums, points, bound=None):
         def factor(unit):
             """A unit whose factor is a number of percent."""
             return math.log(max(round(math.exp(unit), 2), 1.01))
 
         how = LINKS[self.link], matches, weight, sums[:, 0], points, PRIOR_ROWS
-        return whole_linked(*how, factor)
+        return whole_linked(*how, factor, bound)
 
     def rounded_points(self, points, spread):
         """Factors of three digits, and a base rate of four."""

@@ -483,11 +483,15 @@ class View:
         if math.isnan(value):
             return "missing"
         labels = (self.rules.categories or ())[feature]
+        scale: Scale = self.rules._vocabulary.scales[feature]
         if labels is None:
-            scale: Scale = self.rules._vocabulary.scales[feature]
             return dataclasses.replace(scale, is_grouped=True).text(value)
         place = int(value)
-        return str(labels[place]) if place < len(labels) else "another category"
+        return (
+            str(scale.label(labels[place]))
+            if place < len(labels)
+            else "another category"
+        )
 
     # Scores and calibration; `scores` are what `evaluate` gives
 

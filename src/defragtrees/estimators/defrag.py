@@ -127,6 +127,9 @@ class _Defrag(Simplifier):
     points: str = setting(
         "exact", "exact", "integer", help="Whether points of a scorecard are integers."
     )
+    max_points: int | None = setting(
+        None, None, Integer(1), help="Largest integer points of a rule."
+    )
     points_follow_rates: bool = setting(
         False, *FLAG, help="Leave out rules whose points contradict their rate."
     )
@@ -164,6 +167,11 @@ class _Defrag(Simplifier):
             "target='labels'. Set augment=0 or target='model'.",
             augment=Integer(1),
             target="labels",
+        ),
+        Conflict(
+            "max_points needs points='integer'; got points='exact'.",
+            points="exact",
+            max_points=Given(),
         ),
         *(
             Conflict(
@@ -321,10 +329,9 @@ class _Defrag(Simplifier):
         if counting.correction is not None:
             gain = render.share(counting.correction.gain)
             self.advice_ += (
-                "The model misses part of y: a correction by y removes "
-                f"{gain} of its squared error on training rows left out in turn. "
-                f"The rules learn it (weight {counting.correction.weight:g}), so they "
-                'agree less with the model; target="model" imitates it alone.',
+                f"What the rules learn from y removes {gain} of the model's squared "
+                'error, on training rows left out in turn; target="model" imitates the '
+                "model alone.",
             )
         return rules
 
@@ -332,7 +339,8 @@ class _Defrag(Simplifier):
         """Search once, and count the best rule model of every size."""
         # A fixed seed, so that two fits on the same rows do not differ by chance.
         path = find_rules(self.form, problem, settings, np.random.default_rng(seed))
-        scoring = Scoring(self.points == "integer", bool(self.points_follow_rates))
+        is_whole, follows = self.points == "integer", bool(self.points_follow_rates)
+        scoring = Scoring(is_whole, follows, self.max_points)
         blank = problem.blank(self.form)
         return count_found(path, blank, counting, settings, scoring, rows)
 
@@ -578,6 +586,9 @@ class DefragClassifier(RuleClassifier, _Defrag):
     points : {"exact", "integer"}, default="exact"
         "integer" makes a scorecard with integer points. `unit` and `origin` of
         `rules_` convert a total back to log-odds or a number.
+    max_points : int, optional
+        Largest integer points of a rule, such as 3 for a score that people add up in
+        their heads. The integers are those of the smallest loss.
     points_follow_rates : bool, default=False
         Leave out rules of a scorecard whose points contradict their own rate. Points
         are fitted together, so a rule may add points although its rows have a rate
@@ -656,8 +667,8 @@ class DefragClassifier(RuleClassifier, _Defrag):
         Description length of each entry of `path_`, in nats; for large data it is
         measured on a sample.
     advice_ : tuple of str
-        Notes printed by `summary`: whether points would do better, and how much of the
-        model's lead remains on new rows.
+        Notes printed by `summary`: whether points would do better, how much of the
+        model's lead remains on new rows, and what the rules gain from y.
     n_iter_ : int
         Number of rounds of the search.
     model_ : the model that was simplified
@@ -785,6 +796,9 @@ class DefragRegressor(RuleRegressor, _Defrag):
     points : {"exact", "integer"}, default="exact"
         "integer" makes a scorecard with integer points. `unit` and `origin` of
         `rules_` convert a total back to log-odds or a number.
+    max_points : int, optional
+        Largest integer points of a rule, such as 3 for a score that people add up in
+        their heads. The integers are those of the smallest loss.
     points_follow_rates : bool, default=False
         Leave out rules of a scorecard whose points contradict their own rate. Points
         are fitted together, so a rule may add points although its rows have a rate
@@ -841,8 +855,8 @@ class DefragRegressor(RuleRegressor, _Defrag):
         Description length of each entry of `path_`, in nats; for large data it is
         measured on a sample.
     advice_ : tuple of str
-        Notes printed by `summary`: whether points would do better, and how much of the
-        model's lead remains on new rows.
+        Notes printed by `summary`: whether points would do better, how much of the
+        model's lead remains on new rows, and what the rules gain from y.
     n_iter_ : int
         Number of rounds of the search.
     model_ : the model that was simplified
@@ -888,17 +902,19 @@ class DefragCounter(RuleCounter, _Defrag):
     ----------
     exposure : str, optional
         The column of X with the exposure of each row; the model must not use it.
-    model, target, augment, max_calls, form, max_rules, max_conditions, \
-max_total_conditions, max_categories, min_rows, brevity, points, points_follow_rates, \
-features, exclude, must_use, prefer, monotone, groups, shorten_thresholds, \
-feature_labels, random_state, n_jobs, verbose
-        As for `DefragRegressor`.
+    model, target, augment, max_calls : as for `DefragRegressor`
+    form, points, max_points, points_follow_rates : as for `DefragRegressor`
+        The points of a scorecard are relativities; integer ones are steps of a factor.
+    max_rules, max_conditions, max_total_conditions : as for `DefragRegressor`
+    max_categories, min_rows, brevity : as for `DefragRegressor`
+    features, exclude, must_use, prefer, monotone, groups : as for `DefragRegressor`
+    shorten_thresholds, feature_labels : as for `DefragRegressor`
+    random_state, n_jobs, verbose : as for `DefragRegressor`
 
     Attributes
     ----------
-    rules_, path_, path_by_conditions_, path_costs_, advice_, n_iter_, model_, \
-forest_, training_, validation_, n_calls_, n_features_in_, feature_names_in_
-        As for `DefragRegressor`.
+    rules_ : RuleModel
+        This and all others are as for `DefragRegressor`.
 
     Examples
     --------
@@ -911,8 +927,9 @@ forest_, training_, validation_, n_calls_, n_features_in_, feature_names_in_
     >>> X = age[:, None]
     >>> model = HistGradientBoostingRegressor(loss="poisson", max_depth=2)
     >>> model = model.fit(X, claims / years, sample_weight=years)
-    >>> simple = DefragCounter(model, max_rules=2, random_state=0)
-    >>> simple = simple.fit(X, np.column_stack([claims, years]))
-    >>> simple.predict([[20.0], [50.0]]).round(1).tolist()
+    >>> simple, y = DefragCounter(model, max_rules=2), np.column_stack([claims, years])
+    >>> simple.fit(X, y).predict([[20.0], [50.0]]).round(1).tolist()
     [0.3, 0.1]
+    >>> 0 < simple.score(X, y) < 0.1
+    True
     """

@@ -13,6 +13,7 @@ from scipy.special import bdtr, bdtrc, gammaincinv, xlogy
 
 from defragtrees._utils import formatting as render
 from defragtrees._utils.values import round_significant
+from defragtrees._utils.warnings import warn
 from defragtrees.outcomes.measures import Measure, RankedWeights
 from defragtrees.outcomes.points import (
     LEAST_RATE,
@@ -28,6 +29,7 @@ from defragtrees.outcomes.text import NumberView
 PRIOR_STEPS = 20  # in which the prior of points settles
 PRIOR_EVENTS = 50.0  # with the dispersion of all rows, that each rule is given
 LEVEL = 0.95
+NEAR, FAR = 1.1, 1.3  # ratios of numbers of events that are, or are not, equal
 MOST_NEGATIVE = 0.1  # share of predicted rates that may be below 0
 FACTOR_DIGITS = 3  # of a relativity; the base rate has one more
 
@@ -57,7 +59,7 @@ def rate_interval(events, exposure, dispersion=1.0):
     >>> [round(float(end), 4) for end in rate_interval(58, 1000.0)]
     [0.044, 0.075]
     >>> [round(float(end), 4) for end in rate_interval(58, 1000.0, 2.0)]
-    [0.0389, 0.083]
+    [0.0388, 0.0833]
     """
     shape, scale = events / dispersion, dispersion / exposure
     low = gammaincinv(shape, (1 - LEVEL) / 2) * scale if events else 0.0
@@ -282,9 +284,18 @@ class CountView(NumberView):
         "and the 95 % interval of the rate."
     )
 
+    distance = "Poisson deviance"
+
     @property
     def target(self):
         return "a rate per unit of exposure"
+
+    def distance_text(self, rules, measured, half, model, guess, what):
+        model = model and f", that of the model {model}"
+        return (
+            f"Their mean Poisson deviance per unit of exposure is {rules} {measured}"
+            f"{model}; one rate for every row has {guess}."
+        )
 
     def estimate(self, rule):
         if rule.totals is None:
@@ -333,7 +344,9 @@ class CountView(NumberView):
 
     # Points: logarithms of factors
 
-    def points(self, points):
+    def points(self, points, unit=1.0):
+        if unit != 1.0:
+            return super().points(points, unit)
         return f"x {render.rounded(math.exp(points[0]))}"
 
     def point_cells(self, rule, unit):
@@ -375,6 +388,7 @@ class Counts(Numbers):
     error_name: ClassVar[str] = "Poisson deviance"
     keeps_residuals: ClassVar[bool] = False
     view_class: ClassVar[type[NumberView]] = CountView
+    points_count_worth: ClassVar[bool] = True
     link = "log"
     n_moments = 5
 
@@ -405,6 +419,9 @@ class Counts(Numbers):
         events, exposure = columns_of(y)
         return (events / exposure)[:, None]
 
+    def corrected(self, outputs, change):
+        return np.maximum(outputs + change, LEAST_RATE)
+
     def mean_weight(self, y, weight):
         return weight if y is None else weight * columns_of(y)[1]
 
@@ -431,6 +448,21 @@ class Counts(Numbers):
                 "if it has no events and exposure."
             )
 
+    def warn_of_model(self, predictions, y, weight):
+        if y is None or np.ndim(predictions) > 1:  # rules fit y
+            return
+        events, exposure = columns_of(y)
+        happened = weight @ events
+        as_rates, as_counts = weight @ (predictions * exposure), weight @ predictions
+        is_far = not happened / FAR < as_rates < happened * FAR
+        if is_far and happened / NEAR < as_counts < happened * NEAR:
+            warn(
+                f"The model's predictions add up to {as_counts:,.0f} events, as many "
+                f"as happened ({happened:,.0f}), but times the exposure to "
+                f"{as_rates:,.0f}: it seems to predict counts. Pass a model of the "
+                "rate, fitted to events / exposure with sample_weight=exposure."
+            )
+
     # Losses
 
     def losses(self, y, predicted):
@@ -440,6 +472,9 @@ class Counts(Numbers):
     def estimate_losses(self, observed, predicted):
         rates = np.maximum(predicted[:, 0], LEAST_RATE)
         return deviances(observed[:, 0], rates)
+
+    def distances(self, y, predicted):
+        return self.estimate_losses(y[:, None], predicted[:, None])
 
     def prediction_moments(self, predictions, weight):
         rates = np.maximum(np.asarray(predictions, dtype=np.float64), 0.0)
@@ -485,6 +520,15 @@ class Counts(Numbers):
 
     # What a rule predicts and reports
 
+    def expected_counts(self, predictions, exposure):
+        exposure = np.asarray(exposure, dtype=np.float64)
+        if exposure.shape not in ((), predictions.shape) or not (exposure > 0).all():
+            raise ValueError(
+                "exposure must be a number above 0 for each of the "
+                f"{len(predictions)} rows."
+            )
+        return predictions * exposure
+
     def estimate(self, rule):
         """Events, exposure and the interval of the rate."""
         found = super().estimate(rule)
@@ -525,13 +569,13 @@ class Counts(Numbers):
             prior[:-1] = max(1 / max(wide, LEAST_RATE), PRIOR_ROWS)
         return points
 
-    def scorecard(self, matches, weight, sums, points):
+    def scorecard(self, matches, weight, sums, points, bound=None):
         def factor(unit):
             """A unit whose factor is a number of percent."""
             return math.log(max(round(math.exp(unit), 2), 1.01))
 
         how = LINKS[self.link], matches, weight, sums[:, 0], points, PRIOR_ROWS
-        return whole_linked(*how, factor)
+        return whole_linked(*how, factor, bound)
 
     def rounded_points(self, points, spread):
         """Factors of three digits, and a base rate of four."""

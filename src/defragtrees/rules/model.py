@@ -440,6 +440,7 @@ class RuleModel(RuleSequence, ByValue):
         best: str = "high",
         exclude: Sequence[Any] = (),
         unseen: bool = False,
+        exposure: Any = None,
         interval: float | None = None,
     ) -> Any:
         """Predictions with rule or score, probabilities and reasons, as a data frame.
@@ -463,6 +464,8 @@ class RuleModel(RuleSequence, ByValue):
             Whether to add the column `unseen`: what a row has that the training rows
             did not, such as "age is missing, city is new", else "". Without it there is
             a warning if a row has anything; see `predict`.
+        exposure : float or array-like of shape (n_samples,), optional
+            For rates: adds the column `expected`, the number of events to expect.
         interval : float, optional
             Add the columns `low` and `high`: of numbers `predict_interval` with this
             coverage, such as 0.9; of classes `rate_interval`, which has 0.95.
@@ -483,6 +486,9 @@ class RuleModel(RuleSequence, ByValue):
         matrix = self._encode(X)
         asked = probabilities, reasons, best, interval, exclude
         columns = self._output_columns(matrix, *asked)
+        if exposure is not None:
+            rates = columns["prediction"]
+            columns["expected"] = self.outcome.expected_counts(rates, exposure)
         if unseen:
             columns["unseen"] = unseen_texts(self, matrix)
         else:
@@ -884,9 +890,10 @@ class RuleModel(RuleSequence, ByValue):
         `precision`, `recall` and `expected_cost`, for numbers `rmse`, `mae` and `r2`.
 
         Beside a model, which every estimator has, there is `fidelity`, the agreement
-        with it, and the same measures of the model have the prefix `model_`. They
-        are too good on rows that it was trained on. If the rules have costs or a
-        threshold, these decide the class of the model too.
+        with it (of one class for all rows it is `fidelity_of_constant`), and the same
+        measures of the model have the prefix `model_`. They are too good on rows that
+        it was trained on. If the rules have costs or a threshold, these decide the
+        class of the model too.
 
         `average_precision`, `precision` and `recall` are those of `pos_label`, by
         default the second class; for more than two classes they and `auc` are means

@@ -483,11 +483,15 @@ class View:
         if math.isnan(value):
             return "missing"
         labels = (self.rules.categories or ())[feature]
+        scale: Scale = self.rules._vocabulary.scales[feature]
         if labels is None:
-            scale: Scale = self.rules._vocabulary.scales[feature]
             return dataclasses.replace(scale, is_grouped=True).text(value)
         place = int(value)
-        return str(labels[place]) if place < len(labels) else "another category"
+        return (
+            str(scale.label(labels[place]))
+            if place < len(labels)
+            else "another category"
+        )
 
     # Scores and calibration; `scores` are what `evaluate` gives
 
@@ -783,11 +787,9 @@ class PointsView(View):
 
     def then_text(self, rule: Rule, is_short: bool = False) -> str:
         points = rule.points or ()
-        text: str = self.y_view.points(
-            [render.round_significant(value, 3) for value in points]
-            if is_short
-            else points
-        )
+        if is_short:
+            points = tuple(render.round_significant(value, 3) for value in points)
+        text: str = self.y_view.points(points, self._form.unit)
         return text
 
     def then_columns(self) -> dict[str, list[str]]:

@@ -215,6 +215,14 @@ def test_fits_are_the_same_each_time_and_a_fit_forgets_them(clear):
     assert simple.fit(X, X[:, 0]).stability_ is None
 
 
+@pytest.mark.slow
+def test_processes_change_nothing(clear):
+    X, y, _ = clear
+    simple = distilled(DecisionTreeClassifier(max_leaf_nodes=3, random_state=0), X, y)
+    one = simple.stability(X, y, n=3)
+    assert simple.set_params(n_jobs=2).stability(X, y, n=3) == one
+
+
 def test_rows_must_be_in_memory(clear):
     X, y, _ = clear
     forest = RandomForestClassifier(5, random_state=0).fit(X, y)

@@ -17,7 +17,7 @@ RNG = np.random.default_rng(0)
 X = RNG.random((80, 3))
 Y = (X[:, 0] > 0.5).astype(int)
 FOREST = RandomForestClassifier(5, random_state=0).fit(X, Y)
-ROWS = ("X", "y", "sample_weight", "exposure", "validation")
+ROWS = ("X", "y", "sample_weight", "exposure", "validation", "output")
 
 
 def test_settings_and_defaults_are_those_of_the_estimator():

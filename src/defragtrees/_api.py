@@ -12,7 +12,7 @@ from defragtrees._utils.formatting import nearest
 from defragtrees._utils.types import Column, Rows
 from defragtrees.data.sources import with_exposure
 from defragtrees.ensembles.opening import Unreadable, fitted_forest
-from defragtrees.ensembles.predictions import model_task
+from defragtrees.ensembles.predictions import model_task, one_output
 from defragtrees.ensembles.readers import read_forest
 from defragtrees.errors import SettingError
 from defragtrees.estimators import estimator_for
@@ -31,7 +31,14 @@ if TYPE_CHECKING:
 
 __all__ = ["check_names", "load", "simplify"]
 
-ROWS = ("X", "y", "sample_weight", "validation", "method")  # not settings of a fit
+ROWS = (
+    "X",
+    "y",
+    "sample_weight",
+    "validation",
+    "output",
+    "method",
+)  # not settings of a fit
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -72,6 +79,7 @@ def simplify(
     *,
     exposure: Column | None = None,
     validation: tuple[Any, ...] | None = None,
+    output: int | None = None,
     method: Literal["defrag", "paper"] = "defrag",
     target: Literal["auto", "model", "labels"] | None = None,
     max_calls: int | None = None,
@@ -127,6 +135,9 @@ def simplify(
     validation : tuple (X, y) or (X, y, sample_weight), optional
         Rows that the model was not trained on. They count in full for rates, intervals
         and the number of rules; the rows of X count as 0.4 each, as without them.
+    output : int, optional
+        Which output to imitate, from 0, if the model predicts several. y may have one
+        column, or one for each output.
     method : {"defrag", "paper"}, default="defrag"
         "defrag" searches for short rules. "paper" is the published algorithm of Hara
         and Hayashi; see `FABRulesClassifier`.
@@ -144,7 +155,8 @@ def simplify(
         at a time, or a scorecard whose points add up.
     max_rules : "auto" or int, default="auto"
         Maximum number of rules, including the default rule. "auto" takes the shortest
-        list, of at most ten rules, that is within one standard error of the best.
+        list, of at most ten rules, whose loss is within 1 % of the variance of y of
+        the best.
     max_conditions : int, optional
         Maximum number of conditions per rule; no limit by default (4 for points).
     max_categories : int or None, default=6
@@ -203,6 +215,7 @@ def simplify(
     >>> simplify(model, X, max_rules=3, random_state=0).rules_.n_rules
     3
     """
+    model, y, validation = _of_output(output, model, y, validation)
     given = {name: value for name, value in locals().items() if name not in ROWS}
     if method not in ("defrag", "paper"):
         raise SettingError(
@@ -243,6 +256,24 @@ def simplify(
     estimator._fit(forest, X, y, sample_weight, validation=validation)
     fitted: DefragClassifier | DefragRegressor | DefragCounter = estimator
     return fitted
+
+
+def _of_output(output: int | None, model: Any, y: Any, validation: Any) -> Any:
+    """The model and y of one of several outputs, if one is named."""
+    if output is None:
+        return model, y, validation
+    model, y = one_output(model, output), _column_of(y, output)
+    if validation is not None:
+        new_X, new_y, *weight = validation
+        validation = new_X, _column_of(new_y, output), *weight
+    return model, y, validation
+
+
+def _column_of(y: Any, output: int) -> Any:
+    """The column of y of an output, if it has several."""
+    if len(getattr(y, "shape", ())) < 2:
+        return y
+    return y.iloc[:, output] if hasattr(y, "iloc") else y[:, output]
 
 
 def load(path: str | os.PathLike[str]) -> RuleModel:

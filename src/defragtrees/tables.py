@@ -14,6 +14,7 @@ import os
 import sys
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from functools import partial
 from numbers import Integral
 from typing import Any
@@ -184,7 +185,12 @@ def n_rows_of(X):
     is_sized = hasattr(X, "shape") or hasattr(X, "__len__")
     if not is_sized and hasattr(X, "__array__"):
         X, is_sized = np.asarray(X), True
-    if hasattr(X, "fit") or isinstance(X, dict) or not is_sized:
+    if isinstance(X, dict):
+        raise TypeError(
+            "A table must be an array or a data frame; got a dict. Pass "
+            "pandas.DataFrame(X)."
+        )
+    if hasattr(X, "fit") or not is_sized:
         raise TypeError(f"Expected sequence or array-like, got {type(X)}")
     shape = getattr(X, "shape", None)
     if shape == ():
@@ -576,6 +582,8 @@ def is_missing(value):
     >>> is_missing(None), is_missing(float("nan")), is_missing("")
     (True, True, False)
     """
+    if isinstance(value, Decimal):
+        return value.is_nan()  # a signalling one cannot be compared
     # pandas.NA is neither equal nor unequal to itself.
     return value is None or type(value).__name__ == "NAType" or value != value
 

@@ -52,6 +52,14 @@ def test_lines_that_only_look_longer(call, rules, tmp_path):
     assert done.out == expected + "4,1,2\n,1,2\n"
 
 
+def test_intervals_are_columns(call, refused, rules, tmp_path):
+    data = written(tmp_path, HEADER + "1,2,3,4,0\n")
+    line = refused("predict", rules, data, "--interval", "0.9")
+    assert "The interval of a rate is the one of 0.95" in line
+    done = call("predict", rules, data, "--interval", "0.95")
+    assert done.out.splitlines()[0] == "prediction,rule,low,high"
+
+
 @pytest.mark.parametrize("name", ["[a]", "{a}", "[a b"])
 def test_a_column_may_begin_with_a_bracket(call, tmp_path, name):
     path = tmp_path / "rules.json"

@@ -54,7 +54,7 @@ def test_path_as_text(call, inputs):
     words = " ".join(by_error.out.split())
     assert "* chosen: the shortest list within one standard error of the best" in words
     auto = " ".join(call("path", *inputs).out.split())
-    assert "as by simplify: the shortest list within one standard error of" in auto
+    assert "as by simplify: the shortest list whose loss is within 1 % of the" in auto
 
 
 def test_path_is_chosen_by_what_is_named(call, files, inputs):

@@ -6,8 +6,10 @@ import click
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.model_selection import train_test_split
 
 from defragtrees import Condition, Rule, RuleEnsemble, RuleList
+from defragtrees.cli.inputs import hold_out
 from defragtrees.cli.output import rules_text
 
 # Three rules over a number and a category, written by hand.
@@ -294,3 +296,16 @@ def test_a_parquet_file_may_have_other_columns_of_one_name(call, refused, tmp_pa
         "predict", tmp_path / "rules.json", tmp_path / "data.parquet", *options
     )
     assert "--id names 'note', but the data has 2 columns of this name" in line
+
+
+def test_held_out_rows_are_those_of_train_test_split():
+    X, y = np.arange(80.0).reshape(40, 2), np.arange(40)
+    train, counted, test = hold_out((X, y), None, 0.25, 3)
+    train_X, test_X, train_y, test_y = train_test_split(
+        X, y, test_size=0.25, random_state=3
+    )
+    assert counted is None
+    assert (train[0] == train_X).all()
+    assert (train[1] == train_y).all()
+    assert (test[0] == test_X).all()
+    assert (test[1] == test_y).all()

@@ -227,6 +227,7 @@ def boosted_amounts(frame, amounts):
 
 
 @pytest.mark.parametrize("method", ["paper", "defrag"])
+@pytest.mark.filterwarnings("ignore:No rule predicts")
 @pytest.mark.usefixtures("few_are_many")
 def test_weights_that_do_not_add_up_exactly_change_no_rule(
     client, frame, boosted, method

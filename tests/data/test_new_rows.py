@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from defragtrees.data.sampling import REACH, draw_rows
+from defragtrees.data.sampling import SCOTT, draw_rows
 
 NO_SETS = np.zeros(2, dtype=bool)
 
@@ -62,16 +62,30 @@ def test_whole_numbers_stay_whole_and_columns_without_a_value_stay_so():
     assert (same == 7.0).all()
 
 
-def test_a_step_is_a_tenth_of_the_column():
-    X = np.column_stack([np.arange(1000.0), np.arange(1000.0)[::-1]])
-    new = draw_rows(X, 4000, NO_SETS, generator())
-    # Both columns move together, so a row is still on the line or near it.
-    apart = np.abs(new.sum(axis=1) - 999)
-    assert np.median(apart) < 0.5 * REACH * 1000
-    # A category is seldom that of another row.
-    swapped = draw_rows(X, 4000, ~NO_SETS, generator())
-    is_swapped = swapped.sum(axis=1) != 999
-    assert is_swapped.mean() == pytest.approx(1 - (1 - REACH) ** 2, abs=0.02)
+def test_steps_are_shorter_the_more_rows_there_are():
+    for n_rows in (100, 3000):
+        X = np.column_stack([np.arange(float(n_rows)), np.arange(float(n_rows))[::-1]])
+        reach = SCOTT * n_rows**-0.2
+        new = draw_rows(X, 4000, NO_SETS, generator())
+        # Both columns move together, so a row is still on the line or near it.
+        apart = np.abs(new.sum(axis=1) - n_rows + 1)
+        assert np.median(apart) < 0.5 * reach * n_rows
+        # A category is seldom that of another row.
+        swapped = draw_rows(X, 4000, ~NO_SETS, generator())
+        is_swapped = swapped.sum(axis=1) != n_rows - 1
+        assert is_swapped.mean() == pytest.approx(1 - (1 - reach) ** 2, abs=0.03)
+
+
+def test_every_row_is_drawn_equally_often():
+    X = np.random.default_rng(5).normal(size=(200, 2))
+    X[:, 0] = np.arange(200) // 100  # one step seldom crosses the middle
+    new = draw_rows(X, 1000, np.array([True, False]), generator())
+    near = np.abs(new[:, None, 1] - X[None, :, 1]).argmin(axis=1)
+    assert len(np.unique(near)) > 150
+    # Weights decide how often.
+    weight = np.where(X[:, 0] > 0, 3.0, 1.0)
+    new = draw_rows(X, 1000, np.array([True, False]), generator(), weight=weight)
+    assert new[:, 0].mean() == pytest.approx(0.75, abs=0.02)
 
 
 @pytest.mark.parametrize("has_twins", [False, True])

@@ -261,7 +261,7 @@ def test_a_column_that_no_model_can_have_is_named(name):
     ("rows", "labels", "message"),
     [
         (X[:, 0], y, "X must have rows and columns"),
-        ({"a": X[:, 0]}, y, "got <class 'dict'>"),
+        ({"a": X[:, 0]}, y, r"got a dict. Pass pandas.DataFrame"),
         (np.array([["x", 1.0]] * 80, dtype=object), y, "Column 1 must hold numbers"),
         (X, np.array([1, "x"] * 40, dtype=object), "y must hold texts or numbers"),
     ],

@@ -15,7 +15,7 @@ from sklearn.ensemble import (
 )
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.model_selection import FixedThresholdClassifier
-from sklearn.multioutput import MultiOutputRegressor
+from sklearn.multioutput import MultiOutputClassifier, MultiOutputRegressor
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
@@ -31,6 +31,7 @@ from defragtrees import (
 )
 from defragtrees.baselines import BornAgainTreeClassifier
 from defragtrees.ensembles.black_box import AskedForest, TableForm
+from defragtrees.errors import SettingError
 from defragtrees.report.page import write_report
 
 pd = pytest.importorskip("pandas")
@@ -313,7 +314,7 @@ def test_answers_that_cannot_be_imitated_get_one_sentence(function, message):
 def test_several_targets_get_one_sentence():
     X = FRAME[["size", "age"]]
     model = MultiOutputRegressor(LinearRegression()).fit(X, np.column_stack([X, X]))
-    with pytest.raises(ValueError, match="one target at a time"):
+    with pytest.raises(ValueError, match="output=0"):
         simplify(model, X)
 
 
@@ -390,5 +391,34 @@ def test_of_several_outputs_one_must_be_named(kind):
         y = X
     else:
         y = np.array([(True, 1.0)] * 80, dtype=[("event", "?"), ("time", "f8")])
-    with pytest.raises(ValueError, match=r"one target at a time|Pass one"):
+    with pytest.raises(ValueError, match=r"output=0|one column"):
         simplify(model, X, y)
+
+
+def test_one_of_several_outputs_is_imitated():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 3))
+    Y = np.column_stack([X[:, 0] > 0, np.where(X[:, 1] > 0.5, 2, 1)])
+    labels = np.where(Y == 1, "one", "other")
+    numbers = RandomForestRegressor(5, random_state=0).fit(X, Y * 1.0)
+    several = RandomForestClassifier(5, random_state=0).fit(X, labels)
+    parts = MultiOutputClassifier(several.estimators_[0]).fit(X, labels)
+    for model, y in ((numbers, Y * 1.0), (several, labels), (parts, labels)):
+        for output in (0, 1):
+            settings = {"max_rules": 2, "random_state": 0, "output": output}
+            rules = simplify(model, X, y, max_calls=1500, **settings).rules_
+            assert rules.rules[0].conditions[0].feature == output
+            assert rules == simplify(model, X, y[:, output], max_calls=1500,
+                                     **settings).rules_  # fmt: skip
+    assert simplify(several, X, labels, output=0, max_rules=2).rules_.classes == (
+        "one",
+        "other",
+    )
+    with pytest.raises(ValueError, match=r"output=0"):
+        simplify(numbers, X, Y[:, 0])
+    with pytest.raises(ValueError, match=r"output=2 needs a model with several"):
+        simplify(numbers, X, Y[:, 0], output=2)
+    with pytest.raises(SettingError, match="output must be below 2"):
+        simplify(parts, X, labels, output=2)
+    with pytest.raises(SettingError, match="output must be a whole number"):
+        simplify(numbers, X, Y, output=-1)

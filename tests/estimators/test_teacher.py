@@ -4,13 +4,17 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.compose import make_column_transformer
-from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+from sklearn.ensemble import (
+    HistGradientBoostingRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from defragtrees import DefragClassifier, load, simplify
+from defragtrees import DefragClassifier, DefragCounter, load, simplify
 from defragtrees.data import sources
 from defragtrees.estimators import teacher
 
@@ -38,6 +42,9 @@ def as_y(kind, before, y):
         return before.to_numpy(), y.to_numpy()
     cuts = [0.3] if kind == "two" else [0.0, 0.6]
     return np.digitize(before, cuts), np.digitize(y, cuts)
+
+
+pytestmark = pytest.mark.filterwarnings("ignore:No rule predicts")
 
 
 @pytest.mark.parametrize("form", ["list", "points"])
@@ -70,6 +77,29 @@ def weak():
     before, y = as_y("two", before, y)
     forest = RandomForestClassifier(10, max_depth=3, random_state=0)
     return forest.fit(as_numbers(X), before), X, y
+
+
+def test_a_median_is_no_mean_that_misses_something():
+    rng = np.random.default_rng(0)
+    X = rng.random((300, 2))
+    y = np.exp(3 * rng.normal(size=300)) + (X[:, 0] > 0.5)
+    model = HistGradientBoostingRegressor(loss="absolute_error", max_iter=5).fit(X, y)
+    with pytest.warns(UserWarning, match="median"):
+        simple = simplify(model, X, y, max_rules=2)
+    assert simple.rules_.evidence.correction is None
+
+
+def test_rates_of_events_are_corrected_and_stay_above_zero():
+    rng = np.random.default_rng(0)
+    X, exposure = rng.random((800, 2)), rng.uniform(0.1, 2.0, 800)
+    model = DecisionTreeRegressor(max_depth=3).fit(X, np.where(X[:, 0] < 0.3, 0.1, 2.0))
+    rate = np.where(X[:, 0] < 0.3, 3.0, 0.02)
+    y = np.column_stack([rng.poisson(rate * exposure), exposure])
+    simple = DefragCounter(model, max_rules=2).fit(X, y)
+    assert simple.rules_.evidence.correction.weight > 0.8
+    assert simple.predict(X) == pytest.approx(rate, abs=0.3)
+    change = np.array([[-3.0], [1.0]])
+    assert (simple.rules_.outcome.corrected(np.ones((2, 1)), change) > 0).all()
 
 
 def saved(simple, path):
@@ -172,7 +202,6 @@ def test_a_weight_of_two_is_a_row_given_twice(weak, monkeypatch):
     assert one.weight > 0.5
 
 
-@pytest.mark.filterwarnings("ignore:No rule predicts")
 def test_copies_of_rows_do_not_predict_each_other(monkeypatch):
     rng = np.random.default_rng(1)
     X, y = rng.random((150, 4)), rng.integers(2, size=150)

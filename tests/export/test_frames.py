@@ -63,19 +63,3 @@ def test_a_workbook_has_values_and_no_formulas(tmp_path):
     assert sheet[2][place].value == 0.9
     assert sheet[2][place].number_format == "0.0%"
     assert "in order" in book["how to read"]["A1"].value
-
-
-def test_the_prompt_states_rules_rates_and_how_to_read_them():
-    text = loans(threshold=0.55).drop(2).export("prompt", title="Loans")
-    assert text.startswith("# Loans\n\nThese rules predict one of: bad, good.")
-    assert "- Apply the rules in order." in text
-    assert "Predicts good if P(good) >= 0.55." in text
-    assert (
-        "1. If =income > 40, then good. P(good) = 90 % (95 % interval 77 - 96 %, 40 "
-        "rows)." in text
-    )
-    assert "- city" not in text
-    assert "## Edited after the fit\n\n- dropped rule 2" in text
-    points = card().export("prompt")
-    assert "1. If degrees > 20, then +3 points." in points
-    assert "2. Base +2 points." in points

@@ -1,6 +1,7 @@
 """A scorecard is scored alike everywhere: total, probability, prediction, reasons."""
 
 import dataclasses
+import re
 import sqlite3
 
 import numpy as np
@@ -44,28 +45,45 @@ cards = pytest.mark.parametrize("card", CARDS.values(), ids=CARDS)
 bests = pytest.mark.parametrize("best", ["high", "low"])
 
 
+def gains_of(card, X, best):
+    """What each column alone could add to the total of each row, by trying values."""
+    matrix = card._encode(X)
+    values = [*cases.THRESHOLDS, -np.inf, *np.nextafter(cases.THRESHOLDS, np.inf)]
+    sign = 1 if best == "high" else -1
+    now = sign * card._form.totals(card._covers(matrix))[:, 0]
+    gains = []
+    for j, known in enumerate(cases.CATEGORIES):
+        tried = []
+        for value in values if known is None else range(len(known)):
+            other = matrix.copy()
+            other[:, j] = value
+            tried.append(sign * card._form.totals(card._covers(other))[:, 0])
+        gains.append(np.maximum(np.max(tried, axis=0) - now, 0))
+    return np.column_stack(gains)
+
+
 def expected_columns(card, rows, best):
-    """The frame's columns, with reasons found one row at a time."""
+    """The frame's columns; reasons are those of trying all values of each column."""
     X = cases.array(rows)
     frame = card.predict_frame(X, reasons=N_REASONS, best=best)
-    sign = 1 if best == "high" else -1
-    for row, held in zip(frame.itertuples(index=False), card.covers(X), strict=True):
-        lost = {}
-        for k, rule in enumerate(card.rules):
-            own = sign * rule.points[0]
-            cost = max(own, 0) - own * held[k]
-            text = rule.text() if held[k] else f"not ({rule.text()})"
-            if cost > 0:
-                lost[text] = cost
-        ranked = sorted(lost, key=lost.get, reverse=True)  # stable: the first of ties
-        ranked = (ranked + [None] * N_REASONS)[:N_REASONS]
-        assert [None if r != r else r for r in row[-N_REASONS:]] == ranked
-    assert frame["reason 1"].notna().mean() > 0.9
-    assert frame["reason 4"].isna().any()
     reasons = card.reasons(X, N_REASONS, best).tolist()
+    for texts, gains in zip(reasons, gains_of(card, X, best), strict=True):
+        stated = [gain_of(text) for text in texts if text]
+        largest = np.sort(gains[gains > 1e-9])[::-1][:N_REASONS]
+        assert stated == pytest.approx(largest.tolist())
+    in_frame = frame.iloc[:, -N_REASONS:].astype(object)
+    assert in_frame.where(in_frame.notna(), None).to_numpy().tolist() == reasons
+    assert frame["reason 1"].notna().mean() > 0.8
+    assert frame["reason 4"].isna().any()
     names = [name for name in frame if not name.startswith("reason")]
     plain = [list(one) for one in frame[names].itertuples(index=False)]
     return names, plain, reasons
+
+
+def gain_of(text):
+    """The difference of the points that a reason states."""
+    now, best = re.search(r"\(points (\S+); best (\S+) if ", text).groups()
+    return abs(float(best.replace(",", "")) - float(now.replace(",", "")))
 
 
 def same(found, plain):
@@ -140,7 +158,8 @@ def test_pmml_scores(request, scorer, card, best):
     wanted = [[label(row[0]), *row[1:]] for row in plain]
     same([[one[name] for name in names] for one in found], wanted)
     codes = [
-        [one[f"reason {k + 1}"] or None for k in range(N_REASONS)] for one in found
+        [(one[f"reason {k + 1}"] or "").strip() or None for k in range(N_REASONS)]
+        for one in found
     ]
     assert codes == reasons
 
@@ -189,6 +208,7 @@ def test_a_list_has_no_score():
         ({"n": True}, "n must be"),
         ({"n": 10**9}, "n must be"),
         ({"best": "good"}, "best must"),
+        ({"exclude": "ages"}, "exclude has 'ages'.*did you mean 'age'"),
     ],
 )
 def test_reasons_that_cannot_be_given(arguments, words):
@@ -248,3 +268,31 @@ def test_columns_keep_their_names():
     outputs = export(card, "onnx").graph.output
     assert [one.name for one in outputs] == ["label", "probabilities", "score"]
     assert 'name="score_" feature="predictedValue"' in export(card, "pmml")
+
+
+def test_a_column_that_nobody_can_change_is_no_reason():
+    card, rows = CARDS["second"], cases.make_rows(np.random.default_rng(0), 50)
+    given = {"reasons": N_REASONS, "exclude": ["age"]}
+    found = [
+        list(row)[-N_REASONS:] for row in test_sql.run_in_sqlite(card, rows, **given)
+    ]
+    assert found == card.reasons(cases.array(rows), N_REASONS, exclude=["age"]).tolist()
+    assert not any(text and text.startswith("age ") for row in found for text in row)
+
+
+def test_reasons_on_many_conditions_are_for_python_alone():
+    rules = [
+        Rule(
+            (Condition(0, lower=float(k)), Condition(1, lower=float(k))),
+            0.0,
+            points=(1.0,),
+        )
+        for k in range(12)
+    ]
+    card = Scorecard(
+        tuple(rules), Rule((), 0.0, points=(0.0,)), ("a", "b"), "regression"
+    )
+    assert card.reasons([[0.0, 4.5]], 1)[0, 0] == "a <= 0 (points 0; best 5 if > 4)"
+    with pytest.raises(ValueError, match="exclude="):
+        export(card, "sql", table="t", reasons=1)
+    assert "def reasons" not in export(card, "python")

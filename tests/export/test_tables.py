@@ -100,18 +100,6 @@ def test_markdown_shows_names_as_text():
     assert rows == SHOWN
 
 
-def test_a_prompt_shows_names_as_text():
-    names = "<img src=x>", "[a](http://b)", "# c"
-    conditions = tuple(Condition(j, upper=1.0) for j in range(3))
-    rules = RuleList(
-        (Rule(conditions, "<b>"),), Rule((), "*c*"), names, "classification",
-        ("<b>", "*c*"),
-    )  # fmt: skip
-    rules = rules.set_prediction(2, "<b>")
-    tags, _ = rendered(export(rules, "prompt", title="<i>"))
-    assert tags == {"h1", "h2", "p", "ul", "ol", "li"}
-
-
 @given(st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=12))
 @settings(max_examples=200)
 def test_no_name_breaks_out_of_a_table(name):

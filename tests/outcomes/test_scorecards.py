@@ -1,5 +1,6 @@
 """Whole points: they cost little, a total says how likely, and PMML says the same."""
 
+import itertools
 import math
 import re
 from xml.etree import ElementTree
@@ -15,7 +16,7 @@ from sklearn.metrics import roc_auc_score
 from defragtrees import metrics, plots, write_report
 from defragtrees.estimators.defrag import DefragClassifier, DefragRegressor
 from defragtrees.export import export
-from defragtrees.outcomes.points import whole_points
+from defragtrees.outcomes.points import LINKS, fit_linked, whole_linked, whole_points
 from defragtrees.rules import RuleList, RuleSet, Scorecard
 from defragtrees.rules.conditions import Condition, Rule
 from tests.estimators.test_forms import make_table
@@ -73,6 +74,34 @@ def test_points_are_whole_and_say_nearly_as_much(n_classes):
     assert whole.training_[measure] < exact.training_[measure] * 1.05
 
 
+@pytest.mark.parametrize("n_classes", [0, 2, 3])
+@pytest.mark.parametrize("most", [2, 5])
+def test_points_of_rules_can_be_bounded(n_classes, most):
+    bounded = fitted(n_classes, max_points=most)[0]
+    points = [abs(value) for rule in bounded.rules_.rules for value in rule.points]
+    assert max(points) <= most
+    assert all(value.is_integer() for value in points)
+    # Cutting off the points of the card without a bound is worse.
+    free = fitted(n_classes)[0]
+    measure = "log_loss" if n_classes else "error"
+    assert bounded.training_[measure] < free.training_[measure] * (1.6 - most / 10)
+
+
+def test_bounded_points_are_those_of_the_smallest_loss():
+    rng = np.random.default_rng(1)
+    held = np.column_stack([rng.random((60, 3)) < 0.5, np.ones(60)]).astype(float)
+    weight = rng.integers(5, 30, 60).astype(float)
+    likely = 1 / (1 + np.exp(-held @ [0.4, -2.1, 0.9, -0.2]))
+    events, link = np.round(weight * likely), LINKS["logit"]
+    points = np.array([[0.4], [-2.1], [0.9], [-0.2]])
+    card = whole_linked(link, held, weight, events, points, 0.0, float, 2)
+    costs = []
+    for whole in itertools.product(range(-2, 3), repeat=3):
+        line = np.column_stack([held[:, :3] @ whole, np.ones(60)])
+        costs.append(fit_linked(link, line, weight, events[:, None], np.zeros(2))[1])
+    assert card.cost == pytest.approx(min(costs), rel=1e-4)
+
+
 def test_rounding_is_no_worse_than_any_neighbour():
     rng = np.random.default_rng(0)
     held = np.column_stack([rng.random((40, 3)) < 0.5, np.ones(40)]).astype(float)
@@ -99,6 +128,8 @@ def test_rounding_is_no_worse_than_any_neighbour():
     [
         ({"form": "list"}, "points='integer' needs form='points'"),
         ({"points": "whole"}, "points must be"),
+        ({"max_points": 0}, "max_points must be"),
+        ({"points": "exact", "max_points": 3}, "max_points needs points='integer'"),
     ],
 )
 def test_settings_that_do_not_go_together_are_refused(settings, words):
@@ -198,14 +229,16 @@ def holds(element, row):
         ]
         inside = _pmml_label(value) in listed
         return inside == (element.get("booleanOperator") == "isIn")
-    if operator == "equal" and not isinstance(value, float):
-        return _pmml_label(value) == element.get("value")
+    if operator in ("equal", "notEqual") and not isinstance(value, float):
+        is_equal = _pmml_label(value) == element.get("value")
+        return is_equal == (operator == "equal")
     compare = {
         "greaterThan": float.__gt__,
         "greaterOrEqual": float.__ge__,
         "lessThan": float.__lt__,
         "lessOrEqual": float.__le__,
         "equal": float.__eq__,
+        "notEqual": float.__ne__,
     }
     return compare[operator](float(value), float(element.get("value")))
 

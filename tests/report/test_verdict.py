@@ -89,7 +89,7 @@ def test_a_rare_class_is_judged_by_how_much_of_it_is_found():
     assert outside == (
         "Estimates that do not hold here: rule 4: 10 % “bad” estimated, 0 % observed "
         "(95 % interval 0 to 1 %); rule 3: 20 % “bad” estimated, 0 % observed (95 % "
-        "interval 0 to 4 %); and 1 more rule."
+        "interval 0 to 4 %)."
     )
     never = dataclasses.replace(
         simple.rules_, rules=simple.rules_.rules[2:], default=simple.rules_.default

@@ -47,7 +47,6 @@ FORMATS = (
     "latex",
     "markdown",
     "pmml",
-    "prompt",
     "python",
     "sql",
     "text",

@@ -330,3 +330,38 @@ def test_probabilities_that_differ_by_rounding_are_one_band():
     bands = RateBands.of(chance, events, n_rows, n_rows, 0.4)
     assert bands.rates == (0.2, 0.7)
     assert bands.n_effective == (80.0, 40.0)
+
+
+@pytest.mark.parametrize("form", ["list", "standalone", "points"])
+def test_predictions_of_numbers_have_intervals_in_tables_and_explanations(form):
+    rng = np.random.default_rng(0)
+    X = rng.random((400, 2))
+    y = 3 * (X[:, 0] > 0.5) + rng.normal(size=400)
+    model = RandomForestRegressor(10, min_samples_leaf=10, random_state=0).fit(X, y)
+    rules = simplify(model, X, y, form=form, max_rules=3, random_state=0).rules_
+    frame = rules.predict_frame(X, interval=0.9)
+    ends = rules.predict_interval(X, 0.9)
+    assert frame[["low", "high"]].to_numpy().tolist() == ends.tolist()
+    text = rules.explain(X[0])
+    assert ("80 % of " if form == "list" else "80 % interval ") in text
+    # The mean of each rule has an interval too, which is narrower than its rows.
+    assert ("95 % interval" in str(rules)) == (form != "points")
+    for rule, pair in zip(rules, rules.mean_intervals, strict=True):
+        if form == "points":
+            assert pair is None
+            continue
+        low, high = pair
+        assert rule.quantiles[0] < low < rule.prediction < high < rule.quantiles[1]
+    # Without y the rows show what the model predicts, which is no mean of y.
+    plain = simplify(model, X, form=form, max_rules=3, random_state=0).rules_
+    assert "95 % interval" not in str(plain)
+
+
+def test_an_interval_of_a_rate_is_the_one_of_95_percent():
+    X = np.arange(40.0)[:, None]
+    model = RandomForestClassifier(5, random_state=0).fit(X, X[:, 0] > 20)
+    rules = simplify(model, X, X[:, 0] > 20, max_rules=2, random_state=0).rules_
+    frame = rules.predict_frame(X, interval=0.95)
+    assert frame[["low", "high"]].to_numpy().tolist() == rules.rate_interval(X).tolist()
+    with pytest.raises(ValueError, match="The interval of a rate"):
+        rules.predict_frame(X, interval=0.9)

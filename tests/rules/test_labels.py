@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 
-from defragtrees import Condition, Rule, RuleList, RuleModel
+from defragtrees import Condition, DefragClassifier, Rule, RuleList, RuleModel
 from defragtrees.data.grid import round_between
 from defragtrees.rules.labels import (
     KINDS,
@@ -143,3 +143,16 @@ def test_cuts_of_dates_are_where_something_begins(low, high, begin):
 def test_an_array_is_no_class(label):
     with pytest.raises(ValueError, match="pos_label must be one of the classes 0, 1"):
         checked_pos_label(label, (0, 1))
+
+
+def test_categories_that_are_dates_are_printed_as_dates():
+    pd = pytest.importorskip("pandas")
+    days = ["2020-01-01", "2020-02-01", "2020-03-01"]
+    frame = pd.DataFrame({"seen": pd.Categorical(pd.to_datetime(days * 20))})
+    y = ["a", "b", "b"] * 20
+    rules = DefragClassifier(max_rules=2, random_state=0).fit(frame, y).rules_
+    assert rules.rules[0].text() == "seen is 2020-01-01 00:00"
+    assert rules.replace(1, "seen is 2020-01-01 00:00").rules[0].shown == (
+        rules.rules[0].shown
+    )
+    assert "2020-01-01" in str(rules.explain(frame.head(1)))

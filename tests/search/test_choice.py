@@ -1,6 +1,6 @@
 """How long rules should be, and which rows search and which count."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
@@ -19,6 +19,8 @@ from defragtrees.search.driver import (
     best_model,
     count_found,
     halves,
+    leave_one_out_losses,
+    share_of_loss,
     shortest_model,
 )
 from defragtrees.search.limits import Limits
@@ -26,63 +28,30 @@ from defragtrees.search.limits import Limits
 
 @dataclass
 class Judged:
-    """Rules of which only the losses are known."""
+    """Rules of which only the loss is known."""
 
     n_conditions: int
-    losses: np.ndarray
+    share: float
     n_rules: int = 2
-    loss: float = 0.0
 
 
-def chosen(*models, weight=None, choose=shortest_model):
-    weight = np.ones(len(models[0].losses)) if weight is None else weight
-    for model in models:
-        model.loss = float(np.round(model.losses @ weight / weight.sum(), 9))
-    others = (weight,) if choose is shortest_model else ()
-    return choose(list(models), *others).n_conditions
+def chosen(*models, choose=shortest_model):
+    return choose([Judged(*model) for model in models]).n_conditions
 
 
-def test_rules_are_compared_row_by_row():
-    rng = np.random.default_rng(0)
-    noise = rng.normal(size=400)  # of a row, whatever the rules
-    best = Judged(9, noise)
-    # Behind by a little in every row: far less than noise, but surely.
-    worse = Judged(2, noise + 0.01 * (1 + 0.1 * rng.normal(size=400)))
-    assert chosen(worse, best) == 9
-    # Behind as much on average, by rows that are as often better: who knows?
-    apart = rng.normal(size=400)
-    apart += 0.01 - apart.mean()
-    assert chosen(Judged(2, noise + apart), best) == 2
-    assert chosen(Judged(2, noise + apart), best, choose=best_model) == 9
-
-
-def test_a_row_of_weight_two_judges_as_two_rows():
-    rng = np.random.default_rng(2)
-    losses, weight = rng.normal(size=(6, 50)), rng.integers(1, 4, 50)
-    for spread in (0.01, 0.1, 1.0):
-        models = [Judged(n, spread * own) for n, own in enumerate(losses)]
-        twice = [Judged(m.n_conditions, np.repeat(m.losses, weight)) for m in models]
-        for choose in (best_model, shortest_model):
-            by_weight = chosen(*models, weight=weight.astype(float), choose=choose)
-            assert by_weight == chosen(*twice, choose=choose)
+def test_a_shorter_list_may_lose_a_hundredth_of_the_variance():
+    models = (9, 0.5), (6, 0.505), (5, 0.5099), (2, 0.511)
+    assert chosen(*models) == 5
+    assert chosen(*models, choose=best_model) == 9
 
 
 def test_no_conditions_only_if_none_are_best():
-    rng = np.random.default_rng(3)
-    noise, apart = rng.normal(size=(2, 300))
-    apart -= apart.mean()
-    none, one, two = (
-        Judged(n, noise + by) for n, by in ((0, apart), (1, apart), (2, 0))
-    )
-    none.losses = none.losses + 1e-6
-    assert chosen(none, one, two) == 1
-    none.losses = none.losses - 1
-    assert chosen(none, one, two) == 0
+    assert chosen((0, 0.5001), (1, 0.5005), (2, 0.5)) == 1
+    assert chosen((0, 0.4), (1, 0.405), (2, 0.41)) == 0
 
 
 def test_of_equals_the_shortest_is_taken():
-    losses = np.arange(10.0)
-    models = [Judged(n, losses) for n in (4, 2, 3)]
+    models = [(n, 0.5) for n in (4, 2, 3)]
     assert chosen(*models) == chosen(*models, choose=best_model) == 2
 
 
@@ -127,6 +96,32 @@ def test_of_each_size_the_rows_that_count_choose_what_is_kept(problem):
     assert [one.n_rules for one in path.by_rules] == [2, 3]
     assert features_of(path.by_rules)[0] == [0]
     assert path.by_rules[0].cost == 2.0
+
+
+def judged(form, rows, near=None):
+    losses = leave_one_out_losses(rows, form)
+    return share_of_loss(np.average(losses, weights=rows.mean_weight), form, rows, near)
+
+
+def test_rules_are_judged_by_y_and_by_what_they_imitate(problem):
+    """As shares of the variance of y; a row of weight two is two rows."""
+    rng = np.random.default_rng(0)
+    near = problem.synthetic(500, rng)
+    form = problem.blank("list")._form
+    form = replace(form, rules=(replace(form.default, conditions=()),))
+    worth = 0.4 * len(problem.target)
+    constant = (worth / (worth - 0.4)) ** 2  # each row left out
+    assert judged(form, problem) == pytest.approx(constant, abs=1e-3)
+    apart = near.outputs - [form.default.distribution]
+    variance = 2 * np.prod(problem.observed.mean(axis=0))
+    imitated = (apart**2).sum(axis=1).mean() / variance
+    loss = judged(form, problem, near)
+    assert loss == pytest.approx(constant + imitated, abs=1e-3)
+    weight = rng.integers(1, 4, len(problem.target))
+    weighted = replace(problem, sample_weight=weight.astype(float))
+    repeated = problem.take(np.repeat(np.arange(len(weight)), weight))
+    first, second = (judged(form, own, near) for own in (weighted, repeated))
+    assert first == second
 
 
 CODES = np.random.default_rng(0).integers(0, 200, (4000, 3)).astype(np.uint8)

@@ -27,12 +27,15 @@ from defragtrees.search.driver import accepted_bins
 from defragtrees.search.kernels import first_true
 from defragtrees.search.limits import Limits
 from defragtrees.search.moves import (
+    BEAM_WIDTH,
     boxes_from_tree,
     cut_conditions,
     insert_rule,
     polish,
+    pooled,
     promising,
     search,
+    tidy,
 )
 
 
@@ -401,10 +404,31 @@ def test_the_last_digits_of_a_processor_change_no_rule(monkeypatch):
     def noisy(value):
         return value * (1 + 4e-16 * rng.integers(-2, 3, np.shape(value)))
 
-    monkeypatch.setattr(RuleLoss, "nats", lambda *own: float(noisy(nats(*own))))
+    monkeypatch.setattr(RuleLoss, "nats", lambda *own: noisy(nats(*own)))
     monkeypatch.setattr(
         RuleLoss, "new_rule_terms", lambda *own: tuple(map(noisy, terms(*own)))
     )
     for _ in range(3):
         found = simplify(forest, X, y, max_rules=5, random_state=0).rules_
         assert found == expected
+
+
+@given(case=cases)
+def test_lists_from_a_pool_are_the_cheapest(case):
+    limits = Limits(4, max_conditions=3, least_answered=2.0)
+    lists = [RuleBoxes(case.table, case.loss, case.boxes(n)) for n in (0, 1, 2, 2, 3)]
+    lists = [tidy(rules, limits) for rules in lists]
+    best = pooled(lists, limits)
+    for rules in lists:
+        assert best[rules.n_rules].cost <= rules.cost
+    pool = {held.tobytes() for rules in lists for held in rules.held}
+    for n, rules in best.items():
+        assert rules.n_rules == n <= 4
+        assert limits.allows(rules)
+        assert {held.tobytes() for held in rules.held} <= pool
+    # Of two boxes every order is tried.
+    boxes = [box for rules in lists for box in rules.boxes]
+    pairs = [RuleBoxes(case.table, case.loss, own) for own in permutations(boxes, 2)]
+    costs = [own.cost for own in pairs if limits.allows(own) and all(own.weights[:2])]
+    if costs and len(pool) <= BEAM_WIDTH:
+        assert best[3].cost <= min(costs)

@@ -6,6 +6,8 @@ from sklearn.model_selection import train_test_split
 
 from defragtrees import load, metrics, simplify, write_report
 from defragtrees.datasets import load_table
+from defragtrees.rules.reasons import Reasons
+from tests.export.test_scores import gain_of
 
 duckdb = pytest.importorskip("duckdb", reason="loans are scored in DuckDB")
 lightgbm = pytest.importorskip("lightgbm", reason="the model is one of LightGBM")
@@ -105,18 +107,26 @@ def test_duckdb_scores_ten_thousand_loans_as_python_does(card):
     assert expected["reason 1"].nunique() > 3
 
 
-def test_reasons_are_what_would_raise_the_score_most(card, loans):
+def test_each_reason_alone_gains_what_it_says(card, loans):
     X, _ = loans[2]
-    best = card.default.points[0] + sum(max(r.points[0], 0) for r in card.rules)
-    matches, totals = card.covers(X), card.totals(X)[:, 0]
-    lost = np.array([max(r.points[0], 0) for r in card.rules])
-    lost = lost - matches[:, :-1] * [r.points[0] for r in card.rules]
-    assert best - totals == pytest.approx(lost.sum(axis=1))
-    first = card.reasons(X, n=1)[:, 0]
-    for text, costs in zip(first, lost, strict=True):
-        rule = card.rules[int(costs.argmax())]
-        wanted = rule.text() if rule.points[0] < 0 else f"not ({rule.text()})"
-        assert text == (wanted if costs.any() else None)
+    matrix, totals = card._encode(X), card.totals(X)[:, 0]
+    for column in Reasons(card, "high").columns:
+        others = [
+            name for j, name in enumerate(card.feature_names) if j != column.feature
+        ]
+        texts = card.reasons(X, 1, exclude=others)[:, 0]
+        best = totals.copy()
+        for value in np.unique(matrix[:, column.feature]):
+            changed = matrix.copy()
+            changed[:, column.feature] = value
+            best = np.maximum(best, card._form.totals(card._covers(changed))[:, 0])
+        assert [gain_of(text) if text else 0.0 for text in texts] == pytest.approx(
+            best - totals
+        )
+    # The reasons of a row are on different columns.
+    for texts in card.reasons(X, n=3).tolist():
+        names = [text.split()[0] for text in texts if text]
+        assert len(set(names)) == len(names)
 
 
 def test_the_card_has_a_report(card, loans, tmp_path):

@@ -74,18 +74,31 @@ def command(inputs, choices, methods, budgets, cv, resamples, test_size, plot, a
         raise click.UsageError(
             "--test-size must be above 0: scores need held-out rows."
         )
-    budgets = budgets or [most_rules(choices)]
+    if not budgets:
+        most = choices.get("max_rules", "auto")
+        budgets = [MOST_RULES if most == "auto" else most]
     forest, rows, *_ = load(inputs)
-    comparison = compared(
-        choices,
-        forest,
-        rows,
-        methods=methods,
-        budgets=budgets,
-        cv=cv,
-        n_resamples=resamples,
-        test_size=test_size,
-    )
+    kind, settings = choices.for_model(forest, ("max_rules", "random_state", "n_jobs"))
+    if settings:
+        if choices.method not in (methods or [choices.method]):
+            raise click.UsageError(
+                f"--settings are for {choices.method}, which is not among --methods "
+                f"{','.join(methods)}. Add it, or leave the file out."
+            )
+        names = methods or [*compared_methods(), choices.method]
+        methods = {name: name for name in names} | {choices.method: kind(**settings)}
+    with output.working("comparing"):
+        comparison = compare(
+            forest,
+            *rows,
+            methods=methods,
+            budgets=budgets,
+            test_size=test_size,
+            cv=cv,
+            n_resamples=resamples,
+            random_state=choices.seed,
+            n_jobs=choices.get("n_jobs"),
+        )
     if plot is not None:
         output.save_plot(comparison, plot)
     if as_json:
@@ -144,32 +157,3 @@ def _size(row):
     """Such as "3 rules"; a mean over folds may not be whole."""
     n_rules = row["n_rules"]
     return f"{n_rules:.3g} rule{'' if n_rules == 1 else 's'}"
-
-
-def most_rules(choices):
-    """The maximum number of rules of every method."""
-    n_rules = choices.get("max_rules", "auto")
-    return MOST_RULES if n_rules == "auto" else n_rules
-
-
-def compared(choices, forest, rows, methods=None, **settings_of_compare):
-    """The Comparison of the user's choice, under a progress bar."""
-    without = "max_rules", "random_state", "n_jobs"
-    kind, settings = choices.for_model(forest, without)
-    if settings:
-        if choices.method not in (methods or [choices.method]):
-            raise click.UsageError(
-                f"--settings are for {choices.method}, which is not among --methods "
-                f"{','.join(methods)}. Add it, or leave the file out."
-            )
-        names = methods or [*compared_methods(), choices.method]
-        methods = {name: name for name in names} | {choices.method: kind(**settings)}
-    with output.working("comparing"):
-        return compare(
-            forest,
-            *rows,
-            methods=methods,
-            random_state=choices.seed,
-            n_jobs=choices.get("n_jobs"),
-            **settings_of_compare,
-        )

@@ -83,11 +83,11 @@ def _reason(path, max_rules):
         )
     if max_rules == "auto":
         return (
-            "* chosen, as by simplify: the shortest list within one standard error of "
-            "the best, on the rows that its rates are from."
+            "* chosen, as by simplify: the shortest list whose loss is within 1 % of "
+            "the variance of y of the best."
         )
     return (
         f"* chosen, as by simplify with --max-rules {max_rules}: the list with the "
-        "lowest loss on the rows that its rates are from. Without --max-rules it is "
-        "the shortest within one standard error of the best."
+        "lowest loss. Without --max-rules it is the shortest within 1 % of the "
+        "variance of y of the best."
     )

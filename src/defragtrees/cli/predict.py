@@ -32,13 +32,20 @@ EXAMPLE = "defragtrees predict rules.json data.csv --out predictions.csv"
 @options.flag("--probabilities", "Add the estimated probability of each class.")
 @options.count(
     "--reasons",
-    "Add N reason codes: what costs a row most points of a scorecard.",
+    "Add N reason codes: the columns that could add most points.",
     metavar="N",
 )
 @click.option(
     "--best",
     type=click.Choice(["high", "low"]),
     help="With --reasons: which totals are desired. [default: high]",
+)
+@click.option(
+    "--interval",
+    type=float,
+    metavar="P",
+    help="Add the ends of an interval: of a number with this coverage, such as 0.9; "
+    "of the rate of a class 0.95.",
 )
 @click.option(
     "--unseen",
@@ -57,7 +64,19 @@ EXAMPLE = "defragtrees predict rules.json data.csv --out predictions.csv"
     "standard output]"
 )
 @options.as_json
-def command(rules, data, id, probabilities, reasons, best, unseen, exact, out, as_json):
+def command(
+    rules,
+    data,
+    id,
+    probabilities,
+    reasons,
+    best,
+    interval,
+    unseen,
+    exact,
+    out,
+    as_json,
+):
     """Predict each row of a file with saved rules.
 
     RULES is a file that simplify --out wrote; DATA is as for simplify. Only the columns
@@ -75,9 +94,9 @@ def command(rules, data, id, probabilities, reasons, best, unseen, exact, out, a
         )
     if best and not reasons:
         raise click.UsageError("--best needs --reasons.")
-    asked = probabilities or None, reasons or 0, best or "high"
+    asked = probabilities or None, reasons or 0, best or "high", interval
     # Zero rows show names and types of the added columns, and raise for bad options.
-    no_rows = np.empty((0, rule_set.n_rules), dtype=bool)
+    no_rows = np.empty((0, len(rule_set.feature_names)))
     added = rule_set._output_columns(no_rows, *asked)
     if unseen == "column":
         added["unseen"] = np.empty(0, dtype=object)
@@ -130,7 +149,7 @@ def _columns(rules, X, ids, asked, is_typed, found):
             X[name] if X[name].dtype.kind in "mMbiuf" else values
             for name, values in zip(ids, copied, strict=True)
         ]
-    added = rules._output_columns(rules._covers(matrix), *asked)
+    added = rules._output_columns(matrix, *asked)
     found.n_rows += len(matrix)
     if found.choice == "column":
         added["unseen"] = unseen_texts(rules, matrix)

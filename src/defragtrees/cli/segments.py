@@ -39,9 +39,6 @@ EXAMPLE = "defragtrees segments model.json new.csv --target y"
     default=3,
     show_default=True,
 )
-@options.count(
-    "--min-rows", "The minimum number of rows of a segment. [default: 1 %, at least 20]"
-)
 @options.names("--features", "Columns that segments may use. [default: all]")
 @options.output("Save the segments, as JSON.")
 @options.as_json

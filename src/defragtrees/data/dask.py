@@ -190,7 +190,9 @@ class DaskShards:
         self.client, self.runs = client, runs
         self._found, self._found_at = None, 0.0
         require("distributed", CLUSTER).wait(runs)  # else no worker has them yet
-        self.run_lengths = self._ask(_run_lengths, [b""] * len(runs))
+        self.run_lengths = self._ask(
+            lambda run, content: list(map(len, run)), [b""] * len(runs)
+        )
 
     @property
     def lengths(self):
@@ -549,10 +551,6 @@ def _as_run(outcomes, n_rows):
     if any(isinstance(outcome, Failure) for outcome in outcomes):
         return []
     return joined([shard for shard, _ in outcomes], n_rows)
-
-
-def _run_lengths(run, content):
-    return list(map(len, run))
 
 
 def _total(run, content):

@@ -19,7 +19,7 @@ NUMBER_BITS = 16  # after the point, of a number in units of its spread
 FARTHEST = 2.0**62  # largest integer of a scaled number
 MOST_TWINS = 0.05  # share of rows that are equal to another one of their table
 LEAST_COPIES = 10  # more than chance would explain
-REACH = 0.1  # standard deviation of a step, as a share of the sorted column
+SCOTT = 1.06 * 12**-0.5  # times the standard deviation of ranks from 0 to 1
 
 
 def name_order(names):
@@ -205,7 +205,8 @@ def draw_rows(X, n_rows, is_set, rng, order=None, weight=None):
     A cell takes another value of its column, at a normally distributed distance in
     rank. The steps of one row have the correlation of the columns' normal scores (a
     Gaussian copula). Categories are sometimes replaced by that of another row. So each
-    column keeps its distribution.
+    column keeps its distribution. Rows of X are drawn equally often, as their weights
+    say, up to rounding.
 
     X has shape (n_samples, n_features), and `is_set` marks categorical columns. Columns
     are drawn in the order of `order`, by default that of X. A row of weight two counts
@@ -214,16 +215,21 @@ def draw_rows(X, n_rows, is_set, rng, order=None, weight=None):
     order = range(X.shape[1]) if order is None else order
     weight = np.ones(len(X)) if weight is None else weight
     reached = np.cumsum(weight) / weight.sum()
-    base = _places(reached, rng.random(n_rows))
+    base = rng.permutation(_places(reached, (np.arange(n_rows) + 0.5) / n_rows))
     moved = X[base]
+    # Scott's rule for the bandwidth of a kernel density estimate, for ranks: the more
+    # different rows there are, the nearer to them new ones are drawn.
+    _, place = np.unique(hash_rows([X[:, j] for j in order]), return_inverse=True)
+    share = np.bincount(place, weight) / weight.sum()
+    reach = SCOTT * round(1 / (share @ share)) ** -0.2
     columns = {j: _Ranks(X[:, j], weight) for j in order if not is_set[j]}
     root = _correlation_root([own.scores for own in columns.values()], weight)
     steps = rng.normal(size=(n_rows, len(columns))) @ root
     for (j, own), step in zip(columns.items(), steps.T, strict=True):
-        moved[:, j] = own.moved(base, REACH * step, rng)
+        moved[:, j] = own.moved(base, reach * step, rng)
     for j in order:
         if is_set[j]:
-            swapped = np.flatnonzero(rng.random(n_rows) < REACH)
+            swapped = np.flatnonzero(rng.random(n_rows) < reach)
             moved[swapped, j] = X[_places(reached, rng.random(len(swapped))), j]
     return moved
 
@@ -237,22 +243,27 @@ class _Ranks:
     """Ranks of a column, from 0 to 1; equal values share a range of ranks."""
 
     def __init__(self, column, weight):
-        self.values, place = np.unique(column, return_inverse=True)
-        share = np.bincount(place, weight) / weight.sum()
-        self.ends = np.cumsum(share)
-        self.low, self.width = (self.ends - share)[place], share[place]
-        is_missing = np.isnan(column)
-        present = np.where(is_missing, 0.0, self.width).max(initial=0.0) > 0
-        total = self.ends[~np.isnan(self.values)][-1] if present else 1.0
+        self.is_missing = np.isnan(column)
+        values, place = np.unique(column, return_inverse=True)
+        share = np.bincount(place, np.where(self.is_missing, 0.0, weight))
+        share /= share.sum() or 1.0
+        ends = np.cumsum(share)
+        self.low, self.width = (ends - share)[place], share[place]
+        n_known = max(np.count_nonzero(~np.isnan(values)), 1)
+        self.values, self.ends = values[:n_known], ends[:n_known]
+        middle = np.clip(self.low + self.width / 2, 1e-12, 1 - 1e-12)
         # A missing value has the middle rank.
-        middle = np.clip((self.low + self.width / 2) / total, 1e-12, 1 - 1e-12)
-        self.scores = np.where(is_missing, 0.0, ndtri(middle))
+        self.scores = np.where(self.is_missing, 0.0, ndtri(middle))
 
     def moved(self, rows, step, rng):
-        """The values of some rows after a step; steps are reflected at the ends."""
+        """The values of some rows after a step; steps are reflected at the ends.
+
+        Missing values stay missing.
+        """
         rank = self.low[rows] + self.width[rows] * rng.random(len(rows)) + step
         rank = 1.0 - np.abs(1.0 - np.abs(rank) % 2.0)
-        return self.values[_places(self.ends, rank)]
+        moved = self.values[_places(self.ends, rank)]
+        return np.where(self.is_missing[rows], np.nan, moved)
 
 
 def _correlation_root(scores, weight):

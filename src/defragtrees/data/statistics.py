@@ -76,12 +76,13 @@ class PatternSums:
             values,
         )
 
-    def scorecard(self, outcome, scoring, spread, signs=()):
+    def scorecard(self, outcome, scoring, spread, signs=(), worth=1.0):
         """Fit all points jointly; returns FittedPoints.
 
         `signs` are arrays with the sign that the points of each rule must have, or 0.
         """
-        rows = self.held, self.weight, self.outputs
+        worth = worth if outcome.points_count_worth else 1.0
+        rows = self.held, worth * self.weight, worth * self.outputs
         signs = np.array(signs).reshape(-1, self.held.shape[1])
         points = outcome.fit_points(*rows)
         # A rule whose points would have the wrong sign gets none.
@@ -89,11 +90,11 @@ class PatternSums:
         while (wrong := (points[:, 0] * signs < 0).any(axis=0) & ~has_none).any():
             has_none |= wrong
             held = np.where(has_none, 0.0, self.held)
-            points = outcome.fit_points(held, self.weight, self.outputs)
+            points = outcome.fit_points(held, *rows[1:])
             points[has_none] = 0.0
         if not scoring.is_whole:
             return FittedPoints(outcome.rounded_points(points, spread))
-        card = outcome.scorecard(*rows, points)
+        card = outcome.scorecard(*rows, points, scoring.most)
         if not len(signs):
             return card
         # Rounding may have changed the sign of points near 0.
@@ -287,7 +288,7 @@ def counted(
             )
             signs += [_rate_signs(sums)] if scoring.follows_rates else []
             spread = sums.target.spread
-            return sums.patterns.scorecard(outcome, scoring, spread, signs)
+            return sums.patterns.scorecard(outcome, scoring, spread, signs, worth)
 
         rules = rules.weighted(fit_points, weight)
         if decision is not None:

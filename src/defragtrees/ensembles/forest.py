@@ -139,6 +139,9 @@ class Forest(ByValue):
         and true; else None.
     other_names : tuple of str, optional
         Columns of the user's table that are not features.
+    predicts : str, optional
+        What it predicts of y if that is not its mean: "median", "90 % quantile" or
+        "ranking".
 
     Examples
     --------
@@ -166,6 +169,7 @@ class Forest(ByValue):
     categories: tuple[tuple[Any, ...] | None, ...] | None = None
     feature_kinds: tuple[str | None, ...] | None = None
     other_names: tuple[str, ...] = ()
+    predicts: str = ""
 
     # Of a black box: how its splits were found, synthetic rows for which it was queried
     origin = ""

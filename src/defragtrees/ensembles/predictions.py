@@ -15,10 +15,12 @@ import numpy as np
 from sklearn.base import BaseEstimator, is_classifier, is_outlier_detector, is_regressor
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import confusion_matrix
+from sklearn.multioutput import MultiOutputClassifier, MultiOutputRegressor
 
 from defragtrees._utils.progress import Progress
 from defragtrees.ensembles.forest import Forest
 from defragtrees.ensembles.opening import Unreadable, described_forest, fitted_forest
+from defragtrees.errors import SettingError
 from defragtrees.rules.model import RuleModel
 from defragtrees.tables import column_names, find_positions, select_columns, take_rows
 
@@ -342,6 +344,43 @@ def model_task(model: Any, X: Any, y: Any = None) -> str:
     return "classification" if is_class else "regression"
 
 
+def one_output(model: Any, output: Any) -> Any:
+    """The model of one of several outputs: a part of its own, or one to query."""
+    if isinstance(output, bool) or not isinstance(output, int) or output < 0:
+        raise SettingError(f"output must be a whole number from 0; got {output!r}.")
+    if not isinstance(model, MultiOutputClassifier | MultiOutputRegressor):
+        return OneOutput(model, output)
+    n_outputs = len(model.estimators_)
+    if output >= n_outputs:
+        raise SettingError(f"output must be below {n_outputs}; got {output}.")
+    return model.estimators_[output]
+
+
+class OneOutput:
+    """One output of a model that predicts several."""
+
+    def __init__(self, model: Any, output: int) -> None:
+        self.model, self.output = model, output
+        if hasattr(model, "feature_names_in_"):
+            self.feature_names_in_ = model.feature_names_in_
+        if isinstance(getattr(model, "classes_", None), list):
+            self.classes_ = model.classes_[output]
+            self.predict_proba = self._shares
+
+    def predict(self, X: Any) -> Any:
+        """The column of this output."""
+        values = np.asarray(getattr(self.model, "predict", self.model)(X))
+        if values.ndim != 2 or self.output >= values.shape[1]:
+            raise ValueError(
+                f"output={self.output} needs a model with several outputs; it predicts "
+                f"the shape {values.shape}"
+            )
+        return values[:, self.output]
+
+    def _shares(self, X: Any) -> Any:
+        return self.model.predict_proba(X)[self.output]
+
+
 class Query:
     """Query a model, count the rows up to a limit, and check its predictions.
 
@@ -415,9 +454,8 @@ class Query:
             elif values.ndim != 1 or len(values) != len(table):
                 raise ValueError(
                     f"{self.name} must return one prediction for each of the "
-                    f"{len(table)} rows; it returns the shape {values.shape}. Simplify "
-                    "a model with several targets one target at a time, as a function "
-                    "such as lambda X: model.predict(X)[:, 0]."
+                    f"{len(table)} rows; it returns the shape {values.shape}. Of "
+                    "several outputs choose one, by simplify(..., output=0)."
                 )
         if self.predict_proba is not None:
             shares = self._call(self.predict_proba, table)
@@ -442,7 +480,7 @@ class Query:
         if isinstance(shares, list):
             raise ValueError(
                 f"{self.name} must predict one target; it returns probabilities of "
-                f"{len(shares)}. Simplify the model of one target at a time."
+                f"{len(shares)}. Choose one, by simplify(..., output=0)."
             )
         shares = np.asarray(shares, dtype=np.float64)
         n_classes = shares.shape[-1] if self.classes is None else len(self.classes)

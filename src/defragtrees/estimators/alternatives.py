@@ -258,7 +258,7 @@ def _printed(rules, rows, settings):
     decision = settings.decision if settings.criterion == "error" else None
     losses, weight = leave_one_out_losses(rows, rules._form, decision), rows.mean_weight
     loss = float(f"{losses @ weight / weight.sum():.9g}")
-    return Candidate((), (), 0.0, loss, losses, rules)
+    return Candidate((), (), 0.0, loss, losses, model=rules)
 
 
 def _searches(rules, problem, limits):
@@ -293,7 +293,7 @@ def _as_good(printed, found, weight, within):
     """The best candidate of about the size of the rules, and those as good as it."""
     most = max(MORE_CONDITIONS * printed.n_conditions, printed.n_conditions + 2)
     found = [one for one in found if one.n_conditions <= most]
-    best = best_model([printed, *found])
+    best = best_model([printed, *found], "loss")
     # One without rules is useless, unless it is the best.
     least, good = min(best.n_conditions, 1), []
     for one in found:

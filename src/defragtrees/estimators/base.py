@@ -186,6 +186,11 @@ class Simplifier(BaseEstimator, ABC):
         unseen = None if validation is None else open_validation(validation, self._rows)
         rng = make_generator(self.random_state)
         given = fitted_forest(self.model, X) if forest is None else forest
+        if y is not None and self.target != "labels" and given is not None:
+            predicts = getattr(given, "predicts", "")
+            if predicts and predicts != "median":
+                y, unseen = None, None
+            warn_of_other_target(predicts)
         source, first = self._open(X, y, sample_weight, given)
         self.model_, forest = self.model, given
         if forest is None:
@@ -221,6 +226,8 @@ class Simplifier(BaseEstimator, ABC):
         )
         if problem.classes is not None:
             self.classes_: Values = np.asarray(problem.classes)
+        given = problem.target, problem.labels, problem.sample_weight
+        problem.outcome.warn_of_model(*given)
         with part(0.1, 0.95):
             self.rules_: RuleModel = self._simplify(problem, rng, *checked)
         counting = counting or store
@@ -1027,6 +1034,22 @@ def read_rows(simplifier, source, forest):
     for j in empty[:5]:
         warn(f"Column {names[j]!r} has only missing values, so no rule can use it.")
     return store
+
+
+def warn_of_other_target(predicts):
+    """Say what becomes of y if a model predicts something else than its mean."""
+    what = f"The model predicts {'a' if predicts == 'ranking' else 'the'} {predicts}"
+    if predicts == "median":
+        warn(
+            f"{what} of y; its rules report the mean. Fit without y to imitate the "
+            "model."
+        )
+    elif predicts:
+        what += "" if predicts == "ranking" else " of y"
+        warn(
+            f"{what}, not its mean, so the rules imitate the model and do not use y. "
+            "Pass target='labels' for rules that predict the mean of y."
+        )
 
 
 def open_validation(validation, open_rows=open_source):

@@ -127,6 +127,9 @@ class _Defrag(Simplifier):
     points: str = setting(
         "exact", "exact", "integer", help="Whether points of a scorecard are integers."
     )
+    max_points: int | None = setting(
+        None, None, Integer(1), help="Largest integer points of a rule."
+    )
     points_follow_rates: bool = setting(
         False, *FLAG, help="Leave out rules whose points contradict their rate."
     )
@@ -164,6 +167,11 @@ class _Defrag(Simplifier):
             "target='labels'. Set augment=0 or target='model'.",
             augment=Integer(1),
             target="labels",
+        ),
+        Conflict(
+            "max_points needs points='integer'; got points='exact'.",
+            points="exact",
+            max_points=Given(),
         ),
         *(
             Conflict(
@@ -295,7 +303,7 @@ class _Defrag(Simplifier):
         free = limits if self.form == "points" else limits.relaxed()
         with part(0.0, 0.9 if free is limits else 0.5):
             path = self._path(problem, replace(settings, limits=free), counting, rows)
-        chosen = self._chosen(path, rows)
+        chosen = self._chosen(path)
         if free is not limits and not path.keeps_to(limits):
             settings = replace(settings, unlimited=path.boxes)
             with part(0.5, 0.9):
@@ -304,7 +312,7 @@ class _Defrag(Simplifier):
         if not path.by_rules:
             refuse_without_lists(limits, problem.feature_names, most)
         if chosen is None or not limits.allows_model(chosen.model):
-            chosen = self._chosen(path, rows)
+            chosen = self._chosen(path)
         rules = chosen.model
         self.n_iter_: int = path.n_rounds
         self.path_: dict[int, RuleModel] = {c.n_rules: c.model for c in path.by_rules}
@@ -332,12 +340,13 @@ class _Defrag(Simplifier):
         """Search once, and count the best rule model of every size."""
         # A fixed seed, so that two fits on the same rows do not differ by chance.
         path = find_rules(self.form, problem, settings, np.random.default_rng(seed))
-        scoring = Scoring(self.points == "integer", bool(self.points_follow_rates))
+        is_whole, follows = self.points == "integer", bool(self.points_follow_rates)
+        scoring = Scoring(is_whole, follows, self.max_points)
         blank = problem.blank(self.form)
         return count_found(path, blank, counting, settings, scoring, rows)
 
-    def _chosen(self, path, rows):
-        """Choose a candidate of a path by its loss on the rows.
+    def _chosen(self, path):
+        """Choose a candidate of a path by its loss.
 
         None if the search found no model within the limits.
         """
@@ -345,7 +354,7 @@ class _Defrag(Simplifier):
             return None
         if self.max_rules == "auto":
             candidates = path.by_conditions or path.by_rules
-            return shortest_model(candidates, rows.mean_weight)
+            return shortest_model(candidates)
         return best_model(path.by_rules)
 
     def _divided(self, problem, rng):
@@ -559,8 +568,8 @@ class DefragClassifier(RuleClassifier, _Defrag):
     max_rules : "auto" or int, default="auto"
         Maximum number of rules, including the default rule. With a number, the best
         rule model with up to that many rules is chosen. With "auto", rule models with
-        up to ten rules compete; of those within one standard error of the best, the one
-        with the fewest conditions is chosen.
+        up to ten rules compete; of those whose loss is within 1 % of the variance of y
+        of the best, the one with the fewest conditions is chosen.
     max_conditions : int or None, default=None
         Maximum number of conditions per rule. Each finite end of an interval counts as
         one. None is no limit, and 4 for points.
@@ -578,6 +587,9 @@ class DefragClassifier(RuleClassifier, _Defrag):
     points : {"exact", "integer"}, default="exact"
         "integer" makes a scorecard with integer points. `unit` and `origin` of
         `rules_` convert a total back to log-odds or a number.
+    max_points : int, optional
+        Largest integer points of a rule, such as 3 for a score that people add up in
+        their heads. The integers are those of the smallest loss.
     points_follow_rates : bool, default=False
         Leave out rules of a scorecard whose points contradict their own rate. Points
         are fitted together, so a rule may add points although its rows have a rate
@@ -766,8 +778,8 @@ class DefragRegressor(RuleRegressor, _Defrag):
     max_rules : "auto" or int, default="auto"
         Maximum number of rules, including the default rule. With a number, the best
         rule model with up to that many rules is chosen. With "auto", rule models with
-        up to ten rules compete; of those within one standard error of the best, the one
-        with the fewest conditions is chosen.
+        up to ten rules compete; of those whose loss is within 1 % of the variance of y
+        of the best, the one with the fewest conditions is chosen.
     max_conditions : int or None, default=None
         Maximum number of conditions per rule. Each finite end of an interval counts as
         one. None is no limit, and 4 for points.
@@ -785,6 +797,9 @@ class DefragRegressor(RuleRegressor, _Defrag):
     points : {"exact", "integer"}, default="exact"
         "integer" makes a scorecard with integer points. `unit` and `origin` of
         `rules_` convert a total back to log-odds or a number.
+    max_points : int, optional
+        Largest integer points of a rule, such as 3 for a score that people add up in
+        their heads. The integers are those of the smallest loss.
     points_follow_rates : bool, default=False
         Leave out rules of a scorecard whose points contradict their own rate. Points
         are fitted together, so a rule may add points although its rows have a rate
@@ -888,17 +903,19 @@ class DefragCounter(RuleCounter, _Defrag):
     ----------
     exposure : str, optional
         The column of X with the exposure of each row; the model must not use it.
-    model, target, augment, max_calls, form, max_rules, max_conditions, \
-max_total_conditions, max_categories, min_rows, brevity, points, points_follow_rates, \
-features, exclude, must_use, prefer, monotone, groups, shorten_thresholds, \
-feature_labels, random_state, n_jobs, verbose
-        As for `DefragRegressor`.
+    model, target, augment, max_calls : as for `DefragRegressor`
+    form, points, max_points, points_follow_rates : as for `DefragRegressor`
+        The points of a scorecard are relativities; integer ones are steps of a factor.
+    max_rules, max_conditions, max_total_conditions : as for `DefragRegressor`
+    max_categories, min_rows, brevity : as for `DefragRegressor`
+    features, exclude, must_use, prefer, monotone, groups : as for `DefragRegressor`
+    shorten_thresholds, feature_labels : as for `DefragRegressor`
+    random_state, n_jobs, verbose : as for `DefragRegressor`
 
     Attributes
     ----------
-    rules_, path_, path_by_conditions_, path_costs_, advice_, n_iter_, model_, \
-forest_, training_, validation_, n_calls_, n_features_in_, feature_names_in_
-        As for `DefragRegressor`.
+    rules_ : RuleModel
+        This and all others are as for `DefragRegressor`.
 
     Examples
     --------
@@ -911,8 +928,9 @@ forest_, training_, validation_, n_calls_, n_features_in_, feature_names_in_
     >>> X = age[:, None]
     >>> model = HistGradientBoostingRegressor(loss="poisson", max_depth=2)
     >>> model = model.fit(X, claims / years, sample_weight=years)
-    >>> simple = DefragCounter(model, max_rules=2, random_state=0)
-    >>> simple = simple.fit(X, np.column_stack([claims, years]))
-    >>> simple.predict([[20.0], [50.0]]).round(1).tolist()
+    >>> simple, y = DefragCounter(model, max_rules=2), np.column_stack([claims, years])
+    >>> simple.fit(X, y).predict([[20.0], [50.0]]).round(1).tolist()
     [0.3, 0.1]
+    >>> 0 < simple.score(X, y) < 0.1
+    True
     """

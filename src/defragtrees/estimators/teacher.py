@@ -49,11 +49,13 @@ class Teacher:
 def find_teacher(problem):
     """The Teacher of the model of a Problem; None where y is not known or not missed.
 
+    Also of a model that does not predict the mean of y but, say, its median.
+
     The rows of the problem are in an order that does not depend on the user's.
     """
     weight, sizes = problem.mean_weight, [len(c or ()) for c in problem.categories]
     features = [j for j in problem.feature_order if sizes[j] <= MOST_CATEGORIES]
-    if problem.labels is None or not features:
+    if problem.labels is None or problem.forest.predicts or not features:
         return None
     if weight.sum() ** 2 < LEAST_ROWS * (weight @ weight):
         return None

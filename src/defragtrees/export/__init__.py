@@ -51,7 +51,6 @@ FORMATS = {
     "markdown": Format(".md", "defragtrees.export.tables", "to_markdown"),
     "onnx": Format(".onnx", "defragtrees.export.onnx", "to_onnx", "onnx_bytes"),
     "pmml": Format(".pmml", "defragtrees.export.pmml", "to_pmml"),
-    "prompt": Format(".md", "defragtrees.export.tables", "to_prompt"),
     "python": Format(".py", "defragtrees.export.python", "to_python"),
     "sql": Format(".sql", "defragtrees.export.sql", "to_sql"),
     "text": Format(".txt", "defragtrees.export.tables", "to_text"),
@@ -65,7 +64,6 @@ TextFormat = Literal[
     "latex",
     "markdown",
     "pmml",
-    "prompt",
     "python",
     "sql",
     "text",
@@ -98,8 +96,8 @@ def export(
     ----------
     rules : RuleModel
     format : str
-        "csv", "excel", "html", "json", "latex", "markdown", "onnx", "pmml", "prompt",
-        "python", "sql" or "text".
+        "csv", "excel", "html", "json", "latex", "markdown", "onnx", "pmml", "python",
+        "sql" or "text".
     path : path, optional
         The file to write. An existing file is replaced when the new one is complete.
     **options

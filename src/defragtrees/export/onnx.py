@@ -1,6 +1,8 @@
 """Rules as an ONNX model, in plain operators and in doubles."""
 
 import math
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -28,6 +30,7 @@ def to_onnx(
     single_input: bool = False,
     reasons: int = 0,
     best: str = "high",
+    exclude: Sequence[Any] = (),
 ):
     """An ONNX model that predicts the same as the rules.
 
@@ -49,6 +52,8 @@ def to_onnx(
         where there are fewer; see `Scorecard.reasons`.
     best : {"high", "low"}, default="high"
         Which totals are desired, for reason codes.
+    exclude : sequence of str or int, default=()
+        Columns that are no reason.
 
     Returns
     -------
@@ -65,8 +70,10 @@ def to_onnx(
     else:
         _write_mean(graph, matches)
     if reasons:
-        codes = rules._scorecard("reasons=")._reason_codes(reasons, best)
-        _write_reasons(graph, matches, codes, reasons)
+        table, every = portable.reasons(rules, reasons, best, exclude)
+        atoms = [portable.conditions_tests(rules, atom) for atom in table.atoms]
+        held = [_rule(graph, columns, tests) for tests in atoms]
+        _write_reasons(graph, matches[-1], held, every, reasons)
     return graph.model()
 
 
@@ -325,16 +332,19 @@ def _write_sum(graph, matches):
     graph.write("score", total, np.dtype(np.float64), *shape)
 
 
-def _write_reasons(graph, matches, codes, n):
-    """The texts of the first codes that cost points; "" where there are fewer."""
-    flags = [
-        matches[code.rule] if code.if_match else graph.add("Not", matches[code.rule])
-        for code in codes
-    ]
-    # Empty texts, which come last, are always there; the default rule matches all rows.
-    flags = graph.add("Concat", *flags, *[matches[-1]] * n, axis=1)
-    texts = graph.constant([*(code.text for code in codes), *[""] * n])
-    places = np.arange(len(codes) + n, dtype=np.float32)[None]
+def _write_reasons(graph, always, held, reasons, n):
+    """The texts of the first reasons; "" where there are fewer."""
+    flags = []
+    for _, reason in reasons:
+        flag = always
+        for place, is_match in reason.tests:
+            one = held[place] if is_match else graph.add("Not", held[place])
+            flag = graph.add("And", flag, one)
+        flags.append(flag)
+    # Empty texts, which come last, are always there.
+    flags = graph.add("Concat", *flags, *[always] * n, axis=1)
+    texts = graph.constant([*(reason.text for _, reason in reasons), *[""] * n])
+    places = np.arange(len(reasons) + n, dtype=np.float32)[None]
     behind = graph.constant(np.full_like(places, places.size))
     keys = graph.add("Where", flags, graph.constant(places), behind)
     first = graph.add("TopK", keys, graph.constant([n]), place=1, axis=1, largest=0)

@@ -2,17 +2,22 @@
 
 In a scorecard each rule is a characteristic with its points where it matches and none
 elsewhere, and the base is the initial score. Scorers rank reason codes by how far the
-points of a characteristic are from its baseline, the best points that it can give. A
-tiny part of each baseline makes equal distances differ, so that all scorers rank alike,
-and where a rule costs nothing its reason code is empty.
+points of a characteristic are from its baseline, added up by code. So each column has
+two characteristics more, which add nothing together: one with what its best value would
+add as distance, and one below its baseline, as rules are, whose code is a blank. A tiny
+part of each baseline makes equal distances differ, so that all scorers rank alike. The
+code is empty after the last reason.
 
 A comparison with a missing value is unknown in PMML, and an unknown predicate does not
 match, unless `isMissing` is tested too.
 """
 
+import copy
 import math
 import re
+from collections.abc import Sequence
 from functools import partial
+from typing import Any
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from defragtrees._utils.files import HIDDEN
@@ -22,6 +27,7 @@ from defragtrees.rules.model import RuleModel
 NAMESPACE = "http://www.dmg.org/PMML-4_4"
 TARGET = "prediction"  # the name of the target field
 TEXT = {"optype": "categorical", "dataType": "string"}
+BLANK = " "  # a reason code that is none
 NUMBER = {"optype": "continuous", "dataType": "double"}
 # By kind of column, except dates, which may be compared with times. PMML has durations
 # only as numbers of days or seconds since a date, and no time zones.
@@ -42,6 +48,14 @@ OPERATORS = {
     "<=": "lessOrEqual",
     "=": "equal",
 }
+OPPOSITES = {
+    "greaterThan": "lessOrEqual",
+    "lessThan": "greaterOrEqual",
+    "equal": "notEqual",
+    "isIn": "isNotIn",
+    "isMissing": "isNotMissing",
+}
+OPPOSITES |= {other: one for one, other in OPPOSITES.items()}
 
 
 def to_pmml(
@@ -50,13 +64,14 @@ def to_pmml(
     name: str | None = None,
     reasons: int | None = None,
     best: str = "high",
+    exclude: Sequence[Any] = (),
 ) -> str:
     """A PMML document: a RuleSetModel of rules in order, or a Scorecard of points.
 
     The outputs of a Scorecard are `score`, the total of points, `prediction`, for two
     classes the probability of `pos_label` or the second, such as `probability yes`, and
-    with `useReasonCodes` the reason codes `reason 1`, `reason 2`, ...: the rules that
-    cost a row most points, empty or missing where no further rule costs any. Those of a
+    with `useReasonCodes` the reason codes `reason 1`, `reason 2`, ...: the columns that
+    could add most points, blank or missing where no further column could. Those of a
     RuleSetModel are `prediction`, `rule`, the number of the predicting rule, and
     `confidence`, the probability of the prediction.
 
@@ -72,11 +87,13 @@ def to_pmml(
         `Scorecard.reasons`.
     best : {"high", "low"}, default="high"
         Which totals are desired, for reason codes.
+    exclude : sequence of str or int, default=()
+        Columns that are no reason.
     """
     add_model = _model_of(rules)
     if add_model is _add_scorecard:
         add_model = partial(
-            add_model, reasons=3 if reasons is None else reasons, best=best
+            add_model, n=3 if reasons is None else reasons, best=best, exclude=exclude
         )
     elif reasons:
         rules._scorecard("reasons=")  # raises
@@ -223,43 +240,84 @@ def _add_shares(parent, rule, labels):
         )
 
 
-def _add_scorecard(document, fields, rules, types, name, reasons, best):
+def _add_scorecard(document, fields, rules, types, name, n, best, exclude):
     """Add a Scorecard: each rule is a characteristic, the base the initial score."""
     *points, [base] = portable.points(rules)
-    codes = {code.rule: code for code in rules._reason_codes(reasons or 1, best)}
+    table, reasons = portable.reasons(rules, n, best, exclude)
     model = SubElement(
         document,
         "Scorecard",
         modelName=name or "scorecard",
         functionName="regression",
-        useReasonCodes=str(bool(reasons)).lower(),
-        reasonCodeAlgorithm="pointsBelow" if best == "high" else "pointsAbove",
+        useReasonCodes=str(bool(n)).lower(),
+        reasonCodeAlgorithm="pointsBelow",
         initialScore=_number_text(base),
     )
     _add_schema(model, rules, types)
-    _add_outputs(SubElement(model, "Output"), rules, reasons)
+    _add_outputs(SubElement(model, "Output"), rules, n)
     parent = SubElement(model, "Characteristics")
-    rank = {k: place for place, k in enumerate(codes)}
-    # All parts together are below one point.
-    part = 1 / (len(codes) * (len(codes) + 1) or 1)
-    every = zip(
-        points, portable.column_tests(rules, has_booleans=True)[:-1], strict=True
+    every = portable.column_tests(rules, has_booleans=True)[:-1]
+    for k, ([value], tests) in enumerate(zip(points, every, strict=True)):
+        one = _characteristic(parent, f"rule {k + 1}", min(value, 0.0) - 1.0)
+        _add_attribute(one, value, _all_of(tests, types), BLANK)
+        _add_attribute(one, 0.0, Element("True"), BLANK)
+    atoms = [
+        _all_of(portable.conditions_tests(rules, atom, True), types)
+        for atom in (table.atoms if table else ())
+    ]
+    places = sorted({place for place, _ in reasons})
+    for place in places:
+        # All parts together are below the least difference of two gains, a whole point.
+        part = (len(places) - places.index(place)) / (len(places) + 1) ** 2
+        own = [one for k, one in reasons if k == place]
+        column = rules.feature_names[table.columns[place].feature]
+        gaining = _characteristic(parent, f"{column}: gain", part)
+        without = _characteristic(parent, f"{column}: rest", -1.0)
+        for reason in own:
+            tests = [
+                copy.deepcopy(atoms[k]) if is_match else _none_of(atoms[k])
+                for k, is_match in reason.tests
+            ]
+            held = _compound("and", tests)
+            _add_attribute(gaining, -reason.gain, held, reason.text)
+            _add_attribute(without, reason.gain, copy.deepcopy(held), BLANK)
+        _add_attribute(gaining, 0.0, Element("True"), "")
+        _add_attribute(without, 0.0, Element("True"), BLANK)
+    # The empty code follows the last reason even if all columns have one.
+    one = _characteristic(parent, "no further reason", 0.5 / (len(places) + 1) ** 2)
+    _add_attribute(one, 0.0, Element("True"), "")
+
+
+def _characteristic(parent, name, baseline):
+    return SubElement(
+        parent, "Characteristic", name=name, baselineScore=_number_text(baseline)
     )
-    for k, ([value], tests) in enumerate(every):
-        more = (len(codes) - rank[k]) * part if k in codes else 0.0
-        baseline = max(value, 0.0) + more if best == "high" else min(value, 0.0) - more
-        one = SubElement(
-            parent,
-            "Characteristic",
-            name=f"rule {k + 1}",
-            baselineScore=_number_text(baseline),
-        )
-        for if_match in (True, False):
-            score = _number_text(value if if_match else 0.0)
-            attribute = SubElement(one, "Attribute", partialScore=score)
-            is_reason = k in codes and codes[k].if_match == if_match
-            attribute.set("reasonCode", codes[k].text if is_reason else "")
-            attribute.append(_all_of(tests, types) if if_match else Element("True"))
+
+
+def _add_attribute(parent, score, predicate, code):
+    attribute = SubElement(
+        parent, "Attribute", partialScore=_number_text(score), reasonCode=code
+    )
+    attribute.append(predicate)
+
+
+def _none_of(predicate):
+    """That a predicate is false or unknown."""
+    kind = predicate.tag
+    if kind in ("True", "False"):
+        return Element("False" if kind == "True" else "True")
+    if kind == "CompoundPredicate":
+        operator = "or" if predicate.get("booleanOperator") == "and" else "and"
+        return _compound(operator, [_none_of(part) for part in predicate])
+    other, name = copy.deepcopy(predicate), "operator"
+    if kind == "SimpleSetPredicate":
+        name = "booleanOperator"
+    other.set(name, OPPOSITES[predicate.get(name)])
+    if predicate.get(name) in ("isMissing", "isNotMissing"):
+        return other
+    missing = Element("SimplePredicate", field=predicate.get("field"))
+    missing.set("operator", "isMissing")
+    return _compound("or", [other, missing])
 
 
 def _add_outputs(output, rules, reasons):

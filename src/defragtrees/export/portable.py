@@ -15,6 +15,7 @@ import numpy as np
 
 from defragtrees._utils.formatting import listed
 from defragtrees.rules.labels import BOOLEAN, KINDS
+from defragtrees.rules.reasons import Reasons, checked_number
 from defragtrees.tables import MICROSECONDS
 
 # Meaning of the numbers of a column in formats without dates.
@@ -71,10 +72,22 @@ def column_tests(rules, has_booleans=False):
 
     With `has_booleans`, columns of booleans are not compared with 0 and 1.
     """
-    tests = [[_column_test(rules, c) for c in rule.shown] for rule in rules]
-    if not has_booleans:
-        return tests
-    return [[_of_booleans(rules, test) for test in some] for some in tests]
+    return [conditions_tests(rules, rule.shown, has_booleans) for rule in rules]
+
+
+def conditions_tests(rules, conditions, has_booleans=False):
+    """The tests of some conditions; see `column_tests`."""
+    tests = [_column_test(rules, condition) for condition in conditions]
+    return [_of_booleans(rules, t) for t in tests] if has_booleans else tests
+
+
+def reasons(rules, n, best, exclude):
+    """The Reasons of a scorecard, and the list of all, empty for n = 0."""
+    if not n:
+        return None, []
+    found = Reasons(rules._scorecard("reasons="), best, exclude)
+    checked_number(n)
+    return found, found.every()
 
 
 def used_features(rules):

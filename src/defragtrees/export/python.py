@@ -6,11 +6,14 @@ those that depend on the conditions, and the constants.
 
 import math
 import re
+from collections.abc import Sequence
 from importlib import resources
+from typing import Any
 
 from defragtrees._utils import formatting as render
 from defragtrees.export import portable
 from defragtrees.rules.model import RuleModel
+from defragtrees.rules.reasons import Reasons
 
 TYPES = {
     "date": "datetime",
@@ -21,7 +24,9 @@ TYPES = {
 }
 
 
-def to_python(rules: RuleModel, *, best: str = "high") -> str:
+def to_python(
+    rules: RuleModel, *, best: str = "high", exclude: Sequence[Any] = ()
+) -> str:
     """Source of `predict(row)` and, where rules have them, `predict_proba(row)`.
 
     A scorecard also has `totals(row)` and, if there is one total, `score(row)` and
@@ -33,6 +38,8 @@ def to_python(rules: RuleModel, *, best: str = "high") -> str:
     best : {"high", "low"}, default="high"
         Which totals of a scorecard are desired, for reason codes; see
         `Scorecard.reasons`.
+    exclude : sequence of str or int, default=()
+        Columns that are no reason.
     """
     file = resources.files("defragtrees.export") / "templates/rules.py.txt"
     pieces = re.split(r"^# === (\w+)\n", file.read_text("utf-8"), flags=re.MULTILINE)
@@ -40,7 +47,7 @@ def to_python(rules: RuleModel, *, best: str = "high") -> str:
     if rules._form.is_exclusive:
         constants, *functions = _ordered(rules, parts)
     elif rules._form.is_sum:
-        constants, *functions = _adding(rules, parts, best)
+        constants, *functions = _adding(rules, parts, best, exclude)
     else:
         constants, *functions = _averaging(rules, parts)
     used = {_reader(rules, feature)[0] for feature in portable.used_features(rules)}
@@ -98,7 +105,7 @@ def _how_chosen(rules, parts, constants):
     return parts["choose_costs"]
 
 
-def _adding(rules, parts, best):
+def _adding(rules, parts, best, exclude):
     """Constants and functions of a scorecard."""
     notes = filter(None, [rules._view.combination(), rules._view.decision_text()])
     constants = [
@@ -111,6 +118,14 @@ def _adding(rules, parts, best):
     functions = [_matching(rules), parts["totals"]]
     if rules.outcome.n_points == 1:
         functions.append(parts["score"])
+        table = Reasons(rules, best, exclude)
+        if table.can_be_listed:
+            lines = [_tuple((one.tests, one.text)) for _, one in table.every()]
+            constants += [
+                "# Conditions with their result, and the text; the largest gain first.",
+                f"REASONS = {_lines(lines)}",
+            ]
+            functions += [_atoms(rules, table.atoms), parts["reasons"]]
     if rules.outcome.link == "identity":
         functions.append(parts["predict_number"].format(value="_values"))
     elif rules.outcome.link == "log":
@@ -125,13 +140,6 @@ def _adding(rules, parts, best):
         predict = parts["predict_class"].format(chosen=chosen, shares="_shares")
         choose = _how_chosen(rules, parts, constants)
         functions += [choose, parts["shares"], predict]
-    if rules.outcome.n_points == 1:
-        codes = rules._reason_codes(1, best)
-        lines = [_tuple((code.rule, code.if_match, code.text)) for code in codes]
-        constants += [
-            "# Index of a rule, whether it costs points if it matches, and its text.",
-            f"REASONS = {_lines(lines)}",
-        ]
     return [constants, *functions]
 
 
@@ -159,6 +167,19 @@ def _matching(rules):
     every = portable.column_tests(rules)
     for tests, comment in zip(every, _comments(rules), strict=True):
         lines += [f"        # {comment}", f"        {_condition(rules, tests)},"]
+    return "\n".join([*lines, "    )"])
+
+
+def _atoms(rules, atoms):
+    lines = [
+        "def _conditions(row):",
+        '    """Whether each of the conditions matches that decide between reasons."""',
+        *_columns(rules),
+        "    return (",
+    ]
+    for conditions in atoms:
+        tests = portable.conditions_tests(rules, conditions)
+        lines.append(f"        {_condition(rules, tests)},")
     return "\n".join([*lines, "    )"])
 
 

@@ -26,6 +26,7 @@ def to_sql(
     score: bool = False,
     reasons: int = 0,
     best: str = "high",
+    exclude: Sequence[Any] = (),
     comments: bool | None = None,
     assume_no_nan: bool = False,
 ) -> str:
@@ -34,8 +35,8 @@ def to_sql(
     A SELECT has all columns of the table and those of `RuleModel.predict_frame`, except
     the number of the rule. For a scorecard these are the total, `score`, with two
     classes a probability, such as `probability yes`, and with `reasons` the reason
-    codes `reason 1`, `reason 2`, ...: the rules that cost a row most points, NULL where
-    no further rule costs any. A name that a feature has gets an underscore.
+    codes `reason 1`, `reason 2`, ...: the columns that could add most points, NULL
+    where no further column could. A name that a feature has gets an underscore.
 
     Parameters
     ----------
@@ -61,6 +62,8 @@ def to_sql(
         `Scorecard.reasons`.
     best : {"high", "low"}, default="high"
         Which totals are desired, for reason codes.
+    exclude : sequence of str or int, default=()
+        Columns that are no reason.
     comments : bool, optional
         Whether to put the text of the rules first, as comments; by default if features
         or classes have labels.
@@ -89,7 +92,7 @@ def to_sql(
             )
     is_alone = table is None or score or probability_of is not None
     beside = {} if is_alone else write.beside(probabilities)
-    for k, reason in enumerate(write.reasons(reasons, best), start=1):
+    for k, reason in enumerate(write.reasons(reasons, best, exclude), start=1):
         beside[f"reason {k}"] = reason
     has_words = rules.feature_labels or rules.class_labels or rules.feature_kinds
     words = ""
@@ -136,11 +139,12 @@ class _Writer:
         kinds = {
             j: portable.column_kind(rules, j) for j in portable.used_features(rules)
         }
-        self.matches = [
+        self.conjunction = lambda tests: (
             " AND ".join(dialect.condition(test, kinds[test.feature]) for test in tests)
             or "1 = 1"
-            for tests in portable.column_tests(rules, has_booleans=True)[:-1]
-        ]
+        )
+        every = portable.column_tests(rules, has_booleans=True)[:-1]
+        self.matches = [*map(self.conjunction, every)]
         # Names of the columns of subqueries, which no feature has in any letter case.
         taken, prefix = [name.lower() for name in rules.feature_names], ""
         while any(name.startswith(f"{prefix}{n}_") for name in taken for n in NAMES):
@@ -193,33 +197,63 @@ class _Writer:
             columns[f"probability {label}"] = self.probability(label)
         return columns
 
-    def reasons(self, n, best):
-        """Reason codes, each a subquery over the rules that can cost points.
+    def reasons(self, n, best, exclude):
+        """Reason codes, each from nested subqueries over the columns of the card.
 
-        Of the rules that do, in the order of their points, the first is the first
-        reason, the second the second, and so on.
+        The innermost has what reasons depend on. Around it, each column has the rank of
+        its reason among all reasons that there are. The first reason is that of the
+        column with no lower rank than its own, the second with one, and so on.
         """
-        codes = self.rules._scorecard("reasons=")._reason_codes(n, best) if n else ()
-        flags = [self.name("rule", code.rule) for code in codes]
-        columns = []
-        for code, flag in zip(codes, flags, strict=True):
-            values = (1, 0) if code.if_match else (0, 1)
-            test = f"CASE WHEN {self.matches[code.rule]} THEN {values[0]} "
-            columns.append(f"{test}ELSE {values[1]} END AS {flag}")
-        for rank in range(n):
-            choices = [
-                f"WHEN {' + '.join(flags[: j + 1])} = {rank + 1} THEN "
-                f"{self.literal(code.text)}"
-                for j, code in enumerate(codes)
-                if j >= rank
+        table, reasons = portable.reasons(self.rules, n, best, exclude)
+        if not reasons:
+            yield from ["NULL"] * n
+            return
+        name, last = self.name, len(reasons)
+        atoms = [portable.conditions_tests(self.rules, a, True) for a in table.atoms]
+        tests = [
+            f"CASE WHEN {self.conjunction(own)} THEN 1 ELSE 0 END" for own in atoms
+        ]
+        flags = [f"{test} AS {name('rule', k)}" for k, test in enumerate(tests)]
+        ranks, columns = [], sorted({place for place, _ in reasons})
+        for column in columns:
+            cases = [
+                f"WHEN {' AND '.join(self._flag(test) for test in one.tests)} "
+                f"THEN {rank}"
+                for rank, (place, one) in enumerate(reasons)
+                if place == column
             ]
-            if not choices:
-                yield "NULL"
-                continue
-            yield (
-                f"(\nSELECT CASE {' '.join(choices)} END\nFROM (SELECT\n"
-                f"  {_lines(columns)}\n) AS {self.name('held')}\n)"
+            ranks.append(
+                f"CASE {' '.join(cases)} ELSE {last} END AS {name('total', column)}"
             )
+        totals = [name("total", column) for column in columns]
+        lower = {
+            one: " + ".join(
+                f"CASE WHEN {other} < {one} THEN 1 ELSE 0 END"
+                for other in totals
+                if other != one
+            )
+            for one in totals
+        }
+        texts = " ".join(
+            f"WHEN {rank} THEN {self.literal(one.text)}"
+            for rank, (_, one) in enumerate(reasons)
+        )
+        for place in range(n):
+            chosen = " ".join(
+                f"WHEN {one} < {last} AND {lower[one] or 0} = {place} THEN {one}"
+                for one in totals
+            )
+            yield (
+                f"(\nSELECT CASE {name('share')} {texts} END\n"
+                f"FROM (SELECT CASE {chosen} END AS {name('share')}\n"
+                f"FROM (SELECT\n  {_lines(ranks)}\n"
+                f"FROM (SELECT\n  {_lines(flags)}\n) AS {name('held')}"
+                f") AS {name('sums')}) AS {name('shares')}\n)"
+            )
+
+    def _flag(self, test):
+        place, is_match = test
+        return f"{self.name('rule', place)} = {int(is_match)}"
 
     def prediction(self, k=None):
         """The prediction; or the probability of the k-th class."""

@@ -50,6 +50,7 @@ class Outcome(ABC):
     keeps_residuals: ClassVar[bool] = False  # of rows, for intervals of predictions
     link: str = "identity"  # from a sum of points to a prediction
     n_points: int = 1  # columns of points
+    points_count_worth: ClassVar[bool] = False  # whether points shrink as rates do
     n_moments: int = 2  # how many numbers `moments` stores
 
     # Labels; a kind without them has none of this
@@ -168,6 +169,11 @@ class Outcome(ABC):
         return outputs
 
     # Models that rules imitate
+
+    def warn_of_model(  # noqa: B027
+        self, predictions: Values, y: Values | None, weight: Floats
+    ) -> None:
+        """Warn of predictions of a model that are not what rules should imitate."""
 
     def model_of(self, forest: Any) -> Any:
         """A forest as one for this kind of y, if it can be."""
@@ -366,6 +372,13 @@ class Outcome(ABC):
         """Predictions from means of outputs, (n_samples, n_outputs)."""
         return outputs[:, 0]
 
+    def expected_counts(self, predictions: Floats, exposure: Floats) -> Floats:
+        """Expected numbers of events in an exposure."""
+        raise ValueError(
+            "exposure is for rules of rates; these predict "
+            f"{'classes' if self.n_classes else 'numbers'}. Leave it out."
+        )
+
     def ordered_value(self, prediction: Any, distribution: Any) -> float:
         """The number by which predictions are ordered."""
         return float(prediction)
@@ -382,9 +395,14 @@ class Outcome(ABC):
 
     @abstractmethod
     def scorecard(
-        self, matches: Floats, weight: Floats, sums: Floats, points: Floats
+        self,
+        matches: Floats,
+        weight: Floats,
+        sums: Floats,
+        points: Floats,
+        bound: int | None = None,
     ) -> Any:
-        """Whole points instead of the exact ones of `fit_points`."""
+        """Whole points instead of the exact ones of `fit_points`, maybe bounded."""
 
     def points_digits(self, spread: float) -> int:
         """Digits after the point of points."""

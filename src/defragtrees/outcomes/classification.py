@@ -731,12 +731,12 @@ class Classes(Outcome):
             return fit_linked(link, matches, weight, sums[:, 1:], prior)[0]
         return fit_shares(matches, weight, sums, prior)[0]
 
-    def scorecard(self, matches, weight, sums, points):
+    def scorecard(self, matches, weight, sums, points, bound=None):
         """Whole points instead of the exact ones of `fit_points`."""
         prior = self._prior(weight, sums)
         if self.is_binary:
             how = LINKS[self.link], matches, weight, sums[:, 1], points, prior
-            return whole_linked(*how, short_unit)
+            return whole_linked(*how, short_unit, bound)
 
         def nats_of_many(values):
             top = values.max(axis=1)
@@ -744,7 +744,8 @@ class Classes(Outcome):
             return float(weight @ scale - (sums * values).sum())
 
         slack = 2e-3 * weight.sum()
-        return whole_points(matches, points, nats_of_many, prior, slack, short_unit)
+        how = nats_of_many, prior, slack, short_unit, bound
+        return whole_points(matches, points, *how)
 
     @staticmethod
     def _prior(weight, sums):

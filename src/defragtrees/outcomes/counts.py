@@ -13,6 +13,7 @@ from scipy.special import bdtr, bdtrc, gammaincinv, xlogy
 
 from defragtrees._utils import formatting as render
 from defragtrees._utils.values import round_significant
+from defragtrees._utils.warnings import warn
 from defragtrees.outcomes.measures import Measure, RankedWeights
 from defragtrees.outcomes.points import (
     LEAST_RATE,
@@ -28,6 +29,7 @@ from defragtrees.outcomes.text import NumberView
 PRIOR_STEPS = 20  # in which the prior of points settles
 PRIOR_EVENTS = 50.0  # with the dispersion of all rows, that each rule is given
 LEVEL = 0.95
+NEAR, FAR = 1.1, 1.3  # ratios of numbers of events that are, or are not, equal
 MOST_NEGATIVE = 0.1  # share of predicted rates that may be below 0
 FACTOR_DIGITS = 3  # of a relativity; the base rate has one more
 
@@ -57,7 +59,7 @@ def rate_interval(events, exposure, dispersion=1.0):
     >>> [round(float(end), 4) for end in rate_interval(58, 1000.0)]
     [0.044, 0.075]
     >>> [round(float(end), 4) for end in rate_interval(58, 1000.0, 2.0)]
-    [0.0389, 0.083]
+    [0.0388, 0.0833]
     """
     shape, scale = events / dispersion, dispersion / exposure
     low = gammaincinv(shape, (1 - LEVEL) / 2) * scale if events else 0.0
@@ -375,6 +377,7 @@ class Counts(Numbers):
     error_name: ClassVar[str] = "Poisson deviance"
     keeps_residuals: ClassVar[bool] = False
     view_class: ClassVar[type[NumberView]] = CountView
+    points_count_worth: ClassVar[bool] = True
     link = "log"
     n_moments = 5
 
@@ -389,7 +392,8 @@ class Counts(Numbers):
             if is_wrong.any():
                 raise ValueError(
                     f"{name} must be {least}; got {values[is_wrong][0]:g} in row "
-                    f"{int(is_wrong.argmax()) + 1}. Leave out such rows."
+                    f"{int(is_wrong.argmax()) + 1}. Leave out such rows, or pass one "
+                    "column of y if it has no events and exposure."
                 )
         return y
 
@@ -403,6 +407,9 @@ class Counts(Numbers):
     def indicators(self, y):
         events, exposure = columns_of(y)
         return (events / exposure)[:, None]
+
+    def corrected(self, outputs, change):
+        return np.maximum(outputs + change, LEAST_RATE)
 
     def mean_weight(self, y, weight):
         return weight if y is None else weight * columns_of(y)[1]
@@ -426,7 +433,23 @@ class Counts(Numbers):
             raise ValueError(
                 "The model must predict rates, which are not negative; "
                 f"{render.percent(share)} of its predictions are. Does it predict "
-                "logarithms? Pass a function that returns rates."
+                "logarithms? Pass a function that returns rates, or one column of y "
+                "if it has no events and exposure."
+            )
+
+    def warn_of_model(self, predictions, y, weight):
+        if y is None or np.ndim(predictions) > 1:  # rules fit y
+            return
+        events, exposure = columns_of(y)
+        happened = weight @ events
+        as_rates, as_counts = weight @ (predictions * exposure), weight @ predictions
+        is_far = not happened / FAR < as_rates < happened * FAR
+        if is_far and happened / NEAR < as_counts < happened * NEAR:
+            warn(
+                f"The model's predictions add up to {as_counts:,.0f} events, as many "
+                f"as happened ({happened:,.0f}), but times the exposure to "
+                f"{as_rates:,.0f}: it seems to predict counts. Pass a model of the "
+                "rate, fitted to events / exposure with sample_weight=exposure."
             )
 
     # Losses
@@ -483,6 +506,15 @@ class Counts(Numbers):
 
     # What a rule predicts and reports
 
+    def expected_counts(self, predictions, exposure):
+        exposure = np.asarray(exposure, dtype=np.float64)
+        if exposure.shape not in ((), predictions.shape) or not (exposure > 0).all():
+            raise ValueError(
+                "exposure must be a number above 0 for each of the "
+                f"{len(predictions)} rows."
+            )
+        return predictions * exposure
+
     def estimate(self, rule):
         """Events, exposure and the interval of the rate."""
         found = super().estimate(rule)
@@ -523,13 +555,13 @@ class Counts(Numbers):
             prior[:-1] = max(1 / max(wide, LEAST_RATE), PRIOR_ROWS)
         return points
 
-    def scorecard(self, matches, weight, sums, points):
+    def scorecard(self, matches, weight, sums, points, bound=None):
         def factor(unit):
             """A unit whose factor is a number of percent."""
             return math.log(max(round(math.exp(unit), 2), 1.01))
 
         how = LINKS[self.link], matches, weight, sums[:, 0], points, PRIOR_ROWS
-        return whole_linked(*how, factor)
+        return whole_linked(*how, factor, bound)
 
     def rounded_points(self, points, spread):
         """Factors of three digits, and a base rate of four."""

@@ -313,3 +313,33 @@ def wilson_interval(rate: float, n_rows: float) -> tuple[float, float]:
     # Rounding must not leave the rate, or what is possible, outside.
     low = min(max((middle - reach) / (1 + z), 0.0), rate)
     return low, max(min((middle + reach) / (1 + z), 1.0), rate)
+
+
+def mean_interval(
+    mean: float, spread: float, n_rows: float, is_positive: bool = False
+) -> tuple[float, float] | None:
+    """Student's 95 % interval of a mean that was seen in so many rows; None of one.
+
+    Of numbers that are not negative it is one of the logarithm, as in skewed numbers
+    the mean is rather too low than too high.
+
+    Examples
+    --------
+    >>> low, high = mean_interval(10.0, 5.0, 25.0)
+    >>> round(low, 3), round(high, 3)
+    (7.936, 12.064)
+    >>> low, high = mean_interval(10.0, 5.0, 25.0, is_positive=True)
+    >>> round(low, 3), round(high, 3)
+    (8.135, 12.292)
+    """
+    if not n_rows > 1:
+        return None
+    special = scipy.special
+    half = special.stdtrit(n_rows - 1, special.ndtr(QUANTILE)) * spread
+    half /= math.sqrt(n_rows)
+    if is_positive and mean > 0:
+        ends = mean * math.exp(-half / mean), mean * math.exp(half / mean)
+    else:
+        ends = mean - half, mean + half
+    low, high = all_rounded(ends)
+    return low, high

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -35,6 +36,7 @@ MOST_POINTS = (
     50,
 )  # the largest of whole points; the first that fits well
 MOST_SWEEPS = 10
+BOUND_SCALES = (0.5, 1.0, 1.5, 2.0)  # of a bound: largest points before clipping
 MOST_TOTALS = 10_000  # beyond it some are left out
 
 
@@ -255,6 +257,7 @@ class Scoring:
     is_whole: bool = False
     # whether points must have the sign of what the rows of a rule say by themselves
     follows_rates: bool = False
+    most: int | None = None  # the largest whole points of a rule
 
 
 @dataclass(frozen=True, eq=False)
@@ -267,12 +270,12 @@ class FittedPoints:
     cost: float = math.inf  # of the totals, as `cost_of` counts it
 
 
-def whole_linked(link, matches, weight, events, points, prior, fix_unit):
+def whole_linked(link, matches, weight, events, points, prior, fix_unit, bound=None):
     """The FittedPoints of whole points near the exact `points` of `fit_linked`.
 
     `events` are sums of y, `prior` is that of the exact points, and `fix_unit` a
     function from the best unit to the one that is used. Unit and origin are fitted,
-    and the base has no points.
+    and the base has no points. No points are beyond `bound`, if it is given.
     """
 
     def cost_of(values):
@@ -291,32 +294,36 @@ def whole_linked(link, matches, weight, events, points, prior, fix_unit):
 
     exact = cost_of(matches @ points) + _drawn(points, prior)
     largest = np.abs(points[:-1]).max(initial=0.0)
-    for most in MOST_POINTS:
+    cards = []
+    for most in MOST_POINTS if bound is None else [bound * s for s in BOUND_SCALES]:
         unit = largest / most or 1.0
         start = np.rint(points / unit)
         start[-1] = 0.0
-        card = _descended(matches, start, scale_of, cost_of, prior, is_base_free=False)
-        if card.cost <= exact + 1e-3 * weight.sum():
+        cards.append(_descended(matches, start, scale_of, cost_of, prior, bound, False))
+        if bound is None and cards[-1].cost <= exact + 1e-3 * weight.sum():
             break
-    return card
+    return cards[-1] if bound is None else min(cards, key=attrgetter("cost"))
 
 
-def whole_points(matches, points, cost_of, prior, slack, fix_unit=float):
+def whole_points(matches, points, cost_of, prior, slack, fix_unit=float, bound=None):
     """The FittedPoints of whole points for numbers, or the shares of many classes.
 
     As `whole_linked`; `slack` is how much more than exact points they may cost,
-    `fix_unit` a function from the best unit to the one that is used.
+    `fix_unit` a function from the best unit to the one that is used. The base is
+    without `bound`.
     """
     exact = cost_of(matches @ points) + _drawn(points, prior)
     largest = np.abs(points[:-1]).max(initial=0.0)
-    for most in MOST_POINTS[1:]:
+    cards = []
+    for most in MOST_POINTS[1:] if bound is None else [bound * s for s in BOUND_SCALES]:
         unit = fix_unit(largest / most or 1.0)
         scale = unit, 0.0
         start = np.rint(points / unit)
-        card = _descended(matches, start, lambda whole, s=scale: s, cost_of, prior)
-        if card.cost <= exact + slack:
+        how = (lambda whole, s=scale: s), cost_of, prior, bound
+        cards.append(_descended(matches, start, *how))
+        if bound is None and cards[-1].cost <= exact + slack:
             break
-    return card
+    return cards[-1] if bound is None else min(cards, key=attrgetter("cost"))
 
 
 def _drawn(points, prior):
@@ -324,8 +331,10 @@ def _drawn(points, prior):
     return 0.5 * prior * float((points[:-1] ** 2).sum())
 
 
-def _descended(matches, whole, scale_of, cost_of, prior, is_base_free=True):
+def _descended(matches, whole, scale_of, cost_of, prior, bound, is_base_free=True):
     """The scorecard after points were moved by one as long as that lowers its cost."""
+    if bound is not None:
+        whole[:-1] = np.clip(whole[:-1], -bound, bound)
 
     def made(whole):
         unit, origin = scale_of(whole)
@@ -342,6 +351,8 @@ def _descended(matches, whole, scale_of, cost_of, prior, is_base_free=True):
             for step in (-1.0, 1.0):
                 moved = card.points.copy()
                 moved[place] += step
+                if bound is not None and place[0] < len(whole) - 1:
+                    moved[place] = min(max(moved[place], -bound), bound)
                 other = made(moved)
                 if other.cost < card.cost - 1e-9 * abs(card.cost):
                     card = other

@@ -493,7 +493,7 @@ class Numbers(Outcome):
         points[-1] += center
         return points
 
-    def scorecard(self, matches, weight, sums, points):
+    def scorecard(self, matches, weight, sums, points, bound=None):
         center = sums.sum() / weight.sum()
         filled = weight > 0
         apart = sums[filled, 0] / weight[filled] - center
@@ -504,7 +504,8 @@ class Numbers(Outcome):
         slack = 5e-3 * float(weight[filled] @ apart**2)
         # Twice, as a nat is half a square.
         prior = 2 * PRIOR_ROWS_OF_NUMBERS
-        return whole_points(matches, points, squares, prior, slack, round_unit)
+        how = squares, prior, slack, round_unit, bound
+        return whole_points(matches, points, *how)
 
     def points_digits(self, spread):
         """To a thousandth of the target's spread."""

@@ -108,7 +108,12 @@ class NumberView:
 
     def estimate_columns(self, rules: Iterable[Any]) -> dict[str, list[str]]:
         """The same as columns of a table: from title to texts, one per rule."""
-        return {self.interval_title: [_range(rule) for rule in rules]}
+        ends = getattr(rules, "mean_intervals", ())
+        means = ["" if pair is None else render.number_range(*pair) for pair in ends]
+        return {
+            **({"95 % interval": means} if means else {}),
+            self.interval_title: [_range(rule) for rule in rules],
+        }
 
     def detail_columns(self, rules: Iterable[Any]) -> dict[str, list[str]]:
         """Further columns for `RuleModel.table(details=True)`."""
@@ -137,6 +142,8 @@ class NumberView:
 
     def basis(self, rule: Any, probabilities: Any, interval: Any = None) -> str:
         """Estimate, interval and rows behind a prediction; empty if not measured."""
+        if interval is not None:
+            return f"80 % interval {render.number_range(*interval)}"
         return self.estimate(rule) if rule.n_rows > 0 else ""
 
     # Points

@@ -178,7 +178,11 @@ def _category_bins(column, condition, rules, make_bin):
     codes = present
     if len(labels) <= MOST_CATEGORIES:
         codes = sorted({*range(len(labels)), *present})
-    names = {c: str(labels[c]) if c < len(labels) else "other values" for c in codes}
+    scale = rules._vocabulary.scales[condition.feature]
+    names = {
+        c: str(scale.label(labels[c])) if c < len(labels) else "other values"
+        for c in codes
+    }
     inside = set(condition.categories)
     bins = {c: make_bin(names[c], column == c, c in inside) for c in codes}
     order = sorted(codes, key=lambda c: (not bins[c].is_accepted, -bins[c].weight))

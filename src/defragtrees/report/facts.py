@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy  # whose modules are imported on first use
 
 from defragtrees.data.statistics import decided_alike
 from defragtrees.outcomes.decision import cost_matrix
@@ -110,7 +111,7 @@ def measure_facts(summary):
     elif outcome.is_binary and (summary.rules._form.has_costs or is_rare):
         measure = "found"
     found["shorter"] = None if measure == "found" else _shorter(summary, costs)
-    found["outside"] = tuple(filter(_is_outside, parts))
+    found["outside"] = tuple(p for p in parts if _is_outside(summary, p))
     return Facts(measure, **found)
 
 
@@ -239,17 +240,23 @@ def _parts(summary):
             yield part(number + 1, None, k, float(estimate), interval, mask)
 
 
-def _is_outside(part):
-    """Whether the rate here lies outside the interval of a rule by more than chance.
+def _is_outside(summary, part):
+    """Whether the rate or mean here contradicts the estimate of a rule.
 
-    The interval of the rate here must not contain the estimate either, so that a rule
-    with few rows is not flagged by chance. Of many totals some differ by chance.
+    It lies outside the printed interval, and the estimate outside that of the rows
+    here, which is wider the more rules there are: of many some differ by chance.
     """
-    seen = part.observed
+    seen, rules = part.observed, summary.rules
     if seen is None or part.number is None or seen.n_rows < FEWEST:
         return False
-    if seen.low <= part.estimate <= seen.high:
+    printed = part.interval
+    if part.label is None:
+        printed = rules.mean_intervals[part.number - 1]
+    if printed is not None and printed[0] <= seen.value <= printed[1]:
         return False
-    if part.label is None or part.interval is None:
-        return True
-    return not part.interval[0] <= seen.value <= part.interval[1]
+    wider = -scipy.special.ndtri((1 - scipy.special.ndtr(QUANTILE)) / rules.n_rules)
+    low, high = (
+        seen.value + wider / QUANTILE * (end - seen.value)
+        for end in (seen.low, seen.high)
+    )
+    return not low <= part.estimate <= high

@@ -45,7 +45,6 @@ QUARTERS = (0.0, 0.25, 0.5, 0.75, 1.0)
 FIFTHS = (0.2, 0.4, 0.6, 0.8)
 MOST_GROUPS = 12
 # Limits beyond which a rule is flagged as weak.
-AS_WIDE = 0.9  # spread of its rows, as a share of the spread of all rows
 RARE = 0.01  # share of the rows
 FEWEST = 5  # minimum number of rows to call a rule mostly wrong
 FEW = 10  # number of rows below which an estimated number is weak
@@ -676,7 +675,7 @@ def _rate_flags(rows, k, baseline):
 
 
 def _mean_flags(rows, k, baseline):
-    """Flags for few or widely spread rows, and for a prediction near the mean."""
+    """Flags for few rows: how wide their range is, each rule prints."""
     rule, reasons = list(rows.rules)[k], {}
     if rows.rules._form.default_matches_all or not rows.rules.rules:
         return reasons
@@ -684,21 +683,6 @@ def _mean_flags(rows, k, baseline):
         reasons["estimated from few rows"] = (
             f"Its estimate is from {plural(round(rule.n_rows), 'row')} only."
         )
-    if rule.quantiles is not None and baseline.quantiles:
-        width = rule.quantiles[1] - rule.quantiles[0]
-        everyone = baseline.quantiles[-1] - baseline.quantiles[0]
-        if rule.conditions and width >= AS_WIDE * everyone > 0:
-            reasons["rows spread as widely as all rows"] = (
-                f"Its rows are spread as widely as all rows: {amount(width)} between "
-                f"the 10 % and 90 % quantiles, {amount(everyone)} for all rows here."
-            )
-    if rule.spread and rule.n_rows > 0:
-        reach = QUANTILE * rule.spread / math.sqrt(rule.n_rows)
-        if abs(rule.prediction - baseline.guess) <= reach:
-            reasons["prediction close to the mean of all rows"] = (
-                f"Its prediction is barely different from the mean of all rows here "
-                f"({amount(baseline.guess)})."
-            )
     return reasons
 
 

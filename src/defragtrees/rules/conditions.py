@@ -299,7 +299,7 @@ class Condition(schema.Stored):
             return "", ""
         if labels is None:
             labels = [f"category {c}" for c in range(max(self.categories) + 1)]
-        texts = [render.category(label) for label in labels]
+        texts = [render.category(scale.label(label)) for label in labels]
         if any(c >= len(labels) for c in self.categories):
             # Categories that the model does not know match too, so the text names
             # the known ones that do not.

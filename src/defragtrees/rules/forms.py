@@ -30,6 +30,8 @@ from defragtrees.rules.profile import Evidence
 
 __all__ = ["FORMS", "Form"]
 
+RATE_COVERAGE = 0.95
+
 
 @dataclass(frozen=True, eq=False)
 class Form(RuleSequence, ABC):
@@ -310,6 +312,18 @@ class Form(RuleSequence, ABC):
         assert self.residuals is not None
         rule, predictions = self.apply(matches), self.predict(matches)
         return self.residuals.interval(predictions, rule, coverage)
+
+    def intervals(self, matches: Flags, coverage: Any) -> Floats:
+        """Of numbers prediction intervals, of classes the 95 % intervals of rates."""
+        if not self.outcome.has_probabilities:
+            self.check_coverage(coverage)
+            return self.predict_interval(matches, float(coverage))
+        if coverage != RATE_COVERAGE:
+            raise ValueError(
+                f"The interval of a rate is the one of {RATE_COVERAGE}; got "
+                f"{coverage!r}. Pass interval={RATE_COVERAGE}."
+            )
+        return self.rate_interval(matches)
 
     def check_coverage(self, coverage: Any, method: str = "refit") -> None:
         """Raise ValueError for intervals that cannot be given.

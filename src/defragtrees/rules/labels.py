@@ -68,6 +68,17 @@ class Scale:
         """The unit, to stand behind a number."""
         return f" {self.unit}" if self.unit else ""
 
+    def label(self, label: Any) -> Any:
+        """A category; dates and times, which are kept as days, as text.
+
+        Examples
+        --------
+        >>> Scale(kind="date").label(19783.0), Scale(kind="date").label("other")
+        ('2024-03-01', 'other')
+        """
+        is_days = self.kind in KINDS and isinstance(label, float)
+        return self.number(label) if is_days else label
+
     def text(self, value: float) -> str:
         """A number with its unit."""
         return f"{self.number(value)}{self.ending}"

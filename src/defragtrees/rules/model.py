@@ -27,6 +27,7 @@ from defragtrees.outcomes.intervals import (
     MOST_POOLED,
     RateBands,
     Residuals,
+    mean_interval,
 )
 from defragtrees.rules import edits as editing
 from defragtrees.rules import schema
@@ -43,7 +44,7 @@ from defragtrees.rules.labels import (
     checked_pos_label,
     make_vocabulary,
 )
-from defragtrees.rules.profile import Evidence, TrainingRows
+from defragtrees.rules.profile import MEAN_WORTH, Evidence, TrainingRows
 from defragtrees.rules.text import VIEWS, View
 from defragtrees.rules.unseen import (
     check_seen,
@@ -276,6 +277,27 @@ class RuleModel(RuleSequence, ByValue):
             self.feature_kinds,
         )
 
+    @cached_property
+    def mean_intervals(self) -> tuple[tuple[float, float] | None, ...]:
+        """For each rule a 95 % interval of the mean of y in new rows; None if unknown.
+
+        Of rules that predict the mean of the y that they were counted on.
+        """
+        if self.evidence is None or not self.outcome.keeps_residuals:
+            return (None,) * self.n_rules
+        gain = max(1.0, MEAN_WORTH / self.evidence.worth)
+        return tuple(
+            None
+            if rule.spread is None or rule.quantiles is None or rule.points is not None
+            else mean_interval(
+                rule.prediction,
+                rule.spread,
+                rule.n_effective * gain,
+                is_positive=rule.quantiles[0] >= 0,
+            )
+            for rule in self
+        )
+
     def relabel(
         self,
         feature_labels: Mapping[str, str] | Sequence[str] | None = None,
@@ -416,7 +438,10 @@ class RuleModel(RuleSequence, ByValue):
         probabilities: bool | None = None,
         reasons: int = 0,
         best: str = "high",
+        exclude: Sequence[Any] = (),
         unseen: bool = False,
+        exposure: Any = None,
+        interval: float | None = None,
     ) -> Any:
         """Predictions with rule or score, probabilities and reasons, as a data frame.
 
@@ -433,10 +458,17 @@ class RuleModel(RuleSequence, ByValue):
         reasons : int, default=0
             Number of reason codes; see `reasons`.
         best : {"high", "low"}, default="high"
+        exclude : sequence of str or int, default=()
+            Columns that are no reason.
         unseen : bool, default=False
             Whether to add the column `unseen`: what a row has that the training rows
             did not, such as "age is missing, city is new", else "". Without it there is
             a warning if a row has anything; see `predict`.
+        exposure : float or array-like of shape (n_samples,), optional
+            For rates: adds the column `expected`, the number of events to expect.
+        interval : float, optional
+            Add the columns `low` and `high`: of numbers `predict_interval` with this
+            coverage, such as 0.9; of classes `rate_interval`, which has 0.95.
 
         Returns
         -------
@@ -452,8 +484,11 @@ class RuleModel(RuleSequence, ByValue):
         """
         pandas = require("pandas", "A data frame")
         matrix = self._encode(X)
-        matches = self._covers(matrix)
-        columns = self._output_columns(matches, probabilities, reasons, best)
+        asked = probabilities, reasons, best, interval, exclude
+        columns = self._output_columns(matrix, *asked)
+        if exposure is not None:
+            rates = columns["prediction"]
+            columns["expected"] = self.outcome.expected_counts(rates, exposure)
         if unseen:
             columns["unseen"] = unseen_texts(self, matrix)
         else:
@@ -465,12 +500,15 @@ class RuleModel(RuleSequence, ByValue):
 
     def _output_columns(
         self,
-        matches: Flags,
+        matrix: Floats,
         probabilities: bool | None = None,
         reasons: int = 0,
         best: str = "high",
+        interval: float | None = None,
+        exclude: Sequence[Any] = (),
     ) -> dict[str, Any]:
-        """The columns of `predict_frame`, by name."""
+        """The columns of `predict_frame`, by name, for an encoded matrix."""
+        matches = self._covers(matrix)
         if best not in ("high", "low"):
             raise ValueError(f"best must be 'high' or 'low'; got {best!r}.")
         form = self._form
@@ -481,8 +519,12 @@ class RuleModel(RuleSequence, ByValue):
             for label in labels:
                 place = self.outcome.labels.index(label)
                 columns[f"probability {label}"] = likely[:, place]
+        if interval is not None:
+            ends = form.intervals(matches, interval)
+            columns |= {"low": ends[:, 0], "high": ends[:, 1]}
         if reasons:
-            texts = self._scorecard("reasons=")._reasons(matches, reasons, best)
+            card = self._scorecard("reasons=")
+            texts = card._reasons(matrix, reasons, best, exclude)
             columns |= {f"reason {k + 1}": texts[:, k] for k in range(reasons)}
         return columns
 

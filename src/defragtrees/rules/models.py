@@ -8,26 +8,13 @@ from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 
-from defragtrees._utils import formatting as render
 from defragtrees._utils.types import Flags, Floats, Rows, Values
 from defragtrees._utils.values import is_finite
 from defragtrees.rules.forms import PointsForm
 from defragtrees.rules.model import RuleModel
+from defragtrees.rules.reasons import Reasons, checked_number
 
 __all__ = ["MODELS", "RuleEnsemble", "RuleList", "RuleSet", "RuleTree", "Scorecard"]
-
-
-MOST_REASONS = 1000
-
-
-@dataclass(frozen=True)
-class ReasonCode:
-    """A rule of a scorecard that can cost a row points."""
-
-    rule: int  # its index
-    points: float  # that it costs
-    if_match: bool  # whether it costs them where it matches, or where it does not
-    text: str
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -208,12 +195,14 @@ class Scorecard(RuleModel):
         """
         return self._points.totals(self.covers(X))
 
-    def reasons(self, X: Rows, n: int = 3, best: str = "high") -> Values:
-        """Reason codes: the rules that cost each row the most points.
+    def reasons(
+        self, X: Rows, n: int = 3, best: str = "high", exclude: Sequence[Any] = ()
+    ) -> Values:
+        """Reason codes: the columns whose best value would add the most points.
 
-        A rule with positive points costs them where it does not match, and one with
-        negative points where it matches: that is how far the row is from the best
-        total. With `best="low"` it is the other way round.
+        A reason says what a row would gain if only this column had its best value and
+        all others stayed as they are. So reasons name different columns, each can be
+        satisfied, and where no rule has two columns their gains add up.
 
         Parameters
         ----------
@@ -223,12 +212,14 @@ class Scorecard(RuleModel):
         best : {"high", "low"}, default="high"
             Which totals are desired: high ones, as in credit scoring, or low ones, as
             of a risk.
+        exclude : sequence of str or int, default=()
+            Columns that nobody can change, such as the age, by name or index.
 
         Returns
         -------
         object array of shape (n_samples, n)
-            Texts, the costliest rule first and of equal ones the first; None where no
-            further rule costs points. "not (...)" is a rule that does not match.
+            Texts, the largest gain first and of equal ones the column that the card has
+            first; None where no further column would add points.
 
         Examples
         --------
@@ -238,47 +229,20 @@ class Scorecard(RuleModel):
         >>> base = Rule((), "good", (0.4, 0.6), points=(10.0,))
         >>> card = Scorecard((paid, late), base, ("years", "late payments"),
         ...                  "classification", ("bad", "good"), unit=0.035)
-        >>> card.reasons([[3.0, 0.0], [0.0, 2.0]], n=2).tolist()
-        [[None, None], ['not (years > 1)', 'late payments > 0']]
+        >>> for reason in card.reasons([[0.0, 2.0]], n=2)[0]:
+        ...     print(reason)
+        years <= 1 (points 0; best 40 if > 1)
+        late payments > 0 (points -25; best 0 if <= 0)
         """
-        return self._reasons(self.covers(X), n, best)
+        return self._reasons(self._encode(X), n, best, exclude)
 
     def _scorecard(self, what: str) -> Self:
         return self
 
-    def _reasons(self, matches: Flags, n: int, best: str) -> Values:
-        """Texts of the first reason codes of each row, by which rules match."""
-        codes = self._reason_codes(n, best)
-        texts = np.full((len(matches), n), None, dtype=object)
-        rank = np.zeros(len(matches), dtype=np.intp)
-        for code in codes:
-            rows = np.flatnonzero((matches[:, code.rule] == code.if_match) & (rank < n))
-            texts[rows, rank[rows]] = code.text
-            rank[rows] += 1
-        return texts
-
-    def _reason_codes(self, n: Any, best: str) -> list[ReasonCode]:
-        """What can be a reason, the most points first; of equal ones the first rule."""
-        if self.outcome.n_points != 1:
-            raise ValueError(
-                "reasons need a scorecard with one total, for a number or two classes; "
-                f"this one has {self.outcome.n_points}, one per class."
-            )
-        if best not in ("high", "low"):
-            raise ValueError(f"best must be 'high' or 'low'; got {best!r}.")
-        is_whole = isinstance(n, (int, np.integer)) and not isinstance(n, bool)
-        if not is_whole or not 1 <= n <= MOST_REASONS:
-            raise ValueError(
-                f"n must be a whole number from 1 to {MOST_REASONS:,}; got {n!r}."
-            )
-        codes = []
-        for k, rule in enumerate(self.rules):
-            points = float((rule.points or ())[0])
-            if_match = (points < 0) == (best == "high")
-            text = rule.text() if if_match else f"not ({rule.text()})"
-            if points:
-                codes.append(ReasonCode(k, abs(points), if_match, render.plain(text)))
-        return sorted(codes, key=lambda code: -code.points)
+    def _reasons(
+        self, matrix: Floats, n: int, best: str, exclude: Sequence[Any]
+    ) -> Values:
+        return Reasons(self, best, exclude).texts(matrix, checked_number(n))
 
     def relabel(
         self,

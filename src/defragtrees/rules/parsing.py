@@ -451,12 +451,13 @@ class _Reading:
             separator = SEPARATOR.search(self.text, start, end)
             stop = separator.start() if separator else end
             label = self.text[start:stop].rstrip()
+        scale = self.words.scale(self.feature)
         if labels is None:
             numbered = NUMBERED.fullmatch(label)
             if numbered is None:
                 raise UnreadableError(start, "a category such as category 3")
             return int(numbered[1]), stop
-        texts = [str(one) for one in labels]
+        texts = [str(scale.label(one)) for one in labels]
         if label not in texts:
             raise UnreadableError(start, f"one of the categories {_some(texts)}")
         return texts.index(label), stop

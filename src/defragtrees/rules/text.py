@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from defragtrees.rules.forms import PointsForm
     from defragtrees.rules.model import RuleModel
 
+MOST_ROWS = 0.8  # coverage of the interval that explains a number
 MOST_TOTALS = 9  # totals of points that are printed with their probability
 LEAST_RATIO = 0.1  # part of a small rate by which another must differ from it
 LEAST_CONDITION = 32  # columns for conditions beside details; else these come below
@@ -70,7 +71,8 @@ class Explanation:
     # where rules are not in order.
     failed: tuple[tuple[int, Condition], ...]
     probabilities: tuple[float, ...] | None = None
-    interval: tuple[float, float] | None = None  # of the rate of a class
+    # 95 % of the rate of a class, 80 % of a number that several rules predict
+    interval: tuple[float, float] | None = None
     totals: tuple[float, ...] = ()  # of points
 
 
@@ -412,6 +414,9 @@ class View:
                 None if math.isnan(low) else (low, high)
                 for low, high in form.rate_interval(matches).tolist()
             ]
+        elif form.residuals and not form.is_exclusive:
+            if len(form.residuals.pooled) * (1 - MOST_ROWS) > 2:
+                ends = form.predict_interval(matches, MOST_ROWS).tolist()
         totals = [
             tuple(render.round_significant(value, 9) for value in row)
             for row in form.totals(matches).tolist()
@@ -478,11 +483,15 @@ class View:
         if math.isnan(value):
             return "missing"
         labels = (self.rules.categories or ())[feature]
+        scale: Scale = self.rules._vocabulary.scales[feature]
         if labels is None:
-            scale: Scale = self.rules._vocabulary.scales[feature]
             return dataclasses.replace(scale, is_grouped=True).text(value)
         place = int(value)
-        return str(labels[place]) if place < len(labels) else "another category"
+        return (
+            str(scale.label(labels[place]))
+            if place < len(labels)
+            else "another category"
+        )
 
     # Scores and calibration; `scores` are what `evaluate` gives
 

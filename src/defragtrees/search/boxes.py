@@ -116,9 +116,8 @@ class RowTable:
             codes.append(group[values])
             groups.append(group)
         matrix = np.array(codes, dtype=np.intp).reshape(len(columns), len(rows))
-        # The penalty is in proportion to the rows.
-        least_price = self.least_price * len(rows) / max(self.n_rows, 1)
-        return RowTable(tuple(columns), matrix.T, least_price, self.most_named), groups
+        columns = tuple(columns)
+        return RowTable(columns, matrix.T, self.least_price, self.most_named), groups
 
 
 def make_table(
@@ -178,9 +177,9 @@ class RuleLoss:
             self._weighted = np.vstack([weight, (weight[:, None] * self.target).T])
 
     def take(self, rows):
-        """The same loss for some of the rows."""
+        """The same loss for a sample of the rows."""
         classes = self.classes[rows] if self.n_classes else None
-        target, weight = self.target[rows], self.weight[rows]
+        target, weight = self.target[rows], weight_of_sample(self.weight, rows)
         return RuleLoss(target, weight, self.least_spread, classes, self.n_classes)
 
     def without_numbers(self):
@@ -195,7 +194,7 @@ class RuleLoss:
 
     def weights(self, counts):
         """Weight of the rows that each rule predicts."""
-        return counts[:, 0] if self.n_outputs else counts.sum(axis=1)
+        return counts[..., 0] if self.n_outputs else counts.sum(axis=-1)
 
     def _means(self, counts):
         return counts[:, 1 : self.n_sums] / np.maximum(counts[:, :1], 1e-300)
@@ -208,20 +207,20 @@ class RuleLoss:
 
     def _residual(self, counts):
         """Weighted sum of squared distances to the means of rules."""
-        sums = counts[:, 1 : self.n_sums]
-        explained = (sums**2).sum(axis=1) / np.maximum(counts[:, 0], 1e-300)
-        return max(self._square - explained.sum(), 0.0)
+        sums = counts[..., 1 : self.n_sums]
+        explained = (sums**2).sum(axis=-1) / np.maximum(counts[..., 0], 1e-300)
+        return np.maximum(self._square - explained.sum(axis=-1), 0.0)
 
     def _wrong(self, counts):
         """Weight of the rows whose class is not the most frequent one of their rule."""
-        right = float(counts[:, self.n_sums :].max(axis=1).sum())
-        return max(self.total_weight - right, 0.0)
+        right = counts[..., self.n_sums :].max(axis=-1).sum(axis=-1)
+        return np.maximum(self.total_weight - right, 0.0)
 
     def cost(self, counts):
-        """Nats for the target of all rows, given the counts."""
+        """Nats for the target of all rows, given the counts, of one list or several."""
         square = self._residual(counts) if self.n_outputs else 0.0
         wrong = self._wrong(counts) if self.n_classes else 0.0
-        return self.nats(square, wrong, len(counts))
+        return self.nats(square, wrong, counts.shape[-2])
 
     def nats(self, square, wrong, n_rules):
         """Nats for the target of all rows.
@@ -241,14 +240,14 @@ class RuleLoss:
             code = right * -np.log1p(-share) + wrong * (among - np.log(share))
             # A rule pays for its class and for its accuracy.
             nats += code + n_rules * (np.log(self.n_classes) + number)
-        return float(nats)
+        return nats
 
     def _spread(self, square):
         return square / self.total_weight + self.least_spread
 
     def _share(self, wrong):
         share = (wrong + PRIOR) / (self.total_weight + 1)
-        return min(max(share, LEAST_ERRORS), 0.5)
+        return np.clip(share, LEAST_ERRORS, 0.5)
 
     def nats_per_square(self, square):
         """Nats per unit of squares, given their weighted sum."""
@@ -282,6 +281,14 @@ class RuleLoss:
         passed = self._means(counts)[answering]
         constant = ((passed - 2 * self.target) * passed).sum(axis=1) * quadratic
         return constant, self.target * quadratic[:, None], quadratic
+
+
+def weight_of_sample(weight, rows):
+    """Weights of a sample of rows, which keeps the total weight of all.
+
+    So prices and limits mean the same in a search on a sample.
+    """
+    return weight[rows] * (weight.sum() / weight[rows].sum())
 
 
 def standardised(target, weight):

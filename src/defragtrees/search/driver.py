@@ -39,8 +39,10 @@ from defragtrees.search.moves import (
     grow_rule,
     insert_rule,
     polish,
+    pooled,
     promising,
     search,
+    tidy,
     use_preferred,
 )
 from defragtrees.search.points import LinkedLoss, NumberLoss, PointBoxes
@@ -48,13 +50,13 @@ from defragtrees.search.standalone import StandaloneBoxes, add_rule
 
 NEW_ROWS = 10_000  # synthetic rows near the data, for the search only
 MOST_ROWS = 100_000  # with more rows, the search uses a sample
-SEARCHED_SHARE = 0.1  # of a sample; the other rows judge what is found
-SEARCH_ROWS = 3_000  # rows per search; the result is polished on all
+SEARCHED_SHARE = 0.3  # of a sample; the other rows judge what is found
+SEARCH_ROWS = 3_000  # rows per search; lists are made from all searches on all rows
 SEARCH_CODES = 64  # codes per feature in a search
 N_SEARCHES = 4  # for a list, each on other rows
-N_SAMPLE_SEARCHES = 6  # the same for many rows
 SLACK = 0.5  # share of the required rows of a rule that is enough in a subsample
 FEW_CONDITIONS = 2  # of a rule, in the sets that the search starts from
+ENOUGH = 0.01  # of the variance of y: a shorter list may lose it
 CRITERIA = ("both", "probability", "error")
 HALVES = 2  # of the rows, if rules fit y: one searches, one counts
 NEGATION = re.compile(r"(not?|non|never|none|without)\b", re.IGNORECASE)
@@ -86,10 +88,10 @@ class Candidate:
     # default rule; None for classes
     centers: tuple[Any, ...]
     cost: float  # description length in nats
-    # of a list on the rows of a sample that were not searched, or, once it is counted,
-    # on the rows by which models are chosen
+    # once it is counted, on the rows by which models are chosen
     loss: float = 0.0
     losses: np.ndarray | None = None  # the same of each row
+    share: float = 0.0  # see `share_of_loss`
     model: Any = None  # first a counted Form, then a RuleModel
 
     @property
@@ -147,7 +149,7 @@ def _by_size(candidates, size):
 def _best_of_each(candidates, size):
     """The candidate with the smallest loss of each size; the first of equals."""
     groups = _by_size(candidates, size).values()
-    return tuple(min(group, key=attrgetter("loss")) for group in groups)
+    return tuple(min(group, key=attrgetter("share")) for group in groups)
 
 
 def _scaled_outputs(rows, settings):
@@ -267,47 +269,32 @@ def find_rules(form, problem, settings, rng):
     table = _table(rows, settings, loss)
     limits = settings.limits.for_search(loss.total_weight)
     if not table.columns or not np.ptp(rows.outputs, axis=0).any():
-        polished, n_rounds = [{1: strategy.make(table, last_loss, ())}], 1
+        best, n_rounds = {1: strategy.make(table, last_loss, ())}, 1
         rows = None if is_list else rows
     else:
-        n_searches = 1
-        if is_list:  # each uses other rows, to find other lists
-            n_searches = N_SAMPLE_SEARCHES if problem.is_sample else N_SEARCHES
         searches = [
             strategy.searched(settings.limits, rng, table, loss)
-            for _ in parts(range(n_searches), 0.2, 0.6)
+            # Each uses other rows, to find other lists.
+            for _ in parts(range(N_SEARCHES if is_list else 1), 0.2, 0.6)
         ]
-        starts, n_rounds = [boxes for boxes, _ in searches], sum(n for _, n in searches)
+        starts = [own for boxes, _ in searches for own in boxes]
+        n_rounds = sum(n for _, n in searches)
         if settings.unlimited:
-            starts.append(_cut_lists(settings.unlimited, table, loss, limits))
-        polished = [
-            polish(
-                (strategy.make(table, last_loss, boxes) for boxes in own),
-                limits,
-                strategy.polish_rounds,
-                strategy.gap_rounds,
-            )
-            for own in parts(starts, 0.6, 1.0)
-        ]
+            starts += _cut_lists(settings.unlimited, table, loss, limits)
+        made = [strategy.make(table, last_loss, boxes) for boxes in starts]
+        if is_list:
+            made = pooled([tidy(rules, limits) for rules in made], limits).values()
+        best = polish(made, limits, strategy.polish_rounds, strategy.gap_rounds)
     if form == "points":
-        polished = [
-            {n: rules.in_reading_order() for n, rules in best.items()}
-            for best in polished
-        ]
-    convert = Conversion(strategy, problem, settings, rng)
-    paths = [convert.path(best, limits) for best in polished]
-    by_rules, by_conditions = (
-        tuple(one for own in path for one in own) for path in zip(*paths, strict=True)
+        best = {n: rules.in_reading_order() for n, rules in best.items()}
+    by_rules, by_conditions = Conversion(strategy, problem, settings, rng).path(
+        best, limits
     )
-    if convert.judged is not None:  # all rows count only the best lists
-        by_rules = _best_of_each(by_rules, "n_rules")
-        by_conditions = _best_of_each(by_conditions, "n_conditions")
     boxes = [
         [
             {table.columns[j].feature: mask for j, mask in box.items()}
             for box in rules.boxes
         ]
-        for best in polished
         for rules in best.values()
     ]
     return Path(by_rules, by_conditions, n_rounds, boxes if is_list else (), rows)
@@ -361,7 +348,7 @@ def quick_points(problem, settings, rows, n_rules):
     table = _table(rows, settings, loss)
     some = np.arange(min(table.n_rows, SEARCH_ROWS))
     few, groups = table.coarse(some, SEARCH_CODES)
-    limits = settings.limits.for_search(loss.take(some).total_weight)
+    limits = settings.limits.for_search(loss.total_weight)
     limits = replace(limits, max_conditions=1)
     rules = PointBoxes(few, loss.take(some), ())
     while rules.n_rules < n_rules:
@@ -388,11 +375,6 @@ class Conversion:
             rows = rows_to_search(problem, replace(settings, n_new_rows=0), rng)
             _, self.loss = strategy.losses(rows, settings)
             self.table = _table(rows, settings, self.loss)
-        self.judged = None  # rows of a sample that were not searched compare lists
-        if strategy.form == "list" and problem.is_sample:
-            self.judged = None if problem.searched is None else ~problem.searched
-        if self.judged is not None:
-            _, self.judge = strategy.losses(problem.take(self.judged), settings)
 
     def path(self, best, limits):
         """Candidates of every number of rules, and of lists by number of conditions.
@@ -406,7 +388,7 @@ class Conversion:
             if found.n_rules <= most:
                 by_rules.setdefault(found.n_rules, found)
         if self.strategy.form != "list":
-            return by_rules.values(), ()
+            return tuple(by_rules.values()), ()
         cuts = [rules for n, rules in best.items() if n <= most]
         if not cuts:  # nothing is within the limits
             return (), ()
@@ -418,7 +400,7 @@ class Conversion:
                 cheapest = rules.fit_cost
                 found = self.candidate(rules)
                 by_conditions.setdefault(found.n_conditions, found)
-        return by_rules.values(), by_conditions.values()
+        return tuple(by_rules.values()), tuple(by_conditions.values())
 
     def candidate(self, rules):
         """The rules as conditions, without those of too few rows.
@@ -427,7 +409,6 @@ class Conversion:
         """
         problem, form, cost = self.problem, self.strategy.form, rules.cost
         left = np.ones(len(problem.target), dtype=bool)
-        place = np.zeros(len(left), dtype=np.intp)  # of the rule that predicts each row
         conditions, centers, seen, earlier = [], [], set(), []
         if self.settings.prefer:
             rules = self._preferred(rules)
@@ -458,14 +439,9 @@ class Conversion:
                     earlier += own
                 centers.append(None if problem.n_classes else problem.mean_of(taken))
                 left &= ~taken
-                place += left
         default = np.ones_like(left) if form == "points" else left
         centers.append(None if problem.n_classes else problem.mean_of(default))
-        loss = 0.0
-        if self.judged is not None:
-            counts = self.judge.counts(place[self.judged], len(centers))
-            loss = self.judge.cost(counts)
-        return Candidate(tuple(conditions), tuple(centers), cost, loss)
+        return Candidate(tuple(conditions), tuple(centers), cost)
 
     def _as_seen(self, sides, taken, earlier):
         """The conditions of a rule that takes these rows, in the values that they have.
@@ -518,6 +494,7 @@ def count_found(path, blank, store, settings, scoring, rows):
     the best on `rows`, a Problem, is kept.
     """
     limits, weight, form = settings.limits, rows.mean_weight, blank._form
+    near = path.rows if path.rows is not None and path.rows.n_near is not None else None
     # If only the class counts, models are compared by the cost of their classes.
     decision = settings.decision if settings.criterion == "error" else None
     count = partial(
@@ -551,7 +528,9 @@ def count_found(path, blank, store, settings, scoring, rows):
             losses = leave_one_out_losses(rows, rules, decision)
             # Rounded so that the order of rows does not matter.
             loss = float(f"{losses @ weight / weight.sum():.9g}")
-            counted[conditions] = {"model": rules, "losses": losses, "loss": loss}
+            share = share_of_loss(loss, rules, rows, near, decision)
+            found = {"model": rules, "losses": losses, "loss": loss, "share": share}
+            counted[conditions] = found
     by_rules, by_conditions = (
         _best_of_each(
             [
@@ -568,8 +547,8 @@ def count_found(path, blank, store, settings, scoring, rows):
     )
     chosen = {one.conditions: one.model for one in (*by_rules, *by_conditions)}
     made = store.finished(blank, chosen)
-    if path.rows is not None and path.rows.n_near is not None:
-        made = {one: _with_agreement(own, path.rows) for one, own in made.items()}
+    if near is not None:
+        made = {one: _with_agreement(own, near) for one, own in made.items()}
     return replace(
         path,
         by_rules=tuple(replace(c, model=made[c.conditions]) for c in by_rules),
@@ -623,28 +602,51 @@ def _without_idle(rules, count):
     return rules
 
 
-def leave_one_out_losses(rows, rules, decision=None):
+def leave_one_out_losses(rows, rules, decision=None, near=False):
     """The leave-one-out loss of each row of a Problem by the rules of a Form.
 
     It is that of the estimates or, given how a class is decided, the cost of the class.
+    Rows `near` the data, which no rule counts, are not left out; their loss is that of
+    what rules imitate.
     """
     held = rows.matches([rule.conditions for rule in rules.rules])
-    observed, weight = rows.observed, rows.mean_weight
+    observed, weight = rows.outputs if near else rows.observed, rows.mean_weight
     predicted = rows.outcome.reported(rules, held).reshape(observed.shape)
-    if rules.is_exclusive:
-        group = held.argmax(axis=1)
-        n_rows = np.bincount(group, weight, rules.n_rules)[group]
-    else:
-        # Points, or means of rules, use one degree of freedom each.
-        n_rows = np.full(len(held), weight.sum() / rules.n_rules)
-    # The residual of a row grows if the row is left out.
-    worth = WORTH[rows.store.source]
-    n_rows = np.maximum(worth * n_rows, 2.0)
-    apart = (observed - predicted) * (n_rows / (n_rows - worth))[:, None]
+    apart = observed - predicted
+    if not near:
+        if rules.is_exclusive:
+            group = held.argmax(axis=1)
+            n_rows = np.bincount(group, weight, rules.n_rules)[group]
+        else:
+            # Points, or means of rules, use one degree of freedom each.
+            n_rows = np.full(len(held), weight.sum() / rules.n_rules)
+        # The residual of a row grows if the row is left out.
+        worth = WORTH[rows.store.source]
+        n_rows = np.maximum(worth * n_rows, 2.0)
+        apart *= (n_rows / (n_rows - worth))[:, None]
     if decision is None:
         return rows.outcome.estimate_losses(observed, observed - apart)
     chosen = decision.choose(observed - apart)
     return (observed * decision.costs.T[chosen]).sum(axis=1)
+
+
+def share_of_loss(loss, rules, rows, near=None, decision=None):
+    """What decides the number of rules, given their loss of y on rows that count.
+
+    The loss of what they imitate on rows near the data is added. Both are shares of
+    the loss of the best constant, which is the variance of y.
+    """
+    weight = rows.mean_weight / rows.mean_weight.sum()
+    mean = weight @ rows.observed
+    if decision is None:
+        constant = np.broadcast_to(mean, rows.observed.shape)
+        scale = weight @ rows.outcome.estimate_losses(rows.observed, constant)
+    else:
+        scale = (mean @ decision.costs).min()
+    if near is not None:
+        losses = leave_one_out_losses(near, rules, decision, near=True)
+        loss = loss + np.average(losses, weights=near.mean_weight)
+    return float(f"{loss / (scale or 1.0):.9g}")
 
 
 def contradictions(rows, rules):
@@ -665,9 +667,11 @@ def contradictions(rows, rules):
     return np.round(apart, 9)
 
 
-def best_model(candidates):
+def best_model(candidates, by="share"):
     """The candidate with the smallest loss; the shortest of equals."""
-    return min(candidates, key=lambda one: (one.loss, one.n_conditions, one.n_rules))
+    return min(
+        candidates, key=lambda one: (getattr(one, by), one.n_conditions, one.n_rules)
+    )
 
 
 def paired_difference(one, best, weight):
@@ -678,21 +682,18 @@ def paired_difference(one, best, weight):
     return float(mean), math.sqrt(variance / total)
 
 
-def shortest_model(candidates, weight):
-    """The candidate with the fewest conditions that is as good as the best one.
+def shortest_model(candidates):
+    """The candidate with the fewest conditions that is nearly as good as the best one.
 
-    That is, its loss is at most one standard error of the *difference* on the same
-    rows, of this weight, above that of the best. One without conditions must be the
-    best itself.
+    One without conditions must be the best itself, as it is useless otherwise.
     """
     best = best_model(candidates)
-    # A model without rules is useless, unless no rules are better.
     least = min(best.n_conditions, 1)
-    good = [best]
-    for one in candidates:
-        apart, error = paired_difference(one, best, weight)
-        if apart <= error and one.n_conditions >= least:
-            good.append(one)
+    good = [
+        one
+        for one in candidates
+        if one.share <= best.share + ENOUGH and one.n_conditions >= least
+    ]
     return min(good, key=lambda one: (one.n_conditions, one.n_rules))
 
 

@@ -29,6 +29,7 @@ from defragtrees.search.boxes import (
     settled,
 )
 
+BEAM_WIDTH = 8  # lists of each number of rules that get one more box
 N_PROMISING = 2  # starts of each length with a full descent
 # Up to so many rules each number is searched for in full, then every sixth part more.
 MOST_SEARCHED = 12
@@ -104,6 +105,78 @@ def polish(starts, limits, max_rounds, gap_rounds=0):
             keep(polished, shorter, limits)
             keep(polished, descend(shorter, limits, gap_rounds), limits)
     return limits.completed(polished) if limits.must_use else polished
+
+
+def pooled(lists, limits):
+    """The cheapest lists of every number of rules from the boxes of some lists.
+
+    A beam search: the few cheapest lists of each number get one more box, anywhere.
+    """
+    pool = {}  # of boxes that accept the same rows, the cheapest
+    for rules in lists:
+        for box, rows, price in zip(rules.boxes, rules.held, rules.prices, strict=True):
+            known = pool.setdefault(rows.tobytes(), (price, box))
+            if price < known[0]:
+                pool[rows.tobytes()] = price, box
+    keys, boxes = list(pool), [box for _, box in pool.values()]
+    prices = np.array([price for price, _ in pool.values()])
+    held = np.array([np.frombuffer(key, dtype=bool) for key in pool])
+    held = np.ascontiguousarray(held.T, dtype=np.float64)
+    table, loss = lists[0].table, lists[0].loss
+    values = loss.counts(np.arange(table.n_rows), table.n_rows)  # of each row alone
+    least = max(limits.least_answered, 1e-9 * loss.total_weight)
+    best, longer = {}, []
+    for n in range(1, limits.max_rules + 1):
+        every = [*(rules for rules in lists if rules.n_rules == n), *longer]
+        kept = {}  # of the orders of some boxes, the cheapest
+        for rules in sorted(every, key=attrgetter("cost")):
+            kept.setdefault(frozenset(map(bytes, rules.held)), rules)
+        kept, longer = list(kept.items())[:BEAM_WIDTH], []
+        if kept:
+            best[n] = kept[0][1]
+        if not kept or not boxes or n == limits.max_rules:
+            continue
+        costs = np.array(
+            [insertion_costs(own, held, values, prices, least) for _, own in kept]
+        )
+        seen = set()
+        for i in np.argsort(costs, axis=None, kind="stable"):
+            which, place, box = np.unravel_index(i, costs.shape)
+            used, rules = kept[which]
+            used |= {keys[box]}
+            if np.isinf(costs[which, place, box]) or len(seen) == BEAM_WIDTH:
+                break
+            if used not in seen:
+                made = rules.with_new_box(int(place), boxes[box])
+                if limits.allows(made):
+                    longer.append(made)
+                    seen.add(used)
+    return best
+
+
+def insertion_costs(rules, held, values, prices, least):
+    """Nats for a list with one more box, by its place and by box.
+
+    `held`, (n_samples, n_boxes), is which rows each box accepts, as numbers, `values`
+    the counts of each row. The cost is infinite if a rule would have less than the
+    least weight.
+    """
+    loss, n = rules.loss, rules.n_rules
+    # Sums over the rows that each box would take from each rule.
+    taken = np.empty((len(prices), *rules.counts.shape))
+    for k in range(n):
+        own = np.flatnonzero(rules.answering == k)
+        taken[:, k] = held[own].T @ values[own]
+    costs = np.empty((n, len(prices)))
+    for k in range(n):
+        left = taken[:, k:]
+        before = np.broadcast_to(rules.counts[:k], taken[:, :k].shape)
+        parts = before, left.sum(axis=1, keepdims=True), rules.counts[k:] - left
+        counts = np.concatenate(parts, axis=1)
+        cost = loss.cost(counts) + prices + sum(rules.prices)
+        lowest = loss.weights(counts)[:, :-1].min(axis=1)
+        costs[k] = np.where(lowest >= least, cost, np.inf)
+    return np.round(costs, DIGITS)
 
 
 def keep(best, rules, limits):

@@ -19,6 +19,7 @@ from defragtrees.search.boxes import (
     n_sides,
     settled,
     standardised,
+    weight_of_sample,
 )
 
 LEAST_STEP = 1e-3  # of a fit of points; an error of a millionth changes no choice
@@ -42,8 +43,9 @@ class NumberLoss:
         self.columns = [weight, *(weight * column for column in self.target.T)]
 
     def take(self, rows):
-        """The same loss for some of the rows."""
-        return NumberLoss(self.target[rows], self.weight[rows], self.least_spread)
+        """The same loss for a sample of the rows."""
+        weight = weight_of_sample(self.weight, rows)
+        return NumberLoss(self.target[rows], weight, self.least_spread)
 
     def fit(self, held, weight, sums, prior, start):
         """Fit points; returns them and the loss relative to the base."""
@@ -83,8 +85,8 @@ class LinkedLoss:
         self.columns = [weight, weight * self.target[:, 0]]
 
     def take(self, rows):
-        """The same loss for some of the rows."""
-        some = self.target[rows], self.weight[rows]
+        """The same loss for a sample of the rows."""
+        some = self.target[rows], weight_of_sample(self.weight, rows)
         return LinkedLoss(*some, self.least_spread, self.link)
 
     def fit(self, held, weight, sums, prior, start):

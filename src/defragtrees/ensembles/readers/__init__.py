@@ -23,6 +23,7 @@ from typing import Any, NamedTuple
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
+from defragtrees._utils import formatting as render
 from defragtrees._utils.files import first_bytes
 from defragtrees._utils.types import Rows
 from defragtrees.ensembles.forest import Forest
@@ -352,7 +353,30 @@ classes or categories.
         )
 
 
-# Objectives of the boosting libraries.
+# Objectives of the boosting libraries, and losses of scikit-learn.
+
+# Of a mean absolute percentage error it is a median in which small y count more.
+MEDIANS = ("absolute_error", "absoluteerror", "regression_l1", "mae", "mape")
+RANKINGS = ("rank", "lambda", "yeti", "pairlogit", "query", "stochastic")
+
+
+def what_is_predicted(objective, level=0.5):
+    """What a model with this objective predicts of y; empty if it is the mean.
+
+    Examples
+    --------
+    >>> what_is_predicted("reg:quantileerror", 0.9), what_is_predicted("MAE")
+    ('90 % quantile', 'median')
+    >>> what_is_predicted("lambdarank"), what_is_predicted("squared_error")
+    ('ranking', '')
+    """
+    name = str(objective).lower().removeprefix("reg:")
+    if "quantile" in name and float(level) != 0.5:
+        return f"{render.percent(float(level))} quantile"
+    if "quantile" in name or name in MEDIANS:
+        return "median"
+    return "ranking" if name.startswith(RANKINGS) else ""
+
 
 CLASS_LINKS = ("identity", "sigmoid", "softmax", "step")  # for classifiers
 

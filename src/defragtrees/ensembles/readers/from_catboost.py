@@ -15,7 +15,7 @@ from sklearn.exceptions import NotFittedError
 from defragtrees._utils.formatting import listed
 from defragtrees._utils.optional import require
 from defragtrees.ensembles.forest import Forest, Tree, exact_threshold
-from defragtrees.ensembles.readers import report_damage
+from defragtrees.ensembles.readers import report_damage, what_is_predicted
 from defragtrees.ensembles.readers._cbm import MOST_SPLITS, NAN_TREATMENTS, parse_cbm
 from defragtrees.errors import ModelFileError, UnsupportedModelError
 from defragtrees.tables import is_missing, select_columns, take_rows
@@ -189,6 +189,7 @@ def _forest(document, labels=None):
         base=np.broadcast_to(bias, n_outputs),
         link=link,
         categories=features.categories,
+        predicts=_predicts(information),
     )
 
 
@@ -199,12 +200,22 @@ def _entry(information, key):
 
 
 def _read_loss(information):
+    return take(_loss(information), "type", str)
+
+
+def _predicts(information):
+    """What the loss predicts of y."""
+    loss = _loss(information)
+    level = take(loss, "params", dict, {}).get("alpha", "0.5")
+    return what_is_predicted(take(loss, "type", str), level)
+
+
+def _loss(information):
     # A sum of several models stores their common loss one level higher.
     options = _entry(information, "params")
     if options is None:
         options = {"loss_function": _entry(information, "loss_function")}
-    loss = take(options, "loss_function", dict, {"type": "unknown"})
-    return take(loss, "type", str)
+    return take(options, "loss_function", dict, {"type": "unknown"})
 
 
 def _read_classes(information):

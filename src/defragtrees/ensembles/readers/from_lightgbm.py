@@ -14,7 +14,12 @@ from typing import NamedTuple
 import numpy as np
 
 from defragtrees.ensembles.forest import Forest, Tree
-from defragtrees.ensembles.readers import Allowance, report_damage, task_and_link
+from defragtrees.ensembles.readers import (
+    Allowance,
+    report_damage,
+    task_and_link,
+    what_is_predicted,
+)
 from defragtrees.ensembles.rewriting import count_as_missing
 from defragtrees.errors import UnsupportedModelError
 
@@ -101,7 +106,14 @@ def _forest(text, kind, classes=None):
         weights=np.full(len(trees), scale),
         link=link,
         categories=categories,
+        predicts=_predicts(model),
     )
+
+
+def _predicts(model):
+    """What the objective predicts of y; its level is among the parameters."""
+    name = model.header.get("objective", "").split(" ")[0]
+    return what_is_predicted(name, (model.parameters or {}).get("alpha") or 0.5)
 
 
 def _task(header, kind):

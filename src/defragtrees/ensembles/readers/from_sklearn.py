@@ -26,7 +26,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from defragtrees.ensembles.forest import Forest, Tree, exact_threshold
 from defragtrees.ensembles.pipelines import read_pipeline
-from defragtrees.ensembles.readers import check_fitted, overridden
+from defragtrees.ensembles.readers import check_fitted, overridden, what_is_predicted
 from defragtrees.ensembles.readers.wrappers import is_wrapper, read_wrapper
 from defragtrees.errors import UnsupportedModelError
 
@@ -120,7 +120,8 @@ def _read_averaged(model, facts):
             value = shares
         trees.append(_tree(fitted, value, features))
     if not isinstance(model, AdaBoostRegressor):
-        return Forest(tuple(trees), combine="mean", **facts)
+        predicts = what_is_predicted(getattr(model, "criterion", ""))
+        return Forest(tuple(trees), combine="mean", predicts=predicts, **facts)
     weights = model.estimator_weights_[: len(trees)].copy()
     return Forest(tuple(trees), combine="median", weights=weights, **facts)
 
@@ -161,6 +162,7 @@ def _read_boosted(model, facts):
         weights=np.full(len(trees), scale * model.learning_rate),
         link=link if "classes" in facts else "identity",
         ties="last",
+        predicts=what_is_predicted(model.loss, getattr(model, "alpha", 0.5)),
         **facts,
     )
 
@@ -219,6 +221,7 @@ def read_hist(model, facts):
         base=np.array(model._baseline_prediction, dtype=np.float64).ravel(),
         link=link,
         categories=categories,
+        predicts=what_is_predicted(model.loss, getattr(model, "quantile", None) or 0.5),
         **facts,
     )
 

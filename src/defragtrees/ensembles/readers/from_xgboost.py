@@ -13,7 +13,12 @@ import numpy as np
 from sklearn.exceptions import NotFittedError
 
 from defragtrees.ensembles.forest import Forest, Tree, exact_threshold
-from defragtrees.ensembles.readers import Allowance, report_damage, task_and_link
+from defragtrees.ensembles.readers import (
+    Allowance,
+    report_damage,
+    task_and_link,
+    what_is_predicted,
+)
 from defragtrees.ensembles.readers._ubjson import parse_ubjson
 from defragtrees.ensembles.rewriting import count_as_missing
 from defragtrees.errors import UnsupportedModelError
@@ -137,7 +142,14 @@ def _forest(document, allowance, kind, names=None, missing=np.nan):
         weights=None if weights is None else weights[:n_used],
         link=link,
         categories=categories,
+        predicts=_predicts(learner["objective"]),
     )
+
+
+def _predicts(objective):
+    """What the objective predicts of y; XGBoost writes one level as [0.9]."""
+    levels = objective.get("quantile_loss_param", {}).get("quantile_alpha", "0.5")
+    return what_is_predicted(objective["name"], str(levels).strip("[]").split(",")[0])
 
 
 def _booster(booster):

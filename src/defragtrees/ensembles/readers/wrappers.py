@@ -293,7 +293,7 @@ def _joined(wrapper, double, members):
 def _reject_targets(wrapper):
     raise UnsupportedModelError(
         f"Cannot read {type(wrapper).__name__}: it predicts several targets at once. "
-        "Pass the estimator of one target, such as one of its estimators_."
+        "Choose one, by simplify(..., output=0)."
     )
 
 

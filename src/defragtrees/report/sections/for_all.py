@@ -396,8 +396,9 @@ def _feature(rules, sample, j):
     }
     if categories is None:
         return about | {"steps": _steps(sample.matrix[:, j], rules, j)}
-    printed = [category(one) for one in categories]
-    short = [str(one)[:LONGEST_NAME] for one in categories]
+    shown = [scale.label(one) for one in categories]
+    printed = [category(one) for one in shown]
+    short = [str(one)[:LONGEST_NAME] for one in shown]
     return about | {"categories": printed, "boxes": short if short != printed else None}
 
 

@@ -49,6 +49,7 @@ function groupsOf(j) {
     const cuts = [...new Set(conditions.flatMap((one) => exactBounds(one).map(cut)))].filter(Number.isFinite).sort((a, b) => a - b);
     cuts.concat(Infinity).forEach((upper, i) => {
       const lower = i ? cuts[i - 1] : -Infinity, own = row[j];
+      if (!there.some((v) => v > lower && v <= upper)) return; /* such as a count below 0 */
       let value = own;
       if (own === null || own > upper) value = upper;
       if (value === Infinity || (own !== null && own <= lower)) value = after(lower, empty.integer);

@@ -284,9 +284,18 @@ class CountView(NumberView):
         "and the 95 % interval of the rate."
     )
 
+    distance = "Poisson deviance"
+
     @property
     def target(self):
         return "a rate per unit of exposure"
+
+    def distance_text(self, rules, measured, half, model, guess, what):
+        model = model and f", that of the model {model}"
+        return (
+            f"Their mean Poisson deviance per unit of exposure is {rules} {measured}"
+            f"{model}; one rate for every row has {guess}."
+        )
 
     def estimate(self, rule):
         if rule.totals is None:
@@ -335,7 +344,9 @@ class CountView(NumberView):
 
     # Points: logarithms of factors
 
-    def points(self, points):
+    def points(self, points, unit=1.0):
+        if unit != 1.0:
+            return super().points(points, unit)
         return f"x {render.rounded(math.exp(points[0]))}"
 
     def point_cells(self, rule, unit):
@@ -461,6 +472,9 @@ class Counts(Numbers):
     def estimate_losses(self, observed, predicted):
         rates = np.maximum(predicted[:, 0], LEAST_RATE)
         return deviances(observed[:, 0], rates)
+
+    def distances(self, y, predicted):
+        return self.estimate_losses(y[:, None], predicted[:, None])
 
     def prediction_moments(self, predictions, weight):
         rates = np.maximum(np.asarray(predictions, dtype=np.float64), 0.0)

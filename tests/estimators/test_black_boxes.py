@@ -68,7 +68,8 @@ def agreement(simple, model, X=FRAME):
 
 
 def test_pipeline_with_an_unreadable_step_is_asked_on_raw_columns(model, tmp_path):
-    simple = simplify(model, FRAME, Y, max_rules=10, random_state=0)
+    settings = {"target": "model", "max_rules": 10, "random_state": 0}
+    simple = simplify(model, FRAME, Y, **settings)
     assert isinstance(simple.forest_, AskedForest)
     assert simple.rules_.feature_names == ("size", "age", "city")
     assert agreement(simple, model) > 0.9

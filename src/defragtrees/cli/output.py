@@ -19,6 +19,7 @@ from defragtrees._utils.progress import Progress, watch
 from defragtrees.cli.group import State
 from defragtrees.cli.terminal import clear_status, show_status, wrapped
 from defragtrees.export.tables import csv_line
+from defragtrees.outcomes.intervals import wilson_interval
 
 TICK = 0.5  # seconds between two looks at the clock
 
@@ -67,8 +68,11 @@ def _check_output(path, inputs):
         )
 
 
-def headline(rules, scores, where, model="model"):
-    """Size of the rules, and how near they come to the model, in bold."""
+def headline(rules, scores, where, model="model", n_rows=None):
+    """Size of the rules, and how near they come to the model, in bold.
+
+    An error gets its 95 % interval on `n_rows` new rows.
+    """
     outcome = rules.outcome
     number = render.percent if outcome.n_classes else render.rounded
     text = render.plural(rules.n_rules, "rule")
@@ -76,6 +80,8 @@ def headline(rules, scores, where, model="model"):
         text += f" with {rules._mean_conditions:.1f} conditions per rule"
     if "fidelity" in scores:
         near = f"agreement with the {model} on {number(scores['fidelity'])} of {where}"
+        if "fidelity_of_constant" in scores:
+            near += f" (one class for all: {number(scores['fidelity_of_constant'])})"
         if not outcome.n_classes:
             near = (
                 f"fidelity to the {model} (R²) {number(scores['fidelity'])} on {where}"
@@ -87,6 +93,9 @@ def headline(rules, scores, where, model="model"):
         value, of_model = (
             number(scores[f"{source}{name}"]) for source in ("", "model_")
         )
+        if n_rows and name == "error" and outcome.error_is_share:
+            ends = render.percent_range(*wilson_interval(scores[name], n_rows))
+            value += f" (95 % interval {ends})"
         text += f" {heading[0].upper()}{heading[1:]}: {value}, {model} {of_model}."
     return click.style(wrapped(text), bold=True)
 

@@ -110,7 +110,8 @@ def command(
         click.echo(output.json_text(facts | _tables(simple, *measured)))
         return
     is_new = validation is not None
-    click.echo(output.headline(simple.rules_, scores, where))
+    n_new = None if test is None else len(test[0])
+    click.echo(output.headline(simple.rules_, scores, where, n_rows=n_new))
     click.echo(f"\n{output.rules_text(simple.rules_, details)}\n")
     click.echo(_scores_text(simple.rules_, scores, where, details, is_new))
     advice = getattr(simple, "advice_", ())

@@ -415,6 +415,10 @@ class Evaluation:
                 name = name.replace("loss", "fidelity")
                 value = outcome.fidelity_of_loss(value, self.answers)
             scores[name] = value
+        if outcome.n_classes and "model_" in self.scores_by:
+            # What it would be if the class that the model predicts most were for all.
+            predicted = self.scores_by["model_"].confusion.sum(axis=0)
+            scores["fidelity_of_constant"] = float(predicted.max() / predicted.sum())
         for whose, parts in self.scores_by.items():
             for measure in outcome.measures(parts):
                 scores[f"{whose}{measure.name}"] = measure.of(parts)

@@ -890,9 +890,10 @@ class RuleModel(RuleSequence, ByValue):
         `precision`, `recall` and `expected_cost`, for numbers `rmse`, `mae` and `r2`.
 
         Beside a model, which every estimator has, there is `fidelity`, the agreement
-        with it, and the same measures of the model have the prefix `model_`. They
-        are too good on rows that it was trained on. If the rules have costs or a
-        threshold, these decide the class of the model too.
+        with it (of one class for all rows it is `fidelity_of_constant`), and the same
+        measures of the model have the prefix `model_`. They are too good on rows that
+        it was trained on. If the rules have costs or a threshold, these decide the
+        class of the model too.
 
         `average_precision`, `precision` and `recall` are those of `pos_label`, by
         default the second class; for more than two classes they and `auc` are means

@@ -329,10 +329,9 @@ class _Defrag(Simplifier):
         if counting.correction is not None:
             gain = render.share(counting.correction.gain)
             self.advice_ += (
-                "The model misses part of y: a correction by y removes "
-                f"{gain} of its squared error on training rows left out in turn. "
-                f"The rules learn it (weight {counting.correction.weight:g}), so they "
-                'agree less with the model; target="model" imitates it alone.',
+                f"What the rules learn from y removes {gain} of the model's squared "
+                'error, on training rows left out in turn; target="model" imitates the '
+                "model alone.",
             )
         return rules
 
@@ -668,8 +667,8 @@ class DefragClassifier(RuleClassifier, _Defrag):
         Description length of each entry of `path_`, in nats; for large data it is
         measured on a sample.
     advice_ : tuple of str
-        Notes printed by `summary`: whether points would do better, and how much of the
-        model's lead remains on new rows.
+        Notes printed by `summary`: whether points would do better, how much of the
+        model's lead remains on new rows, and what the rules gain from y.
     n_iter_ : int
         Number of rounds of the search.
     model_ : the model that was simplified
@@ -856,8 +855,8 @@ class DefragRegressor(RuleRegressor, _Defrag):
         Description length of each entry of `path_`, in nats; for large data it is
         measured on a sample.
     advice_ : tuple of str
-        Notes printed by `summary`: whether points would do better, and how much of the
-        model's lead remains on new rows.
+        Notes printed by `summary`: whether points would do better, how much of the
+        model's lead remains on new rows, and what the rules gain from y.
     n_iter_ : int
         Number of rounds of the search.
     model_ : the model that was simplified

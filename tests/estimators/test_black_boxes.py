@@ -5,6 +5,7 @@ import re
 
 import numpy as np
 import pytest
+from sklearn.base import BaseEstimator
 from sklearn.compose import ColumnTransformer
 from sklearn.decomposition import PCA
 from sklearn.ensemble import (
@@ -67,7 +68,8 @@ def agreement(simple, model, X=FRAME):
 
 
 def test_pipeline_with_an_unreadable_step_is_asked_on_raw_columns(model, tmp_path):
-    simple = simplify(model, FRAME, Y, max_rules=10, random_state=0)
+    settings = {"target": "model", "max_rules": 10, "random_state": 0}
+    simple = simplify(model, FRAME, Y, **settings)
     assert isinstance(simple.forest_, AskedForest)
     assert simple.rules_.feature_names == ("size", "age", "city")
     assert agreement(simple, model) > 0.9
@@ -422,3 +424,28 @@ def test_one_of_several_outputs_is_imitated():
         simplify(parts, X, labels, output=2)
     with pytest.raises(SettingError, match="output must be a whole number"):
         simplify(numbers, X, Y, output=-1)
+
+
+class Boosting(BaseEstimator):
+    """A model that keeps what it fitted as NGBoost does."""
+
+    def __init__(self, column=0):
+        self.column = column
+        self.base_models = []
+
+    def fit(self, X, y):
+        self.base_models = [self.column]
+        return self
+
+    def predict(self, X):
+        [column] = self.base_models
+        return np.asarray(X)[:, column]
+
+
+def test_a_model_with_attributes_of_its_own_names_is_queried():
+    X = np.random.default_rng(0).normal(size=(100, 2))
+    simple = simplify(Boosting().fit(X, None), X, X[:, 0], max_rules=2)
+    assert simple.rules_.features == ("x1",)
+    # One that is not fitted is fitted first.
+    simple = DefragRegressor(Boosting(1), max_rules=2).fit(X, X[:, 1])
+    assert simple.rules_.features == ("x2",)

@@ -168,7 +168,7 @@ def neighbours(rows):
 @pytest.mark.parametrize("max_calls", [60, 400, 2000])
 def test_half_of_the_calls_to_a_black_box_are_for_new_rows(neighbours, max_calls):
     model, X, y = neighbours
-    simple = simplify(model, X, y, max_calls=max_calls, max_rules=3, random_state=0)
+    simple = simplify(model, X, y, max_calls=max_calls, max_rules=5, random_state=0)
     n_rows = min(len(y), max_calls // 2)
     assert simple.n_calls_ <= max_calls
     assert len(simple.forest_.new_rows) >= n_rows

@@ -153,6 +153,14 @@ def test_a_scorecard_has_the_risk_of_totals_in_all_tables(tmp_path):
     assert r"1 & 73 \% & ill \\" in latex
     assert "   -1    27 %  well\n    1    73 %  ill\n" in export(card, "text")
     export(card, "excel", tmp_path / "card.xlsx")
+    book = openpyxl.load_workbook(tmp_path / "card.xlsx")
+    found = [
+        ["" if c.value is None else c.value for c in line] for line in book["bins"]
+    ]
+    expected = card.bins()
+    assert found[0] == [*expected]
+    texts = [list(line) for line in expected.itertuples(index=False)]
+    assert found[1:] == texts
     sheet = openpyxl.load_workbook(tmp_path / "card.xlsx")["totals"]
     rows = [list(row) for row in sheet.iter_rows(values_only=True)]
     assert rows == [

@@ -102,9 +102,10 @@ class Editing(RuleBasedStateMachine):
         assert again == rules
         assert again.predict(X).tolist() == rules.predict(X).tolist()
         assert str(again) == str(rules)
-        for rule_ in rules.rules:
-            same = rules.replace(1, rule_.text()).rules[0]
-            assert same.conditions == rule_.conditions
+        # A text leaves out what earlier rules of a list take.
+        for number, rule_ in enumerate(rules.rules, start=1):
+            same = rules.replace(number, rule_.text()).rules[number - 1]
+            assert same.conditions == rule_.shown
         assert str(diff(self.before, rules, X, Y))
         if rules.edits and rules.edits[-1].action == "refit":
             assert not np.isnan([rule_.n_rows for rule_ in rules]).any()

@@ -113,8 +113,8 @@ def test_ctrl_c_ends_it_with_what_is_done(clear, monkeypatch):
     done, fit_again = [], resampling._fit_again
 
     def interrupted(*given):
-        if len(done) == 2:
-            raise KeyboardInterrupt
+        if len(done) == 2:  # as compiled code reports it
+            raise SystemError("returned a result") from KeyboardInterrupt()
         done.append(given)
         return fit_again(*given)
 
@@ -213,6 +213,14 @@ def test_fits_are_the_same_each_time_and_a_fit_forgets_them(clear):
     one = simple.stability(X, X[:, 0], n=2)
     assert one == simple.stability(X, X[:, 0], n=2)
     assert simple.fit(X, X[:, 0]).stability_ is None
+
+
+@pytest.mark.slow
+def test_processes_change_nothing(clear):
+    X, y, _ = clear
+    simple = distilled(DecisionTreeClassifier(max_leaf_nodes=3, random_state=0), X, y)
+    one = simple.stability(X, y, n=3)
+    assert simple.set_params(n_jobs=2).stability(X, y, n=3) == one
 
 
 def test_rows_must_be_in_memory(clear):

@@ -162,6 +162,9 @@ def test_a_report_has_rates_per_unit_of_exposure(fitted, claims, tmp_path):
     assert f"<b>{old / exposure:.3g}</b>" in page
     assert "Poisson deviance" in page
     assert 'id="calibration"' in page
+    assert "mean Poisson deviance per unit of exposure" in page
+    assert "80 % of rows" not in page
+    assert "They miss" not in page
     # Scripts compute no deviance.
     assert 'id="edit"' not in page
     alone = summarize(fitted.rules_, X, y)
@@ -250,6 +253,7 @@ def test_whole_points_are_steps_of_a_factor(claims, model):
         random_state=0,
     ).rules_
     assert all(float(p).is_integer() for rule in card for p in rule.points)
+    assert " x " not in str(card.drop(1))
     factor = np.exp(card.unit)
     assert factor == pytest.approx(round(factor, 2))
     assert f"each point multiplies the rate by {factor:.3g}" in " ".join(

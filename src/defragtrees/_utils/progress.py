@@ -130,6 +130,19 @@ def parts(
             yield item
 
 
+def is_interrupt(error: BaseException | None) -> bool:
+    """Whether an error is Ctrl-C, or what compiled code makes of it.
+
+    Examples
+    --------
+    >>> is_interrupt(KeyboardInterrupt()), is_interrupt(ValueError())
+    (True, False)
+    """
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        error = error.__cause__
+    return error is not None
+
+
 def _spans():
     """The present part of the work and those that it is a part of."""
     span = _present.get()

@@ -4,7 +4,7 @@ import contextlib
 import dataclasses
 from typing import Any
 
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
@@ -74,6 +74,14 @@ def _is_fitted(model):
     try:
         check_is_fitted(model)
     except NotFittedError:
+        # Some, such as NGBoost, keep what they fitted under names of their own.
+        with contextlib.suppress(RuntimeError, TypeError):
+            new = vars(clone(model))
+            return any(
+                type(value) is not type(new.get(name))
+                or (isinstance(value, list) and len(value) != len(new[name]))
+                for name, value in vars(model).items()
+            )
         return False
     return True
 

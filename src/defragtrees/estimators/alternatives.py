@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from defragtrees._utils import formatting as render
-from defragtrees._utils.progress import part, parts
+from defragtrees._utils.progress import is_interrupt, part, parts
 from defragtrees._utils.values import shown
 from defragtrees.rules.edits import Edit
 from defragtrees.rules.model import RuleModel
@@ -215,7 +215,9 @@ def find_alternatives(simple, rows, validation, n, within, without, using):
             path = again._path(problem, own, counting, chosen_on, seed)
             found += [*path.by_rules, *path.by_conditions]
             n_done += 1
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, SystemError) as raised:
+        if not is_interrupt(raised):
+            raise
         stopped = f"Stopped after {n_done} of {len(searches)} searches (interrupted)."
     weight = chosen_on.mean_weight
     best, good = _as_good(printed, found, weight, within)

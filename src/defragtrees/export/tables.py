@@ -13,6 +13,7 @@ from defragtrees._utils import formatting as render
 from defragtrees._utils.files import to_json as json_text
 from defragtrees._utils.formatting import lines_of
 from defragtrees._utils.optional import require
+from defragtrees.rules.bins import bin_rows
 from defragtrees.rules.model import RuleModel
 from defragtrees.rules.schema import rules_schema
 from defragtrees.rules.text import Cells, left_columns, table_text
@@ -186,7 +187,8 @@ SHARES = ("share", "coverage", "probability", "rate", "model")
 def to_excel(rules: RuleModel):
     """An openpyxl Workbook with the sheets "rules" and "how to read".
 
-    A scorecard also has the sheet "totals", from totals to probabilities.
+    A scorecard also has the sheet "bins", the points of each column by its values, and
+    for two classes "totals", from totals to probabilities.
     """
     openpyxl = require("openpyxl", "A workbook of Excel")
     book = openpyxl.Workbook()
@@ -209,6 +211,12 @@ def to_excel(rules: RuleModel):
         letter = openpyxl.utils.get_column_letter(j)
         sheet.column_dimensions[letter].width = min(max(longest, 8) + 2, WIDEST)
     sheet.freeze_panes = "A2"
+    if rules._form.is_sum and rules.outcome.n_points == 1:
+        bins = bin_rows(rules, None, None)
+        sheet = book.create_sheet("bins")
+        for i, row in enumerate([bins, *zip(*bins.values(), strict=True)], start=1):
+            for j, value in enumerate(row, start=1):
+                _write_cell(sheet.cell(i, j), value)
     if total := rules._view.total_cells():
         table: list[Any] = [total[0], *total[1]]
         sheet = book.create_sheet("totals")

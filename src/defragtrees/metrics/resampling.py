@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from defragtrees._utils import formatting as render
-from defragtrees._utils.progress import parts
+from defragtrees._utils.progress import is_interrupt, parts
 from defragtrees._utils.types import Column, Rows
 from defragtrees._utils.values import shown
 from defragtrees.metrics.rulesets import members, rule_similarities
@@ -216,7 +216,7 @@ def rule_stability(
                 for half in halves[k : k + jobs]
             )
     except (KeyboardInterrupt, Exception) as error:
-        if len(done) < 2 and isinstance(error, KeyboardInterrupt):
+        if len(done) < 2 and is_interrupt(error):
             raise
         reason = f"{type(error).__name__}: {' '.join(str(error).split())}"
         if not done:
@@ -224,7 +224,7 @@ def rule_stability(
                 f"The fit to half of the rows failed ({reason}). Pass refit=False, or "
                 "more rows."
             ) from error
-        if isinstance(error, KeyboardInterrupt):
+        if is_interrupt(error):
             reason = "interrupted"
         stopped = f"Stopped after {len(done)} of {n_resamples} fits ({reason})."
     predictions, correlation, rates, columns = _measured(rules, done, halves, X)

@@ -205,6 +205,11 @@ class Outcome(ABC):
         losses: Floats = ((observed - predicted) ** 2).sum(axis=1)
         return losses
 
+    def distances(self, y: Floats, predicted: Floats) -> Floats:
+        """How far predicted means are from those of each row, as a report says it."""
+        apart: Floats = np.abs(predicted - y)
+        return apart
+
     @abstractmethod
     def fidelity_of_loss(self, loss: float, moments: Moments) -> float:
         """How well rules imitate a model, from their mean loss against it; at most 1.

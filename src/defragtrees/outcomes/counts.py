@@ -12,7 +12,7 @@ import numpy as np
 from scipy.special import bdtr, bdtrc, gammaincinv, xlogy
 
 from defragtrees._utils import formatting as render
-from defragtrees._utils.values import round_significant
+from defragtrees._utils.values import all_rounded, round_significant
 from defragtrees._utils.warnings import warn
 from defragtrees.outcomes.measures import Measure, RankedWeights
 from defragtrees.outcomes.points import (
@@ -139,27 +139,27 @@ class CountSums:
             apart += squares - 2 * rate * products + rate**2 * exposures
         return max(apart / total, 1.0) if total else 1.0
 
-    def shrunk_mean(self, k, worth=1.0):
-        """Rate of a group, as if some more exposure had that of all rows.
+    def shrunk_mean(self, k, worth, model):
+        """Rate of a group, shrunk towards what the model predicts for it.
 
-        It makes the rates err least if those of groups differ by as much more than by
-        chance as they do (Buehlmann and Straub).
+        It errs least if rates of groups differ from the model's by as much more than by
+        chance as they do (Buehlmann and Straub). The model's sums of rates are scaled
+        to the events of all rows.
         """
         _, events, exposure, *_ = self.parts.T
         every, total = self.basis(), exposure.sum()
-        if not exposure[k] or not every:
+        if not exposure[k] or not every or not model.sum() > 0:
             return every
-        rates, noise = (
-            events / np.maximum(exposure, LEAST_RATE),
-            self.dispersion * every,
-        )
-        squares = exposure @ (rates - every) ** 2
+        exposed = np.maximum(exposure, LEAST_RATE)
+        rates, prior = events / exposed, model * (events.sum() / model.sum()) / exposed
+        prior = np.where(prior > 0, prior, every)
+        noise = self.dispersion * every
         by_chance = noise * ((exposure > 0).sum() - 1) / worth
-        between = (squares - by_chance) / (total - exposure @ exposure / total + 1e-300)
+        between = (exposure @ (rates - prior) ** 2 - by_chance) / total
         if between <= 0:
-            return every
+            return prior[k]
         share = worth * exposure[k] / (worth * exposure[k] + noise / between)
-        return every + share * (rates[k] - every)
+        return prior[k] + share * (rates[k] - prior[k])
 
     def evidence(self, k):
         """Events, exposure and dispersion of a group, as entries of a Rule.
@@ -284,14 +284,23 @@ class CountView(NumberView):
         "and the 95 % interval of the rate."
     )
 
+    distance = "Poisson deviance"
+
     @property
     def target(self):
         return "a rate per unit of exposure"
 
+    def distance_text(self, rules, measured, half, model, guess, what):
+        model = model and f", that of the model {model}"
+        return (
+            f"Their mean Poisson deviance per unit of exposure is {rules} {measured}"
+            f"{model}; one rate for every row has {guess}."
+        )
+
     def estimate(self, rule):
         if rule.totals is None:
             return ""
-        events, exposure, _ = rule.totals
+        events, exposure, *_ = rule.totals
         return (
             f"{render.count(events)} events in an exposure of {render.count(exposure)},"
             f" 95 % interval {self._interval(rule)}"
@@ -313,7 +322,7 @@ class CountView(NumberView):
         )
 
     def cells(self, rule):
-        events, exposure, _ = rule.totals or (None,) * 3
+        events, exposure, *_ = rule.totals or (None,) * 2
         low, high = self.outcome.estimate(rule)["interval"] or (None, None)
         return {
             "events": events,
@@ -335,7 +344,9 @@ class CountView(NumberView):
 
     # Points: logarithms of factors
 
-    def points(self, points):
+    def points(self, points, unit=1.0):
+        if unit != 1.0:
+            return super().points(points, unit)
         return f"x {render.rounded(math.exp(points[0]))}"
 
     def point_cells(self, rule, unit):
@@ -462,6 +473,9 @@ class Counts(Numbers):
         rates = np.maximum(predicted[:, 0], LEAST_RATE)
         return deviances(observed[:, 0], rates)
 
+    def distances(self, y, predicted):
+        return self.estimate_losses(y[:, None], predicted[:, None])
+
     def prediction_moments(self, predictions, weight):
         rates = np.maximum(np.asarray(predictions, dtype=np.float64), 0.0)
         sums = np.ones(len(rates)), rates, xlogy(rates, rates)
@@ -495,7 +509,7 @@ class Counts(Numbers):
     def rate_change(self, rule, y, n_then):
         if rule.totals is None or not n_then > 0:
             return None
-        events, exposure, dispersion = rule.totals
+        events, exposure, dispersion, *_ = rule.totals
         worth = n_then / rule.n_rows
         return _change(events, exposure, y, dispersion / worth, dispersion)
 
@@ -515,15 +529,27 @@ class Counts(Numbers):
             )
         return predictions * exposure
 
+    def estimated_prediction(self, sums, k, decision, worth=1.0):
+        """A rate shrunk towards the model's; it is kept beside the events."""
+        if sums.labels is None or sums.patterns is not None:
+            return super().estimated_prediction(sums, k, decision, worth)
+        rate = sums.labels.shrunk_mean(k, worth, sums.model[:, 0])
+        entry = sums.labels.predicted(self, rate, sums.labels.spread)
+        totals = sums.labels.evidence(k)["totals"]
+        if totals is not None:
+            entry["totals"] = all_rounded((*totals, entry["prediction"]))
+        return entry
+
     def estimate(self, rule):
-        """Events, exposure and the interval of the rate."""
+        """Events, exposure and the interval of the rate, around its estimate."""
         found = super().estimate(rule)
-        events, exposure, dispersion = rule.totals or (math.nan,) * 3
+        events, exposure, dispersion, *rest = rule.totals or (math.nan,) * 3
         interval = None
         if rule.totals is not None and rule.n_rows > 0:
             known = rule.n_effective == rule.n_effective
             worth = rule.n_effective / rule.n_rows if known else 1.0
-            interval = list(rate_interval(events, exposure, dispersion / worth))
+            expected = rest[0] * exposure if rest else events
+            interval = list(rate_interval(expected, exposure, dispersion / worth))
         return found | {
             "interval": interval,
             "rate": events / exposure,

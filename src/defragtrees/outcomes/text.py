@@ -22,6 +22,8 @@ class NumberView:
     agreement_title = "RMSE"
     legend = "Behind a prediction: the range of y in most rows of the rule."
 
+    distance = "average miss"
+
     def __init__(self, outcome: Any) -> None:
         self.outcome = outcome
 
@@ -55,6 +57,17 @@ class NumberView:
     def measure(self, value: float) -> str:
         """A measure of predictions against y."""
         return render.rounded(value)
+
+    def distance_text(
+        self, rules: str, measured: str, half: str, model: str, guess: str, what: str
+    ) -> str:
+        """How far rules are from y, beside the model and the average."""
+        model = model and f" The model misses by {model}."
+        return (
+            f"They miss by {rules} on average {measured}, in half of them by less than "
+            f"{half}.{model} Predicting the average{what} for every row would miss by "
+            f"{guess}."
+        )
 
     def error(self, error: float) -> str:
         """An error with its name."""
@@ -148,7 +161,7 @@ class NumberView:
 
     # Points
 
-    def points(self, points: Sequence[float]) -> str:
+    def points(self, points: Sequence[float], unit: float = 1.0) -> str:
         """The points of a rule."""
         return render.signed(points[0])
 
@@ -367,7 +380,7 @@ class ClassView(NumberView):
             text += f", {render.count(rule.n_rows)} rows"
         return text
 
-    def points(self, points: Sequence[float]) -> str:
+    def points(self, points: Sequence[float], unit: float = 1.0) -> str:
         """The points of a rule; of more than two classes those of each."""
         if len(points) == 1:
             return render.signed(points[0])

@@ -105,7 +105,7 @@ def measure_facts(summary):
     measure = "accuracy"
     if not outcome.error_is_share:
         measure = "distance"
-        found["half_within"] = float(np.median(np.abs(rows.predicted - rows.y)))
+        found["half_within"] = float(np.median(_losses(summary, rows.predicted, None)))
     elif costs is not None:
         measure = "cost"
     elif outcome.is_binary and (summary.rules._form.has_costs or is_rare):
@@ -131,7 +131,7 @@ def _losses(summary, predicted, costs):
         return costs[outcome.encode_any(y), outcome.encode_any(predicted)]
     if outcome.error_is_share:
         return np.asarray(predicted != y, dtype=np.float64)
-    return np.abs(predicted - y)
+    return outcome.distances(y, predicted)
 
 
 def _performance(summary, costs):

@@ -143,12 +143,11 @@ def _how_good(summary):
         model = model and f", the model on {model}"
         text = f"They are right on {rules} {interval} of {n_rows}{model}"
         return f"{text}; {always} is right on {guess}."
-    half = f"in half of them by less than {amount(facts.half_within)}"
-    model = model and f" The model misses by {model}."
+    half = amount(facts.half_within)
     what = f" {summary.target}" if summary.has_target_name else ""
-    return (
-        f"They miss by {rules} on average {interval} on {n_rows}, {half}.{model} "
-        f"Predicting the average{what} for every row would miss by {guess}."
+    view = summary.outcome.view
+    return view.distance_text(
+        rules, f"{interval} on {n_rows}", half, model, guess, what
     )
 
 
@@ -208,7 +207,8 @@ def _part(summary, part):
         return f"{text}: {write(part.estimate)}"
     interval = _range(summary, *part.interval)
     if not summary.outcome.labels:
-        return f"{text}: {amount(part.estimate)} (80 % of rows {interval})"
+        title = summary.outcome.view.interval_title
+        return f"{text}: {amount(part.estimate)} ({title} {interval})"
     shown = render.percent(part.estimate, render.percent_digits(*part.interval))
     return f"{text}: {shown} (95 % interval {interval})"
 
@@ -290,7 +290,7 @@ def _shorter(summary):
     what, write = {
         "accuracy": ("wrong on", lambda value: render.percent(value, 1)),
         "cost": ("cost per row", amount),
-        "distance": ("average miss", amount),
+        "distance": (summary.outcome.view.distance, amount),
     }[summary.facts.measure]
     other, own = write(shorter.loss), write(shorter.own_loss)
     how, note = ("better" if shorter.is_better else "as good"), ""
@@ -369,7 +369,7 @@ def _tiles(summary):
     if facts.measure == "cost":
         what, write = "cost per row", _mean
     elif facts.measure == "distance":
-        what, write, always = "average miss", _mean, "the average"
+        what, write, always = summary.outcome.view.distance, _mean, "the average"
     tiles.append((write(facts.rules), f"{what} of the rules"))
     if facts.measure == "accuracy":
         interval = rate_range(facts.rules.low, facts.rules.high)

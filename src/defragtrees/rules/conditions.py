@@ -403,8 +403,8 @@ class Rule(schema.Stored, ByValue):
         For a rule in a list: share of each class, or the mean, in all training rows
         that it matches, including those that earlier rules predict.
     totals : tuple of float, optional
-        Sums of the columns of y in these rows, for a kind of y that adds them up, such
-        as events and exposure.
+        For rates of events: events, exposure, the dispersion of the events, and the
+        estimated rate, around which its interval is.
     points : tuple of float, optional
         Points that the rule adds in a scorecard: to the predicted number, to the
         log-odds of the second of two classes, or to each class if there are more.

@@ -8,8 +8,10 @@ from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 
+from defragtrees._utils.optional import require
 from defragtrees._utils.types import Flags, Floats, Rows, Values
 from defragtrees._utils.values import is_finite
+from defragtrees.rules.bins import bin_rows
 from defragtrees.rules.forms import PointsForm
 from defragtrees.rules.model import RuleModel
 from defragtrees.rules.reasons import Reasons, checked_number
@@ -235,6 +237,59 @@ class Scorecard(RuleModel):
         late payments > 0 (points -25; best 0 if <= 0)
         """
         return self._reasons(self._encode(X), n, best, exclude)
+
+    def bins(self, X: Rows | None = None, y: Any = None) -> Any:
+        """The card by characteristic: the bins of each column with their points.
+
+        Rules of one condition become bins that do not overlap, from the lowest values
+        to the highest, then missing ones; exactly one bin of each characteristic counts
+        for a row. Rules on several columns stand below ("and also"), and the base last.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features), optional
+            Rows to count in each bin.
+        y : array-like of shape (n_samples,), optional
+            With it, the rate of the class that points count for, or the mean of y.
+
+        Returns
+        -------
+        pandas.DataFrame
+            The columns `characteristic`, `bin`, `points`; with X `rows` and `share`;
+            with y `rate` or `mean` and, of two classes, `woe`, the weight of evidence
+            (log odds of the class in the bin less those in all rows), and `iv`, whose
+            sum over the bins of a characteristic is its information value.
+
+        Examples
+        --------
+        >>> from defragtrees import Condition, Rule, Scorecard
+        >>> paid = Rule((Condition(0, lower=1.0),), "good", (0.1, 0.9), points=(40.0,))
+        >>> long = Rule((Condition(0, lower=5.0),), "good", (0.1, 0.9), points=(15.0,))
+        >>> base = Rule((), "good", (0.4, 0.6), points=(10.0,))
+        >>> card = Scorecard((paid, long), base, ("years",), "classification",
+        ...                  ("bad", "good"))
+        >>> print(card.bins().to_string(index=False))
+        characteristic              bin  points
+                 years       years <= 1     0.0
+                 years   1 < years <= 5    40.0
+                 years        years > 5    55.0
+                 years years is missing     0.0
+                  base                     10.0
+        """
+        pandas = require("pandas", "A data frame")
+        if self.outcome.n_points != 1:
+            raise ValueError(
+                "bins need a scorecard with one total, for a number or two classes; "
+                f"this one has {self.outcome.n_points}, one per class."
+            )
+        target, matrix = None, None if X is None else self._encode(X)
+        if y is not None:
+            if matrix is None:
+                raise ValueError("bins with y need X too; got y alone.")
+            read = self.outcome.read(y, len(matrix))
+            outputs = self.outcome.indicators(self.outcome.encode(read))
+            target = outputs[:, int(self.unit > 0) if self.outcome.is_binary else 0]
+        return pandas.DataFrame(bin_rows(self, matrix, target))
 
     def _scorecard(self, what: str) -> Self:
         return self

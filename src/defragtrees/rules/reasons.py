@@ -6,6 +6,7 @@ match. All of this is text that is known beforehand, so SQL, Python, ONNX and PM
 the same reasons as the library.
 """
 
+import dataclasses
 import itertools
 import math
 from collections.abc import Iterator, Sequence
@@ -15,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from defragtrees._utils import formatting as render
-from defragtrees._utils.types import Floats, Places, Values
+from defragtrees._utils.types import Flags, Floats, Places, Values
 from defragtrees.rules.conditions import Condition
 from defragtrees.tables import feature_index
 
@@ -118,13 +119,14 @@ class Reasons:
     def _of_pattern(self, column: _Column, pattern: Sequence[bool]) -> Iterator[Reason]:
         """The reasons of a column, given which other conditions match."""
         points = np.zeros(len(column.cells))
+        cells = column.cells, np.array(column.is_remedy)
         for value, inside, other in column.rules:
             if other < 0 or pattern[other]:
                 points += value * inside
         points = np.round(points, DIGITS) + 0.0
         can_be = np.where(column.is_remedy, self.sign * points, -np.inf)
         best = points[int(can_be.argmax())]
-        remedy = self._text(column, _run(points, int(can_be.argmax()), column))
+        remedy = self._text(column, run_of(points, int(can_be.argmax()), *cells))
         name = self.card._vocabulary.names[column.feature]
         for sign in "<>":  # as in "25 if <= 30"
             if remedy.startswith(f"{name} {sign}"):
@@ -133,7 +135,7 @@ class Reasons:
         for k, cell in enumerate(self._single(column)):
             gain = round(float(self.sign * (best - points[k])), DIGITS)
             if gain > 0:
-                now = self._text(column, _run(points, k, column))
+                now = self._text(column, run_of(points, k, *cells))
                 text = (
                     f"{now} (points {render.grouped(points[k])}; "
                     f"best {render.grouped(best)} if {remedy})"
@@ -142,22 +144,7 @@ class Reasons:
                 yield Reason(((place, True), *tests), gain, render.plain(text))
 
     def _text(self, column: _Column, cells: Places) -> str:
-        """The condition that a value is in one of some neighbouring cells."""
-        first, last = column.cells[cells[0]], column.cells[cells[-1]]
-        made = Condition(
-            column.feature,
-            first.lower,
-            last.upper,
-            None,
-            first.missing,
-            first.is_integer,
-        )
-        if first.categories is not None:
-            codes = [c for k in cells for c in column.cells[k].categories or ()]
-            made = Condition(
-                column.feature, categories=tuple(sorted(codes)), missing=first.missing
-            )
-        return made.text(*self.card._vocabulary)
+        return joined(column.cells, cells).text(*self.card._vocabulary)
 
     def _column(self, feature: int) -> _Column:
         card = self.card
@@ -167,8 +154,8 @@ class Reasons:
             for own in rule.conditions
             if own.feature == feature
         ]
-        cells = _cells([own for _, own, _ in found], card.categories[feature])
-        values = np.array([_value_in(cell) for cell in cells])
+        cells = cells_of([own for _, own, _ in found], card.categories[feature])
+        values = np.array([value_in(cell) for cell in cells])
         others: list[int] = []
         rules = []
         for points, own, rest in found:
@@ -204,15 +191,16 @@ def checked_number(n: Any) -> int:
     return int(n)
 
 
-def _run(points: Floats, k: int, column: _Column) -> Places:
+def run_of(
+    points: Floats, k: int, cells: Sequence[Condition], is_known: Flags
+) -> Places:
     """The cells with as many points as cell k that can be written with it."""
-    cell = column.cells[k]
+    cell = cells[k]
     if cell.missing:
         return np.array([k])
-    is_same = (points == points[k]) & ~np.array([c.missing for c in column.cells])
+    is_same = (points == points[k]) & ~np.array([c.missing for c in cells])
     if cell.categories is not None:
-        is_same &= np.array(column.is_remedy) == column.is_remedy[k]
-        return np.flatnonzero(is_same)
+        return np.flatnonzero(is_same & (is_known == is_known[k]))
     first, last = k, k
     while first > 0 and is_same[first - 1]:
         first -= 1
@@ -221,7 +209,17 @@ def _run(points: Floats, k: int, column: _Column) -> Places:
     return np.arange(first, last + 1)
 
 
-def _cells(
+def joined(cells: Sequence[Condition], run: Places) -> Condition:
+    """The condition that a value is in one of some neighbouring cells."""
+    first: Condition = cells[int(run[0])]
+    last: Condition = cells[int(run[-1])]
+    if first.categories is None:
+        return dataclasses.replace(first, upper=last.upper)
+    codes = [code for k in run.tolist() for code in cells[k].categories or ()]
+    return dataclasses.replace(first, categories=tuple(sorted(codes)))
+
+
+def cells_of(
     conditions: Sequence[Condition], known: Sequence[Any] | None
 ) -> tuple[Condition, ...]:
     """Conditions that divide all values of a column, missing ones last."""
@@ -246,7 +244,7 @@ def _cells(
     return (*cells, missing)
 
 
-def _value_in(cell: Condition) -> float:
+def value_in(cell: Condition) -> float:
     """A value that the cell of a column contains."""
     if cell.categories is not None:
         return float(cell.categories[0]) if cell.categories else math.nan

@@ -787,11 +787,9 @@ class PointsView(View):
 
     def then_text(self, rule: Rule, is_short: bool = False) -> str:
         points = rule.points or ()
-        text: str = self.y_view.points(
-            [render.round_significant(value, 3) for value in points]
-            if is_short
-            else points
-        )
+        if is_short:
+            points = tuple(render.round_significant(value, 3) for value in points)
+        text: str = self.y_view.points(points, self._form.unit)
         return text
 
     def then_columns(self) -> dict[str, list[str]]:

@@ -10,7 +10,7 @@ from defragtrees import simplify
 from defragtrees.datasets import load_table
 
 X, y = load_table("heart")  # 303 patients, "healthy" or "ill"
-X, X_new, y, y_new = train_test_split(X, y, random_state=1, stratify=y)
+X, X_new, y, y_new = train_test_split(X, y, random_state=0, stratify=y)
 categories = make_column_selector(dtype_exclude="number")
 encoder = make_column_transformer(
     (OneHotEncoder(), categories), remainder="passthrough"

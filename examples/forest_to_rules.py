@@ -38,7 +38,8 @@ def fit(X, y):
     """A forest behind a pipeline, and its rules, as in the README."""
     X, X_new, y, y_new = train_test_split(X, y, random_state=0, stratify=y)
     words = X.select_dtypes(exclude="number").columns
-    steps = make_column_transformer((OneHotEncoder(), words), remainder="passthrough")
+    codes = OneHotEncoder(handle_unknown="ignore")  # a fold may lack a rare category
+    steps = make_column_transformer((codes, words), remainder="passthrough")
     forest = RandomForestClassifier(min_samples_leaf=3, random_state=0)
     model = make_pipeline(steps, forest).fit(X, y)
     limits = {"max_rules": 5, "max_conditions": 2}

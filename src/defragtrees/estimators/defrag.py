@@ -265,6 +265,18 @@ class _Defrag(Simplifier):
         Returns
         -------
         self
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from sklearn.tree import DecisionTreeClassifier
+        >>> from defragtrees import simplify
+        >>> X, y = load_iris(return_X_y=True, as_frame=True)
+        >>> tree = DecisionTreeClassifier(max_leaf_nodes=4, random_state=0).fit(X, y)
+        >>> simple = simplify(tree, X, y, random_state=0)
+        >>> menu = simple.alternatives(X, y, n=2)
+        >>> simple.use(0).rules_ == menu[0]
+        True
         """
         if getattr(self, "alternatives_", None) is None:
             raise ValueError("There are no alternatives yet. Call alternatives first.")

@@ -139,6 +139,17 @@ def stability(found: Any, ax: "Axes | None" = None) -> "Axes":
     Returns
     -------
     matplotlib Axes
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> from defragtrees import plots, simplify
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> tree = DecisionTreeClassifier(max_leaf_nodes=4, random_state=0).fit(X, y)
+    >>> simple = simplify(tree, X, y, max_rules=3, random_state=0)
+    >>> plots.stability(simple.stability(X, y, n=2)).get_xlabel()
+    'fits to half of the rows'
     """
     rules = found.rules
     texts = [

@@ -65,7 +65,7 @@ plots.calibration(simple.rules_, X_test, y_test)
 # Into the database
 # -----------------
 #
-# The same rules as one SELECT. ``probabilities=True`` would add a column for the risk.
+# The same rules as one SELECT, with the prediction and the risk of each application.
 query = export(simple.rules_, "sql", dialect="sqlite", table="applications")
 print(query)
 

@@ -31,7 +31,7 @@ forest = RandomForestClassifier(
 # -----------------
 #
 # ``criterion="probability"`` searches for rules that separate risks, whatever class
-# they predict: all of these predict "mail", but the last rule has a risk of one third.
+# they predict: all of these predict "mail", but the first rule has a risk of 42 %.
 settings = {"max_rules": 5, "max_conditions": 3, "random_state": 0}
 ranking = DefragClassifier(forest, criterion="probability", **settings).fit(X, y)
 print(ranking.rules_)

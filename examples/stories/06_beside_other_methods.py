@@ -45,7 +45,7 @@ print(table)
 plots.comparison(table)
 
 # %%
-# With eight rules points win here, as the effects of walls, roofs and windows add up;
-# with four the distilled tree does. On other data other methods win.
+# Points win here, as the effects of walls, roofs and windows add up. On other data
+# other methods win.
 for row in table.best():
     print(f"with {row['n_rules']:.3g} rules: {row['method']}, RMSE {row['rmse']:.2f}")

@@ -14,7 +14,7 @@ from defragtrees import DefragClassifier, plots
 
 data = load_wine(as_frame=True)
 y = data.target.map({0: "Barolo", 1: "Grignolino", 2: "Barbera"})
-X, X_test, y, y_test = train_test_split(data.data, y, random_state=1, stratify=y)
+X, X_test, y, y_test = train_test_split(data.data, y, random_state=2, stratify=y)
 forest = ExtraTreesClassifier(min_samples_leaf=3, random_state=0).fit(X, y)
 
 # %%
@@ -22,7 +22,7 @@ forest = ExtraTreesClassifier(min_samples_leaf=3, random_state=0).fit(X, y)
 # predicts.
 labels = {"color_intensity": "colour", "od280/od315_of_diluted_wines": "dilution"}
 simple = DefragClassifier(
-    forest, max_rules=5, max_conditions=2, feature_labels=labels, random_state=0
+    forest, max_rules=4, max_conditions=2, feature_labels=labels, random_state=0
 ).fit(X, y)
 print(simple.summary(X_test, y_test))
 

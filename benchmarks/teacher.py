@@ -147,7 +147,12 @@ def main():
     names += [f"numbers/{path.name[:-7]}" for path in folder.glob("numbers/*.csv.gz")]
     names.sort(key=lambda name: name.split("/")[-1])
     halves = {name: str(k % 2) for k, name in enumerate(names)}
-    sets = options.sets.split(",") if options.sets else names
+    sets = [
+        name
+        for name in names
+        if options.half in (None, halves[name])
+        and (options.sets is None or name in options.sets.split(","))
+    ]
     done = set()
     if out.exists():
         done = {tuple(row[key] for key in KEYS) for row in csv.DictReader(out.open())}
@@ -157,11 +162,10 @@ def main():
             writer.writeheader()
         for seed in range(options.seeds):
             for name in sets:
-                if options.half in (None, halves[name]):
-                    for n_rows in ROWS:
-                        for kind in options.models.split(","):
-                            run(folder, name, seed, n_rows, kind, writer, done)
-                    file.flush()
+                for n_rows in ROWS:
+                    for kind in options.models.split(","):
+                        run(folder, name, seed, n_rows, kind, writer, done)
+                file.flush()
     results = pd.read_csv(out)
     results["half"] = results["data"].map(halves)
     compare(results)

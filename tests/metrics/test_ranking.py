@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
+from scipy.stats import ks_2samp
 from sklearn.datasets import load_breast_cancer
 from sklearn.ensemble import RandomForestClassifier
-from sklearn.metrics import precision_score, recall_score
+from sklearn.metrics import precision_score, recall_score, roc_auc_score
 
-from defragtrees import Condition, Rule, RuleList, metrics, plots, simplify
+from defragtrees import Condition, Rule, RuleList, Scorecard, metrics, plots, simplify
 
 X = [[30.0], [25.0], [15.0], [16.0], [5.0], [4.0], [3.0], [2.0]]
 Y = ["yes", "no", "yes", "yes", "no", "no", "no", "yes"]
@@ -230,3 +231,31 @@ def test_the_threshold_is_the_one_that_costs_imply_where_it_costs_no_more():
     assert metrics.best_threshold(made(rest=0.3), X, Y, {("yes", "no"): 4}) == 0.2
     with pytest.raises(ValueError, match="names the class 'maybe'"):
         metrics.best_threshold(made(), X, Y, {("maybe", "no"): 4})
+
+
+def test_discrimination_is_that_of_scikit_learn_and_scipy():
+    rng = np.random.default_rng(0)
+    degrees = rng.normal(20, 5, 400)
+    y = np.where(rng.random(400) < 1 / (1 + np.exp(20 - degrees)), "yes", "no")
+    rules = [
+        Rule((Condition(0, lower=t),), "yes", (0.5, 0.5), points=(1.0,))
+        for t in (14.0, 18.0, 21.0, 26.0)
+    ]
+    base = Rule((), "no", (0.5, 0.5), points=(-2.0,))
+    card = Scorecard(tuple(rules), base, ("t",), "classification", ("no", "yes"))
+    found = metrics.discrimination(card, degrees[:, None], y)
+    likely = card.predict_proba(degrees[:, None])[:, 1]
+    assert found["auc"] == pytest.approx(roc_auc_score(y == "yes", likely))
+    assert found["gini"] == pytest.approx(2 * found["auc"] - 1)
+    ks = ks_2samp(likely[y == "yes"], likely[y == "no"]).statistic
+    assert found["ks"] == pytest.approx(ks)
+    # The interval is about that of resampled rows.
+    draws = [rng.integers(0, 400, 400) for _ in range(300)]
+    again = [roc_auc_score(y[i] == "yes", likely[i]) for i in draws]
+    assert [found["low"], found["high"]] == pytest.approx(
+        np.quantile(again, [0.025, 0.975]), abs=0.01
+    )
+    other = metrics.discrimination(card, degrees[:, None], y, pos_label="no")
+    assert (other["auc"], other["ks"]) == pytest.approx((found["auc"], found["ks"]))
+    with pytest.raises(ValueError, match="rows of the class and of others"):
+        metrics.discrimination(card, [[20.0]], ["yes"])

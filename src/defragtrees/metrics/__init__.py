@@ -4,7 +4,7 @@ For AUC, log loss and other measures of predictions, use `sklearn.metrics` or
 `evaluate`.
 """
 
-from defragtrees.metrics.ranking import Gains, best_threshold, gains
+from defragtrees.metrics.ranking import Gains, best_threshold, discrimination, gains
 from defragtrees.metrics.resampling import rule_stability
 from defragtrees.metrics.rulesets import (
     calibration,
@@ -22,6 +22,7 @@ __all__ = [
     "best_threshold",
     "calibration",
     "coverage",
+    "discrimination",
     "error",
     "expected_cost",
     "fidelity",

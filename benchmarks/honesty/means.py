@@ -34,7 +34,7 @@ def run_one(folder, name, kind, n_fit, seed):
     for form in ("list", "standalone"):
         rules = simplify(rows.model, X, y, form=form, random_state=seed).rules_
         members = rules._form.members(rules.covers(rows.X.iloc[new])).T
-        known = zip(rules, members, rules.mean_intervals, strict=True)
+        known = zip(rules, members, rules._mean_intervals, strict=True)
         for rule, inside, interval in known:
             if inside.sum() < LEAST_ROWS or interval is None:
                 continue

@@ -39,7 +39,7 @@ def test_every_option_has_the_help_of_its_setting():
         ("max_rules", "auto"),
         ("form", "list"),
         ("random_state", "0"),
-        ("target_is", "model"),
+        ("target_is", "auto"),
     ],
 )
 def test_defaults_are_those_of_the_settings(name, default):

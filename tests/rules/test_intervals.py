@@ -346,7 +346,7 @@ def test_predictions_of_numbers_have_intervals_in_tables_and_explanations(form):
     assert ("80 % of " if form == "list" else "80 % interval ") in text
     # The mean of each rule has an interval too, which is narrower than its rows.
     assert ("95 % interval" in str(rules)) == (form != "points")
-    for rule, pair in zip(rules, rules.mean_intervals, strict=True):
+    for rule, pair in zip(rules, rules._mean_intervals, strict=True):
         if form == "points":
             assert pair is None
             continue

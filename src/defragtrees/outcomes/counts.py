@@ -425,6 +425,10 @@ class Counts(Numbers):
     def mean_weight(self, y, weight):
         return weight if y is None else weight * columns_of(y)[1]
 
+    def search_target(self, outputs):
+        """Square roots of rates, whose noise is even."""
+        return np.sqrt(outputs)
+
     def moments(self, y, weight):
         events, exposure = columns_of(y)
         terms = events, exposure, events**2, events * exposure, exposure**2

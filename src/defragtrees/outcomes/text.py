@@ -121,7 +121,7 @@ class NumberView:
 
     def estimate_columns(self, rules: Iterable[Any]) -> dict[str, list[str]]:
         """The same as columns of a table: from title to texts, one per rule."""
-        ends = getattr(rules, "mean_intervals", ())
+        ends = getattr(rules, "_mean_intervals", ())
         means = ["" if pair is None else render.number_range(*pair) for pair in ends]
         return {
             **({"95 % interval": means} if means else {}),

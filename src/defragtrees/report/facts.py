@@ -251,7 +251,7 @@ def _is_outside(summary, part):
         return False
     printed = part.interval
     if part.label is None:
-        printed = rules.mean_intervals[part.number - 1]
+        printed = rules._mean_intervals[part.number - 1]
     if printed is not None and printed[0] <= seen.value <= printed[1]:
         return False
     wider = -scipy.special.ndtri((1 - scipy.special.ndtr(QUANTILE)) / rules.n_rules)

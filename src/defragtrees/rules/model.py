@@ -278,7 +278,7 @@ class RuleModel(RuleSequence, ByValue):
         )
 
     @cached_property
-    def mean_intervals(self) -> tuple[tuple[float, float] | None, ...]:
+    def _mean_intervals(self) -> tuple[tuple[float, float] | None, ...]:
         """For each rule a 95 % interval of the mean of y in new rows; None if unknown.
 
         Of rules that predict the mean of the y that they were counted on.

@@ -697,7 +697,7 @@ class StandaloneView(View):
 
     def contribution(self, rule: Rule) -> dict[str, str]:
         parts = {**self.y_view.contribution(rule), "rows": render.count(rule.n_rows)}
-        if any(one.weight != one.n_rows for one in self.rules.rules):
+        if any(abs(one.weight - one.n_rows) > 0 for one in self.rules.rules):
             # The mean is by what the rows are worth.
             parts["weight"] = render.rounded(rule.weight)
         return parts

@@ -61,8 +61,8 @@ plots.rule_table(improved)
 
 # %%
 # The cost of each change, as the error on new patients. With 76 of them, a difference
-# of a few points is chance. Without the fourth rule clearly more are wrong: its patients
-# are now predicted with those that no other rule matches.
+# of a few points is chance. Without the fourth rule more patients are wrong: those that
+# no rule matches are then a mixture.
 for name, rules in {
     "as proposed": proposal,
     "edited": edited,

@@ -18,7 +18,7 @@ rules = simplify(forest, X, y, **settings).rules_
 print(rules)
 
 # The clinic measures areas, and prefers round numbers.
-edited = rules.replace(1, "worst area <= 850 and worst concave points <= 0.14")
+edited = rules.replace(2, "worst area <= 850 and worst concave points <= 0.14")
 edited = edited.refit(X_new, y_new)
 print("\n" + str(edited))
 print("\n" + str(diff(rules, edited, X_later, y_later)))

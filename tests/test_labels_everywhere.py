@@ -164,7 +164,7 @@ OPTIONS = [
 
 def test_saved_rules_are_relabelled_on_the_command_line(saved, capsys):
     rules, data = str(saved / "rules.json"), str(saved / "data.csv")
-    assert run(["explain", rules, data, "--rows", "1-40", "--format", "csv"]) == 0
+    assert run(["explain", rules, data, "--rows", "1-40"]) == 0
     assert "rawdur" in capsys.readouterr().out
     new = str(saved / "new.json")
     assert run(["edit", rules, *OPTIONS, "--out", new]) == 0

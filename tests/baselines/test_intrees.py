@@ -610,7 +610,7 @@ def test_a_rule_keeps_its_class_where_another_has_become_commoner():
     y = list("b" * 10 + "bbbbccccc" + "aaaaaaaabbbbcccdddddddd")
     X = np.repeat([[1.0], [2.0], [3.0]], [10, 9, 23], axis=0)
     rules = InTreesClassifier(forest, max_rules=3).fit(X, y).rules_
-    assert [rule.text("x") for rule in rules] == ["x <= 1", "x <= 2", "otherwise"]
+    assert [rule.text("x") for rule in rules] == ["x <= 1", "x is 2", "otherwise"]
     assert [rule.prediction for rule in rules] == ["b", "b", "a"]
     assert rules.rules[1].distribution == pytest.approx((0, 4 / 9, 5 / 9, 0))
     assert rules.rules[1].error == pytest.approx(5 / 9)

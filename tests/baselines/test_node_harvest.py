@@ -418,7 +418,7 @@ def test_missing_values_and_categories(source):
     ):
         boosting = model(max_iter=40, random_state=0).fit(table, target)
         model = kind(boosting, **shared).fit(table, target)
-        text = str(model.rules_)
+        text = model.rules_.table(width=200)
         assert "colour is red" in text
         assert "or missing" in text
         assert model.evaluate(table, target)["fidelity"] > 0.6
@@ -452,7 +452,7 @@ def test_own_trees_send_missing_values_where_they_belong():
     ):
         model = NodeHarvestRegressor(source="own", max_depth=1, n_nodes=50)
         model.set_params(random_state=0).fit(X, y)
-        assert text in str(model.rules_)
+        assert text in model.rules_.table(width=200)
         assert model.score(X, y) > 0.95
 
 

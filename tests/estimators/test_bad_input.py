@@ -193,7 +193,7 @@ def test_weights_that_are_all_zero():
             {"max_rules": 2.5},
             "max_rules must be 'auto' or a whole number from 1; got 2.5",
         ),
-        ({"target": "y"}, "target must be 'model' or 'labels'; got 'y'"),
+        ({"target": "y"}, "target must be 'auto' or 'model' or 'labels'; got 'y'"),
     ],
 )
 def test_settings(settings, message):

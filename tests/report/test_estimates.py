@@ -159,6 +159,10 @@ def test_costs_have_a_line_of_their_own():
     simple.rules_ = dataclasses.replace(simple.rules_, threshold=0.5)
     words, measured, _ = written("measures", summarize(simple, X, y))
     assert "predict <bdi>out</bdi> from a probability of 0.5 on" in words
+    assert "Expected cost" not in {line[0] for line in cells(measured)}
+    costs = ((0.0, 1.0), (3.0, 0.0))
+    simple.rules_ = dataclasses.replace(simple.rules_, threshold=None, costs=costs)
+    _, measured, _ = written("measures", summarize(simple, X, y))
     assert "Expected cost" in {line[0] for line in cells(measured)}
 
 

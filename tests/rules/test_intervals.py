@@ -138,7 +138,8 @@ def test_intervals_cover_what_they_say(make_case, n_seeds, slack):
     covered = {(way, c): [] for way in ("fitted", "calibrated") for c in COVERAGES}
     for seed in range(n_seeds):
         forest, X, y, third = make_case(seed)
-        simple = simplify(forest, X[:third], y[:third], random_state=seed)
+        # Of many rules each has few rows, and then calibrated intervals are wider.
+        simple = simplify(forest, X[:third], y[:third], max_rules=5, random_state=seed)
         for way in ("fitted", "calibrated"):
             if way == "calibrated":
                 simple.calibrate(X[third : 2 * third], y[third : 2 * third])

@@ -318,7 +318,7 @@ def wilson_interval(rate: float, n_rows: float) -> tuple[float, float]:
 def mean_interval(
     mean: float, spread: float, n_rows: float, is_positive: bool = False
 ) -> tuple[float, float] | None:
-    """Student's 95 % interval of a mean that was seen in so many rows; None of one.
+    """Student's 95 % interval of a mean of so many rows; None of fewer than two.
 
     Of numbers that are not negative it is one of the logarithm, as in skewed numbers
     the mean is rather too low than too high.
@@ -332,13 +332,14 @@ def mean_interval(
     >>> round(low, 3), round(high, 3)
     (8.135, 12.292)
     """
-    if not n_rows > 1:
+    if not n_rows >= 2:
         return None
     special = scipy.special
     half = special.stdtrit(n_rows - 1, special.ndtr(QUANTILE)) * spread
     half /= math.sqrt(n_rows)
     if is_positive and mean > 0:
-        ends = mean * math.exp(-half / mean), mean * math.exp(half / mean)
+        ratio = math.exp(min(half / mean, 700.0))
+        ends = mean / ratio, mean * ratio
     else:
         ends = mean - half, mean + half
     low, high = all_rounded(ends)

@@ -31,7 +31,7 @@ QUOTED = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"")
 SEPARATOR = re.compile(r", |(?<!\s)\s+n?or\s+")
 NEGATION = re.compile(r"(?:not|neither|none of)\s+")
 NUMBERED = re.compile(r"category (\d+)")
-SIGN = re.compile(r"(?<!\s)\s*(<=|>=|≤|≥|<|>|==|=|is\b)\s*")
+SIGN = re.compile(r"(<=|>=|≤|≥|<|>|==|=|is\b)\s*")
 SIGN_BEFORE = re.compile(r"(?<!\s)\s*(<=|>=|≤|≥|<|>)\s*$")
 SYMBOLS = {"≤": "<=", "≥": ">=", "==": "=", "is": "="}
 FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
@@ -342,7 +342,7 @@ class _Reading:
                 raise UnreadableError(start, "the name of a column")
             symbol = FLIPPED[SYMBOLS.get(before[1], before[1])]
             sides.append((symbol, start, start + before.start()))
-        sign = SIGN.match(self.text, after, end)
+        sign = SIGN.match(self.text, _stripped(self.text, after, end)[0], end)
         if sign is None:
             raise UnreadableError(after, "a sign such as <= or >")
         symbol = SYMBOLS.get(sign[1], sign[1])

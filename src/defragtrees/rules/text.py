@@ -197,7 +197,7 @@ class View:
             number = labels.index(rule.prediction) if labels else 0
             interval = known["interval"] and tuple(known["interval"])
             bars.append(Bar(value, interval, number))
-        return bars
+        return bars if any(bar.interval for bar in bars) else []
 
     def table(self, details: bool, width: int, paint: Paint | None = None) -> str:
         """The rules as tables that are at most so many columns wide."""

@@ -541,8 +541,8 @@ def test_a_threshold_and_edits_travel_in_one_file(browser, tmp_path, form):
         assert saved == rules
         assert (saved.predict(X) == rules.predict(X)).all()
         assert [edit.text for edit in saved.edits] == [e.text for e in rules.edits]
-        # A rule's own prediction now follows from its probability.
-        assert editor.control("0/prediction").count() == 0
+        # A prediction set by hand overrides the threshold.
+        assert editor.control("0/prediction").count() == (form == "list")
         # Undone, both go.
         for _ in range(2):
             page.click('#decider [data-key="undo"]')
@@ -874,10 +874,9 @@ def test_labels_too_large_for_scripts_are_not_offered(tmp_path):
     assert 'id="editor"' not in page
 
 
-def test_costs_decide_predictions_and_the_page_says_so(tmp_path):
+def test_a_prediction_can_be_set_where_costs_decide(tmp_path):
     simple, X, y = weather()
     costs = ((0.0, 1.0), (2.0, 0.0))
     simple.rules_ = dataclasses.replace(simple.rules_, costs=costs)
     page = write_report(tmp_path / "page.html", simple, X, y).read_text("utf-8")
-    assert "follows from its probabilities and the costs" in page
-    assert '"offers":{"prediction":false,"points":false,"move":true}' in page
+    assert '"offers":{"prediction":true,"points":false,"move":true}' in page

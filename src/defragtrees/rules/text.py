@@ -141,6 +141,11 @@ class View:
         """What a rule contributes to a prediction of several, by its title."""
         return {}
 
+    @property
+    def shows_weights(self) -> bool:
+        """Whether rows do not say with which weight a rule contributes."""
+        return False
+
     def total_text(self) -> str:
         """What the total of points stands for; empty where none add up."""
         return ""
@@ -697,10 +702,14 @@ class StandaloneView(View):
 
     def contribution(self, rule: Rule) -> dict[str, str]:
         parts = {**self.y_view.contribution(rule), "rows": render.count(rule.n_rows)}
-        if any(abs(one.weight - one.n_rows) > 0 for one in self.rules.rules):
-            # The mean is by what the rows are worth.
+        if self.shows_weights:
             parts["weight"] = render.rounded(rule.weight)
         return parts
+
+    @property
+    def shows_weights(self) -> bool:
+        # The mean is by what the rows are worth.
+        return any(abs(one.weight - one.n_rows) > 0 for one in self.rules.rules)
 
     def matching(
         self, matrix: Floats, matches: Flags, places: list[int]

@@ -343,7 +343,7 @@ def page_data(summary):
         "error_name": outcome.error_name,
         "then_title": outcome.view.prediction_title,
         "default_text": rules._view.default_text,
-        "has_weights": any(rule.weight != rule.n_rows for rule in rules.rules),
+        "has_weights": rules._view.shows_weights,
         "offers": rules._form.editable,
     }
 

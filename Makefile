@@ -6,7 +6,7 @@ DATA ?= ../shared/data
 # 0 builds the site without running the stories of its gallery.
 STORIES ?= 1
 
-.PHONY: demo docs linkcheck test test-slow test-oldest wheel lint types fuzz soak bench scale quality reproduce clean
+.PHONY: demo docs pictures linkcheck test test-slow test-oldest wheel lint types fuzz soak bench scale quality reproduce clean
 
 $(VENV)/pip.stamp:
 	$(PYTHON) -m venv $(VENV)
@@ -78,6 +78,13 @@ docs: $(VENV)/docs.stamp
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m sphinx -W --keep-going \
 		-D plot_gallery=$(STORIES) -q -b html docs docs/_build/html
 	$(BIN)/python docs/check_site.py docs/_build/html
+
+# Draw the pictures of the README and the guides again; needs Chromium.
+pictures: $(VENV)/test.stamp
+	$(BIN)/python examples/pictures.py
+	$(BIN)/python examples/forest_to_rules.py
+	$(BIN)/python examples/report_pictures.py
+	$(BIN)/python examples/benchmark_chart.py
 
 linkcheck: $(VENV)/docs.stamp
 	$(BIN)/python -m sphinx -q -b linkcheck docs docs/_build/links

@@ -1,5 +1,6 @@
 """What all tests share: their surroundings, and names for examples in docstrings."""
 
+import gc
 import os
 import sys
 
@@ -25,6 +26,15 @@ settings.register_profile("fixed", derandomize=True, **UNHURRIED)
 settings.register_profile("wide", max_examples=1000, **UNHURRIED)
 settings.register_profile("many", max_examples=10_000, **UNHURRIED)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fixed"))
+
+# What is imported and collected stays to the end: looking for garbage among it again
+# and again took a third of the time of all tests.
+gc.set_threshold(20_000, 20, 20)
+
+
+def pytest_collection_finish():
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True)

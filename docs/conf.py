@@ -91,7 +91,7 @@ html_baseurl = f"{URLS['Documentation']}/"
 html_favicon = "_static/logo.svg"
 # A package index shows the README with pictures that are loaded from here.
 html_static_path = ["_static", "pictures/social.png"]
-html_static_path += sorted({*re.findall(r'src="docs/(pictures/\w+\.png)"', README)})
+html_static_path += sorted({*re.findall(r'src="docs/(pictures/\w+\.\w+)"', README)})
 html_css_files = ["site.css"]
 html_js_files = ["scrolling.js", "tables.js"]
 html_search_scorer = str(HERE / "_ext" / "search_order.js")

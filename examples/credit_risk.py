@@ -1,7 +1,7 @@
 """Probabilities with intervals, costs and a threshold, on simulated loans.
 
 The loans are simulated, so that their true risk is known: 4,000 for training and 4,000
-for testing, of which 6 % are not paid back. The alphabetically second class is the one
+for testing, of which 6% are not paid back. The alphabetically second class is the one
 whose probability is shown, so it is "unpaid".
 """
 

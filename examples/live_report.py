@@ -1,20 +1,21 @@
 """Write the report that the site shows: `python examples/live_report.py [path]`.
 
-It is the one of the first lines of docs/report.md.
+It is the one of the first example of the README.
 """
 
 import re
 import sys
 from pathlib import Path
 
-PAGE = Path(__file__).parent.parent / "docs" / "report.md"
+README = Path(__file__).parent.parent / "README.md"
 
 
 def write(path):
-    """Run the lines of the page; the report goes to `path`."""
-    page = PAGE.read_text(encoding="utf-8")
+    """Run the lines of the page, with the report at `path`; returns their names."""
+    page, names = README.read_text(encoding="utf-8"), {}
     code = re.search(r"^```python\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)[1]
-    exec(code.replace('"report.html"', repr(str(path))), {})
+    exec(code.replace('"report.html"', repr(str(path))), names)
+    return names
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ PAGES = "pictures.md", "start.md"
 PART = re.compile(
     r"^```python\n(.*?)^```$|^!\[[^\]]*\]\(pictures/(\w+)\.png\)", re.M | re.S
 )
-DPI = 84
+DPI = 192  # pages show a picture at half its pixels
 
 
 def draw(page):

@@ -1,6 +1,6 @@
 """One forest in three forms: a list, standalone rules, and a scorecard.
 
-The loans are simulated: 4,000 for training and 4,000 for testing, of which 22 % are not
+The loans are simulated: 4,000 for training and 4,000 for testing, of which 22% are not
 paid back. The alphabetically second class is the one whose probability is shown and
 whose log-odds the points add up to, so it is "unpaid".
 """

@@ -8,6 +8,7 @@ each run, so that a difference comes from the change. The groups are:
   predictions on rows with missing values;
 - sources: Parquet, Dask, blocks, more than 100,000 rows, weights and the like;
 - baselines: the other methods;
+- kinds: counts, survival and quantiles; checks of new rows, segments, alternatives;
 - cli: transcripts of every command;
 - reports: HTML pages without their date;
 - plots: pictures as SVG.
@@ -391,6 +392,69 @@ def write_baselines(folder):
             write_estimator(folder, f"{name}-{kind}", estimator, rows)
 
 
+def write_kinds(folder):
+    """Counts, survival and quantiles, in each form that they have."""
+    import defragtrees
+
+    X, bought, spent = visits(3000, seed=7)
+    fresh, bought_now, spent_now = visits(400, seed=8)
+    rng = np.random.default_rng(9)
+    exposure = rng.uniform(0.2, 2.0, len(X))
+    events = rng.poisson(exposure * (0.2 + (X["minutes"] > 9) + X["pages"] / 20))
+    claims = pd.DataFrame({"events": events, "exposure": exposure})
+    time = rng.exponential(10.0 / (1 + (X["minutes"] > 9) + X["pages"] / 6)).round(1)
+    deaths = pd.DataFrame({"event": time < 8, "time": np.minimum(time, 8.0)})
+    numbers, words = X.drop(columns="way"), one_hot()
+    trees = HistGradientBoostingRegressor(max_iter=20, random_state=0)
+    rates = make_pipeline(words, trees).fit(
+        X, events / exposure, histgradientboostingregressor__sample_weight=exposure
+    )
+    risks = HistGradientBoostingRegressor(max_iter=20, random_state=0)
+    risks.fit(numbers, deaths["event"] / (1 + deaths["time"]))
+    high = HistGradientBoostingRegressor(loss="quantile", quantile=0.9, max_iter=20)
+    high.fit(numbers, spent)
+    classes, amounts = shop_models()
+    cases = {
+        "counts": (rates, X, claims),
+        "survival": (risks, numbers, deaths),
+        "quantile": (high, numbers, spent),
+        "class": (classes, X, bought),
+        "number": (amounts, X, spent),
+    }
+    now = {"counts": claims[:400], "survival": deaths[:400], "class": bought_now}
+    for kind, (model, table, y) in cases.items():
+        fresh_rows = fresh[list(table.columns)]
+        rows = with_missing(fresh_rows)
+        for form in ("list", "standalone", "points"):
+            if (kind, form) == ("quantile", "points"):
+                continue
+            stem = folder / f"{kind}-{form}"
+            estimator = write_one(
+                *(folder, stem.name, rows, model, table, y),
+                form=form, max_rules=5,
+                validation=(fresh_rows, now.get(kind, spent_now)),
+            )  # fmt: skip
+            rules, y_now = estimator.rules_, now.get(kind, spent_now)
+            write_all(rules, stem)
+            facts = (
+                *(estimator.advice_, rules.evaluate(fresh_rows, y_now)),
+                rules.to_frame().to_dict("records"),
+                rules.table(details=True),
+                rules.check(fresh_rows, y_now),
+                defragtrees.diff(rules, rules.drop(1), fresh_rows, y_now),
+                rules.refit(fresh_rows, y_now),
+            )
+            write(Path(f"{stem}.facts"), "\n".join(map(str, facts)) + "\n")
+            check = rules.check(fresh_rows, y_now).to_dict()
+            write(Path(f"{stem}.check"), masked(repr(check)) + "\n")
+        if kind in ("class", "number"):
+            segments = defragtrees.explain_errors(model, table, y, random_state=0)
+            write(folder / f"{kind}.segments", f"{segments}\n{segments.to_dict()}\n")
+            estimator = fitted(model, table, y, max_rules=4, random_state=0)
+            others = estimator.alternatives(table, y)
+            write(folder / f"{kind}.alternatives", f"{others}\n")
+
+
 HEART = ("heart.pkl", "heart.csv", "--trust", "pickle", "--target", "disease")
 ENERGY = ("energy.json", "energy.csv", "--target", "load")
 COMMANDS = {
@@ -469,7 +533,7 @@ COMMANDS = {
         *("edit", "energy-rules.json", "--condition", "1", "glazing_area > 0.2"),
         *("--prediction", "2", "20", "--out", "energy-edited.json"),
     ),
-    "edit-order": ("edit", "rules.json", "--order", "2,1,3,4"),
+    "edit-move": ("edit", "rules.json", "--move", "2", "1"),
     "edit-points": ("edit", "points.json", "--prediction", "1", "6"),
     "edit-wrong": ("edit", "rules.json", "--drop", "30"),
     "refit": (
@@ -601,12 +665,11 @@ def write_plots(folder):
         }
         for form, estimator in found.items():
             stem = f"{name}-{form}"
-            for kind in ("risks", "rule_table", "scorecard"):
+            for kind in ("risks", "scorecard"):
                 draw(folder, f"{stem}-{kind}", getattr(plots, kind), estimator.rules_)
             for kind in (
                 "calibration",
-                "coverage",
-                "regions",
+                "flow",
                 "score_risk",
             ):
                 draw(
@@ -617,8 +680,6 @@ def write_plots(folder):
                     X,
                     y,
                 )
-        paper = fitted(model, X, y, random_state=0, **CASES["paper"])
-        draw(folder, f"{name}-convergence", plots.convergence, paper)
         path = simplify_path(model, X, y, max_rules=4, random_state=0)
         draw(folder, f"{name}-trade_off", plots.trade_off, path)
         methods = ("defrag", "distilled")
@@ -643,6 +704,7 @@ GROUPS = {
     "fits": write_fits,
     "sources": write_sources,
     "baselines": write_baselines,
+    "kinds": write_kinds,
     "cli": write_cli,
     "reports": write_reports,
     "plots": write_plots,

@@ -8,6 +8,7 @@ and what stands below is what it must answer. Seconds are not compared.
 
 import contextlib
 import doctest
+import html
 import io
 import re
 import shlex
@@ -196,3 +197,9 @@ if __name__ == "__main__":
             else:
                 sys.stdout.write("\n".join(run_page(page)))
             os.chdir(page.parent)
+
+
+def text_of_page(page):
+    """What an HTML page says, without its tags, scripts and pictures."""
+    page = re.sub(r"<(script|style|svg).*?</\1>", "", page, flags=re.S)
+    return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", page)).split())

@@ -25,6 +25,9 @@ from defragtrees.baselines import (
     DistilledTreeRegressor,
 )
 from defragtrees.estimators import compared_methods
+from defragtrees.outcomes import make_outcome
+
+CLASSES = make_outcome("classification", ["no", "yes"])
 
 QUICK = {
     "defrag": DefragClassifier(),
@@ -40,7 +43,7 @@ def iris():
 
 def test_every_method_has_a_row_with_all_measures(iris):
     found = compare(*iris, random_state=0)
-    assert [row["method"] for row in found.rows()] == list(compared_methods())
+    assert [row["method"] for row in found.rows()] == list(compared_methods(CLASSES))
     for row in found.rows():
         assert row["failure"] is None
         assert 1 <= row["n_rules"]
@@ -48,7 +51,7 @@ def test_every_method_has_a_row_with_all_measures(iris):
         assert 0 <= row["coverage"] <= 1
         assert row["seconds"] > 0
     assert str(found).splitlines()[-1].startswith("model: error ")
-    assert len(found.to_frame()) == len(compared_methods())
+    assert len(found.to_frame()) == len(compared_methods(CLASSES))
     assert "<table>" in found._repr_html_()
 
 
@@ -145,7 +148,7 @@ def test_best_are_those_that_none_beats_in_both(iris):
 def test_stability_is_measured_on_request(iris):
     found = compare(*iris, methods=["distilled"], n_resamples=2, random_state=0)
     assert 0 < found.rows()[0]["stability"] <= 1
-    assert "found again" in str(found).splitlines()[0]
+    assert re.search(r" found$", str(found).splitlines()[0])
 
 
 def test_numbers_and_weights():
@@ -177,7 +180,9 @@ def test_categories_and_missing_values():
         max_iter=10, categorical_features="from_dtype", random_state=0
     ).fit(X, y)
     found = compare(model, X, y, random_state=0)
-    assert [row["failure"] for row in found.rows()] == [None] * len(compared_methods())
+    assert [row["failure"] for row in found.rows()] == [None] * len(
+        compared_methods(CLASSES)
+    )
 
 
 @pytest.mark.parametrize(
@@ -254,7 +259,8 @@ def test_weights_count_in_coverage_and_overlap(iris):
     model = DefragClassifier(model, random_state=0).fit(X, y)
     weight = (y == 0).to_numpy(float)
     some = model.evaluate(X, y, weight)
-    assert some == model.evaluate(X[weight > 0], y[weight > 0])
+    expected = model.evaluate(X[weight > 0], y[weight > 0])
+    assert some == pytest.approx(expected, nan_ok=True)
 
 
 def test_estimators_of_the_user_are_measured_on_the_same_rows(iris):
@@ -376,4 +382,4 @@ def test_costs_of_one_method_are_those_of_all():
         model = found.estimators[name, None]
         assert row["expected_cost"] == pytest.approx(cost(model))
     assert ours["expected_cost"] < plain["error"] * 4
-    assert "expected cost" in str(found).splitlines()[0]
+    assert "  expected  " in str(found).splitlines()[0]

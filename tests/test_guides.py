@@ -12,6 +12,7 @@ import pytest
 from tests.pages import blocks_of, run_page, shell_lines
 
 ROOT = Path(__file__).parents[1]
+NEW_ROWS = 10_000  # of a search, as users have
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 RUN = [
     page
@@ -21,11 +22,11 @@ RUN = [
 # What each page needs besides what all tests need.
 NEEDED = {
     "command-line": ("click", "pyarrow", "xgboost"),
-    "elsewhere": ("onnxruntime", "skops"),
-    "exports": ("onnx",),
+    "exports": ("onnx", "onnxruntime"),
     "large-data": ("dask.dataframe", "pyarrow"),
     "mlflow": ("mlflow",),
-    "probabilities": ("click", "xgboost"),
+    "readers": ("skops",),
+    "survival": ("sksurv",),
     "watching": ("click", "pyarrow", "xgboost"),
 }
 

@@ -13,6 +13,7 @@ from defragtrees.cli.group import run
 from defragtrees.export import export
 
 NAMES = ("rawdur", "rawamt", "rawflag")
+NEW_ROWS = 10_000  # of a search, as users have
 FEATURES = {
     "rawdur": "Duration [months]",
     "rawamt": "Amount [EUR]",
@@ -106,10 +107,11 @@ def test_report_has_labels(labelled, tmp_path):
     text = (tmp_path / "report.html").read_text(encoding="utf-8")
     # The settings of the fit are shown as they were given.
     shown = re.sub(r"\{&#x27;raw.*?\}", "", text)
-    # What the page saves as a rule file has the names of the columns.
+    # What the page saves as a rule file or copies as SQL has the names of the columns.
     block = re.search(r'id="report-data">(.*?)</script>', shown, re.S)
     data = json.loads(block[1])
     assert data.pop("edit")
+    assert data["copies"].pop("SQL")
     shown = shown.replace(block[1], json.dumps(data))
     check_words(shown, has_all=False)
     assert all(word in shown for word in (*SHOWN, "creditworthy", "risky"))
@@ -128,16 +130,12 @@ def test_pictures_have_labels(labelled):
 
     from defragtrees import plots
 
-    model, frame, y = labelled
-    rules = model.rules_
-    for ax in (
-        plots.rule_table(rules),
-        plots.regions(rules, frame, y),
-    ):
-        text = texts_of(ax)
-        check_words(text, has_all=False)
-        assert any(word in text for word in SHOWN)
-        pyplot.close(ax.figure)
+    rules = labelled[0].rules_
+    ax = plots.risks(rules)
+    text = texts_of(ax)
+    check_words(text, has_all=False)
+    assert any(word in text for word in SHOWN)
+    pyplot.close(ax.figure)
 
 
 @pytest.fixture(scope="module")

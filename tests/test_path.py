@@ -53,6 +53,22 @@ def test_path_chooses_the_list_of_simplify(spam, max_rules):
     assert str(path).splitlines()[-2] == "* returned by simplify"
 
 
+@pytest.mark.parametrize("form", ["list", "points"])
+def test_the_rules_of_a_smaller_maximum_are_those_of_the_smallest_loss(spam, form):
+    forest, data = spam
+    rows = data.X[:800], data.y[:800]
+    options = {"form": form, "random_state": 0}
+    path, losses = (
+        getattr(simplify(forest, *rows, max_rules=10, **options), name)
+        for name in ("path_", "path_losses_")
+    )
+    assert losses.keys() == path.keys()
+    assert losses[1] > losses[2] > losses[3]
+    for most in (2, 5):
+        best = min((n for n in path if n <= most), key=losses.get)
+        assert simplify(forest, *rows, max_rules=most, **options).rules_ == path[best]
+
+
 def test_a_fit_without_a_budget_is_as_good_as_the_best_and_no_shorter_one_is(spam):
     forest, data = spam
     simple = simplify(forest, data.X[:800], data.y[:800], random_state=0)

@@ -10,6 +10,7 @@ pytest.importorskip("pandas", reason="the made sets are data frames")
 from tests import readable
 
 KEPT = Path(__file__).parent / "reference" / "readable_rules.txt"
+NEW_ROWS = 10_000  # of a search, as users have
 
 
 @pytest.fixture(scope="module")

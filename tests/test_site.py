@@ -123,11 +123,11 @@ def test_the_picture_shows_the_rules_of_the_first_example(look):
         assert printed.startswith(picture.text["Description"] + "\n")
 
 
-def test_the_short_example_of_the_readme_is_part_of_the_complete_one():
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    short = re.search(r"^```py\n(.*?)^```$", readme, re.M | re.S)[1]
-    complete = re.search(r"^```python\n(.*?)^```$", readme, re.M | re.S)[1]
-    assert all(part in complete for part in short.split("\n\n"))
+def test_no_picture_is_left_that_no_page_shows():
+    pages = [ROOT / "README.md", *DOCS.glob("*.md")]
+    texts = "".join(page.read_text(encoding="utf-8") for page in pages)
+    shown = {*re.findall(r"pictures/(\w+\.\w+)", texts), "social.png"}
+    assert {path.name for path in (DOCS / "pictures").iterdir()} == shown
 
 
 def test_no_block_of_the_readme_is_wider_than_its_column():
@@ -222,10 +222,10 @@ def test_no_table_has_an_empty_head():
 
 def test_the_live_report_is_that_of_the_page(tmp_path, monkeypatch):
     module = load(ROOT / "examples" / "live_report.py")
-    page = tmp_path / "report.md"
+    page = tmp_path / "README.md"
     code = 'from pathlib import Path\nPath("report.html").write_text("hi")\n'
-    page.write_text(f"# The report\n\n```python\n{code}```\n")
-    monkeypatch.setattr(module, "PAGE", page)
+    page.write_text(f"# defragtrees\n\n```python\n{code}```\n")
+    monkeypatch.setattr(module, "README", page)
     module.write(tmp_path / "live.html")
     assert (tmp_path / "live.html").read_text() == "hi"
 
@@ -320,48 +320,6 @@ def test_the_chart_of_the_readme_shows_what_was_measured(look):
     module = load(ROOT / "examples" / "benchmark_chart.py")
     with image.open(DOCS / "pictures" / f"benchmark_{look}.png") as picture:
         assert picture.text["Description"] == module.read().to_csv()
-
-
-@pytest.mark.parametrize(
-    ("words", "measure"),
-    [("Squared error as a share of the variance:", "error"), ("and AUC:", "auc")],
-)
-def test_the_tables_of_forms_are_what_was_measured(words, measure):
-    pandas = pytest.importorskip("pandas", reason="it reads the results")
-    results = pandas.read_csv(ROOT / "benchmarks" / "results" / "forms.csv")
-    results = results[results.budget.isin([0, 10])]
-    means = results.groupby(["data", "method"])[measure].mean()
-    header, *rows = table_after("docs/forms.md", words)
-    for name, *cells in rows:
-        for method, cell in zip(header[1:], cells, strict=True):
-            assert_rounded(cell, means[name, method])
-
-
-def test_the_table_of_the_method_page_is_what_was_measured():
-    kept = {
-        line.split("|")[1].strip(): [cell.strip() for cell in line.split("|")[2:-1]]
-        for line in (ROOT / "benchmarks" / "results" / "quality.md")
-        .read_text(encoding="utf-8")
-        .partition("Means over the sets with two classes")[2]
-        .partition("by set:")[0]
-        .splitlines()
-        if line.count("|") == 8
-    }
-    names = {
-        'criterion="both"': "ours",
-        'criterion="probability"': "ours, probability",
-        'criterion="error"': "ours, error",
-        "tree on the probabilities, as many leaves": "tree on probabilities",
-        "tree on y": "tree on y",
-        "optimal tree on y": "optimal tree on y",
-        "FIGS, as many splits": "FIGS",
-    }
-    rows = table_after("docs/method.md", "`make quality` measures all three")[1:]
-    assert [row[0] for row in rows] == list(names)
-    for name, *cells in rows:
-        for cell, value in zip(cells, kept[names[name]], strict=False):
-            if cell:
-                assert_rounded(cell.strip("*"), float(value))
 
 
 def test_functions_that_draw_show_their_picture():

@@ -7,9 +7,8 @@ from benchmarks.paper import published
 from benchmarks.paper.data import draw, fit_forest
 from benchmarks.paper.parts import CONVERGED, METHODS, N_FEW_TREES, PROPOSED
 from benchmarks.paper.published import TITLES
-from benchmarks.paper.regions import draw_regions
+from benchmarks.paper.regions import draw_regions, draw_rules
 from benchmarks.paper.results import Item, rows_with, spread_text
-from defragtrees import plots
 from defragtrees.ensembles.readers import read_forest
 from defragtrees.plots.style import COLOURS, MARKERS
 from defragtrees.rules import RuleModel
@@ -265,9 +264,6 @@ def _draw_trade_off(results, numbers):
     return figure
 
 
-SQUARE = ((0.0, 1.0), (0.0, 1.0))
-
-
 def figure_regions(results):
     """Data, the forest of five trees and the rules of every method, in panels."""
     numbers, figures, names = [], {}, []
@@ -337,7 +333,7 @@ def _draw_regions(data, forest, n_regions, rules):
     draw_regions(axes[1], forest)
     axes[1].set_title(f"five trees: {n_regions:,} regions")
     for ax, name in zip(axes[2:], shown, strict=False):
-        plots.regions(rules[name], ax=ax, limits=SQUARE)
+        draw_rules(ax, rules[name])
         ax.set_title(f"{name}: {rules[name].n_rules} rules")
     for ax in axes[2 + len(shown) :]:
         ax.set_axis_off()
@@ -362,4 +358,6 @@ def _points(ax, data):
 
 
 def _draw_harvest(rules):
-    return plots.regions(rules, limits=SQUARE).figure
+    figure, ax = pyplot.subplots()
+    draw_rules(ax, rules)
+    return figure

@@ -5,7 +5,7 @@ boosted model to 2,000 rows of a set (at most half of it), makes rules with and 
 one setting, and compares their loss on up to 5,000 new rows: the log loss, or the mean
 squared error as a share of the variance.
 
-- `points_follow_rates=True`: scorecards of up to 20 rules, for two classes;
+- `monotone="auto"`: scorecards of up to 20 rules, for two classes;
 - `prefer`: lists; the column that most conditions use has a twin, the other column with
   the highest rank correlation to it, at least 0.7, and the twin is preferred;
 - `max_categories`: lists, without and with the limit, on sets with a column of more
@@ -106,8 +106,7 @@ def signs(split, train, made):
     if not split.is_binary:
         return None
     cards = [
-        made(form="points", max_rules=21, points_follow_rates=follows)
-        for follows in (False, True)
+        made(form="points", max_rules=21, monotone=signs) for signs in (None, "auto")
     ]
     n_against = [len(card.rules_._contradictions()) for card in cards]
     return *cards, f"contradicting rules {n_against[0]} -> {n_against[1]}"
@@ -158,7 +157,7 @@ def n_sides(rules):
 
 
 WISHES = {
-    "points_follow_rates": signs,
+    "monotone": signs,
     "prefer": twins,
     "max_categories": many_categories,
 }

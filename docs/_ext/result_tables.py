@@ -166,7 +166,7 @@ class QualityAhead(Generated):
         rows = []
         for (method, measure), part in behind().groupby(["method", "measure"]):
             ahead = part[part.gap > 0]
-            share = f"{100 * len(ahead) / len(part):.0f} %"
+            share = f"{100 * len(ahead) / len(part):.0f}%"
             counts = len(ahead), len(part), share
             rows.append([method, measure, *counts, number(ahead.gap.mean(), 4)])
         rows.sort(key=lambda row: -row[2] / row[3])

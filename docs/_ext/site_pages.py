@@ -2,6 +2,7 @@
 
 import html
 import re
+from pathlib import Path
 
 from docutils import nodes
 from sphinx_gallery.directives import imgsgnode
@@ -11,17 +12,23 @@ __all__ = ["SUBJECTS", "description_of", "setup", "stays_in_its_section"]
 LONGEST = 160  # of a description that search engines show
 # What people search for, and the page that should be the first answer.
 SUBJECTS = {
-    "columns": ("categorical features", "one-hot encoding"),
+    "columns": ("categorical features", "one-hot encoding", "monotone"),
     "compare": ("FIGS", "RuleFit"),
+    "credit-scorecard": ("reason codes",),
     "exports": ("ONNX", "PMML", "SQL"),
-    "faq": ("missing values", "NaN"),
+    "faq": ("missing values", "NaN", "SHAP", "feature importance", "decision tree"),
     "forms": ("decision list", "rule set", "scorecard"),
     "how-short": ("number of rules",),
     "large-data": ("Dask", "Parquet"),
-    "probabilities": ("calibration", "class imbalance", "costs", "threshold"),
+    "probabilities": (
+        *("calibration", "class imbalance", "costs", "threshold"),
+        *("churn", "conformal prediction"),
+    ),
+    "segments": ("bias", "fairness"),
     "readers": (
         *("CatBoost", "LightGBM", "XGBoost", "LightGBM categorical features"),
         *("CatBoost categorical features", "XGBoost categorical features"),
+        *("pipeline", "skops"),
     ),
     "trust": ("confidence interval", "stability"),
     "watching": ("drift", "monitoring"),
@@ -62,10 +69,35 @@ def add_subjects(app, docname, source):
         )
 
 
+def show_site_parts(app, docname, source):
+    """Show what only the site can: comments that begin with `site`, dark pictures.
+
+    Elsewhere, as on GitHub, comments are hidden and the light picture is shown.
+    """
+    text = re.sub(r"<!-- site\n(.*?)-->\n", r"\1", source[0], flags=re.DOTALL)
+    source[0] = re.sub(
+        r"^!\[(.*)\]\((pictures/\w+)_light\.(\w+)\)$",
+        lambda match: "\n\n".join(
+            f"```{{image}} {match[2]}_{look}.{match[3]}\n"
+            f":alt: {match[1]}\n:class: only-{look}\n```"
+            for look in ("light", "dark")
+        ),
+        text,
+        flags=re.MULTILINE,
+    )
+
+
 def frame_pictures(app, doctree):
-    """Put each picture that stands by itself into a frame that scrolls on a phone."""
+    """Put each picture that stands by itself into a frame that scrolls on a phone.
+
+    Those that the guides draw are shown at half their pixels, for sharp screens.
+    """
     for picture in list(doctree.findall(is_picture)):
-        place = picture.parent
+        place, file = picture.parent, Path(app.srcdir) / picture.get("uri", "")
+        if file.match("pictures/*.png") and "width" not in picture:
+            # The header of a PNG has its width.
+            n_pixels = int.from_bytes(file.read_bytes()[16:20], "big")
+            picture["width"] = f"{n_pixels // 2}px"
         if isinstance(place, nodes.paragraph) and len(place) == 1:
             picture, place = place, place.parent
         if isinstance(place, nodes.section | nodes.document):
@@ -125,6 +157,7 @@ def choose_neighbours(app, pagename, templatename, context, doctree):
 def setup(app):
     """Register with Sphinx."""
     app.connect("source-read", add_subjects)
+    app.connect("source-read", show_site_parts)
     app.connect("doctree-read", frame_pictures)
     app.connect("html-page-context", add_head)
     app.connect("html-page-context", choose_neighbours)

@@ -81,3 +81,5 @@ print(f"SQL and predict agree in {same:,} of {len(predictions):,} rows.")
 # %%
 # For the clerk who is asked why:
 print(simple.explain(X_test.iloc[3]))
+
+# sphinx_gallery_thumbnail_path = "_static/stories/credit_to_sql.svg"

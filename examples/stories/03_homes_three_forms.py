@@ -29,14 +29,14 @@ model = make_pipeline(steps, forest).fit(X, y)
 # ------
 #
 # The first rule that matches a home predicts its price, so a later rule is about the
-# remaining homes. Beside the mean price is the range of the middle 80 % of the homes.
+# remaining homes. Beside the mean price is the range of the middle 80% of the homes.
 settings = {"max_rules": 6, "max_conditions": 2, "random_state": 0}
 listed = simplify(model, X, y, **settings)
 print(listed.rules_)
 
 # %%
-# The predictions by two columns, with all others at their median:
-plots.regions(listed.rules_, X_test, y_test, features=("longitude", "square feet"))
+# The same as a picture:
+plots.risks(listed.rules_)
 
 # %%
 # Standalone rules
@@ -76,3 +76,5 @@ low, high = points.predict_interval(X_test, coverage=0.9).T
 inside = ((low <= y_test) & (y_test <= high)).mean()
 print(f"first home: {low[0]:,.0f} to {high[0]:,.0f} dollars")
 print(f"{inside:.0%} of {len(y_test)} new homes are inside their intervals")
+
+# sphinx_gallery_thumbnail_path = "_static/stories/homes_three_forms.svg"

@@ -57,7 +57,7 @@ improved = edited.improve(
     X, y, keep=[1], model=model, max_rules=4, max_conditions=2, random_state=0
 )
 print(improved)
-plots.rule_table(improved)
+plots.risks(improved)
 
 # %%
 # The cost of each change, as the error on new patients. With 76 of them, a difference
@@ -76,3 +76,5 @@ for name, rules in {
 # The record of all changes is saved with the rules.
 for edit in improved.edits:
     print("-", edit.text)
+
+# sphinx_gallery_thumbnail_path = "_static/stories/editing_with_an_expert.svg"

@@ -46,7 +46,7 @@ seconds = time.perf_counter() - begin
 # as training rows.
 print("under a minute" if seconds < 60 else f"{seconds:.0f} s")
 print(f"{sum(rule.n_rows for rule in simple.rules_):,.0f} rows counted")
-plots.rule_table(simple.rules_)
+plots.flow(simple.rules_)
 
 
 # %%
@@ -63,3 +63,5 @@ def parts(size=100_000):
 
 again = DefragClassifier(model, **settings).fit(parts())
 print("the same rules" if again.rules_ == simple.rules_ else "other rules")
+
+# sphinx_gallery_thumbnail_path = "_static/stories/a_million_rows.svg"

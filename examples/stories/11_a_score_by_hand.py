@@ -56,3 +56,5 @@ print(f"AUC of the card {scores['auc']:.3f}, of the forest {scores['model_auc']:
 # %%
 # As a table for a document:
 print(export(card.rules_, "markdown"))
+
+# sphinx_gallery_thumbnail_path = "_static/stories/a_score_by_hand.svg"

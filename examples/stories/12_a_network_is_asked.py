@@ -31,9 +31,11 @@ simple = simplify(
 print(simple.summary(X_test, y_test))
 
 # %%
-# The predictions by the two columns that the rules use most.
-plots.regions(simple.rules_, X_test, y_test)
+# The same as a picture:
+plots.flow(simple.rules_)
 
 # %%
 # The number of queries:
 print(f"The network was queried for {simple.n_calls_:,} rows.")
+
+# sphinx_gallery_thumbnail_path = "_static/stories/a_network_is_asked.svg"

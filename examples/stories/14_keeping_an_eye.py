@@ -85,3 +85,5 @@ plots.calibration(rules, moved, y_moved)
 # The conditions may still be good when the rates are not. ``refit`` counts the same
 # rules on the new rows:
 print(rules.refit(moved, y_moved))
+
+# sphinx_gallery_thumbnail_path = "_static/stories/keeping_an_eye.svg"

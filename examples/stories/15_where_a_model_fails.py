@@ -68,5 +68,7 @@ print(compare_models(old, new, X_new)["b higher"])
 
 # %%
 # The picture for a slide: the area of a circle is the number of rows, the line the
-# 95 % interval, the dashed line the rest.
+# 95% interval, the dashed line the rest.
 plots.segments(found["error"])
+
+# sphinx_gallery_thumbnail_path = "_static/stories/where_a_model_fails.svg"

@@ -12,62 +12,35 @@ if TYPE_CHECKING:
     from defragtrees import baselines as baselines
     from defragtrees import metrics as metrics
     from defragtrees import plots as plots
-    from defragtrees._api import load, simplify
-    from defragtrees._compare import Comparison, RulePath, compare, simplify_path
-    from defragtrees.ensembles.forest import Forest, Tree
-    from defragtrees.ensembles.readers import read_forest
-    from defragtrees.errors import (
-        MissingPackageError,
-        ModelFileError,
-        UnsupportedModelError,
-    )
-    from defragtrees.estimators.defrag import (
-        DefragClassifier,
-        DefragCounter,
-        DefragRegressor,
-    )
-    from defragtrees.report.page import write_report
-    from defragtrees.rules.conditions import Condition, Rule
-    from defragtrees.rules.diff import diff
-    from defragtrees.rules.model import RuleModel
-    from defragtrees.rules.models import RuleEnsemble, RuleList, RuleSet, Scorecard
-    from defragtrees.segments.found import Segments
-    from defragtrees.segments.search import (
-        compare_models,
-        explain_errors,
-        find_segments,
-    )
-
-__all__ = [
-    "Comparison",
-    "Condition",
-    "DefragClassifier",
-    "DefragCounter",
-    "DefragRegressor",
-    "Forest",
-    "MissingPackageError",
-    "ModelFileError",
-    "Rule",
-    "RuleEnsemble",
-    "RuleList",
-    "RuleModel",
-    "RulePath",
-    "RuleSet",
-    "Scorecard",
-    "Segments",
-    "Tree",
-    "UnsupportedModelError",
-    "compare",
-    "compare_models",
-    "diff",
-    "explain_errors",
-    "find_segments",
-    "load",
-    "read_forest",
-    "simplify",
-    "simplify_path",
-    "write_report",
-]
+    from defragtrees._api import load as load
+    from defragtrees._api import simplify as simplify
+    from defragtrees._compare import Comparison as Comparison
+    from defragtrees._compare import RulePath as RulePath
+    from defragtrees._compare import compare as compare
+    from defragtrees._compare import simplify_path as simplify_path
+    from defragtrees.ensembles.forest import Forest as Forest
+    from defragtrees.ensembles.forest import Tree as Tree
+    from defragtrees.ensembles.readers import read_forest as read_forest
+    from defragtrees.errors import MissingPackageError as MissingPackageError
+    from defragtrees.errors import ModelFileError as ModelFileError
+    from defragtrees.errors import UnsupportedModelError as UnsupportedModelError
+    from defragtrees.estimators.defrag import DefragClassifier as DefragClassifier
+    from defragtrees.estimators.defrag import DefragCounter as DefragCounter
+    from defragtrees.estimators.defrag import DefragRegressor as DefragRegressor
+    from defragtrees.estimators.defrag import DefragSurvival as DefragSurvival
+    from defragtrees.report.page import write_report as write_report
+    from defragtrees.rules.conditions import Condition as Condition
+    from defragtrees.rules.conditions import Rule as Rule
+    from defragtrees.rules.diff import diff as diff
+    from defragtrees.rules.model import RuleModel as RuleModel
+    from defragtrees.rules.models import RuleEnsemble as RuleEnsemble
+    from defragtrees.rules.models import RuleList as RuleList
+    from defragtrees.rules.models import RuleSet as RuleSet
+    from defragtrees.rules.models import Scorecard as Scorecard
+    from defragtrees.segments.found import Segments as Segments
+    from defragtrees.segments.search import compare_models as compare_models
+    from defragtrees.segments.search import explain_errors as explain_errors
+    from defragtrees.segments.search import find_segments as find_segments
 
 # Each name is loaded on first use, so that importing the package is fast.
 NAMES = {
@@ -75,7 +48,12 @@ NAMES = {
     "rules.diff": ("diff",),
     "errors": ("MissingPackageError", "ModelFileError", "UnsupportedModelError"),
     "ensembles.forest": ("Forest", "Tree"),
-    "estimators.defrag": ("DefragClassifier", "DefragCounter", "DefragRegressor"),
+    "estimators.defrag": (
+        "DefragClassifier",
+        "DefragCounter",
+        "DefragRegressor",
+        "DefragSurvival",
+    ),
     "ensembles.readers": ("read_forest",),
     "report": ("write_report",),
     "rules.conditions": ("Condition", "Rule"),
@@ -85,6 +63,7 @@ NAMES = {
     "segments.search": ("compare_models", "explain_errors", "find_segments"),
     "_api": ("load", "simplify"),
 }
+__all__ = sorted(name for names in NAMES.values() for name in names)
 # Packages with public names.
 MODULES = (
     "baselines",

@@ -11,8 +11,13 @@ from defragtrees._utils.files import read_json
 from defragtrees._utils.formatting import nearest
 from defragtrees._utils.types import Column, Rows
 from defragtrees.data.sources import with_exposure
-from defragtrees.ensembles.opening import Unreadable, fitted_forest
-from defragtrees.ensembles.predictions import model_task, one_output
+from defragtrees.ensembles.predictions import (
+    Unreadable,
+    fitted_forest,
+    model_task,
+    one_output,
+    with_recorded,
+)
 from defragtrees.ensembles.readers import read_forest
 from defragtrees.errors import SettingError
 from defragtrees.estimators import estimator_for
@@ -20,6 +25,7 @@ from defragtrees.estimators.defrag import (
     DefragClassifier,
     DefragCounter,
     DefragRegressor,
+    DefragSurvival,
 )
 from defragtrees.outcomes import make_outcome
 from defragtrees.outcomes.base import n_columns, outcome_for
@@ -39,6 +45,8 @@ ROWS = (
     "output",
     "method",
 )  # not settings of a fit
+
+KINDS = DefragClassifier, DefragRegressor, DefragCounter, DefragSurvival
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -67,6 +75,10 @@ def check_names(given: Iterable[str], names: Iterable[str], function: str) -> No
     for name in given:
         if name not in names:
             guess = nearest(name, names)
+            for kind in KINDS:
+                if name in {one.name for one in fields(kind)}:
+                    guess = f"it is a setting of {kind.__name__}. Use that class."
+                    break
             raise TypeError(f"{function}() has no setting {name!r}; {guess}")
 
 
@@ -94,7 +106,7 @@ def simplify(
     exclude: Sequence[str | int] | str | int | None = None,
     must_use: Sequence[str | int] | str | int | None = None,
     prefer: Sequence[str | int] | str | int | None = None,
-    monotone: Mapping[str | int, Literal[-1, 1]] | None = None,
+    monotone: Mapping[str | int, Literal[-1, 1]] | Literal["auto"] | None = None,
     groups: Mapping[str, Sequence[Any]] | Sequence[Sequence[Any]] | None = None,
     class_weight: Literal["balanced"] | Mapping[Any, float] | None = None,
     costs: Any = None,
@@ -104,23 +116,24 @@ def simplify(
     n_jobs: int | None = None,
     verbose: int = 0,
 ) -> (
-    "DefragClassifier | DefragRegressor | DefragCounter | FABRulesClassifier | "
-    "FABRulesRegressor"
+    "DefragClassifier | DefragRegressor | DefragCounter | DefragSurvival | "
+    "FABRulesClassifier | FABRulesRegressor"
 ):
     """Turn a trained model into a short list of rules.
 
-    The estimator is chosen by what the model predicts, classes or numbers, or by
-    `exposure`. It is returned fitted; its `rules_` are the rules. The estimators have
-    further settings.
+    The estimator depends on what the model predicts (classification or regression)
+    and on `exposure`. It is returned fitted; its `rules_` are the rules. The estimators
+    have further settings.
 
     Parameters
     ----------
     What to imitate
 
-    model : fitted model, pipeline, path or Forest
+    model : fitted model, pipeline, path, Forest, function, array or str
         The model to simplify: a tree ensemble, a pipeline or estimator around one, or
         the file that it was saved to. Any other model, or a function that predicts, is
-        queried as a black box.
+        queried as a black box. Or the predictions for the rows of X: an array of
+        classes, numbers or probabilities, or the name of a column of X.
     X : array-like or data frame of shape (n_samples, n_features)
         Rows like those that the model was trained on. Also the path of a file,
         an iterator of tables, or a Dask array or data frame.
@@ -134,7 +147,7 @@ def simplify(
         Elsewhere y has two columns, events and exposure.
     validation : tuple (X, y) or (X, y, sample_weight), optional
         Rows that the model was not trained on. They count in full for rates, intervals
-        and the number of rules; the rows of X count as 0.4 each, as without them.
+        and the number of rules; the rows of X count as 0.4 each in either case.
     output : int, optional
         Which output to imitate, from 0, if the model predicts several. y may have one
         column, or one for each output.
@@ -155,7 +168,7 @@ def simplify(
         at a time, or a scorecard whose points add up.
     max_rules : "auto" or int, default="auto"
         Maximum number of rules, including the default rule. "auto" takes the shortest
-        list, of at most ten rules, whose loss is within 1 % of the variance of y of
+        list, of at most ten rules, whose loss is within 1% of the variance of y of
         the best.
     max_conditions : int, optional
         Maximum number of conditions per rule; no limit by default (4 for points).
@@ -175,8 +188,9 @@ def simplify(
         or index. By default rules may use all.
     prefer : sequence of str or int, optional
         Features to use where several have nearly the same information, the best first.
-    monotone : dict from str or int to {-1, 1}, optional
-        Features with which predictions may only rise (1) or only fall (-1).
+    monotone : dict from str or int to {-1, 1}, or "auto", optional
+        Features with which predictions may only rise (1) or only fall (-1). "auto", for
+        points, follows the trend of each.
     groups : dict from str to features, or sequence of features, optional
         Features that may occur together in one rule.
 
@@ -216,6 +230,7 @@ def simplify(
     3
     """
     model, y, validation = _of_output(output, model, y, validation)
+    model, X = with_recorded(model, X, y)
     given = {name: value for name, value in locals().items() if name not in ROWS}
     if method not in ("defrag", "paper"):
         raise SettingError(
@@ -235,12 +250,16 @@ def simplify(
                 "exposure is for counts of events; this model predicts classes. Leave "
                 "it out, or pass a model of the number of events."
             )
-        if y is None:
-            raise ValueError("exposure needs y, the number of events of each row.")
         if not isinstance(exposure, str):
             X, y = with_exposure(X, y, exposure)
             del given["exposure"]
-    outcome = outcome_for(outcome, n_columns(y) + isinstance(exposure, str))
+            if validation is not None and n_columns(validation[1:2][0]) == 1:
+                raise ValueError(
+                    "With exposure, validation needs a y of two columns, events and "
+                    "exposure."
+                )
+    told = ("", exposure) if isinstance(exposure, str) else y
+    outcome = outcome_for(outcome, told, model, forest)
     if target is None:
         del given["target"]
     kind = estimator_for(method, outcome)
@@ -254,7 +273,8 @@ def simplify(
             )
     estimator: Any = kind(**given)
     estimator._fit(forest, X, y, sample_weight, validation=validation)
-    fitted: DefragClassifier | DefragRegressor | DefragCounter = estimator
+    fitted: DefragClassifier | DefragRegressor | DefragCounter | DefragSurvival
+    fitted = estimator
     return fitted
 
 
@@ -287,7 +307,7 @@ def load(path: str | os.PathLike[str]) -> RuleModel:
     Returns
     -------
     RuleList, RuleSet, Scorecard or RuleEnsemble
-        Of a file of segments Segments or SegmentGroups.
+        Or Segments or SegmentGroups, if the file contains segments.
 
     Examples
     --------

@@ -21,15 +21,15 @@ from sklearn.utils.validation import (
 )
 
 from defragtrees import plots
-from defragtrees._api import check_names
+from defragtrees._api import KINDS, check_names
 from defragtrees._utils import formatting as render
 from defragtrees._utils.optional import require
 from defragtrees._utils.progress import Progress, part, parts, watch
 from defragtrees._utils.types import Column, Floats, Rows
+from defragtrees.data.sources import with_exposure
 from defragtrees.data.statistics import decided_alike, rule_scores
 from defragtrees.estimators import METHODS, compared_methods, estimator_for
 from defragtrees.estimators.base import Simplifier, open_validation
-from defragtrees.estimators.defrag import DefragClassifier
 from defragtrees.estimators.inputs import one_seed, open_model
 from defragtrees.metrics.resampling import rule_stability
 from defragtrees.metrics.rulesets import trade_off_scores
@@ -65,6 +65,7 @@ def compare(
     y: Column,
     sample_weight: Column | None = None,
     *,
+    exposure: Column | None = None,
     methods: Sequence[Any] | Mapping[str, Any] | None = None,
     others: Mapping[str, Any] | None = None,
     budgets: int | Sequence[int | None] | None = None,
@@ -91,6 +92,8 @@ def compare(
         True values.
     sample_weight : array-like of shape (n_samples,), optional
         Weight of each row; 1 by default.
+    exposure : array-like of shape (n_samples,) or str, optional
+        If y counts events, their exposure; see `simplify`.
     methods : sequence of str or estimator, or mapping from name to them, optional
         Names are keys of `defragtrees.estimators.METHODS`. The default is all installed
         methods but "paper". An estimator is copied and fitted to `model` with its
@@ -140,6 +143,8 @@ def compare(
     >>> [(row["method"], row["n_rules"]) for row in comparison.rows()]
     [('distilled', 4.0), ('my tree', 4.0)]
     """
+    if exposure is not None:
+        X, y = with_exposure(X, y, exposure)
     forest = open_model(model, X, y, random_state, verbose=verbose)
     chosen = _methods(methods, forest.outcome)
     others = _others(others, chosen)
@@ -405,13 +410,23 @@ class _Rows:
             )
         forest, outcome = self.forest, self.forest.outcome
         raw = forest.predict_raw(X)
-        answers = forest.predict_from_raw(raw)
-        return self.scores(test, answers, outcome.probabilities_of(forest, raw))
+        answers = self.rates(forest, train, forest.predict_from_raw(raw))
+        likely = outcome.probabilities_of(forest, raw)
+        return self.scores(train, test, answers, likely)
 
-    def scores(self, test, answers, probabilities):
-        """Error and all measures of predictions for the test rows."""
-        _, y, weight = self.take(test)
+    def rates(self, model, train, answers):
+        """Predictions of a model on the scale of rules, as training rows give it."""
+        X, y, weight = self.take(train)
         outcome = self.forest.outcome
+        if len(outcome.columns) == 1:
+            return answers
+        return outcome.scale_of(model.predict(X), y, weight)(answers)
+
+    def scores(self, train, test, answers, probabilities):
+        """Error and all measures of predictions for the test rows."""
+        _, *known = self.take(train)
+        _, y, weight = self.take(test)
+        outcome = self.forest.outcome.trained(*known)
         return {
             "error": outcome.error(y, answers, weight),
             **outcome.measure(y, answers, weight, probabilities),
@@ -432,7 +447,7 @@ class _Rows:
 def _methods(methods, outcome):
     """From name to the estimator of a method, and whether the user made it."""
     if methods is None:
-        methods = compared_methods()
+        methods = compared_methods(outcome)
     if not isinstance(methods, Mapping):
         if isinstance(methods, (str, Simplifier)):
             methods = [methods]
@@ -548,14 +563,16 @@ def _other_scores(other, rows, train, test):
     seconds = math.nan
     if not _is_fitted(other):
         X, y, weight = rows.take(train)
-        y, weight = rows.forest.outcome.training_data(y, weight)
+        is_default = not hasattr(other, "predict_survival_function")
+        y, weight = rows.forest.outcome.training_data(y, weight, is_default)
         other, begin, settings = clone(other), time.perf_counter(), {}
         if weight is not None and has_fit_parameter(other, "sample_weight"):
             settings["sample_weight"] = weight
         other.fit(X, y, **settings)
         seconds = time.perf_counter() - begin
     X, _, weight = rows.take(test)
-    outcome, answers = rows.forest.outcome, other.predict(X)
+    outcome, answers = rows.forest.outcome, rows.rates(other, train, other.predict(X))
+    model = rows.rates(rows.forest, train, rows.forest.predict(X))
     probabilities = None
     if outcome.n_classes and hasattr(other, "predict_proba"):
         places = outcome.encode(np.asarray(other.classes_))
@@ -567,8 +584,8 @@ def _other_scores(other, rows, train, test):
     return {
         **dict.fromkeys([*SIZES, "coverage", "overlap"], math.nan),
         "n_rules": float(last.get_n_leaves()) if has_leaves else math.nan,
-        "fidelity": outcome.fidelity(rows.forest.predict(X), answers, weight),
-        **rows.scores(test, answers, probabilities),
+        "fidelity": outcome.fidelity(model, answers, weight),
+        **rows.scores(train, test, answers, probabilities),
         "seconds": seconds,
     }
 
@@ -615,6 +632,7 @@ def simplify_path(
     y: Column | None = None,
     sample_weight: Column | None = None,
     *,
+    exposure: Column | None = None,
     validation: tuple[Any, ...] | None = None,
     test_size: float = 0.25,
     choose_by: str | None = None,
@@ -638,6 +656,8 @@ def simplify_path(
         True values. Without y, errors are disagreement with the model.
     sample_weight : array-like of shape (n_samples,), optional
         Weight of each row; 1 by default.
+    exposure : array-like of shape (n_samples,) or str, optional
+        If y counts events, their exposure; see `simplify`.
     validation : tuple (X, y) or (X, y, sample_weight), optional
         Rows that the model was not trained on, in memory; see `simplify`.
     test_size : float or int, default=0.25
@@ -670,8 +690,11 @@ def simplify_path(
     >>> by_log_loss.chosen_by, by_log_loss.rules.n_rules
     ('log_loss', 4)
     """
-    check_names(settings, [f.name for f in fields(DefragClassifier)], "simplify_path")
+    names = {one.name for kind in KINDS for one in fields(kind)}
+    check_names(settings, names, "simplify_path")
     seed = one_seed(random_state)
+    if exposure is not None:
+        X, y = with_exposure(X, y, exposure)
     y = y if y is None or n_columns(y) > 1 else one_column(y)
     rows = X, y, sample_weight
     check_consistent_length(*rows)

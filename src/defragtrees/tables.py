@@ -293,6 +293,9 @@ def one_column(y: Any, warn: bool = False) -> Values:
             f"{len(getattr(dtype, 'names', None) or range(shape[1]))} columns instead. "
             "Pass one of them, such as the time of an event, or a model's risk score."
         )
+    if hasattr(y, "columns") and len(shape) == 2:  # a frame of one column
+        y = y[y.columns[0]]
+        dtype = y.dtype
     is_nullable = _library(y) is Pandas and not isinstance(dtype, np.dtype)
     if is_nullable and dtype.kind in "biu" and not y.isna().any():
         y = y.to_numpy(dtype.numpy_dtype)  # scikit-learn would make floats of it

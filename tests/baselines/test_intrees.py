@@ -413,20 +413,6 @@ def test_levels_and_their_answers_count_weights():
     assert found == pytest.approx([2.0, 2.0, 6.92])
 
 
-def test_kinds_of_weights_have_no_say_in_sums():
-    rng = np.random.default_rng(0)
-    held, labels = rng.random((7, 130)) < 0.4, rng.integers(0, 3, 130)
-    bits = intrees.pack(held)
-    for weight in (np.ones(130), rng.integers(1, 3, 130), rng.random(130)):
-        target = ClassTarget(labels, 3, weight * 1.0)
-        by_hand = [
-            [*(weight[row & (labels == k)].sum() for k in range(3)), row.sum()]
-            for row in held
-        ]
-        assert target.sums(bits) == pytest.approx(np.array(by_hand))
-    assert target.planes is None  # all weights differ: the rows were unpacked
-
-
 def test_sums_of_numbers_need_no_rounding():
     rng = np.random.default_rng(0)
     numbers, weight = rng.lognormal(size=5000), rng.integers(1, 4, 5000) * 1.0
@@ -434,14 +420,6 @@ def test_sums_of_numbers_need_no_rounding():
     exact = [math.fsum(column) for column in columns.T]
     assert columns.sum(axis=0).tolist() == exact
     assert columns[::-1].cumsum(axis=0)[-1].tolist() == exact
-
-
-def test_bits_are_counted_without_numpy_2(monkeypatch):
-    words = np.array([[0, 1], [2**64 - 1, 2**63 + 5]], dtype=np.uint64)
-    assert intrees.count_bits(words).tolist() == [1, 67]
-    by_table = intrees._counted_by_table
-    monkeypatch.setattr(intrees, "count_of_words", by_table)
-    assert intrees.count_bits(words).tolist() == [1, 67]
 
 
 def test_blocks_have_no_say(spam, energy, monkeypatch):
@@ -453,7 +431,6 @@ def test_blocks_have_no_say(spam, energy, monkeypatch):
 
     before = both()
     monkeypatch.setattr(intrees, "BLOCK_BYTES", 20_000)
-    monkeypatch.setattr(intrees, "CELLS_AT_ONCE", 20_000)
     assert both() == before
 
 

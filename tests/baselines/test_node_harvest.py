@@ -17,8 +17,7 @@ from sklearn.ensemble import (
     RandomForestClassifier,
     RandomForestRegressor,
 )
-from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
-from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.tree import DecisionTreeRegressor
 
 from defragtrees.baselines.node_harvest import (
     NodeHarvestClassifier,
@@ -339,12 +338,11 @@ def forests():
     )
 
 
-@pytest.mark.parametrize("source", ["model", "own"])
-def test_a_weight_of_two_is_a_row_given_twice(forests, source):
+def test_a_weight_of_two_is_a_row_given_twice(forests):
     X, y, labels = some_data()
     weight = np.random.default_rng(1).integers(1, 4, len(X))
     copies = np.repeat(np.arange(len(X)), weight)
-    shared = {"source": source, "n_nodes": 150, "random_state": 0}
+    shared = {"n_nodes": 150, "random_state": 0}
     for kind, forest, target in (
         (NodeHarvestRegressor, forests[0], y),
         (NodeHarvestClassifier, forests[1], labels),
@@ -363,7 +361,8 @@ def test_a_weight_of_two_is_a_row_given_twice(forests, source):
 def test_weights_need_not_be_whole(forests):
     X, y, _ = some_data()
     weight = np.random.default_rng(1).random(len(X))
-    model = NodeHarvestRegressor(forests[0], source="own", n_nodes=90, random_state=0)
+    weight /= weight.mean()  # the unit in which `min_samples` counts
+    model = NodeHarvestRegressor(forests[0], n_nodes=90, random_state=0)
     rules = model.fit(X, y, sample_weight=weight).rules_
     for rule in rules.rules:
         held = rule.covers(X)
@@ -381,12 +380,11 @@ def test_the_unit_of_y_has_no_say(forests):
     assert [r.weight for r in small] == [r.weight for r in large]
 
 
-@pytest.mark.parametrize("source", ["model", "own"])
-def test_the_order_of_columns_has_no_say(source):
+def test_the_order_of_columns_has_no_say():
     X, y, _ = some_data()
     table = pd.DataFrame(X, columns=list("abcd"))
     tree = DecisionTreeRegressor(min_samples_leaf=10, random_state=0)
-    model = NodeHarvestRegressor(tree, source=source, n_nodes=90, random_state=0)
+    model = NodeHarvestRegressor(tree, n_nodes=90, random_state=0)
     found = model.fit(table, y).predict(table)
     turned = table[list("dbca")]
     assert (model.fit(turned, y).predict(turned) == found).all()
@@ -407,11 +405,10 @@ def mixed_table(seed=0, n_rows=400):
     return table, y.to_numpy()
 
 
-@pytest.mark.parametrize("source", ["model", "own"])
-def test_missing_values_and_categories(source):
+def test_missing_values_and_categories():
     table, y = mixed_table()
     labels = np.array(["low", "high"])[(y > np.median(y)).astype(int)]
-    shared = {"source": source, "n_nodes": 150, "random_state": 0}
+    shared = {"n_nodes": 150, "random_state": 0}
     for kind, model, target in (
         (NodeHarvestRegressor, HistGradientBoostingRegressor, y),
         (NodeHarvestClassifier, HistGradientBoostingClassifier, labels),
@@ -438,36 +435,6 @@ def test_missing_values_and_categories(source):
         new = table.head(3).copy()
         new["colour"] = pd.Categorical(["violet", None, "red"])
         assert len(model.predict(new)) == 3
-
-
-def test_own_trees_send_missing_values_where_they_belong():
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(200, 2))
-    X[:80, 0] = np.nan
-    noise = 0.01 * rng.normal(size=200)
-    for y, text in (
-        (np.isnan(X[:, 0]) + noise, "x1 is missing"),
-        (~(X[:, 0] > 0) + noise, "x1 <= 0 or missing"),
-        (~(X[:, 0] <= 0) + noise, "x1 > 0 or missing"),
-    ):
-        model = NodeHarvestRegressor(source="own", max_depth=1, n_nodes=50)
-        model.set_params(random_state=0).fit(X, y)
-        assert text in model.rules_.table(width=200)
-        assert model.score(X, y) > 0.95
-
-
-def test_own_trees_are_enough_and_of_the_right_size(forests):
-    X, y, _ = some_data()
-    model = NodeHarvestRegressor(
-        forests[0], source="own", n_nodes=200, min_samples=25, random_state=3
-    ).fit(X, y)
-    assert model.n_nodes_ > 100
-    assert model.score(X, y) > 0.6
-    for rule in model.rules_.rules:
-        assert 25 / 300 <= rule.coverage <= 275 / 300
-        assert rule.n_conditions <= 2
-    text = str(model.rules_)
-    assert str(model.set_params(random_state=4).fit(X, y).rules_) != text
 
 
 def test_deeper_nodes_say_more(forests):
@@ -642,7 +609,6 @@ def test_nodes_that_do_not_add_up_leave_one_rule():
 @pytest.mark.parametrize(
     ("setting", "message"),
     [
-        ({"source": "trees"}, "source must be 'model' or 'own'"),
         ({"shorten_thresholds": "yes"}, "shorten_thresholds must be True or False"),
         ({"n_nodes": 0}, "n_nodes must be a whole number from 1; got 0"),
         ({"min_samples": 2.5}, "min_samples must be a whole number from 1; got 2.5"),
@@ -673,12 +639,9 @@ def test_iris_from_the_usual_settings():
 
 
 ESTIMATORS = [
-    NodeHarvestClassifier(
-        RandomForestClassifier(15, random_state=0), source="own", n_nodes=60
-    ),
+    NodeHarvestClassifier(RandomForestClassifier(15, random_state=0), n_nodes=60),
     NodeHarvestRegressor(
         RandomForestRegressor(15, random_state=0),
-        source="own",
         n_nodes=60,
         max_weight=2.0,
         max_rules=7,
@@ -698,19 +661,3 @@ def test_row_order_has_no_say(estimator):
     X, y = make_data(estimator._task)
     forest = estimator.model.fit(X, y)
     methods.check_row_order_has_no_say(estimator, forest, X, y)
-
-
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore::UserWarning")
-@parametrize_with_checks(
-    [
-        NodeHarvestClassifier(
-            DecisionTreeClassifier(random_state=0), source="own", n_nodes=60
-        ),
-        NodeHarvestRegressor(
-            DecisionTreeRegressor(random_state=0), source="own", n_nodes=60
-        ),
-    ]
-)
-def test_scikit_learn_checks_with_trees_of_its_own(estimator, check):
-    check(estimator)

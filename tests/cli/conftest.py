@@ -15,14 +15,6 @@ LONG = 150_000  # rows of the long file
 PATIENCE = 600  # seconds, after which a process hangs; a busy machine is slow
 
 
-@pytest.fixture(autouse=True, scope="module")
-def few_new_rows():
-    """A tenth of the synthetic rows of a search, here and in the library beside it."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("defragtrees.estimators.defrag.NEW_ROWS", 1_000)
-        yield
-
-
 @pytest.fixture(autouse=True)
 def default_signals():
     """Signals as in a shell's foreground: a job in the background ignores Ctrl-C.

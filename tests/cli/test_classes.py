@@ -13,8 +13,8 @@ from defragtrees import simplify
 from defragtrees.cli.inputs import warn_if_swapped
 
 SWAPPED = (
-    "warning: The classes benign, malignant agree with {} in {} % of the rows, but "
-    "--classes malignant,benign would in {} %. Give them in the order of the model."
+    "warning: The classes benign, malignant agree with {} in {}% of the rows, but "
+    "--classes malignant,benign would in {}%. Give them in the order of the model."
 )
 
 

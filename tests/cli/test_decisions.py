@@ -160,7 +160,7 @@ def test_report_takes_them(call, inputs, tmp_path):
         (["--class-weight", "equal"], "'equal' must be written as in balanced or A=2"),
         (["--class-weight", "bad=0,good=0"], "must be above 0 for one class"),
         (["--threshold", ".5", "--costs", "bad:good=5"], "threshold or costs"),
-        (["--points", "integer"], "--points integer needs --form points"),
+        (["--points", "integer"], "points='integer' needs form='points'"),
         (["--method", "distilled", "--form", "points"], "--form is not for Distilled"),
         (["--method", "distilled", "--threshold", ".5"], "--threshold is not for"),
     ],

@@ -264,7 +264,7 @@ def test_options_that_cannot_be(refused, model, iris):
         (["--max-rule", "3"], "Did you mean "),
         (["--method", "magic"], "'magic' is not"),
         (["--test-size", "1.5"], "neither a share nor a number of rows"),
-        (["--test-size", "1000"], "--test-size 1000 should be"),
+        (["--test-size", "1000"], "test_size=1000 should be"),
         (["--target-is", "labels"], "needs --target"),
         (["--features", "a,,b"], "has an empty name"),
     ):

@@ -47,7 +47,7 @@ def test_points_are_printed_and_explained_as_a_sum(call, credit, inputs, tmp_pat
     rules = defragtrees.load(out)
     assert rules.form == "points"
     assert "Add up the points of the base" in text
-    assert re.search(r"^total +P\(good\) +95 % interval +then$", text, re.MULTILINE)
+    assert re.search(r"^total +P\(good\) +95% interval +then$", text, re.MULTILINE)
     assert text.startswith(f"{rules.n_rules} rules with ")
     done = call("explain", out, credit / "data.csv", "--rows", "1-5")
     assert done.code == 0, done.err
@@ -87,7 +87,7 @@ def test_every_command_takes_the_form(call, credit, inputs, tmp_path, form):
         "points": "The points of the base and of every rule that matches add up.",
     }
     assert words[form] in page
-    assert ("The card on paper" in page) == (form == "points")
+    assert ("From total to risk" in page) == (form == "points")
     options = ["--methods", "defrag", "--max-rules", 3, "--json"]
     settings = tmp_path / "settings.toml"
     settings.write_text(f"form = '{form}'\n")

@@ -224,7 +224,7 @@ def test_compiled_code_turns_ctrl_c_into_another_error(
         "numpy",
         "sklearn.ensemble",
         "defragtrees.cli.options",  # the last that the command imports
-        "defragtrees.ensembles.readers._ubjson",  # in the middle of its work
+        "defragtrees.ensembles.rewriting",  # in the middle of its work
     ],
 )
 def test_ctrl_c_while_libraries_are_imported(files, moment):

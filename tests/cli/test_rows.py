@@ -101,14 +101,14 @@ def test_predict_json(call, rules, data):
 def test_explain_by_hand(call, rules, data):
     assert call("explain", rules, data, "--rows", "1-3").out == (
         "Row 1\n"
-        "Prediction: go; P(stay) = 10 %\n"
+        "Prediction: go; P(stay) = 10%\n"
         "\n"
         "rule  condition     value  match\n"
         "   1  degrees > 20  21     yes\n"
         "      city is Kiel  Kiel   yes\n"
         "\n"
         "Row 2\n"
-        "Prediction: go; P(stay) = 40 %\n"
+        "Prediction: go; P(stay) = 40%\n"
         "\n"
         "rule  condition                value             match\n"
         "   3  otherwise                                  yes\n"
@@ -116,7 +116,7 @@ def test_explain_by_hand(call, rules, data):
         "   2  degrees <= 5 or missing  21                no\n"
         "\n"
         "Row 3\n"
-        "Prediction: stay; P(stay) = 80 %\n"
+        "Prediction: stay; P(stay) = 80%\n"
         "\n"
         "rule  condition                value    match\n"
         "   2  degrees <= 5 or missing  missing  yes\n"
@@ -144,7 +144,7 @@ def test_explain_as_json(call, rules, data):
                 }
             ],
             "probabilities": {"go": 0.2, "stay": 0.8},
-            "basis": "P(stay) = 80 %",
+            "basis": "P(stay) = 80%",
         }
     ]
 

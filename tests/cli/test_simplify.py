@@ -165,9 +165,8 @@ def test_text_has_the_measures_beside_the_model(call, files):
     done = call("simplify", files / "catboost.cbm", files / "iris.csv", *options)
     lines = done.out.splitlines()
     place = next(k for k, line in enumerate(lines) if line.startswith("on 30 rows"))
-    names = ["the rules", "rules", "model"]
-    assert lines[place] == "on 30 rows held out from"
-    assert re.split("  +", lines[place + 1]) == names
+    names = ["on 30 rows held out from the rules", "rules", "model"]
+    assert re.split("  +", lines[place]) == names
     note = f"The model {MAYBE_TRAINED}; pass others with --validation."
     assert note in done.out
     short, others = ("error ", "AUC ", "log loss "), ("Brier score ", "recall ")
@@ -381,9 +380,7 @@ def test_headline_says_how_sure_its_error_is():
     y = np.where(X[:, 0] > 0.7, "yes", "no")
     scores = rules.evaluate(X, y, model=np.where(X[:, 0] > 0.1, "yes", "no"))
     assert scores["fidelity_of_constant"] == 0.9
-    line = click.unstyle(output.headline(rules, scores, "40 rows", n_rows=40))
+    line = click.unstyle(output.headline(rules, scores, "40 rows", is_new=True))
     low, high = wilson_interval(scores["error"], 40)
-    assert f"(95 % interval {100 * low:.0f} - {100 * high:.0f} %)" in " ".join(
-        line.split()
-    )
-    assert "(one class for all: 90 %)" in " ".join(line.split())
+    assert f"(95% interval {100 * low:.0f}–{100 * high:.0f}%)" in " ".join(line.split())
+    assert "(one class for all: 90%)" in " ".join(line.split())

@@ -289,11 +289,10 @@ def test_a_signal_just_before_a_read_is_not_missed(monkeypatch):
 @pytest.mark.parametrize(
     ("written", "options"),
     [
-        ({"sep": ";", "decimal": ","}, ["--decimal", ","]),
-        ({"sep": ";", "decimal": ","}, ["--sep", ";", "--decimal", ","]),
-        ({"sep": ",", "decimal": ","}, ["--decimal", ","]),
+        ({"sep": ";", "decimal": ","}, ["--sep", ";,"]),
+        ({"sep": ",", "decimal": ","}, ["--sep", ",,"]),
         ({"sep": "|"}, ["--sep", "|"]),
-        ({"sep": "\t", "decimal": ","}, ["--sep", "\\t", "--decimal", ","]),
+        ({"sep": "\t", "decimal": ","}, ["--sep", "\\t,"]),
         ({"sep": ";"}, []),
     ],
 )
@@ -317,7 +316,7 @@ def test_categories_that_are_numbers_have_decimal_commas_too(call, tmp_path):
     frame = pd.DataFrame({"size": [1.5, 0.5], "note": ["1,5", "x"]})
     path = tmp_path / "data.csv"
     frame.to_csv(path, index=False, sep=";", decimal=",")
-    options = ["--decimal", ",", "--id", "note"]
+    options = ["--sep", ";,", "--id", "note"]
     done = call("predict", tmp_path / "rules.json", path, *options)
     assert done.out == 'note,prediction,rule\n"1,5",0,1\nx,1,2\n'
 
@@ -339,7 +338,7 @@ def test_a_bundled_table_of_a_country_with_decimal_commas(call, tmp_path):
     X.to_csv(tmp_path / "plain.csv", index=False)
     X.to_csv(tmp_path / "comma.csv", index=False, sep=";", decimal=",")
     plain = call("predict", tmp_path / "rules.json", tmp_path / "plain.csv").out
-    options = ["--sep", ";", "--decimal", ","]
+    options = ["--sep", ";,"]
     comma = call("predict", tmp_path / "rules.json", tmp_path / "comma.csv", *options)
     assert comma.out == plain
     answers = pd.read_csv(io.StringIO(plain))["prediction"]
@@ -367,16 +366,16 @@ def test_a_bundled_table_of_a_country_with_decimal_commas(call, tmp_path):
         (
             "income;tenure;region\n1,5;2;north\n",
             [],
-            "row 1 has '1,5'. Add --decimal ',' if that is a decimal comma.",
+            "row 1 has '1,5'. Add --sep ';,' if that is a decimal comma.",
         ),
         (
             "income;tenure;region\n1.500;2;north\n",
-            ["--decimal", ","],
-            "row 1 has '1.500'. With --decimal ',' a number is written as 1,5.",
+            ["--sep", ";,"],
+            "row 1 has '1.500'. With a decimal comma a number is written as 1,5.",
         ),
         ("income\n1\n", ["--sep", ";;"], "';;' must be one character"),
         ("income\n1\n", ["--sep", '"'], "must be one character"),
-        ("income\n1\n", ["--decimal", "'"], "is not one of '.', ','"),
+        ("income\n1\n", ["--sep", ";'"], "may be followed by a decimal comma"),
     ],
 )
 def test_what_is_written_otherwise(refused, card, tmp_path, text, options, words):

@@ -9,7 +9,7 @@ import pytest
 from defragtrees import Condition, Rule, RuleList
 from defragtrees.cli.group import run
 from defragtrees.cli.output import Bar, rules_text
-from defragtrees.cli.terminal import clear_status, table, wrapped
+from defragtrees.cli.terminal import clear_status, wrapped
 
 IRIS = (
     "{xgboost.json} {iris.csv} --target species --classes setosa,versicolor,virginica"
@@ -65,33 +65,11 @@ def test_no_line_is_too_wide_and_no_number_has_an_exponent(call, words, columns,
     assert not EXPONENT.search(text)
 
 
-def test_words_are_not_broken_and_percentages_stay_together(monkeypatch):
+def test_words_are_not_broken(monkeypatch):
     monkeypatch.setattr("defragtrees._utils.formatting.page_width", lambda: 21)
-    text = "of all rows, some 45 % are-not-broken anywhere"
+    text = "of all rows, some 45% are-not-broken anywhere"
     assert wrapped(text, "  ") == (
-        "of all rows, some\n  45 % are-not-broken\n  anywhere"
-    )
-
-
-def test_columns_that_do_not_fit_stand_below(monkeypatch):
-    monkeypatch.setattr("defragtrees._utils.formatting.page_width", lambda: 21)
-    header = ["method", "log loss", "seconds", "same cuts"]
-    assert table(header, [["tree", "0.25", "12.5", "0.8"]]) == (
-        "         log\n"
-        "method  loss\n"
-        "tree    0.25\n"
-        "\n"
-        "                 same\n"
-        "method  seconds  cuts\n"
-        "tree       12.5   0.8"
-    )
-
-
-def test_long_texts_in_a_table_take_several_lines(monkeypatch):
-    monkeypatch.setattr("defragtrees._utils.formatting.page_width", lambda: 30)
-    rows = [["rule 1", "values outside the range", "3"]]
-    assert table(["where", "what", "n"], rows, left=(0, 1)) == (
-        "where   what              n\nrule 1  values outside    3\n        the range"
+        "of all rows, some 45%\n  are-not-broken\n  anywhere"
     )
 
 

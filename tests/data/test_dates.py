@@ -70,7 +70,8 @@ def test_a_label_says_that_numbers_are_days(accounts):
     frame, y = accounts
     numbers = pd.DataFrame({"opened": as_days(frame["opened"])})
     labels = {"opened": "Account opened [date]"}
-    model = DefragClassifier(max_rules=2, random_state=0, feature_labels=labels)
+    settings = {"max_rules": 2, "random_state": 0, "augment": 10_000}
+    model = DefragClassifier(**settings, feature_labels=labels)
     text = str(model.fit(numbers, y).rules_)
     assert "Account opened" in text
     assert "2022-03-01" in text

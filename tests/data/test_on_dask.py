@@ -126,7 +126,7 @@ def here(X, cuts, y=None, weight=None):
 
 def assert_same_bits(shards, digest, local, expected):
     assert isinstance(shards, DaskShards)
-    assert shards.lengths == local.lengths
+    assert shards.collect(len) == local.collect(len)
     np.testing.assert_array_equal(digest, expected)
     np.testing.assert_array_equal(
         shards.total(expect, table_of(7)), local.total(expect, table_of(7))
@@ -151,16 +151,11 @@ def test_map_and_collect_give_what_shards_in_memory_give(client, X):
     local, _ = here(X, UNEVEN)
     made, expected = shards.map(halved, 3.0), local.map(halved, 3.0)
     assert_same_bits(made, 0, expected, 0)
-    rows = [np.arange(k, 20 * k, 3) for k in range(1, 7)]
-    factors = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0]
+    rows = np.arange(2, 40, 3)
     for own, other in zip(
-        made.collect(taken, rows, factors),
-        expected.collect(taken, rows, factors),
-        strict=True,
+        made.collect(taken, rows, 4.0), expected.collect(taken, rows, 4.0), strict=True
     ):
         np.testing.assert_array_equal(own, other)
-    with pytest.raises(ValueError, match="zip"):
-        made.collect(taken, rows, factors[:5])
 
 
 def frame_of(X, y=None):
@@ -310,7 +305,7 @@ def test_with_many_blocks_sums_are_made_by_run(client, X, monkeypatch):
     monkeypatch.setattr(sources, "PART_ROWS", 2000)
     shards, digest = DaskSource(da.from_array(X, chunks=(600, -1))).encode(Encoder())
     # 20 blocks in 4 runs of 5, each joined to shards of at least 1000 rows.
-    assert shards.lengths == [1200, 1200, 600] * 4
+    assert shards.collect(len) == [1200, 1200, 600] * 4
     assert len(shards.runs) == 4
     parts = [
         here(X[a : a + 3000], [1200, 1200, 600])[0].total(expect, table_of(3))
@@ -450,7 +445,7 @@ def test_no_rows_travel_after_the_first_pass(client, X):
     shards.total(expect, table_of(6000))  # sent once for each worker
     made = shards.map(halved, 2.0)
     made.total(expect, table_of(1500))
-    made.collect(taken, [np.arange(3)] * 24, [1.0] * 24)
+    made.collect(taken, np.arange(3), 1.0)
     assert client.run(received) == before
 
 
@@ -551,7 +546,7 @@ def test_rows_may_be_larger_than_the_memory_of_a_worker(client):
     processes = client.run(os.getpid)
     grid = ThresholdGrid((np.array([0.2, 0.5]),) * n_features)
     shards, digest = DaskSource(lazy).encode(Encoder(grid))
-    assert sum(shards.lengths) == n_blocks * n_rows
+    assert sum(shards.collect(len)) == n_blocks * n_rows
     total = shards.total(expect, np.ones((N_BINS, 1)))
     assert client.run(os.getpid) == processes  # none was ended for its memory
     assert total.shape == (n_features, 1)
@@ -591,7 +586,7 @@ def test_fit_finds_the_rules_of_a_fit_in_memory(client, model, X, method):
     found = simplifier(model, method=method).fit(*lazy)
     assert found.rules_ == local.rules_
     assert found.rules_.n_rules > 1
-    assert found.training_ == pytest.approx(local.training_, rel=1e-12)
+    assert found.training_ == pytest.approx(local.training_, rel=1e-12, nan_ok=True)
     answers, shares = found.predict(lazy[0]), found.predict_proba(lazy[0])
     assert (answers.chunks, shares.chunks) == ((UNEVEN,), (UNEVEN, (2,)))
     np.testing.assert_array_equal(answers.compute(), local.predict(X))

@@ -59,7 +59,7 @@ def test_a_table_and_many_shards_say_the_same_of_rules(case, target, monkeypatch
     shards = store_of(model, y, False, target)
     assert table.table is not None
     assert shards.table is None
-    assert len(shards.shards.lengths) > 2
+    assert len(shards.shards.shards) > 2
     assert table.grid == shards.grid
     assert table.n_rows == shards.n_rows == (WEIGHT > 0).sum()
     [one], [many] = table.recount([rules]), shards.recount([rules])
@@ -70,7 +70,7 @@ def test_a_table_and_many_shards_say_the_same_of_rules(case, target, monkeypatch
             near = max(0.0025 * np.ptp([exact.prediction, *exact.quantiles]), 1e-4)
             assert counted.quantiles == pytest.approx(exact.quantiles, abs=near)
     scores = [own.evaluation(rules).scores(rules) for own in (shards, table)]
-    assert scores[0] == pytest.approx(scores[1], rel=1e-12)
+    assert scores[0] == pytest.approx(scores[1], rel=1e-12, nan_ok=True)
     assert scores[1]["error"] > 0
 
 
@@ -135,7 +135,7 @@ def test_any_target_stays_with_its_rows():
     some = LocalShards([one], is_table=True).map(Shard.take, np.array([4, 0])).shards[0]
     assert some.codes.ravel().tolist() == [5, 1]
     assert some.targets["probabilities"][:, 0].tolist() == [0.5, 0.1]
-    taken = LocalShards([one]).collect(Shard.take, [np.array([1])])
+    taken = LocalShards([one]).collect(Shard.take, np.array([1]))
     assert taken[0].targets["answers"].tolist() == [2]
 
 

@@ -59,31 +59,31 @@ KINDS = {
     "column of classes": lambda _: "label",
     "column of fractions": lambda _: "score",
 }
-GIVEN = ("array", "column", "list")
+
+
+def simplified(model, table):
+    shown = [*"abc", model] if isinstance(model, str) and model in table else [*"abc"]
+    y = Y if isinstance(model, np.ndarray) or shown[3:] else None
+    return simplify(model, table[shown], y, max_rules=2, random_state=0)
+
+
+QUICK = {"max_segments": 1, "max_conditions": 1, "features": "a"}
 USES = {
-    "explain_errors": lambda model, X, _: explain_errors(model, X, Y),
-    "compare_models": lambda model, X, _: compare_models(FOREST, model, X, Y),
+    "explain_errors": lambda model, X, _: explain_errors(model, X, Y, **QUICK),
+    "compare_models": lambda model, X, _: compare_models(FOREST, model, X, Y, **QUICK),
     "evaluate": lambda model, X, _: SIMPLE.rules_.evaluate(X, Y, model=model),
     "check": lambda model, X, _: SIMPLE.rules_.check(X, Y, model=model),
     "write_report": lambda model, X, folder: write_report(
         folder / "report.html", SIMPLE.rules_, X, Y, model=model
     ),
-    "simplify": lambda model, X, _: simplify(
-        model, X[["a", "b", "c"]], max_rules=2, random_state=0
-    ),
+    "simplify": lambda model, X, _: simplified(model, X),
 }
 
 
 @pytest.mark.parametrize("use", USES)
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_function_takes_every_kind_of_model(kind, use, tmp_path):
-    model = KINDS[kind](tmp_path)
-    if use == "simplify" and kind.startswith(GIVEN):
-        # Synthetic rows have no given predictions.
-        with pytest.raises((ValueError, FileNotFoundError), match="model"):
-            USES[use](model, TABLE, tmp_path)
-    else:
-        assert USES[use](model, TABLE, tmp_path) is not None
+    assert USES[use](KINDS[kind](tmp_path), TABLE, tmp_path) is not None
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -110,7 +110,7 @@ BAD = {
 }
 
 
-@pytest.mark.parametrize("use", [use for use in USES if use != "simplify"])
+@pytest.mark.parametrize("use", USES)
 @pytest.mark.parametrize("bad", BAD)
 def test_what_is_no_model_ends_in_the_same_sentence(bad, use, tmp_path):
     model, error, message = BAD[bad]
@@ -132,6 +132,38 @@ def test_given_predictions_may_be_of_rows_in_several_parts(monkeypatch, tmp_path
         SIMPLE.rules_.evaluate(rows, "y", model="score")["fidelity"]
         == (expected["fidelity"])
     )
+
+
+@pytest.mark.parametrize("kind", [k for k in KINDS if k.startswith(("arr", "col"))])
+def test_predictions_without_their_model_are_imitated_on_the_rows_of_x(kind):
+    model = KINDS[kind](None)
+    table = X.assign(**{model: TABLE[model]}) if isinstance(model, str) else X
+    simple = simplify(model, table, Y, target="model", max_rules=3, random_state=0)
+    assert simple.rules_.feature_names == ("a", "b", "c")
+    assert simple.rules_.classes == ("no", "yes")
+    assert simple.n_calls_ == len(X)
+    assert "not passed" in simple.forest_.origin
+    if "classes" not in kind:
+        assert simple.training_["model_auc"] == SIMPLE.training_["model_auc"]
+    agrees = simple.predict(X) == TABLE.label
+    assert agrees.mean() == simple.training_["fidelity"] > 0.9
+    with pytest.raises(ValueError, match="rows of X only"):
+        simple.evaluate(X + 1, Y)
+
+
+def test_predictions_of_equal_rows_are_averaged():
+    rows = [[0.0], [1.0], [1.0], [1.0]] * 30
+    simple = simplify([5.0, 1.0, 2.0, 6.0] * 30, rows, max_rules=2)
+    assert simple.predict([[0], [1]]).tolist() == [5, 3]
+    classes = simplify(["a", "b", "b", "a"] * 30, np.array(rows), max_rules=2)
+    assert classes.predict_proba([[1]]).round(2).tolist() == [[0.33, 0.67]]
+
+
+def test_whole_numbers_are_classes_if_they_are_few_and_y_has_no_others():
+    predicted = (X.a * 3).astype(int)
+    assert simplify(predicted, X, predicted, max_rules=3).rules_.classes == (0, 1, 2)
+    numbers = simplify(predicted, X, predicted + 0.5, max_rules=3)
+    assert numbers.rules_.classes is None
 
 
 def test_numbers_are_probabilities_only_of_two_classes():

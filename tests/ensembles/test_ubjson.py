@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from defragtrees.ensembles.readers._ubjson import parse_ubjson
+from defragtrees.ensembles.readers.from_xgboost import parse_ubjson
 
 
 @pytest.mark.parametrize(

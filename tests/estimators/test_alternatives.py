@@ -1,6 +1,7 @@
 """Other rule models that are as good, and the use of one of them."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -10,6 +11,8 @@ import defragtrees
 from defragtrees import DefragClassifier, simplify
 from defragtrees.estimators import alternatives as module
 from defragtrees.report.page import write_report
+
+NEW_ROWS = 10_000  # of a search, as users have
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +44,7 @@ def test_each_is_a_rule_model_of_the_same_form_that_is_as_good(twins, menu):
         assert rules.n_conditions == row["n_conditions"]
         assert (row["loss"] == best) == (row["difference"] == 0)
         assert row["low"] <= row["difference"] <= row["high"]
-        # Half of a 95 % interval is 1.96 standard errors.
+        # Half of a 95% interval is 1.96 standard errors.
         error = (row["high"] - row["difference"]) / 1.96
         assert row["difference"] <= error + 1e-12 or rules is simple.rules_
         predicted = np.asarray(rules.predict(X))
@@ -154,8 +157,10 @@ def test_a_fit_keeps_no_rows_and_forgets_alternatives(twins):
         ({"n": 2.5}, "n must be"),
         ({"within": "far"}, "within must be"),
         ({"within": -0.1}, "within must be"),
-        ({"without": ["gender"]}, "gender"),
-        ({"with_": "gender"}, "gender"),
+        ({"without": ["gender"]}, "without has 'gender', which is no column"),
+        ({"with_": "gender"}, "with_ has 'gender', which is no column"),
+        ({"by": "age"}, "by must be 'difference', 'conditions' or the group"),
+        ({"by": ["a", "b"]}, "inconsistent"),
     ],
 )
 def test_bad_input_is_named(twins, given, word):
@@ -167,3 +172,64 @@ def test_bad_input_is_named(twins, given, word):
 def test_columns_of_no_difference_are_put_in_words():
     assert module._and(["a"]) == "a"
     assert module._and(["a", "b", "c"]) == "a, b and c"
+
+
+class Same:
+    """A candidate with these columns, that predicts 1 in its first rows."""
+
+    def __init__(self, features, n, loss, n_conditions=1):
+        self.loss, self.n_conditions = loss, n_conditions
+        self.model, self.answers = (
+            SimpleNamespace(features=features),
+            np.arange(200) < n,
+        )
+
+
+def chosen(monkeypatch, good, n=9, **more):
+    monkeypatch.setattr(module, "_predictions", lambda one, rows: one.answers)
+    agreement = SimpleNamespace(agreement=lambda a, b: np.mean(a == b))
+    rows = SimpleNamespace(outcome=agreement)
+    return module._chosen(Same("ab", 100, 0.5), good, n, rows, **more)[1:]
+
+
+def test_what_predicts_the_same_is_listed_only_if_there_is_nothing_else(monkeypatch):
+    copy, near = Same("ac", 100, 0.1), Same("ab", 99, 0.2)
+    other, twin = Same("ab", 80, 0.3), Same("xy", 79, 0.4)
+    assert chosen(monkeypatch, [copy, near, other, twin]) == [other]
+    assert chosen(monkeypatch, [copy, near]) == [copy]
+    assert chosen(monkeypatch, [Same("ab", 100, 0.1)]) == []
+
+
+def test_other_columns_come_first_then_other_rows_or_what_is_asked_for(monkeypatch):
+    best, rows = Same("ab", 90, 0.1, 5), Same("ab", 10, 0.2, 3)
+    columns = Same("xy", 80, 0.3, 4)
+    good = [best, rows, columns]
+    assert chosen(monkeypatch, good, 2) == [best, columns]
+    fewest = chosen(monkeypatch, good, 2, cost=lambda one: one.n_conditions)
+    assert fewest == [rows, columns]
+
+
+def test_the_smallest_gap_and_the_fewest_conditions_can_be_asked_for(twins):
+    simple, X, y = twins
+    groups = np.where(X["noise"] > 0, "a", "b")
+    menu = simple.alternatives(X, y, n=3, by=groups, within=0.05)
+    assert menu.group_gaps == menu.gaps(X, groups)
+    assert list(menu.group_gaps[1:]) == sorted(menu.group_gaps[1:])
+    assert str(menu).splitlines()[0].endswith("gap")
+    menu = simple.alternatives(X, y, n=3, by="conditions", within=0.05)
+    sizes = [rules.n_conditions for rules in menu]
+    assert sizes[1:] == sorted(sizes[1:])
+
+
+def test_gaps_are_of_mean_predictions_by_group(twins, menu):
+    _, X, _ = twins
+    groups = np.where(X["noise"] > 0, "a", "b")
+    for rules, gap in zip(menu, menu.gaps(X, groups), strict=True):
+        likely = rules.predict_proba(X)[:, 1]
+        means = [likely[groups == name].mean() for name in "ab"]
+        assert gap == pytest.approx(max(means) - min(means))
+    assert menu.gaps(X, groups, pos_label=0) == pytest.approx(menu.gaps(X, groups))
+    with pytest.raises(ValueError, match="inconsistent"):
+        menu.gaps(X, groups[1:])
+    with pytest.raises(ValueError, match="pos_label"):
+        menu.gaps(X, groups, pos_label=7)

@@ -176,7 +176,7 @@ def test_truncated_model_file(tmp_path):
 
 
 def test_model_file_that_is_not_there(tmp_path):
-    with pytest.raises(FileNotFoundError, match="No model file"):
+    with pytest.raises(FileNotFoundError, match="model file"):
         simplify(tmp_path / "model.ubj", X)
 
 

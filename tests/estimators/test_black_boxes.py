@@ -327,7 +327,7 @@ def frames():
         pd.Timestamp("2024-03-01 06:00") + pd.to_timedelta([0, 1, 2], "h")
     )
     yield pd.DataFrame({"a": [1, 2, 3], "b": [True, False, True], "c": [0.5, 1.5, 2.5]})
-    yield pd.DataFrame({"t": ["x", None, "y"], "f": np.float32([0.1, np.nan, 3])})
+    yield pd.DataFrame({"t": ["x", np.nan, "y"], "f": np.float32([0.1, np.nan, 3])})
     yield pd.DataFrame({"t": pd.Categorical(["x", "y", None], ["y", "x", "z"])})
     yield pd.DataFrame({"d": dates, "e": dates - dates.iloc[0]})
     yield pd.DataFrame({"d": dates.dt.tz_localize("Europe/Berlin")})
@@ -383,17 +383,15 @@ def test_whole_numbers_of_a_function_are_classes_only_if_they_are_few():
     assert simplify(levels, X, y, max_rules=2).rules_.task == "regression"
 
 
-@pytest.mark.parametrize("kind", ["two outputs", "two y", "a survival y"])
+@pytest.mark.parametrize("kind", ["two outputs", "two y"])
 def test_of_several_outputs_one_must_be_named(kind):
     X = np.random.default_rng(0).normal(size=(80, 2))
     model, y = RandomForestRegressor(3).fit(X, X[:, 0]), None
     if kind == "two outputs":
         model = RandomForestRegressor(3).fit(X, X)
-    elif kind == "two y":
-        y = X
     else:
-        y = np.array([(True, 1.0)] * 80, dtype=[("event", "?"), ("time", "f8")])
-    with pytest.raises(ValueError, match=r"output=0|one column"):
+        y = X
+    with pytest.raises(ValueError, match="output="):
         simplify(model, X, y)
 
 
@@ -416,7 +414,7 @@ def test_one_of_several_outputs_is_imitated():
         "one",
         "other",
     )
-    with pytest.raises(ValueError, match=r"output=0"):
+    with pytest.raises(ValueError, match="output="):
         simplify(numbers, X, Y[:, 0])
     with pytest.raises(ValueError, match=r"output=2 needs a model with several"):
         simplify(numbers, X, Y[:, 0], output=2)

@@ -79,11 +79,10 @@ def make_data(task, missing=False, n_rows=240):
     return X, y
 
 
-@pytest.mark.parametrize("missing", [False, True])
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=methods.name_of)
-def test_method(estimator, check, missing):
-    check(estimator, *make_data(estimator._task, missing))
+def test_method(estimator, check):
+    check(estimator, *make_data(estimator._task, missing=True))
 
 
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=methods.name_of)
@@ -93,24 +92,10 @@ def test_row_order_has_no_say(estimator):
     methods.check_row_order_has_no_say(estimator, forest, X, y)
 
 
-LISTS = [own for own in every_method(lambda i: None) if hasattr(own, "form")]
-OTHERS = [own for own in every_method(lambda i: None) if not hasattr(own, "form")]
-
-
-@pytest.mark.filterwarnings("ignore::UserWarning")
-@parametrize_with_checks(LISTS)
-def test_scikit_learn_checks(estimator, check):
-    check_around_a_forest(estimator, check)
-
-
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::UserWarning")
-@parametrize_with_checks([*OTHERS, *every_form(lambda i: None)])
-def test_scikit_learn_checks_of_others(estimator, check):
-    check_around_a_forest(estimator, check)
-
-
-def check_around_a_forest(estimator, check):
+@parametrize_with_checks([*every_method(lambda i: None), *every_form(lambda i: None)])
+def test_scikit_learn_checks_around_a_forest(estimator, check):
     if "sample_weight_equivalence" in str(check):
         pytest.skip(
             "the forest that is fitted by default draws rows, so a weight of two "

@@ -9,6 +9,7 @@ from sklearn.model_selection import train_test_split
 from defragtrees import DefragClassifier, RuleModel, simplify_path
 from defragtrees.baselines import DistilledTreeClassifier
 
+NEW_ROWS = 10_000  # of a search, as users have
 LABELS = ("bad", "fair", "good")
 
 

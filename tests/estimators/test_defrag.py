@@ -214,7 +214,7 @@ def test_summary_shows_measures_and_calibration_by_rule(xor):
     assert "Estimated and observed on these rows, for 1:" in text
     table = text.split("for 1:\n")[1].splitlines()
     for line, row in zip(table[1:], calibration(simple.rules_, *rows), strict=False):
-        told, observed = (f"{100 * row[k]:.1f} %" for k in ("estimated", "observed"))
+        told, observed = (f"{100 * row[k]:.1f}%" for k in ("estimated", "observed"))
         assert line.startswith(str(row["rule"]))
         assert told in line
         assert observed in line
@@ -226,7 +226,7 @@ def test_a_class_that_no_rule_answers_is_said():
     data = load_iris()
     forest = RandomForestClassifier(20, random_state=0).fit(data.data, data.target)
     rows = data.data, data.target
-    message = "No rule predicts [012], the class of 33.3 % of the rows. Allow more"
+    message = "No rule predicts [012], the class of 33.3% of the rows. Allow more"
     with pytest.warns(UserWarning, match=message):
         simple = simplify(forest, *rows, max_rules=2, random_state=0)
     assert re.search(r"No rule predicts [012]\.", simple.summary(*rows))
@@ -291,7 +291,7 @@ def test_an_model_is_read_once_and_walked_once_over_the_rows(xor, monkeypatch):
     model, X, _ = xor
     read, walked = [], []
 
-    module = import_module("defragtrees.ensembles.opening")
+    module = import_module("defragtrees.ensembles.predictions")
     reader = module.read_forest
     monkeypatch.setattr(
         module, "read_forest", lambda given: read.append(given) or reader(given)

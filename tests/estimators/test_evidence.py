@@ -15,6 +15,8 @@ from defragtrees.rules.profile import WORTH, Evidence
 from defragtrees.search import driver
 from tests.fits import fit_rules
 
+NEW_ROWS = driver.NEW_ROWS
+
 
 @pytest.fixture(scope="module")
 def rows():

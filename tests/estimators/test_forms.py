@@ -292,7 +292,7 @@ def test_settings_that_do_not_go_together_are_refused(two_classes, settings, wor
         {"exclude": [0]},
         {"groups": [[0, 1], [2, 3]]},
         {"max_conditions": 1},
-        {"min_rows": 40},
+        {"min_rows": 40, "augment": 10_000},
     ],
     ids=str,
 )

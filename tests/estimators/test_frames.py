@@ -7,11 +7,12 @@ import sqlite3
 import numpy as np
 import pytest
 from sklearn.compose import make_column_transformer
-from sklearn.ensemble import RandomForestClassifier
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OrdinalEncoder
 
-from defragtrees import DefragClassifier, RuleModel, simplify
+from defragtrees import DefragClassifier, RuleModel, explain_errors, simplify
+from tests.fits import fit_rules
 
 pd = pytest.importorskip("pandas")
 
@@ -164,7 +165,8 @@ def test_an_order_of_an_encoder_keeps_other_values_apart():
 def test_a_database_predicts_as_conditions_with_an_order_do(form):
     frame, y = risks()
     model = ordinal(categories=[GRADES], encoded_missing_value=-2).fit(frame, y)
-    simple = simplify(model, frame, y, form=form, max_rules=6, random_state=0)
+    settings = {"form": form, "max_rules": 6, "random_state": 0}
+    simple = fit_rules(model, frame, y, augment=10_000, **settings)
     rules = simple.rules_
     signs = "grade <= ", "grade >= ", " <= grade"
     assert any(sign in rules.export("text") for sign in signs)
@@ -217,3 +219,23 @@ def test_booleans_as_objects_are_known_in_any_order_of_rows():
     for k in (1, -1):
         model = DefragClassifier(max_rules=2, random_state=0).fit(frame[::k], y[::k])
         assert model.rules_.feature_kinds == ("boolean",)
+
+
+@pytest.mark.parametrize("kind", ["classes", "numbers"])
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_y_may_be_a_frame_of_one_column(kind, library):
+    X, y = PLAIN[["size"]], pd.Series(Y) if kind == "classes" else PLAIN["size"] ** 2
+    trees = {"classes": RandomForestClassifier, "numbers": RandomForestRegressor}
+    model = trees[kind](5, random_state=0).fit(X, y)
+    frame = y.rename("target").to_frame()
+    if library == "polars":
+        frame = pytest.importorskip("polars").DataFrame({"target": y.to_list()})
+    simple = simplify(model, X, y, max_rules=3)
+    assert simplify(model, X, frame, max_rules=3).rules_ == simple.rules_
+    estimator = type(simple)(max_rules=3, random_state=0)
+    assert estimator.fit(X, frame).rules_ == estimator.fit(X, y).rules_
+    for rules in (simple, simple.rules_):
+        assert rules.evaluate(X, frame) == pytest.approx(rules.evaluate(X, y))
+    assert simple.rules_.refit(X, frame) == simple.rules_.refit(X, y)
+    found = explain_errors(model, X, frame)
+    assert found.to_dict() == explain_errors(model, X, y).to_dict()

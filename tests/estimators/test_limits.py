@@ -2,6 +2,7 @@
 
 import functools
 import itertools
+import re
 
 import numpy as np
 import pytest
@@ -77,7 +78,7 @@ LIMITS = st.fixed_dictionaries(
 
 
 @pytest.mark.parametrize("task", ["classification", "regression"])
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(limits=LIMITS, seed=st.integers(0, 2), use_labels=st.booleans())
 def test_no_list_breaks_a_limit(task, limits, seed, use_labels):
     forest, X, y = made(task, seed)
@@ -188,8 +189,8 @@ def test_weights_count_as_rows():
         ({"monotone": {"speed": 1}}, "monotone has 'speed', which is not a feature"),
         ({"monotone": {0: 0}}, "monotone must be -1 or 1 for 'x1'; got 0"),
         ({"monotone": {0: True}}, "monotone must be -1 or 1 for 'x1'; got True"),
-        ({"monotone": {}}, "monotone must be a dict from features to -1 or 1"),
-        ({"monotone": 1}, "monotone must be a dict from features to -1 or 1; got 1"),
+        ({"monotone": {}}, "monotone must be"),
+        ({"monotone": 1}, "monotone must be .* got 1"),
         ({"monotone": {0: 1}, "exclude": [0]}, "'x1', which rules may not use"),
         ({"must_use": [0], "exclude": [0]}, "must_use names 0, which features or excl"),
         ({"must_use": []}, "must_use must name at least one feature"),
@@ -290,17 +291,18 @@ def towns(seed=0, n_rows=900):
 
 def n_named(rules):
     """The number of the twenty towns that each condition names, inside or outside."""
-    inside = [
-        sum(code < 20 for code in condition.categories)
+    return [
+        len(re.findall(r"town \d\d", condition.text(["x", "y"], rules.categories)))
         for rule in rules.rules
-        for condition in rule.conditions
+        for condition in rule.shown
         if condition.categories is not None
     ]
-    return [min(n, 20 - n) for n in inside]
 
 
 @pytest.mark.parametrize("form", ["list", "standalone", "points"])
-@pytest.mark.parametrize("target", ["model", "labels"])
+@pytest.mark.parametrize(
+    "target", ["model", pytest.param("labels", marks=pytest.mark.slow)]
+)
 def test_conditions_name_few_categories(form, target):
     X, y = towns()
     settings = {"form": form, "target": target, "max_rules": 5, "random_state": 0}
@@ -337,20 +339,20 @@ def fish(n_rows=600, seed=0):
 @pytest.mark.parametrize("form", ["list", "standalone", "points"])
 def test_preferred_columns_replace_those_with_the_same_information(form):
     forest, X, y = fish()
-    made = {"form": form, "max_rules": 8, "random_state": 0}
+    made = {"form": form, "max_rules": 8, "random_state": 0, "augment": 10_000}
     sizes = {"length", "weight", "width"}
-    free = simplify(forest, X, y, **made)
+    free = fit_rules(forest, X, y, **made)
     assert len(sizes & set(free.rules_.features)) > 1
     for best in sorted(sizes):
-        simple = simplify(forest, X, y, prefer=[best], **made)
+        simple = fit_rules(forest, X, y, prefer=[best], **made)
         assert sizes & set(simple.rules_.features) == {best}
         assert "colour" in simple.rules_.features
         assert simple.score(X, y) > free.score(X, y) - 0.03
-    first = simplify(forest, X, y, prefer=["width", "length"], **made).rules_
+    first = fit_rules(forest, X, y, prefer=["width", "length"], **made).rules_
     assert sizes & set(first.features) == {"width"}
-    unrelated = simplify(forest, X, y, prefer="colour", **made).rules_
+    unrelated = fit_rules(forest, X, y, prefer="colour", **made).rules_
     assert unrelated == free.rules_
-    used = simplify(forest, X, y, prefer=["width"], must_use=["length"], **made).rules_
+    used = fit_rules(forest, X, y, prefer=["width"], must_use=["length"], **made).rules_
     assert {"length", "width"} <= set(used.features)
 
 
@@ -400,7 +402,7 @@ def answering(boxes, codes):
 @pytest.mark.parametrize("form", ["list", "standalone"])
 @pytest.mark.parametrize("task", ["classification", "regression"])
 @pytest.mark.parametrize(
-    "max_rules", ["auto", pytest.param(4, marks=pytest.mark.slow), 6]
+    "max_rules", [6, *(pytest.param(n, marks=pytest.mark.slow) for n in ("auto", 4))]
 )
 def test_limits_that_the_rules_keep_to_anyhow_change_nothing(form, task, max_rules):
     forest, X, y = made(task, n_rows=600)

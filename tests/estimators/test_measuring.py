@@ -12,6 +12,7 @@ from sklearn.preprocessing import OneHotEncoder
 
 from defragtrees import load, simplify
 from defragtrees.datasets import load_table
+from defragtrees.outcomes.intervals import mean_interval, wilson_interval
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +34,11 @@ def test_rules_have_the_measures_of_their_estimator(heart, form):
     # The pipeline gets X as it is.
     assert simple.rules_.evaluate(X, y, weight, model=model) == expected
     alone = simple.rules_.evaluate(X, y, weight)
-    of_model = [name for name in expected if name.startswith(("model_", "fidelity"))]
+    of_model = [
+        name
+        for name in expected
+        if name.startswith(("model_", "fidelity", "correlation"))
+    ]
     assert alone == {k: v for k, v in expected.items() if k not in of_model}
     assert set(simple.rules_.evaluate(X)) == set(list(alone)[:5])
 
@@ -132,3 +137,24 @@ def test_the_summary_of_a_scorecard_compares_totals(heart):
     assert table.split()[0] == "total"
     n_rows = [int(line.split()[-1]) for line in table.splitlines()[1:-1]]
     assert sum(n_rows) == len(X)
+
+
+@pytest.mark.parametrize("is_number", [False, True])
+def test_an_error_has_the_interval_of_the_rows_that_weights_are_worth(heart, is_number):
+    model, X, y = heart
+    if is_number:
+        X, y = X.select_dtypes("number").fillna(0.0), X["age"] + 0.0
+        model = RandomForestRegressor(5, random_state=0).fit(X, y)
+    rules = simplify(model, X, y, max_rules=3, random_state=0).rules_
+    weight = np.arange(len(X)) % 3 + 1.0
+    found = rules.evaluate(X, y, 500 * weight)
+    losses = rules.outcome.losses(y.to_numpy(), rules.predict(X))
+    n_rows = weight.sum() ** 2 / (weight**2).sum()
+    if is_number:
+        spread = np.sqrt(np.average((losses - found["error"]) ** 2, weights=weight))
+        ends = mean_interval(found["error"], spread, n_rows, is_positive=True)
+    else:
+        ends = wilson_interval(found["error"], n_rows)
+    assert (found["error_low"], found["error_high"]) == pytest.approx(ends)
+    shown = rules._view.y_view.error_range(rules.evaluate(X, y))
+    assert f"of the rules: {shown}." in " ".join(rules.summary(X, y).split())

@@ -24,6 +24,8 @@ def variants(labels, form):
     n = len(labels)
     if n == 2:
         yield decided(rules, threshold=0.25)
+        if form == "points":
+            yield dataclasses.replace(rules, tails=((-0.5, 0.3), (0.2, 1.7)))
     costs = [[float(abs(i - j)) * (1 + i) for j in range(n)] for i in range(n)]
     yield decided(rules, costs=costs)
 
@@ -120,10 +122,15 @@ def test_points_are_printed_with_their_sign_and_what_the_total_is():
     assert export(points_of_yes(), "text") == (
         "1. if degrees > 20 then +1.5\n"
         "2. base -1\n\n"
+        "characteristic  bin    points  rule\n"
+        "degrees         <= 20       0\n"
+        "                > 20     +1.5     1\n"
+        "base                       -1     2\n\n"
         "total  P(yes)  then\n"
-        "   -1    27 %  no\n"
-        "  0.5    62 %  yes\n\n"
-        "Add up the points of the base and of all rules that match: the total is the "
-        "log-odds of yes.\n"
+        "   -1     27%  no\n"
+        "  0.5     62%  yes\n\n"
+        "Add up the points of the base and of one bin of each characteristic: the "
+        "total is the log-odds of yes. Values that are in no bin have 0 points.\n"
     )
-    assert export(points_of_yes(), "markdown").splitlines()[0] == "| # | if | points |"
+    head = "| characteristic | bin | points | rule |"
+    assert export(points_of_yes(), "markdown").splitlines()[0] == head

@@ -37,7 +37,8 @@ CARDS = {
     "booleans": make_card((False, True)),
     "whole numbers": make_card((0, 1)),
     "real numbers": make_card((0.5, 1.5)),
-    "odd text": make_card(("it's", '100 % "größer" <b> &')),
+    "odd text": make_card(("it's", '100% "größer" <b> &')),
+    "tails": make_card(tails=((-1.5, 0.4), (0.5, 2.0))),
     "scaled": make_card().scaled(40, points=600, odds=50, of="good"),
     "scaled for the first": make_card().scaled(40, points=600, odds=50, of="bad"),
 }
@@ -216,10 +217,9 @@ def test_reasons_that_cannot_be_given(arguments, words):
         make_card().reasons([[1.0, 2.0, "Bonn", 1, True]], **arguments)
 
 
-def test_columns_need_a_table():
-    for option in ({"reasons": 2}, {"probabilities": True}):
-        with pytest.raises(ValueError, match="adds columns"):
-            export(make_card(), "sql", **option)
+def test_reasons_need_a_table():
+    with pytest.raises(ValueError, match="adds columns"):
+        export(make_card(), "sql", reasons=2)
     with pytest.raises(ValueError, match="probability_of or score"):
         export(make_card(), "sql", score=True, probability_of="bad")
 

@@ -234,11 +234,15 @@ def test_probabilities_are_columns_of_a_table_or_one_expression():
     )
     none = export(rules, "sql", table="T", probabilities=False)
     assert none == 'SELECT *, \'b\' AS "prediction"\nFROM "T"\n'
-    warm = Rule((Condition(0, lower=1.0),), "b", (0.4, 0.6))
-    with pytest.warns(UserWarning, match="constant"):
-        export(RuleList((warm,), rule, ("t",), "classification", ("a", "b")), "sql")
-    with pytest.raises(ValueError, match="probabilities=True needs a table"):
-        export(rules, "sql", probabilities=True)
+    # Without a table these are columns to select, unless there is only one.
+    columns = '\'b\' AS "prediction", 0.75e0 AS "probability b"\n'
+    assert export(rules, "sql") == columns
+    assert export(rules, "sql", probabilities=False) == "'b'\n"
+    mean = RuleEnsemble((), rule, ("t",), "classification", ("a", "b"))
+    assert "AS" not in export(mean, "sql").splitlines()[0]
+    assert export(rules, "sql", probabilities=True) == columns.replace(
+        ", ", ', 0.25e0 AS "probability a", '
+    )
     with pytest.raises(ValueError, match=r"one of the classes \['a', 'b'\]; got 'c'"):
         export(rules, "sql", probability_of="c")
     number = RuleList((), Rule((), 2.0), ("t",), "regression")
@@ -288,7 +292,7 @@ def test_without_nan_there_is_no_noise():
         assert "e+308" not in export(rules, "sql", dialect=dialect)
     name = "`a\\`b`"
     is_missing = f"{name} IS NULL OR NOT (NOT IS_NAN({name}))"
-    assert export(rules, "sql", dialect="bigquery") == (
+    assert export(rules, "sql", dialect="bigquery", probabilities=False) == (
         "CASE\n"
         "  WHEN `age` > 20e0 THEN 'it\\'s'\n"
         f"  WHEN ({name} <= 2e0 OR {is_missing}) THEN 'b'\n"

@@ -74,9 +74,9 @@ SHOWN = [
         "1",
         f"1.5 < {ODD[0]} <= 3 and {ODD[1]} > 0.5 or missing",
         "<b>yes</b>",
-        "75 %",
+        "75%",
     ],
-    ["2", "otherwise", "no", "0 %"],
+    ["2", "otherwise", "no", "0%"],
 ]
 
 
@@ -120,8 +120,8 @@ def test_markdown_keeps_ordinary_conditions_readable():
     assert export(rules, "markdown").splitlines() == [
         "| # | if | then | P(yes) |",
         "| ---: | :--- | :--- | ---: |",
-        "| 1 | 1.5 < sepal_length <= 3<br>and R&D > 0.5 or missing | yes | 75 % |",
-        "| 2 | otherwise | no | 0 % |",
+        "| 1 | 1.5 < sepal_length <= 3<br>and R&D > 0.5 or missing | yes | 75% |",
+        "| 2 | otherwise | no | 0% |",
     ]
 
 
@@ -134,8 +134,8 @@ def test_latex_escapes_every_sign():
         r"1 & 1.5 $<$ $<$script$>$alert(1)$<$/script$>$ $\leq$ 3 \newline and a\_b \& "
         r"50\% of \$x\$ \#1 \{\textasciicircum{}\textasciitilde{}\textbackslash{}\} "
         r"\textbar{} \textasciigrave{}c\textasciigrave{} *d* -{}- \char34{}e\char34{} "
-        r"$>$ 0.5 or missing & $<$b$>$yes$<$/b$>$ & 75 \% \\",
-        r"2 & otherwise & no & 0 \% \\",
+        r"$>$ 0.5 or missing & $<$b$>$yes$<$/b$>$ & 75\% \\",
+        r"2 & otherwise & no & 0\% \\",
         r"\bottomrule",
         r"\end{tabular}",
     ]
@@ -149,9 +149,10 @@ def test_a_scorecard_has_the_risk_of_totals_in_all_tables(tmp_path):
     card = Scorecard((old,), base, ("age",), "classification", ("well", "ill"))
     latex = export(card, "latex")
     assert latex.count(r"\begin{tabular}") == 2
-    assert r"age $\geq$ 60" in latex
-    assert r"1 & 73 \% & ill \\" in latex
-    assert "   -1    27 %  well\n    1    73 %  ill\n" in export(card, "text")
+    assert r"age & $<$ 60 & 0 &  \\" in latex
+    assert r"& $\geq$ 60 & +2 & 1 \\" in latex
+    assert r"1 & 73\% & ill \\" in latex
+    assert "   -1     27%  well\n    1     73%  ill\n" in export(card, "text")
     export(card, "excel", tmp_path / "card.xlsx")
     book = openpyxl.load_workbook(tmp_path / "card.xlsx")
     found = [
@@ -165,8 +166,8 @@ def test_a_scorecard_has_the_risk_of_totals_in_all_tables(tmp_path):
     rows = [list(row) for row in sheet.iter_rows(values_only=True)]
     assert rows == [
         ["total", "P(ill)", "then"],
-        [-1, "27 %", "well"],
-        [1, "73 %", "ill"],
+        [-1, "27%", "well"],
+        [1, "73%", "ill"],
     ]
 
 
@@ -183,15 +184,16 @@ def test_a_scorecard_has_a_second_table_of_totals():
     base = Rule((), "good", (0.4, 0.6), points=(0.0,))
     card = Scorecard((paid,), base, ("years",), "classification", ("bad", "good"))
     assert export(card, "markdown").splitlines() == [
-        "| # | if | points |",
-        "| ---: | :--- | ---: |",
-        "| 1 | years > 1 | +2 |",
-        "| 2 | base | 0 |",
+        "| characteristic | bin | points | rule |",
+        "| :--- | :--- | ---: | ---: |",
+        "| years | <= 1 | 0 |  |",
+        "|  | > 1 | +2 | 1 |",
+        "| base |  | 0 | 2 |",
         "",
         "| total | P(good) | then |",
         "| ---: | ---: | :--- |",
-        "| 0 | 50 % | bad |",
-        "| 2 | 88 % | good |",
+        "| 0 | 50% | bad |",
+        "| 2 | 88% | good |",
     ]
     assert export(card, "html").count("<table>") == 2
 

@@ -88,7 +88,7 @@ def telling(low, high, form="list"):
 def test_calibration_has_told_and_observed_by_rule():
     y, weight = ["yes", "no", "no", "no"], [3.0, 1.0, 1.0, 1.0]
     rows = metrics.calibration(telling(0.75, 0.25), X, y, weight)
-    # Wilson's intervals for 75 % of 4² / (3² + 1²) rows, and for 0 of 2.
+    # Wilson's intervals for 75% of 4² / (3² + 1²) rows, and for 0 of 2.
     expected = [
         (1, "yes", 0.75, 0.75, 0.1691, 0.9779, 4.0),
         (2, "yes", 0.25, 0.0, 0.0, 0.6576, 2.0),

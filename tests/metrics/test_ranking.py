@@ -146,9 +146,9 @@ def test_profit_is_what_positive_rows_bring_less_the_cost_of_all():
 def test_gains_print_as_a_table():
     assert str(metrics.gains(made(), X, Y)) == (
         "P(yes)  rules  rows  share  captured  precision  lift\n"
-        "75.0 %      2     2   25 %      50 %      100 %  2.00\n"
-        "50.0 %      1     4   50 %      75 %       75 %  1.50\n"
-        "10.0 %      3     8  100 %     100 %       50 %  1.00\n"
+        " 75.0%      2     2    25%       50%       100%  2.00\n"
+        " 50.0%      1     4    50%       75%        75%  1.50\n"
+        " 10.0%      3     8   100%      100%        50%  1.00\n"
         "Each line adds the rows with this probability; 8 rows, 4 of them yes."
     )
 
@@ -223,10 +223,10 @@ def test_a_probability_of_0_or_1_has_a_threshold_on_one_side_only():
 def test_the_threshold_is_the_one_that_costs_imply_where_it_costs_no_more():
     costs = {("yes", "no"): 2, ("no", "yes"): 1}
     assert metrics.best_threshold(made(), X, Y, costs) == 0.333
-    # Three digits are not enough beside a rule of 33.33 %: one third is above it.
+    # Three digits are not enough beside a rule of 33.33%: one third is above it.
     close = made(first=0.3333)
     assert metrics.best_threshold(close, X[1:], Y[1:], costs) == 0.33333
-    # One of the four rows of 10 % is yes: missing it costs more than three contacts.
+    # One of the four rows of 10% is yes: missing it costs more than three contacts.
     assert metrics.best_threshold(made(), X, Y, {("yes", "no"): 4}) == 0.05
     assert metrics.best_threshold(made(rest=0.3), X, Y, {("yes", "no"): 4}) == 0.2
     with pytest.raises(ValueError, match="names the class 'maybe'"):

@@ -15,6 +15,7 @@ from defragtrees.ensembles.predictions import match_classes
 from tests.monitoring.test_check import by_kind, fitted, rows
 
 NEW = rows(1000, np.random.default_rng(3))
+NEW_ROWS = 10_000  # of a search, as users have
 
 
 def agreement(rules, model, X=NEW[0], **settings):

@@ -22,6 +22,7 @@ from defragtrees.outcomes.tests import (
     larger_share_p,
     same_shares_p,
 )
+from defragtrees.report.page import read_template
 
 CITIES = ["Bonn", "Lima", "Oslo", "Rome"]
 
@@ -70,18 +71,18 @@ def test_without_drift_alarms_are_rare(form, task):
     rules, _ = fitted(form, task)
     rng = np.random.default_rng(7)
     n_alarms = sum(rules.check(*rows(1000, rng, task)).has_moved for _ in range(40))
-    # With 5 % of false alarms more than 6 of 40 come in one of 150 such tests.
+    # With 5% of false alarms more than 6 of 40 come in one of 150 such tests.
     assert n_alarms <= 6
 
 
 @pytest.mark.parametrize(("form", "task"), [*CASES, ("points", "numbers")])
-@pytest.mark.parametrize("n_rows", [1, 2, 5, 30])
+@pytest.mark.parametrize("n_rows", [1, 30])
 def test_small_batches_raise_no_more_alarms(form, task, n_rows):
     rules, model = fitted(form, task)
     rng = np.random.default_rng(9)
     checks = [rows(n_rows, rng, task) for _ in range(60)]
     found = [rules.check(X, y, model=model).has_moved for X, y in checks]
-    # With 5 % of false alarms more than 8 of 60 come in one of 150 such tests.
+    # With 5% of false alarms more than 8 of 60 come in one of 150 such tests.
     assert sum(found) <= 8
 
 
@@ -128,15 +129,15 @@ def test_each_rule_is_compared_with_training():
     for k, rule in enumerate(rules):
         cover = by_kind(found, "coverage")[f"rule {k + 1}"]
         assert cover.then == pytest.approx(rule.n_rows / 1500)
-        assert cover.then_text == f"{100 * rule.n_rows / 1500:.1f} %"
-        assert cover.now_text == f"{100 * members[:, k].mean():.1f} %"
+        assert cover.then_text == f"{100 * rule.n_rows / 1500:.1f}%"
+        assert cover.now_text == f"{100 * members[:, k].mean():.1f}%"
         rate = by_kind(found, "rate")[f"rule {k + 1}"]
         good = (y[members[:, k]] == "good").mean()
         assert rate.now == pytest.approx(good)
-        assert rate.now_text == f"{100 * good:.1f} % good"
-        assert rate.then_text == f"{100 * rule.rates[1]:.1f} % good"
+        assert rate.now_text == f"{100 * good:.1f}% good"
+        assert rate.then_text == f"{100 * rule.rates[1]:.1f}% good"
     wrong = (rules.predict(X) != y).mean()
-    assert by_kind(found, "error")["all rules"].now_text == f"{100 * wrong:.1f} %"
+    assert by_kind(found, "error")["all rules"].now_text == f"{100 * wrong:.1f}%"
     shares = {name: now for name, _, now in found.predictions}
     assert shares["good"] == pytest.approx((rules.predict(X) == "good").mean())
     assert sum(then for _, then, _ in found.predictions) == pytest.approx(1)
@@ -258,13 +259,36 @@ def test_a_check_shows_and_escapes():
     assert "http" not in page
 
 
+def test_a_page_draws_columns_that_moved_and_folds_quiet_tests():
+    rules, _ = fitted()
+    X, y = rows(1000, np.random.default_rng(3))
+    assert "<h3>" not in rules.check(X, y).to_html()
+    found = rules.check(shifted(X, y, None)[0], y)
+    page = found.to_html()
+    shown, folded = page.split("<details>")
+    for finding in found.findings:
+        part = shown if finding.is_moved else folded
+        assert f"<td>{finding.about}</td>" in part
+    # Signs and colours are those of reports.
+    assert " <= " not in page
+    assert " ≤ " in page
+    assert read_template("report.css") in page
+    names = {one.column for one in found.moved if one.kind == "column"}
+    assert names
+    for name in names:
+        assert f"<h3>{name}</h3>" in shown
+        _, then, now = np.array(found.bins[name], dtype=object).T
+        assert then.sum() == pytest.approx(1)
+        assert now.sum() == pytest.approx(1)
+
+
 def test_predictions_are_shares_whatever_a_class_is_called():
     shares = (("mean", 0.4, 0.5), ("nice", 0.6, 0.5))
     page = Check((), 1000, 200, predictions=shares).to_html()
-    assert "40.0 %" in page
-    assert "60.0 %" in page
+    assert "40.0%" in page
+    assert "60.0%" in page
     page = Check((), 1000, 200, predictions=(("mean", None, 0.5),)).to_html()
-    assert "50.0 %" not in page
+    assert "50.0%" not in page
     assert "0.5" in page
 
 
@@ -275,18 +299,21 @@ def test_the_text_has_the_verdict_first_then_what_moved():
     rows_text = "1,000 new rows against 1,500 training rows"
     verdict = f"No drift in {len(same.findings)} tests ({rows_text}; false"
     assert str(same).startswith(verdict)
-    assert len(str(same).splitlines()) == 2
+    assert "measure" not in str(same)
+    assert str(same).endswith("large from 0.25): 4 columns below 0.1")
     renamed = rules.relabel({"income": "income after taxes and all other deductions"})
     found = renamed.check(shifted(X, y, None)[0], y)
     lines = str(found).splitlines()
     assert max(map(len, lines)) <= 80
     assert lines[0].startswith(f"Drift in {len(found.moved)} of {len(found.findings)}")
     assert lines[3].split() == "tested measure training new rows p".split()
-    first = [line.split("  ")[0] for line in lines[4:]]
+    end = lines.index("", 4)
+    assert lines[end + 1].startswith("PSI (some change from 0.1, large from 0.25): ")
+    first = [line.split("  ")[0] for line in lines[4:end]]
     assert [name for name in first if name.startswith("rule")] == [
         one.about for one in found.moved if one.rule
     ]
-    assert "income after taxes" in first
+    assert any(name.startswith("income after taxes") for name in first)
     assert "age" not in first
 
 
@@ -335,7 +362,7 @@ def test_tests_of_one_side():
     # 3 of 4 where 1 of 4 was expected: (16 + 1) / 70 of all ways to draw 4 of 8.
     assert larger_share_p(0.25, 4, 3, 4) == pytest.approx(17 / 70)
     assert larger_share_p(0.3, 100, 30, 100) == larger_share_p(0.3, 0, 9, 9) == 1.0
-    # Of many rows, normal: 5 % of 10,000 against 4 % of 10,000.
+    # Of many rows, normal: 5% of 10,000 against 4% of 10,000.
     error = np.sqrt(0.045 * 0.955 * 2 / 10_000)
     expected = scipy.stats.norm.sf(0.01 / error)
     assert larger_share_p(0.04, 10_000, 500, 10_000) == pytest.approx(expected)

@@ -60,7 +60,7 @@ def test_checks_come_back_as_they_were(tmp_path):
     assert income["column"] == "income"
     assert isinstance(income["then"], float)
     assert income["now"] < income["then"]
-    assert f"{100 * income['now']:.1f} %" in income["now_text"]
+    assert f"{100 * income['now']:.1f}%" in income["now_text"]
 
 
 def test_a_check_appends_itself(tmp_path):
@@ -89,7 +89,7 @@ def test_what_drifted_and_since_when(tmp_path):
     assert max(map(len, text.splitlines())) <= 80
     # A column that a later check no longer tests.
     fewer = dataclasses.replace(
-        still, findings=[one for one in still.findings if one.column != "income"]
+        still, findings=tuple(f for f in still.findings if f.column != "income")
     )
     measures = saved(tmp_path / "c.jsonl", moved, fewer).moved
     assert measures["column", "income"][1] is None
@@ -204,7 +204,7 @@ def append_many(path, k):
 
 
 def checks_plain(k):
-    finding = Finding("coverage", "rule 1", 0.5, 0.9, "x" * 5000, "90.0 %", 0.001)
+    finding = Finding("coverage", "rule 1", 0.5, 0.9, "x" * 5000, "90.0%", 0.001)
     return (finding,) * (k + 1)
 
 

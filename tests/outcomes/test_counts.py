@@ -2,6 +2,7 @@
 
 import json
 import sqlite3
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -15,6 +16,8 @@ from sklearn.ensemble import (
 )
 from sklearn.linear_model import PoissonRegressor
 from sklearn.metrics import d2_tweedie_score, mean_poisson_deviance
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeRegressor
 
 import defragtrees
@@ -23,15 +26,19 @@ from defragtrees import (
     DefragCounter,
     Rule,
     RuleList,
+    Scorecard,
+    explain_errors,
     metrics,
     simplify,
     write_report,
 )
 from defragtrees.cli.group import run
+from defragtrees.cli.output import headline
 from defragtrees.export import to_frame
 from defragtrees.outcomes import make_outcome
 from defragtrees.outcomes.counts import Counts, rate_interval
 from defragtrees.report.summary import summarize
+from tests.pages import text_of_page
 
 
 @pytest.fixture(scope="module")
@@ -67,9 +74,9 @@ def fitted(claims, model):
 
 def test_rules_predict_and_are_printed(rules):
     assert rules.predict([[1.0, 30.0], [5.0, 30.0]]).tolist() == [3.0, 0.5]
-    assert "2.81 - 3.2" in str(rules)
+    assert "2.81–3.2" in str(rules)
     assert "900 events in an exposure of 300" in rules.export("text")
-    assert "2.81 - 3.2" in rules.export("markdown")
+    assert "2.81–3.2" in rules.export("markdown")
     assert "900 events" in str(rules.explain([[1.0, 30.0]]))
 
 
@@ -106,6 +113,15 @@ def test_rules_are_measured_by_their_own_loss(rules, claims):
     assert near["estimated"] == pytest.approx(3.0)
     assert near["observed"] == pytest.approx(observed[0] / observed[1])
     assert near["low"] < near["observed"] < near["high"]
+
+
+def test_edited_rules_are_compared_by_their_loss(rules, claims):
+    X, y = claims
+    after = rules.set_prediction(1, 2.0)
+    frame = pd.DataFrame(y, columns=["events", "exposure"])
+    found = defragtrees.diff(rules, after, X, frame).measures
+    assert found["n_changed"] == (X[:, 0] <= 3).sum()
+    assert found["error_after"] == pytest.approx(after.evaluate(X, y)["deviance"])
 
 
 def test_rules_are_exported(rules, claims):
@@ -155,15 +171,14 @@ def test_a_report_has_rates_per_unit_of_exposure(fitted, claims, tmp_path):
         tmp_path / "claims.html", fitted, X, y, target_name="claims", groups=groups
     ).read_text("utf-8")
     events, years = y.sum(axis=0)
-    assert f"its mean is <b>{events / years:.3g}</b>" in page
+    assert f"its mean rate is <b>{events / years:.3g}</b>" in page
     events, years = y[fitted.rules_.rules[0].covers(X)].sum(axis=0)
-    assert f"Observed here: mean <b>{events / years:.3g}</b>" in page
+    assert f"Observed here: mean rate <b>{events / years:.3g}</b>" in page
     old, exposure = y[groups == "old"].sum(axis=0)
     assert f"<b>{old / exposure:.3g}</b>" in page
     assert "Poisson deviance" in page
     assert 'id="calibration"' in page
-    assert "mean Poisson deviance per unit of exposure" in page
-    assert "80 % of rows" not in page
+    assert "80% of rows" not in page
     assert "They miss" not in page
     # Scripts compute no deviance.
     assert 'id="edit"' not in page
@@ -222,15 +237,11 @@ def test_points_are_relativities(claims, model):
     text = str(card)
     assert "relativity" in text
     assert "Multiply the base rate" in text
-    [base] = [line for line in text.splitlines() if " base  " in line]
-    factor = {
-        int(line.split()[0]): float(line.split()[-1])
-        for line in text.splitlines()
-        if " x " in line
-    }
-    expected = np.full(len(X), float(base.split()[-1]))
-    for k, rule in enumerate(card.rules, 1):
-        expected = expected * np.where(rule.covers(X), factor[k], 1.0)
+    _, rows = card._view.cells()
+    *factors, base = [float(row[2].removeprefix("x ")) for row in rows]
+    expected = np.full(len(X), base)
+    for rule, factor in zip(card.rules, factors, strict=True):
+        expected = expected * np.where(rule.covers(X), factor, 1.0)
     assert card.predict(X) == pytest.approx(expected)
     # Exact points are those of a Poisson regression, up to their prior and digits.
     columns = np.column_stack([rule.covers(X) for rule in card.rules]).astype(float)
@@ -283,13 +294,16 @@ def test_measures_are_those_of_scikit_learn(fitted, claims):
     X, y = claims
     found = fitted.evaluate(X, y)
     rates, weight = fitted.predict(X), y[:, 1]
-    observed = y[:, 0] / weight
+    events = y[:, 0]
+    observed = events / weight
     expected = d2_tweedie_score(observed, rates, sample_weight=weight, power=1)
     assert found["d2"] == pytest.approx(expected)
     # The area of the ordered Lorenz curve, by hand for two rates.
     low = rates == rates.min()
     x, y = weight[low].sum() / weight.sum(), y[low, 0].sum() / y[:, 0].sum()
     assert found["gini"] == pytest.approx(x - y)
+    miss = sum(abs(events[own].sum() - rates[own] @ weight[own]) for own in (low, ~low))
+    assert found["calibration"] == pytest.approx(miss / events.sum())
     assert 0 < found["fidelity"] < found["model_d2"] + 1
 
 
@@ -301,12 +315,33 @@ def test_a_model_of_counts_is_said_to_be_one(claims):
         simplify(model, table, y[:, 0], exposure="years")
 
 
-def test_a_model_that_seems_to_predict_counts_gives_a_warning(claims):
-    X, y = claims
-    half = np.column_stack([y[:, 0], y[:, 1] / 2])
-    model = HistGradientBoostingRegressor(loss="poisson", max_iter=20).fit(X, y[:, 0])
+@pytest.mark.parametrize("least", [0.1, 0.78])
+def test_a_model_that_seems_to_predict_counts_gives_a_warning(least):
+    rng = np.random.default_rng(0)
+    X, years = rng.uniform(size=(12_000, 1)), rng.uniform(least, 1.0, 12_000)
+    claims = rng.poisson(np.where(X[:, 0] > 0.5, 0.6, 0.3) * years)
+    settings = {"max_rules": 2, "random_state": 0}
+    model = HistGradientBoostingRegressor(loss="poisson", max_iter=20)
     with pytest.warns(UserWarning, match="seems to predict counts"):
-        DefragCounter(model, max_rules=2, random_state=0).fit(X, half)
+        simplify(model.fit(X, claims), X, claims, exposure=years, **settings)
+    model.fit(X, claims / years, sample_weight=years)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        simple = simplify(model, X, claims, exposure=years, **settings)
+    words = "predictions are taken as rates: times the exposure they add"
+    assert words in " ".join(simple.summary().split())
+    assert f"{claims.sum():,} happened" in " ".join(simple.summary().split())
+
+
+def test_trees_with_an_offset_predict_rates(claims):
+    X, y = claims
+    model = LGBMRegressor(objective="poisson", n_estimators=40, verbose=-1)
+    model.fit(X, y[:, 0], init_score=np.log(y[:, 1]))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        simple = simplify(model, X, y[:, 0], exposure=y[:, 1], max_rules=2)
+    assert "taken as rates" in simple.summary()
+    assert simple.evaluate(X, y)["model_d2"] > 0.1
 
 
 def test_a_frame_has_the_expected_counts(rules, model):
@@ -332,7 +367,8 @@ def test_rates_follow_a_model_without_y_for_its_rows_only_with_exposure(claims):
         ([1, -1, 0], [1, 1, 1], "0 or more; got -1 in row 2"),
         ([1, 0, 0], [1, 0, 1], "exposure must be above 0; got 0 in row 2"),
         ([0, 0, 0], [1, 1, 1], "no events"),
-        ([1, 0, 2], [1, np.nan, 1], "NaN"),
+        ([1, 0, 2], [1, np.nan, 1], "exposure must be a finite number"),
+        ([1, 0, 2], [1e-30, 1e-30, 1e-30], "Use another unit"),
         ([1, 0, 2], [1, 1], "equally many"),
         ([1, 0, 2], "years", "column of X"),
         ([1, 0, 2], [[1], [1], [1]], "one number per row"),
@@ -341,6 +377,14 @@ def test_rates_follow_a_model_without_y_for_its_rows_only_with_exposure(claims):
 def test_bad_counts_are_rejected(claims, model, y, exposure, match):
     with pytest.raises(ValueError, match=match):
         simplify(model, claims[0][:3], y, exposure=exposure)
+
+
+@pytest.mark.parametrize("form", ["list", "points"])
+def test_rules_are_improved(claims, model, form):
+    simple = DefragCounter(model, form=form, max_rules=2, random_state=0).fit(*claims)
+    made = simple.rules_.improve(*claims, keep=1, max_rules=3)
+    assert made.outcome == simple.rules_.outcome
+    assert made.rules[0].conditions == simple.rules_.rules[0].conditions
 
 
 def test_exposure_is_rejected_for_classes_and_without_y(claims, model):
@@ -390,14 +434,21 @@ def test_scorecards_are_exported(cards, claims):
 def test_methods_and_lengths_are_compared_by_deviance(claims, model):
     X, y = claims
     tree = DecisionTreeRegressor(criterion="poisson", max_leaf_nodes=3, random_state=0)
+    given = model, X, y[:, 0]
     table = defragtrees.compare(
-        model, X, y, methods=["defrag"], others={"tree": tree}, random_state=0
+        *given,
+        exposure=y[:, 1],
+        methods=["defrag"],
+        others={"tree": tree},
+        random_state=0,
     )
     ours, other = table.rows()
     assert ours["failure"] is None
     assert ours["d2"] > other["d2"] - 0.01
     assert "deviance" in str(table)
-    path = defragtrees.simplify_path(model, X, y, max_rules=3, random_state=0)
+    path = defragtrees.simplify_path(
+        *given, exposure=y[:, 1], max_rules=3, random_state=0
+    )
     assert [row["n_rules"] for row in path.rows()] == [1, 2, 3]
     assert path.rows()[0]["d2"] == pytest.approx(0, abs=0.05)
     assert "deviance" in str(path)
@@ -428,10 +479,279 @@ def test_the_command_line_takes_the_column_of_exposure(claims, tmp_path, capsys)
     rules = defragtrees.load(files[2])
     assert rules.task == "counts"
     assert sum(rule.totals[0] for rule in rules) < y[:, 0].sum()  # some are held out
-    again = call("refit", files[2], files[1], *both, "--json")
-    totals = [rule["totals"] for rule in json.loads(again)["rules"]]
-    assert totals[0][0] == y[rules.rules[0].covers(X), 0].sum()
+    call("refit", files[2], files[1], *both, "--out", tmp_path / "again.json")
+    first = defragtrees.load(tmp_path / "again.json").rules[0]
+    assert first.totals[0] == y[rules.rules[0].covers(X), 0].sum()
     call("watch", files[2], files[1], *both)
     call("report", files[0], files[1], *both, "--out", tmp_path / "report.html")
     simple = simplify(files[0], files[1], "claims", exposure="years", random_state=0)
+    assert simple.rules_.task == "counts"
+
+
+def test_a_card_has_a_factor_table():
+    near = Rule((Condition(0, upper=3.0),), 1.5, points=(np.log(3.0),))
+    far = Rule((Condition(1, lower=50.0),), 0.6, points=(np.log(1.2),))
+    base = Rule((), 0.5, points=(np.log(0.5),))
+    card = Scorecard((near, far), base, ("distance", "age"), "counts")
+    X = np.array([[1.0, 30.0], [2.0, 60.0], [5.0, 60.0], [6.0, 20.0]])
+    y = np.array([[2, 1.0], [3, 2.0], [1, 0.5], [0, 1.5]])
+    table = card.bins(X, y)
+    table = table[table["rows"] > 0].set_index("bin")
+    assert table["relativity"].tolist() == pytest.approx([3.0, 1.0, 1.0, 1.2, 0.5])
+    near = table.loc["distance <= 3"]
+    assert near[["events", "exposure", "rate"]].tolist() == pytest.approx([5, 3, 5 / 3])
+    assert table["events"].iloc[-1] == 6
+    whole = Scorecard(
+        (Rule((Condition(0, upper=3.0),), 1.5, points=(4.0,)),),
+        Rule((), 0.5, points=(1.0,)),
+        ("distance", "age"),
+        "counts",
+        unit=0.1,
+        origin=3.0,
+    )
+    factors = whole.bins()["relativity"].tolist()
+    assert factors[0] * factors[-1] == pytest.approx(whole.predict(X)[0], rel=1e-5)
+
+
+def test_the_card_of_factors_is_multiplied(cards, claims, tmp_path):
+    X, y = claims
+    pages = [
+        write_report(tmp_path / "card.html", card, X, y).read_text("utf-8")
+        for card in cards
+    ]
+    assert "multiply the relativities and the base rate" in pages[0]
+    assert "add up the points" not in pages[0]
+    assert "add up the points" in pages[1]
+
+
+def test_totals_have_the_rate_of_their_exposure(cards, claims):
+    X, y = claims
+    card = cards[1]
+    totals = card.totals(X)[:, 0]
+    lines = metrics.score_table(card, X, y)
+    assert len(lines) > 2
+    for line in lines:
+        own = (totals >= line["low"]) & (totals <= line["high"])
+        events, years = y[own].sum(axis=0)
+        assert line["observed"] == pytest.approx(events / years)
+        expected = card.predict(X[own]) @ y[own, 1]
+        assert line["estimated"] == pytest.approx(expected / years)
+        assert line["n_rows"] == own.sum()
+
+
+@pytest.mark.parametrize("form", ["list", "standalone", "points"])
+def test_rows_have_the_interval_of_their_rate(claims, model, form):
+    X, y = claims
+    settings = {"form": form, "max_rules": 3, "random_state": 0}
+    simple = DefragCounter(model, **settings).fit(X, y)
+    rules = simple.rules_
+    low, high = simple.rate_interval(X).T
+    frame = rules.predict_frame(X, interval=0.95)
+    assert frame[["low", "high"]].to_numpy().tolist() == rules.rate_interval(X).tolist()
+    rates = simple.predict(X)
+    assert (0 < low).all()
+    assert ((low < rates) & (rates < high)).all()
+    for rate in np.unique(rates):
+        own = rates == rate
+        observed = np.divide(*y[own].sum(axis=0))
+        if y[own, 0].sum() > 100:
+            assert low[own][0] < observed < high[own][0]
+    ends = [
+        DefragCounter(lambda X, n=n: model.predict(X) / n, **settings)
+        .fit(X, y * [1, n])
+        .rate_interval(X)
+        for n in (1, 12)
+    ]
+    assert ends[0] == pytest.approx(12 * ends[1], rel=0.01)
+    assert "95% interval" in rules.explain(X[:1])[0]
+    again = defragtrees.rules.RuleModel.from_dict(json.loads(rules.export("json")))
+    assert again.rate_interval(X).tolist() == rules.rate_interval(X).tolist()
+    with pytest.raises(ValueError, match=r"interval=0\.95"):
+        rules.predict_frame(X, interval=0.9)
+    with pytest.raises(AttributeError, match="rate_interval"):
+        rules.predict_interval(X)
+
+
+def test_totals_have_the_interval_of_their_rate(cards, claims):
+    X, _ = claims
+    card = cards[1]
+    header, rows = card._view.total_cells()
+    assert header == ["total", "rate", "95% interval"]
+    totals, ends = card.totals(X)[:, 0], card.rate_interval(X)
+    for total, rate, interval in rows:
+        low, high = map(float, interval.split("–"))
+        assert low < float(rate) < high
+        some = totals == float(total)
+        if some.any():
+            assert [low, high] == pytest.approx(ends[some][0].tolist(), rel=0.01)
+    header, rows = cards[0]._view.total_cells()
+    assert header == ["rate", "95% interval"]
+    assert len(rows) > 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("spread", [0.0, 1.0])
+def test_intervals_of_totals_hold(spread):
+    rng = np.random.default_rng(0)
+    found = []
+    for _ in range(20):
+        X = rng.uniform(size=(3000, 3))
+        rates = 0.3 * np.exp((X[:, 0] > 0.5) + 0.7 * (X[:, 1] > 0.3) - X[:, 2])
+        factor = rng.gamma(1 / spread, spread, len(X)) if spread else 1.0
+        years = rng.uniform(0.1, 1.0, len(X))
+        y = np.column_stack([rng.poisson(rates * factor * years), years])
+        card = DefragCounter(
+            lambda X: np.exp(X[:, 0] + 0.7 * X[:, 1] - X[:, 2]) / 2.5,
+            form="points",
+            max_rules=5,
+            random_state=0,
+        ).fit(X, y)
+        totals = card.predict(X)
+        for low, high, part in zip(
+            *card.rate_interval(X).T[:, np.argsort(totals)][:, 150::300],
+            np.array_split(np.argsort(totals), 10),
+            strict=True,
+        ):
+            found.append(low <= np.average(rates[part], weights=years[part]) <= high)
+    assert np.mean(found) >= 0.93
+
+
+def test_a_report_speaks_of_rates_and_deviance(fitted, cards, claims, tmp_path):
+    X, y = claims
+    groups = np.where(X[:, 1] > 50, "old", "young")
+    pages = []
+    for rules in (fitted.rules_, *cards):
+        path = write_report(tmp_path / "page.html", rules, X, y, groups=groups)
+        pages.append(text_of_page(path.read_text("utf-8")))
+        for word in ("absolute error", "R²", "units of", "of value", "Mean of"):
+            assert word not in pages[-1], word
+        deviance = rules.evaluate(X, y)["deviance"]
+        assert f"Poisson deviance Rules {deviance:.3g}" in pages[-1]
+        assert "Always the mean rate" in pages[-1]
+        assert "Explained deviance (D²) Rules" in pages[-1]
+        assert "per unit of exposure 1." not in pages[-1]
+    first, factors, steps = pages
+    events, years = y.sum(axis=0)
+    assert f"{events:,.0f} events in an exposure of {years:.0f}" in first
+    worse = mean_poisson_deviance(y[:, 0], events / years * y[:, 1])
+    assert f"Always the mean rate {worse:.3g}" in first
+    own = fitted.rules_.rules[0].covers(X)
+    miss = mean_poisson_deviance(y[own, 0], fitted.predict(X[own]) * y[own, 1])
+    assert f"Poisson deviance {miss:.3g}" in first
+    assert "add up" not in factors
+    assert "with points" not in factors
+    assert "The base and the factors of every rule that matches are" in factors
+    assert "add up" in steps
+    assert "From total to risk total rate 95% interval 0 " in steps
+
+
+def test_calibration_of_factors_is_by_their_product(cards, claims):
+    text = cards[0].summary(*claims)
+    table = text.partition("Estimated and observed")[2].splitlines()
+    assert table[1].split()[0] == "product"
+    for line in table[2:-1]:
+        cell, estimated = line.split("  ")[0].split()[0], line.split()[1:]
+        assert float(cell) > 0, estimated
+
+
+def test_the_command_line_says_what_fidelity_is(claims, model):
+    X, y = claims
+    simple = DefragCounter(model, max_rules=2, random_state=0).fit(X, y)
+    text = headline(simple.rules_, simple.training_, "these rows")
+    assert "R²" not in text
+    assert "fidelity to the model (D²)" in text
+
+
+def test_exposure_is_taken_where_y_is(fitted, claims, model):
+    X, y = claims
+    events, years, rules = y[:, 0], y[:, 1], fitted.rules_
+    table = pd.DataFrame(X, columns=["x1", "x2"]).assign(years=years)
+    expected = rules.evaluate(X, y)
+    assert rules.evaluate(X, events, exposure=years) == expected
+    assert rules.evaluate(table, events, exposure="years") == expected
+    assert fitted.evaluate(X, events, exposure=years) == fitted.evaluate(X, y)
+    assert rules.refit(X, events, exposure=years) == rules.refit(X, y)
+    assert rules.check(X, events, exposure=years).findings == rules.check(X, y).findings
+    again = DefragCounter(model, max_rules=2, random_state=0)
+    assert again.fit(X, events, exposure=years).rules_ == rules
+    frame = pd.DataFrame({"claims": events, "exposure": years})
+    for given in (frame, frame.to_records(index=False), y):
+        assert rules.evaluate(X, given) == expected
+    by_name = simplify(model, X, frame, max_rules=2, random_state=0)
+    assert by_name.rules_ == rules
+    found = explain_errors(model, X, events, exposure=years)
+    assert "deviance" in found
+    numbers = RuleList((), Rule((), 1.0), ("x1", "x2"), "regression")
+    with pytest.raises(ValueError, match="these predict numbers"):
+        numbers.evaluate(X, events, exposure=years)
+    with pytest.raises(ValueError, match="needs y"):
+        rules.evaluate(X, exposure=years)
+
+
+def test_exposure_of_dask_is_a_column(claims, model):
+    dd = pytest.importorskip("dask.dataframe")
+    X, y = claims
+    table = pd.DataFrame(X, columns=["distance", "age"])
+    table = table.assign(claims=y[:, 0], years=y[:, 1])
+    model = RandomForestRegressor(5, min_samples_leaf=10, random_state=0)
+    model.fit(table[["distance", "age"]], y[:, 0] / y[:, 1], sample_weight=y[:, 1])
+    lazy = dd.from_pandas(table, npartitions=3)
+    given = lazy.drop(columns=["claims"]), lazy["claims"]
+    settings = {"max_rules": 2, "random_state": 0}
+    simple = simplify(model, *given, exposure="years", **settings)
+    both = table[["distance", "age"]], y[:, 0]
+    expected = simplify(model, *both, exposure=y[:, 1], **settings)
+    assert simple.rules_ == expected.rules_
+    named = DefragCounter(model, exposure="years", **settings).fit(*given)
+    assert named.rules_ == expected.rules_
+    array = dd.from_pandas(table, npartitions=3).to_dask_array(lengths=True)
+    with pytest.raises(TypeError, match="second column of y"):
+        simplify(model, array[:, :2], array[:, 2], exposure=array[:, 3])
+
+
+def test_two_columns_become_counts_only_if_something_says_so(claims):
+    X, y = claims
+    both = np.column_stack([y[:, 0], X[:, 0]])
+    plain = RandomForestRegressor(5, random_state=0).fit(X, y[:, 0] / y[:, 1])
+    for call in (simplify, defragtrees.compare, defragtrees.simplify_path):
+        with pytest.raises(ValueError, match=r"exposure=.*output="):
+            call(plain, X, both)
+    with pytest.raises(ValueError, match=r"exposure=.*output="):
+        explain_errors(plain, X, both)
+    two = RandomForestRegressor(5, random_state=0).fit(X, both)
+    assert simplify(two, X, both, output=1, max_rules=2).rules_.task == "regression"
+    rates = y[:, 0] / y[:, 1], y[:, 1]
+    glm = make_pipeline(StandardScaler(), PoissonRegressor())
+    glm.fit(X, rates[0], poissonregressor__sample_weight=rates[1])
+    trees = HistGradientBoostingRegressor(loss="poisson", max_iter=5).fit(X, *rates)
+    forest = RandomForestRegressor(5, criterion="poisson").fit(X, *rates)
+    for model in (glm, trees, forest):
+        assert (
+            simplify(model, X, y, max_rules=2, random_state=0).rules_.task == "counts"
+        )
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"exposure": np.nan}, "exposure must be a finite number; got nan in row 2"),
+        ({"events": np.nan}, "The number of events must be a finite number; got nan"),
+        ({"exposure": np.inf}, "exposure must be a finite number; got inf in row 2"),
+    ],
+)
+def test_a_missing_exposure_is_named(claims, model, change, words):
+    X, y = claims
+    frame = pd.DataFrame({"events": y[:, 0], "exposure": y[:, 1]})
+    frame.loc[1, list(change)] = list(change.values())
+    with pytest.raises(ValueError, match=words):
+        DefragCounter(model).fit(X, frame)
+
+
+def test_rows_of_validation_have_an_exposure_too(claims, model):
+    X, y = claims
+    settings = {"exposure": y[:700, 1], "max_rules": 2, "random_state": 0}
+    given = model, X[:700], y[:700, 0]
+    with pytest.raises(ValueError, match="validation needs a y of two columns"):
+        simplify(*given, validation=(X[700:], y[700:, 0]), **settings)
+    simple = simplify(*given, validation=(X[700:], y[700:]), **settings)
     assert simple.rules_.task == "counts"

@@ -66,17 +66,15 @@ def test_answers_and_evidence_in_words():
     rule = Rule((), "yes", distribution=(0.25, 0.75))
     assert CLASSES.view.prediction("yes") == "yes"
     assert CLASSES.view.outputs(rule) == "no: 0.25, yes: 0.75"
-    assert CLASSES.view.error(0.125) == "12.5 % wrong"
-    assert CLASSES.view.agreement_phrase(0.125) == "88 % agreement with the model"
-    assert CLASSES.view.agreement(0.125) == "88 %"
+    assert CLASSES.view.error(0.125) == "12.5% wrong"
+    assert CLASSES.view.agreement_phrase(0.125) == "88% agreement with the model"
+    assert CLASSES.view.agreement(0.125) == "88%"
     assert NUMBERS.view.prediction(2.0) == NUMBERS.view.outputs(Rule((), 2.0)) == "2"
     assert NUMBERS.view.agreement_phrase(0.0144) == "root mean squared error 0.12"
     assert NUMBERS.view.agreement(4e10) == "200,000"
     counted = Rule((), 24.5, quantiles=(20.125, 123456.0), n_rows=1212.0)
-    assert NUMBERS.view.estimate(counted) == "80 % of 1,212 rows in 20.1 - 123,000"
-    assert NUMBERS.view.estimate_columns([counted]) == {
-        "80 % of rows": ["20.1 - 123,000"]
-    }
+    assert NUMBERS.view.estimate(counted) == "80% of 1,212 rows in 20.1–123,000"
+    assert NUMBERS.view.estimate_columns([counted]) == {"80% of rows": ["20.1–123,000"]}
     assert NUMBERS.estimate(counted)["interval"] == [20.125, 123456.0]
     assert NUMBERS.view.basis(counted, None) == NUMBERS.view.estimate(counted)
     assert NUMBERS.view.estimate(Rule((), 24.5)) == ""

@@ -1,5 +1,6 @@
 """Whole points: they cost little, a total says how likely, and PMML says the same."""
 
+import dataclasses
 import itertools
 import math
 import re
@@ -9,14 +10,22 @@ import matplotlib as mpl
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.special import softmax
+from scipy.special import expit, softmax
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.metrics import roc_auc_score
 
-from defragtrees import metrics, plots, write_report
+from defragtrees import load, metrics, plots, write_report
 from defragtrees.estimators.defrag import DefragClassifier, DefragRegressor
 from defragtrees.export import export
-from defragtrees.outcomes.points import LINKS, fit_linked, whole_linked, whole_points
+from defragtrees.outcomes.points import (
+    LINKS,
+    FittedPoints,
+    bent,
+    calibrated,
+    fit_linked,
+    whole_linked,
+    whole_points,
+)
 from defragtrees.rules import RuleList, RuleSet, Scorecard
 from defragtrees.rules.conditions import Condition, Rule
 from tests.estimators.test_forms import make_table
@@ -357,7 +366,7 @@ def test_only_two_classes_are_scaled():
 
 def test_labels_are_shown_where_people_read():
     model, X, y = fitted(class_labels={"yes": "in trouble"})
-    assert "total  P(in trouble)  95 % interval  then" in str(model.rules_)
+    assert "total  P(in trouble)  95% interval  then" in str(model.rules_)
     ax = plots.score_risk(model.rules_, X, y)
     assert ax.get_ylabel() == "probability of in trouble"
     mpl.pyplot.close("all")
@@ -381,10 +390,10 @@ def contradicting(pos_label=None):
 @pytest.mark.parametrize(
     ("pos_label", "text"),
     [
-        (None, "Rule 1 adds points although yes is less frequent in its rows (10 %) "
-               "than in all (30 %): points count given the other rules."),
-        ("no", "Rule 1 subtracts points although no is more frequent in its rows (90 "
-               "%) than in all (70 %): points count given the other rules."),
+        (None, "Rule 1 adds points although yes is less frequent in its rows (10%) "
+               "than in all (30%): points count given the other rules."),
+        ("no", "Rule 1 subtracts points although no is more frequent in its rows (90%) "
+               "than in all (70%): points count given the other rules."),
     ],
 )  # fmt: skip
 def test_points_that_contradict_the_rate_of_their_rows_are_explained(
@@ -406,7 +415,7 @@ def test_of_a_rare_class_small_differences_contradict_too():
     base = Rule((), "no", rest, points=(-4.0,), rates=rest, n_rows=5000.0)
     card = Scorecard((rule,), base, ("age",), "classification", ("no", "yes"))
     [text] = card._view.contradictions()
-    assert "in its rows (1.6 %) than in all (3.0 %)" in text
+    assert "in its rows (1.6%) than in all (3.0%)" in text
     scaled = card.scaled(20, points=600, odds=50, of="no")
     [text] = scaled._view.contradictions()
     assert text.startswith("Rule 1 subtracts points although yes is less frequent")
@@ -429,7 +438,7 @@ def test_points_may_be_made_to_follow_the_rates(n_classes):
     settings = {"form": "points", "max_rules": 8, "max_conditions": 1}
     settings |= {"random_state": 0}
     free = method(forest, **settings).fit(X, y).rules_
-    held = method(forest, points_follow_rates=True, **settings).fit(X, y).rules_
+    held = method(forest, monotone="auto", **settings).fit(X, y).rules_
     number = np.where(y == "pays", 1.0, 0.0) if n_classes else y
 
     def contradict(rules):
@@ -443,13 +452,11 @@ def test_points_may_be_made_to_follow_the_rates(n_classes):
     assert held._view.contradictions() == []
 
 
-def test_only_one_total_can_follow_rates():
-    with pytest.raises(ValueError, match="points_follow_rates needs regression or two"):
-        fitted(3, points_follow_rates=True)
-    with pytest.raises(
-        ValueError, match="points_follow_rates=True needs form='points'"
-    ):
-        fitted(form="list", points="exact", points_follow_rates=True)
+def test_only_one_total_of_a_card_follows_trends():
+    with pytest.raises(ValueError, match="monotone needs regression or two"):
+        fitted(3, monotone="auto")
+    with pytest.raises(ValueError, match="monotone='auto' needs form='points'"):
+        fitted(form="list", points="exact", monotone="auto")
 
 
 @pytest.mark.parametrize("points", ["exact", "integer"])
@@ -499,3 +506,83 @@ def test_a_scale_that_somebody_chose_is_not_turned():
         assert again.predict(X).tolist() == bank.predict(X).tolist()
     with pytest.raises(ValueError, match="of must be one of the classes"):
         exact.rules_.scaled(of="maybe")
+
+
+def counted_card(log_odds, n_rows, points=(1.0, 2.0, 4.0, 0.0)):
+    """A card of three rules, calibrated on as many rows of each pattern.
+
+    `log_odds` is a function from a total to the log-odds of the second class.
+    """
+    matches = np.array([[*p, 1.0] for p in itertools.product([0.0, 1.0], repeat=3)])
+    totals = matches @ np.array(points)
+    weight = np.full(len(matches), n_rows / len(matches))
+    card = FittedPoints(np.array(points)[:, None], origin=3.5)
+    made = calibrated(card, matches, weight, weight * expit(log_odds(totals)))
+    return made, totals
+
+
+def test_points_shrink_by_what_fitting_gains_by_chance():
+    shares = []
+    for n_rows in (50, 500, 50_000):
+        made, _ = counted_card(lambda total: 0.9 * (total - 3.5), n_rows)
+        assert not made.tails
+        shares.append(made.unit)
+        assert made.origin == pytest.approx(3.5, abs=0.1)
+    assert shares == sorted(shares)
+    assert shares[0] < 0.8
+    made, _ = counted_card(lambda total: total - 3.5, 50_000)
+    assert made.unit == pytest.approx(1.0, abs=1e-3)
+    # Of points that say nothing little is left.
+    made, _ = counted_card(lambda total: 0.0 * total, 50_000)
+    assert made.unit <= 0.1
+
+
+def test_log_odds_bend_where_rows_show_it():
+    true = ((-1.0, 0.2), (2.0, 1.5))
+    made, totals = counted_card(lambda total: bent(total - 3.5, true), 200_000)
+    (low, low_slope), (high, high_slope) = made.tails
+    assert low < high
+    assert low_slope < 0.5
+    assert high_slope > 1.1
+    values = bent((totals - made.origin) * made.unit, made.tails)
+    apart = expit(values) - expit(bent(totals - 3.5, true))
+    assert np.abs(apart).max() < 0.08
+    assert (np.diff(values[np.argsort(totals)]) > 0).all()
+    # Few rows do not show it.
+    assert not counted_card(lambda total: bent(total - 3.5, true), 60)[0].tails
+
+
+@pytest.mark.parametrize("rate", [0.0, 1.0])
+def test_a_card_of_one_class_stays(rate):
+    made, _ = counted_card(lambda total: np.where(rate, 99.0, -99.0) + total, 100)
+    assert np.isfinite([made.unit, made.origin]).all()
+
+
+def test_a_card_with_tails_says_where_and_predicts_so(tmp_path):
+    simple, X, _ = fitted()
+    straight = simple.rules_
+    card = dataclasses.replace(straight, tails=((-1.0, 0.5), (1.5, 2.0)))
+    before, after = (
+        rules.values_of(rules.totals(X))[:, 0] for rules in (straight, card)
+    )
+    np.testing.assert_array_equal(after < -1, before < -1)
+    inside = (before >= -1) & (before <= 1.5)
+    assert (after[inside] == before[inside]).all()
+    assert np.allclose(after[before > 1.5], 1.5 + 2 * (before[before > 1.5] - 1.5))
+    np.testing.assert_allclose(card.predict_proba(X)[:, 1], expit(after))
+    assert "a point counts 0.5, above" in str(card)
+    assert "a point counts" not in str(straight)
+    card.save(tmp_path / "card.json")
+    assert load(tmp_path / "card.json") == card
+    assert "tails" not in straight.to_dict()
+    # A scale changes points, and no probability but by rounding.
+    scaled = dataclasses.replace(card, unit=1.0, origin=0.0).scaled(1000, points=5)
+    assert scaled.tails == card.tails
+
+
+@pytest.mark.parametrize(
+    "tails", [((1.0, 1.0), (0.0, 1.0)), ((0.0, -1.0), (1.0, 1.0)), ((0.0, 1.0),) * 3]
+)
+def test_tails_that_do_not_rise_are_refused(tails):
+    with pytest.raises(ValueError, match="tails"):
+        dataclasses.replace(fitted()[0].rules_, tails=tails)

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from defragtrees.data.grid import ThresholdGrid
-from defragtrees.paper.engine import TableEngine
+from defragtrees.paper.fit import TableEngine
 from defragtrees.paper.parameters import Layout
 from tests.reference import dense_mixture
 

@@ -9,9 +9,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from defragtrees.data.store import Target
-from defragtrees.paper import loop as loop_module
-from defragtrees.paper.fit import draw_rest, random_params
-from defragtrees.paper.loop import SCHEDULES, Schedule, Settings, Starts, run
+from defragtrees.paper import fit as fit_module
+from defragtrees.paper.fit import (
+    SCHEDULES,
+    Schedule,
+    Settings,
+    Starts,
+    draw_rest,
+    random_params,
+    run,
+)
 from tests.paper.problems import Case, cases
 from tests.reference import dense_mixture
 
@@ -163,7 +170,7 @@ class CountingSteps:
 def test_an_e_step_takes_as_many_inner_steps_as_its_schedule_says(
     e_step, most, monkeypatch
 ):
-    monkeypatch.setattr(loop_module, "NEGLIGIBLE", -1.0)
+    monkeypatch.setattr(fit_module, "NEGLIGIBLE", -1.0)
     case = Case(4, 100, 3, 2, False, False)
     start = case.starts([case.responsibilities(3)])
     # Nothing is too small a rise, and nothing is dropped, so all steps are taken.

@@ -23,8 +23,8 @@ def make_history(n_checks, label="week {}", about="_income $", start=2, n_measur
                 f"{about} {j}",
                 0.5,
                 0.5 + 0.01 * max(k - start + 1, 0),
-                "50.0 % <= 1,250,000",
-                f"{50 + k} % <= 1,250,000",
+                "50.0% <= 1,250,000",
+                f"{50 + k}% <= 1,250,000",
                 0.5,
                 column=about,
                 is_moved=k >= start + j,
@@ -50,7 +50,7 @@ def test_every_measure_that_drifted_has_a_line_and_its_drift_dots():
         rf"_income \$ {j}: distribution" for j in range(3)
     ]
     # Since when: the first check of the last run of drift.
-    assert labels[1].splitlines()[1].startswith("week 4: 53 % <= 1,250,000, was")
+    assert labels[1].splitlines()[1].startswith("week 4: 53% <= 1,250,000, was")
     first, dots = lines_of(ax)[:2]
     assert first[:, 0].tolist() == [0, 1, 2, 3, 4, 5]
     assert dots[:, 0].tolist() == [2, 3, 4, 5]

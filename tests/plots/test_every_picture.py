@@ -13,18 +13,12 @@ from defragtrees import find_segments, plots
 from defragtrees._compare import Comparison, PathPoint, RulePath
 from defragtrees.errors import MissingPackageError
 from defragtrees.metrics.resampling import RuleStability
-from defragtrees.paper.loop import Step
-from defragtrees.rules import RuleList
-from defragtrees.rules.conditions import Condition, Rule
 
 from .conftest import make_classes, make_numbers, make_rows
 from .test_checks import make_history
 
 PICTURES = {
     "risks": lambda rules, X, y, ax: plots.risks(rules, ax=ax),
-    "rule_table": lambda rules, X, y, ax: plots.rule_table(rules, ax=ax),
-    "regions": lambda rules, X, y, ax: plots.regions(rules, X, y, ax=ax),
-    "coverage": lambda rules, X, y, ax: plots.coverage(rules, X, y, ax=ax),
 }
 PATH = RulePath((PathPoint(make_numbers(), 0.5, 0.1, 0.9, 1.0, 1.2),), 0, 0.4)
 COMPARISON = Comparison(
@@ -55,7 +49,6 @@ CURVES = {
     "comparison": (plots.comparison, COMPARISON),
     "segments": (plots.segments, SEGMENTS),
     "stability": (plots.stability, STABLE),
-    "convergence": (plots.convergence, (Step(0, 1, -3.0, 5, 0.1),)),
     "history": (plots.history, make_history(4)),
 }
 
@@ -85,7 +78,7 @@ def test_picture_makes_a_figure_and_shows_names_as_they_are(name, rules):
     assert pyplot.get_fignums() == [figure.number]
     assert not any(cbook.is_math_text(text) for text in texts)
     shown = " ".join(texts).replace("\n", " ")
-    if "_ask $" in (rules.classes or ()) and name != "rule_table":
+    if "_ask $" in (rules.classes or ()):
         assert r"_ask \$" in shown
 
 
@@ -149,35 +142,16 @@ def test_names_are_the_promised_ones_and_documented():
     assert plots.__all__ == [
         "calibration",
         "comparison",
-        "convergence",
-        "coverage",
         "flow",
         "gains",
         "history",
-        "regions",
         "risks",
-        "rule_table",
         "score_risk",
         "scorecard",
         "segments",
         "stability",
+        "survival",
         "trade_off",
     ]
     for name in plots.__all__:
         assert getattr(plots, name).__doc__, name
-
-
-@pytest.mark.parametrize(
-    ("X", "y", "message"),
-    [
-        (None, [0, 1], "y needs the rows"),
-        ([[0.1, 0.2]], [0, 1], "inconsistent numbers of samples"),
-        ([[np.inf, 0.2]], [0], "infinity"),
-        (np.empty((0, 2)), [], "X has none"),
-    ],
-)
-def test_rows_are_checked(X, y, message):
-    rule = Rule((Condition(0, upper=0.5),), 1.0)
-    rules = RuleList((rule,), Rule((), 0.0), ("a", "b"), "regression")
-    with pytest.raises(ValueError, match=message):
-        plots.regions(rules, X, y)

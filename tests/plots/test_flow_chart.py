@@ -1,14 +1,29 @@
 """The flow chart asks what the rules ask, in their order, and shows how many rows."""
 
+import itertools
+
 import pytest
 from matplotlib import pyplot
 from matplotlib.patches import Rectangle
 
 from defragtrees import plots
-from defragtrees.plots.flow_chart import STEM
+from defragtrees.plots.flow_chart import QUESTION, STEM
 
 from .conftest import make_averaged, make_classes, make_many, make_numbers, make_single
-from .test_rule_table import assert_apart
+
+
+def assert_apart(ax):
+    figure = ax.figure
+    figure.canvas.draw()
+    boxes = [text.get_window_extent().shrunk(0.98, 0.9) for text in ax.texts]
+    frame = ax.get_window_extent().padded(1)
+    for box in boxes:
+        assert frame.x0 <= box.x0
+        assert box.x1 <= frame.x1
+        assert frame.y0 <= box.y0
+        assert box.y1 <= frame.y1
+    for one, two in itertools.combinations(boxes, 2):
+        assert not one.overlaps(two)
 
 
 def texts_of(ax):
@@ -26,7 +41,7 @@ def test_questions_and_answers_are_those_of_the_list():
 def test_bands_have_the_width_of_their_rows():
     rules = make_classes()
     bands = [patch for patch in plots.flow(rules).patches if type(patch) is Rectangle]
-    right = [patch for patch in bands if patch.get_x() >= 240]
+    right = [patch for patch in bands if patch.get_x() >= QUESTION]
     heights = [patch.get_height() / STEM for patch in right]
     assert heights == pytest.approx([0.1, 0.3, 0.4])
     down = [patch for patch in bands if patch.get_height() > patch.get_width()]

@@ -1,35 +1,18 @@
 """Curves: the points are the numbers of the path, the comparison and the history."""
 
 import dataclasses
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_iris
-from sklearn.ensemble import RandomForestClassifier
 
 from defragtrees import metrics, plots
 from defragtrees._compare import Comparison, PathPoint, RulePath
-from defragtrees.estimators.defrag import DefragClassifier
-from defragtrees.paper.estimator import FABRulesClassifier
-from defragtrees.paper.loop import Step
 from defragtrees.rules import RuleList
 from defragtrees.rules.conditions import Condition, Rule
 
 from .conftest import make_numbers
 
 BINARY = ("classification", ("no", "yes"))
-HISTORY = tuple(
-    Step(restart, i, bound, k, 0.1)
-    for restart, steps in enumerate(
-        [
-            [(-90.0, 5), (-50.0, 5), (-20.0, 4)],
-            [(-80.0, 5), (-40.0, 3), (-10.0, 3), (-5.0, 2)],
-            [(-95.0, 5), (-45.0, 5)],
-        ]
-    )
-    for i, (bound, k) in enumerate(steps, start=1)
-)
 
 
 def test_trade_off_marks_the_chosen_list_and_the_model():
@@ -89,7 +72,7 @@ def test_gains_have_a_point_for_each_step_with_the_numbers_of_its_rules():
     assert [text.get_text() for text in ax.texts] == ["2", "1", "3"]
     assert found.get_color() == plots.COLOURS[1]
     assert ax.get_xlabel() == "share of rows contacted"
-    assert [tick.get_text() for tick in ax.get_xticklabels()][:2] == ["0 %", "20 %"]
+    assert [tick.get_text() for tick in ax.get_xticklabels()][:2] == ["0%", "20%"]
     for measure, top in (("precision", 1.0), ("lift", 2.0)):
         best, random, line, found = plots.gains(rules, X, y, measure=measure).lines
         steps = metrics.gains(rules, X, y)
@@ -102,62 +85,3 @@ def test_gains_have_a_point_for_each_step_with_the_numbers_of_its_rules():
         assert (best.get_ydata()[0], random.get_ydata()[0]) == (top, top / 2)
     with pytest.raises(ValueError, match="captured, precision, lift"):
         plots.gains(rules, X, y, measure="auc")
-
-
-def thick(ax):
-    lines = [
-        one for one in ax.lines if one.get_linewidth() > 2 and len(one.get_xdata())
-    ]
-    assert len(lines) == 1
-    return lines[0]
-
-
-def test_every_restart_has_a_bound_and_a_number_of_components():
-    ax = plots.convergence(HISTORY)
-    right = ax.figure.axes[-1]
-    assert len([line for line in ax.lines if len(line.get_xdata())]) == 3
-    assert len(right.lines) == 3
-    assert (ax.get_xlabel(), ax.get_ylabel()) == ("iteration", "bound, in nats")
-    assert right.get_ylabel() == "number of components"
-    # The restart with the largest bound; its first bound is left out.
-    wanted = [(1, np.nan), (2, -40.0), (3, -10.0), (4, -5.0)]
-    np.testing.assert_allclose(thick(ax).get_xydata(), wanted)
-    assert thick(right).get_ydata().tolist() == [5, 3, 3, 2]
-    labels = [text.get_text() for text in ax.get_legend().get_texts()]
-    assert labels == [
-        "bound, largest bound",
-        "components, largest bound",
-        "2 other restarts",
-    ]
-
-
-def test_the_restart_that_an_estimator_kept_stands_out():
-    found = SimpleNamespace(history_=HISTORY, kept_restart_=2)
-    assert thick(plots.convergence(found)).get_label() == "bound, kept restart"
-    assert thick(plots.convergence(found)).get_ydata()[-1] == -45.0
-
-
-def test_a_fitted_estimator_can_be_drawn():
-    X, y = load_iris(return_X_y=True)
-    model = RandomForestClassifier(5, min_samples_leaf=5, random_state=0).fit(X, y)
-    settings = {"n_restarts": 3, "max_rules": 4, "random_state": 0}
-    simple = FABRulesClassifier(model, **settings)
-    ax = plots.convergence(simple.fit(X, y))
-    assert len(thick(ax).get_xdata()) == simple.n_iter_
-    ax.figure.canvas.draw()
-    with pytest.raises(TypeError, match="FABRulesClassifier or FAB"):
-        plots.convergence(DefragClassifier(model, random_state=0).fit(X, y))
-
-
-@pytest.mark.parametrize(
-    ("found", "error", "message"),
-    [
-        ((), ValueError, "it is empty"),
-        (3, TypeError, "got int"),
-        (DefragClassifier(), TypeError, "needs a fitted FABRulesClassifier or"),
-        (["a"], TypeError, "got list"),
-    ],
-)
-def test_other_arguments_than_a_history_are_rejected(found, error, message):
-    with pytest.raises(error, match=message):
-        plots.convergence(found)

@@ -39,9 +39,9 @@ def test_points_have_the_colour_of_the_class_that_they_favour():
 def test_risks_of_a_scorecard_show_points_and_call_the_base_so():
     ax = plots.risks(make_card())
     assert [text.get_text() for text in ax.texts][:3] == [
-        "75.0 % (40 rows): +2 points",
-        "75.0 % (40 rows): -1 points",
-        "75.0 % (80 rows): +0.5 points",
+        "75.0% (40 rows): +2 points",
+        "75.0% (40 rows): -1 points",
+        "75.0% (80 rows): +0.5 points",
     ]
     points = [line for line in ax.lines if len(line.get_xdata()) == 1]
     assert [line.get_color() for line in points] == [

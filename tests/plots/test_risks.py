@@ -42,11 +42,11 @@ def test_the_points_are_rates_of_the_positive_class():
     assert ends[2] == pytest.approx((0.36, 0.36))  # 36 of 100 rows are bad
     texts = [text.get_text() for text in ax.texts]
     assert texts == [
-        "75.0 % (40 rows): bad",
-        "10.0 % (60 rows): good",
-        "all rows: 36.0 %",
+        "75.0% (40 rows): bad",
+        "10.0% (60 rows): good",
+        "all rows: 36.0%",
     ]
-    assert ax.get_xlabel() == "probability of bad, with 95 % interval"
+    assert ax.get_xlabel() == "probability of bad, with 95% interval"
     assert [text.get_text() for text in ax.get_yticklabels()] == [
         "1. debt > 0.5",
         "2. otherwise",
@@ -58,7 +58,7 @@ def test_the_points_are_estimates():
     shrunk = dataclasses.replace(rules.rules[0], distribution=(0.7, 0.3))
     ax = plots.risks(dataclasses.replace(rules, rules=(shrunk,)))
     assert drawn(ax)[0][0] == 0.3
-    assert ax.texts[0].get_text() == "30.0 % (40 rows): bad"
+    assert ax.texts[0].get_text() == "30.0% (40 rows): bad"
 
 
 def test_without_pos_label_it_is_the_second_class():

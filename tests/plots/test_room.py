@@ -114,16 +114,9 @@ SETS = {
     "points of classes": lambda: make_points(classes=CLASSES),
     "points of numbers": lambda: make_points(scale=1e6),
 }
-FEATURES = [NAMES[2], NAMES[3]]
 PICTURES = {
-    "rule_table": lambda rules, X, y: plots.rule_table(rules),
     "risks": lambda rules, X, y: plots.risks(rules),
     "calibration": plots.calibration,
-    "coverage": plots.coverage,
-    "regions": plots.regions,
-    "regions of categories": lambda rules, X, y: plots.regions(
-        rules, X, y, features=FEATURES
-    ),
 }
 OF_SOME = {
     "flow": (
@@ -137,7 +130,12 @@ OF_SOME = {
     ),
     "score_risk": (plots.score_risk, ("points", "points of numbers")),
 }
-CASES = [(kind, name) for name in PICTURES for kind in SETS]
+SOME = ("list", "numbers", "points of classes")
+CASES = [
+    pytest.param(kind, name, marks=() if kind in SOME else pytest.mark.slow)
+    for name in PICTURES
+    for kind in SETS
+]
 CASES += [(kind, name) for name, (_, kinds) in OF_SOME.items() for kind in kinds]
 
 

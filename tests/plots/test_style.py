@@ -53,8 +53,8 @@ def test_a_long_label_keeps_both_ends():
     assert style.width(label, 9) <= 70
 
 
-def test_classes_that_share_a_colour_differ_in_marker_and_hatch():
-    looks = {(i % 8, style.marker(i), style.hatch(i)) for i in range(64)}
+def test_classes_that_share_a_colour_differ_in_marker():
+    looks = {(i % 8, style.marker(i)) for i in range(64)}
     assert len(looks) == 64
 
 

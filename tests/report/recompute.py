@@ -153,7 +153,7 @@ def mean(values, weights=None):
 
 
 def wilson(percentage, n):
-    """The 95 % interval of a percentage of n rows."""
+    """The 95% interval of a percentage of n rows."""
     z, p = statistics.NormalDist().inv_cdf(0.975), percentage / 100
     middle = (p + z * z / (2 * n)) / (1 + z * z / n)
     reach = z / (1 + z * z / n) * math.sqrt(p * (1 - p) / n + z * z / (4 * n * n))

@@ -31,7 +31,8 @@ class Report:
                 found[f"{self.classes[1]} by group"] = self._groups()
         if self.rows.rules["form"] == "points":
             found["From total to risk"] = self._risks()
-        return found
+        bars = self.bars().items()
+        return found | {k: [[None, line] for line in lines] for k, lines in bars}
 
     def named_lines(self):
         """From a caption to the lines of a table by the name that they begin with."""
@@ -301,14 +302,14 @@ class Report:
             return {"points": rule["points"], "matches": matches}
         if not self.classes:
             found = {"prediction": [rule["prediction"]], "rows": [rule["n_rows"]]}
-            return found | {"80 % of rows": rule["quantiles"]}
+            return found | {"80% of rows": rule["quantiles"]}
         place = self._place(rule)
         found = {"P": [100 * rule["distribution"][place]]}
         if rule["rates"] is not None:
             rate = 100 * rule["rates"][place]
             low, high = wilson(rate, rule["n_effective"])
             interval = [min(low, *found["P"]), max(high, *found["P"])]
-            found |= {"95 % interval": interval}
+            found |= {"95% interval": interval}
             found |= {"rows": [rule["n_rows"]]}
         return found
 
@@ -329,24 +330,25 @@ class Report:
             found.append([mean([is_it[i] for i in part]) for part in parts if part])
         return found
 
-    def verdict(self):
-        """The numbers of the sentence on how good the rules are."""
+    def bars(self):
+        """From the beginning of a caption to the numbers of its lines, at the top."""
         rows = self.rows
         if rows.rules["costs"]:
             always = [self._cost([label] * len(rows)) for label in self.classes]
-            model = [self._cost(rows.model)] if rows.has_model else []
-            return [self._cost(rows.says), len(rows), *model, min(always)]
+            model = [[self._cost(rows.model)]] if rows.has_model else []
+            return {"Cost per row": [None, *model, [min(always)]]}
         sides = [rows.says] + ([rows.model] if rows.has_model else [])
         if self.classes:
             right, *model = [100 - self._error(says) for says in sides]
             guess = 100 * max(rows.truth.count(c) for c in self.classes) / len(rows)
-            return [right, 95, *wilson(right, len(rows)), len(rows), *model, guess]
+            own = [right, *wilson(right, len(rows))]
+            return {"Right predictions": [own, *([m] for m in model), [guess]]}
         own, *model = [
             [abs(y - s) for y, s in zip(rows.truth, says, strict=True)]
             for says in sides
         ]
         half = Z * statistics.pstdev(own) / math.sqrt(len(own))
         center = mean(rows.truth)
-        first = [mean(own), 95, mean(own) - half, mean(own) + half, len(rows)]
         guess = mean([abs(y - center) for y in rows.truth])
-        return [*first, statistics.median(own), *map(mean, model), guess]
+        first = [mean(own), mean(own) - half, mean(own) + half]
+        return {"Mean absolute error": [first, *([mean(m)] for m in model), [guess]]}

@@ -4,6 +4,7 @@ import dataclasses
 import re
 from html import unescape
 
+from defragtrees.report.sections.for_all import strip
 from defragtrees.report.summary import summarize
 from defragtrees.report.text import condition_parts
 from defragtrees.rules import RuleList
@@ -35,7 +36,7 @@ def counted_weather():
 def plain(html):
     """The words of HTML, with plain spaces."""
     text = unescape(re.sub("<[^>]*>", "", html))
-    return text.replace("\N{NO-BREAK SPACE}", " ").strip()
+    return text.strip()
 
 
 def test_a_rule_has_estimate_interval_and_rows_and_its_evidence_below():
@@ -43,18 +44,18 @@ def test_a_rule_has_estimate_interval_and_rows_and_its_evidence_below():
     page = "".join(written("rules", summarize(simple, X, y)))
     head = re.findall(r'<th scope="col"[^>]*>(.*?)</th>', page)
     assert [*map(plain, head)] == [
-        "#", "if", "then", "P(out)", "95 % interval", "rows",
+        "#", "if", "then", "P(out)", "95% interval", "rows",
     ]  # fmt: skip
     rules = page.split('<tbody class="rule"')[1:]
     shown = [[plain(c) for c in re.findall("<td.*?</td>", rule)] for rule in rules]
-    # Wilson's interval of 80 % in four rows, which is what the ten are worth.
-    assert shown[0][1:5] == ["out", "65 %", "34 - 97 %", "10"]
+    # Wilson's interval of 80% in four rows, which is what the ten are worth.
+    assert shown[0][1:5] == ["out", "65%", "34–97%", "10"]
     assert shown[2][:2] == ["otherwise", "in"]
     evidence = [plain(p) for p in re.findall('<p class="evidence">.*?</p>', rules[1])]
     # Rows 3 and 4: predicted out, one of them is; the model predicts in for both.
     assert evidence == [
-        "Predicts 33 % of the rows here (2), 50 % right; the model agrees on 0 %.",
-        "Observed here: rate of out 50 % (95 % interval 9 to 91 %).",
+        "Predicts 33% of the rows here (2), 50% right; the model agrees on 0%.",
+        "Observed here: rate of out 50% (95% interval 9–91%).",
     ]
     assert f"{len(X)} rows of this report" in plain(page)
 
@@ -69,7 +70,7 @@ def test_points_have_the_colour_of_their_class_and_one_count():
     rules = [plain(rule) for rule in page.split('<tbody class="rule"')[1:]]
     n_matching = simple.rules_.covers(X).sum(axis=0)
     for rule, n in zip(rules[:-1], n_matching, strict=False):
-        assert f"{n} rows ({100 * n / len(X):.0f} %)" in rule
+        assert f"{n} rows ({100 * n / len(X):.0f}%)" in rule
         assert "Evidence" not in rule
     assert "base score" in rules[-1]
 
@@ -78,7 +79,9 @@ def test_the_card_on_paper_has_questions_points_and_risks():
     simple, X, y = loans("points")
     page = "".join(written("scorecard", summarize(simple, X, y)))
     questions, _, totals = page.split("From total to risk")
-    assert questions.count('<span class="box"></span>') == 3
+    # By column its bins, and below them the rule on two.
+    assert questions.count('<span class="box"></span>') == 7
+    assert "cityBern or Oslo0" in plain(questions).replace(" \n", "")
     assert "late ≥ 2 and (" in plain(questions)
     assert "> 0.5 or missing)" in plain(questions)
     assert "+1.25" in questions
@@ -90,24 +93,19 @@ def test_the_card_on_paper_has_questions_points_and_risks():
     assert written("scorecard", summarize(simple, X, y)) == []
 
 
-def test_many_totals_are_in_bands_that_cover_all_and_predict_one_class():
+def test_the_strip_has_a_block_per_rule_as_wide_as_its_rows():
+    simple, X, y = weather()
+    blocks = strip(summarize(simple, X, y))["blocks"]
+    assert [one["n_rows"] for one in blocks] == [2, 2, 2]
+    # P(out) of the rules, in the colour of the class of interest.
+    assert [one["depth"] for one in blocks] == [100, 50, 0]
+    assert {one["colour"] for one in blocks} == {"g1"}
+    assert [one["place"] for one in blocks] == ["rule-1", "rule-2", "rule-3"]
     simple, X, y = loans("points")
-    rule = simple.rules_.rules[0]
-    more = tuple(
-        dataclasses.replace(rule, points=(float(points),)) for points in (1, 2, -4, 8)
-    )
-    rules = dataclasses.replace(simple.rules_, rules=more)
-    rules = dataclasses.replace(
-        rules, default=dataclasses.replace(rules.default, points=(-3.0,))
-    )
-    page = "".join(written("scorecard", summarize(rules, X, y)))
-    lines = cells(page.split("From total to risk")[-1])
-    # The points add up to every whole number from -7 to 8.
-    ends = [line[0].replace("−", "-").split(" to ") for line in lines]
-    totals = [n for end in ends for n in range(int(end[0]), int(end[-1]) + 1)]
-    assert totals == list(range(-7, 9))
-    # Of -7 to 0 and of 1 to 8, by log-odds of half a point each.
-    assert [line[2] for line in lines] == ["paid"] * 4 + ["unpaid"] * 4
+    summary = summarize(simple, X, y)
+    blocks = strip(summary)["blocks"]
+    assert sum(one["n_rows"] for one in blocks) == len(X)
+    assert strip(summarize(*loans("average"))) is None
 
 
 def test_bounds_of_earlier_rules_are_named_and_edits_listed():
@@ -121,22 +119,21 @@ def test_bounds_of_earlier_rules_are_named_and_edits_listed():
     second = plain(page.split('<tbody class="rule"')[2])
     assert f"10 < {names[0]} ≤ 20" in second
     assert f"Without the rules before it, it reads: {names[0]} ≤ 20." in second
-    assert "Bounds that follow from earlier rules are included." in plain(page)
+    assert "Limits implied by earlier rules are shown." in plain(page)
     assert "edited" not in page
     edited = plain("".join(written("rules", summarize(rules.drop(3), X, y))))
     assert "These rules were edited after the fit." in edited
     assert "dropped rule 3: if " in edited
 
 
-def test_from_eight_rules_on_charts_are_folded():
+def test_charts_of_many_rules_are_folded():
     simple, X, y = weather()
     rules = simple.rules_
-    assert '<table class="rules">' in "".join(written("rules", summarize(rules, X, y)))
-    many = dataclasses.replace(rules, rules=rules.rules * 4)
-    page = "".join(written("rules", summarize(many, X, y)))
-    assert '<table class="rules compact">' in page
-    first = page.split('<tbody class="rule"')[1]
-    assert first.index("<details>") < first.index("<svg")
+    for n_copies, is_folded in ((1, False), (6, True)):
+        many = dataclasses.replace(rules, rules=rules.rules * n_copies)
+        page = "".join(written("rules", summarize(many, X, y)))
+        first = page.split('<tbody class="rule"')[1]
+        assert (first.index("<details>") < first.index("<svg")) == is_folded
 
 
 def test_measures_stand_beside_those_of_the_model():
@@ -145,7 +142,7 @@ def test_measures_stand_beside_those_of_the_model():
     assert "those of <bdi>out</bdi>" in words
     lines = {line[0]: line[1:3] for line in cells(measured)}
     # Rules are wrong on row 3; the model on rows 4 and 6.
-    assert [cell.split()[0] for cell in lines["Error"]] == ["16.7", "33.3"]
+    assert [cell.split()[0] for cell in lines["Error"]] == ["16.7%", "33.3%"]
     assert lines["Precision"] == ["0.750", "0.667"]
     assert lines["Recall"] == ["1.000", "0.667"]
     # Estimates are 1, 1, .5, .5, 0, 0; y is 1, 1, 0, 1, 0, 0: one of 9 pairs is tied.
@@ -186,16 +183,13 @@ def test_estimated_and_observed_rates_of_each_rule():
     summary = summarize(*weather())
     words, lines = written("calibration", summary)
     assert "probabilities of <bdi>out</bdi>" in words
-    # Only the rows of rule 2, estimated 50 % and observed 1 of 2, have both classes.
+    # Only the rows of rule 2, estimated 50% and observed 1 of 2, have both classes.
     assert "differ by 0.0 percentage points" in words
-    plain = [
-        [cell.replace("\N{NO-BREAK SPACE}", " ") for cell in line]
-        for line in cells(lines)
-    ]
+    plain = [[cell for cell in line] for line in cells(lines)]
     assert plain == [
-        ["Rule 1", "out", "2", "100 %", "100 %", "34 to 100 %"],
-        ["Rule 2", "out", "2", "50 %", "50 %", "9 to 91 %"],
-        ["Rule 3", "in", "2", "0 %", "0 %", "0 to 66 %"],
+        ["Rule 1", "out", "2", "100%", "100%", "34–100%"],
+        ["Rule 2", "out", "2", "50%", "50%", "9–91%"],
+        ["Rule 3", "in", "2", "0%", "0%", "0–66%"],
     ]
 
 
@@ -253,7 +247,7 @@ def test_signs_beside_ordered_categories_are_those_of_print():
     for places, text in (
         ((0, 1), "size ≤ 2"),
         ((2, 3), "size ≥ '>= 3'"),
-        ((1, 2), "2 ≤ size ≤ '>= 3'"),
+        ((1, 2), "'2' ≤ size ≤ '>= 3'"),
         ((0,), "size is '<= 1'"),
     ):
         parts = condition_parts(rules, Condition(0, categories=places))

@@ -1,5 +1,7 @@
 """Results by group and costs of mistakes, worked by hand."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -45,7 +47,7 @@ def test_many_numbers_make_quarters_and_missing_ones_a_group():
     ages[0] = np.nan
     found = summarize(simple, X[rows], y[rows], groups=ages).groups
     assert found.labels == (
-        "1 to 15.5", "15.5 to 30", "30 to 44.5", "44.5 to 59", "missing",
+        "1–15.5", "15.5–30", "30–44.5", "44.5–59", "missing",
     )  # fmt: skip
     assert np.bincount(found.code).tolist() == [15, 15, 14, 15, 1]
 
@@ -59,6 +61,21 @@ def test_large_gaps_of_selection_rates_are_named():
     assert (
         "(ratio 0.11, below the four-fifths rule; the intervals do not overlap)" in gap
     )
+    words = re.sub("<.*?>", "", gap)
+    assert "10.0% of rows whose group is y and 90.0% of rows whose group is x" in words
+
+
+def test_a_group_of_few_rows_excuses_no_gap():
+    simple, X, y = weather()
+    rows = np.repeat([0, 4, 0, 4, 0, 4], [90, 10, 10, 90, 40, 60])
+    rows = np.append(rows, [4, 4])  # of which none is selected, as may be chance
+    city = np.append(np.repeat(["x", "y", "z"], 100), ["tiny", "tiny"])
+    summary = summarize(simple, X[rows], y[rows], groups=city)
+    words = re.sub("<.*?>", "", written("groups", summary)[1])
+    assert "is y and 90.0%" in words
+    assert "the intervals do not overlap" in words
+    assert "pairs do not overlap: y and z; y and x; z and x." in words
+    assert "tiny (2 rows) has too few rows to compare." in words
 
 
 def test_groups_of_numbers_have_means():

@@ -144,6 +144,21 @@ def test_a_name_that_looks_like_a_script_stays_text(desk, spam):
     assert desk.said == []
 
 
+def test_rules_are_copied_as_text_and_as_sql(desk, spam):
+    _, simple, _ = spam
+    desk.page.evaluate(
+        "navigator.clipboard.writeText = (text) => { window.copied = text; }"
+    )
+    exported = {
+        "text": simple.rules_.export("text"),
+        "SQL": simple.rules_.export("sql", table="my_table"),
+    }
+    for kind, text in exported.items():
+        desk.page.click(f'[data-copy="{kind}"]')
+        assert desk.page.evaluate("copied") == text
+    assert "Copied." in desk.page.inner_text("#rules")
+
+
 def test_a_picture_of_the_desk_is_kept(desk):
     desk.stretch()
     desk.keep("desktop")
@@ -157,8 +172,7 @@ def test_the_page_reads_in_order_without_scripts(browser, spam):
         visit.unfold()
         assert page.locator("main h2").all_inner_texts() == [
             "The rules",
-            "Choose a threshold",
-            "Edit the rules",
+            "Change the rules",
             "Why this row?",
             "For the analyst",
         ]
@@ -199,7 +213,7 @@ def test_the_page_fits_a_phone(browser, spam, scripts):
         assert visit.page.locator(".chart .wide:visible").count() == 0
         width = visit.page.locator("main").bounding_box()["width"]
         assert width <= 360
-        for number in visit.page.locator(".tiles dd").all():
+        for number in visit.page.locator(".gauges .bar-label").all():
             box = number.bounding_box()
             assert box["height"] < 30, "a headline number breaks"
             assert box["x"] + box["width"] <= 360
@@ -276,7 +290,7 @@ def test_calibration_has_points_with_their_intervals(browser, tmp_path):
         )
         titles = chart.locator("g:has(.marker) > title").all_text_contents()
         assert chart.locator(".number").all_text_contents() == ["1", "2", "3"]
-    # Rules 1 and 3 estimate and observe 100 % and 0 %.
+    # Rules 1 and 3 estimate and observe 100% and 0%.
     (right, top), _, (left, bottom) = markers
     shares = [
         ((x - left) / (right - left), (y - bottom) / (top - bottom)) for x, y in markers

@@ -35,7 +35,7 @@ def test_a_section_is_a_function_a_template_and_one_line(tmp_path, monkeypatch):
     simple, X, y = weather()
     page = write_report(tmp_path / "page.html", simple, X, y).read_text("utf-8")
     links = re.findall(r'<li><a href="#(\w+)">([\w ]+)</a></li>', page)
-    assert links[:2] == [("rules", "Rules"), ("verdict", "Verdict")]
+    assert {("rules", "Rules"), ("verdict", "Verdict")} <= {*links}
     assert links[-1] == ("analyst", "Analyst")
     headings = re.findall(r'<h2 id="(\w+)-heading">', page)
     assert headings == [place for place, _ in links]

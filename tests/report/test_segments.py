@@ -28,23 +28,28 @@ def page_of(path, *arguments, **options):
 def test_a_page_of_segments_alone(groups, tmp_path):
     page, levels = page_of(tmp_path / "page.html", groups, title="Errors & more")
     assert "<h1><bdi>Errors &amp; more</bdi></h1>" in page
-    assert levels == [1, 2, 2, 2]
+    assert levels == [1, 2, 2]
     assert "<h2>Where predictions are too low</h2>" in page
-    assert "Bias: mean of observed less predicted." in page
+    assert "Bias: mean of observed minus predicted." in page
     [segment] = groups["too low"]
     assert "<bdi>a&lt;b</bdi> &gt; 0.7" in page
     assert f'<td class="number">{segment.n_rows}</td>' in page
     assert "No segment with a low bias was found" in page
     assert "<script" not in page
+    named = {"model_name": "the forest", "data_name": "loans.csv"}
+    page, _ = page_of(tmp_path / "page.html", groups, **named)
+    assert "<h1><bdi>Where the forest fails</bdi></h1>" in page
+    assert "rows of loans.csv</p>" in page
 
 
 def test_segments_of_one_kind(tmp_path):
     X = np.random.default_rng(0).random((500, 1))
     found = find_segments(X, (X[:, 0] > 0.8) * 1.0, loss_name="cost")
     page, levels = page_of(tmp_path / "page.html", found)
-    assert "<h1><bdi>Segments</bdi></h1>" in page
-    assert "<h2>Where the cost is high</h2>" in page
-    assert levels == [1, 2]
+    assert "<h1><bdi>Where the cost is high</bdi></h1>" in page
+    assert levels == [1]
+    # The interval of its mean is drawn beside that of the rest.
+    assert page.count('<span class="range') == len(found) == 1
 
 
 def test_a_report_on_rules_has_a_section_of_segments(groups, tmp_path):

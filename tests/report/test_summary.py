@@ -11,18 +11,21 @@ from sklearn.frozen import FrozenEstimator
 from defragtrees import simplify
 from defragtrees._version import __version__
 from defragtrees.ensembles.forest import Forest
+from defragtrees.outcomes.intervals import wilson_interval
 from defragtrees.paper import FABRulesClassifier
 from defragtrees.report.model import changed_settings, versions
 from defragtrees.report.page import write_report
 from defragtrees.report.sections.for_analysts import shown_features
 from defragtrees.report.summary import summarize
 from defragtrees.report.text import condition_parts
+from defragtrees.report.verdict import figure
 from defragtrees.rules import RuleList
 from defragtrees.rules.conditions import Condition, Rule
 from tests.report.cases import (
     GivenClassifier,
     GivenRegressor,
     cells,
+    loans,
     numbers,
     stump,
     weather,
@@ -70,9 +73,9 @@ def test_disagreements_are_the_rows_that_differ():
     assert found.features == (1, 0)
     # Rule 2 uses the wind; the default rule no feature.
     assert cells(written("disagreements", summary)[1]) == [
-        ["3", "2", "out", "in (100\N{NO-BREAK SPACE}%)", "in", "<b>1</b>", "10"],
-        ["4", "2", "out", "in (100\N{NO-BREAK SPACE}%)", "out", "<b>2</b>", "12"],
-        ["6", "3", "in", "out (100\N{NO-BREAK SPACE}%)", "in", "8", "26"],
+        ["3", "2", "out", "in (100%)", "in", "<b>1</b>", "10"],
+        ["4", "2", "out", "in (100%)", "out", "<b>2</b>", "12"],
+        ["6", "3", "in", "out (100%)", "in", "8", "26"],
     ]
 
 
@@ -186,6 +189,20 @@ def test_the_trade_off_counts_rows_by_their_weight():
     point = summary.trade_off.points[0]
     assert point.coverage == pytest.approx(5 / 6)
     assert summary.scores["coverage"] == point.coverage
+
+
+@pytest.mark.parametrize("case", [weather, lambda: numbers("list"), loans])
+def test_the_scale_of_weights_changes_no_interval(case):
+    simple, X, y = case()
+    weight = np.arange(len(X)) % 3 + 1.0
+    one, other = (summarize(simple, X, y, weight * by) for by in (1.0, 500.0))
+    assert repr(one.baseline) == repr(other.baseline)
+    assert repr(one.facts) == repr(other.facts)
+    assert [card.flags for card in one.cards] == [card.flags for card in other.cards]
+    # Of weights 1, 2 and 3 three rows are worth 36 / 14, as evidence.
+    low, high = wilson_interval(1.0, 36 / 14)
+    found = figure(one.rows, np.ones(len(X), bool), np.arange(len(X)) < 3)
+    assert (found.low, found.high) == pytest.approx((low, high))
 
 
 def test_the_model_is_walked_once_over_the_rows(tmp_path, monkeypatch):

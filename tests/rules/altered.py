@@ -1,15 +1,24 @@
 """Rule files of every form with every field altered, and what one does with rules."""
 
 import copy
+import dataclasses
 import json
 import math
 from itertools import islice, product
 
 import numpy as np
 import pandas as pd
+from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from defragtrees import DefragClassifier, DefragRegressor, RuleModel, metrics
+from defragtrees import (
+    DefragClassifier,
+    DefragCounter,
+    DefragRegressor,
+    DefragSurvival,
+    RuleModel,
+    metrics,
+)
 from defragtrees.baselines import (
     DistilledTreeClassifier,
     DistilledTreeRegressor,
@@ -105,9 +114,27 @@ def make_documents():
             labels |= {"class_labels": {"no": "No"}, "pos_label": "no"}
         if name == "list of numbers":
             rules = rules.drop(1, 1)
+        if name == "points of two":
+            rules = dataclasses.replace(rules, tails=((-1.0, 0.5), (1.5, 0.8)))
         made[name] = json.loads(json.dumps(rules.relabel(**labels).to_dict()))
+    made |= {name: json.loads(json.dumps(rules)) for name, rules in _of_others()}
     made["list of cities"] = _with_categories(made["list of numbers"])
     return made
+
+
+def _of_others():
+    """Rules of survival, of counts and of a median."""
+    X, number, _ = make_table()
+    settings = {"max_rules": 2, "random_state": 0}
+    tree = DecisionTreeRegressor(max_depth=2).fit(X, 1 + (X["age"] > 50))
+    y = np.column_stack([number > 3, number.round() + 5])
+    made = DefragSurvival(tree, times=8.0, **settings).fit(X, y)
+    yield "list of survival", made.rules_.to_dict(profile=False)
+    made = DefragCounter(tree, form="points", **settings).fit(X, abs(y) + 0.5)
+    yield "points of counts", made.rules_.to_dict()
+    median = HistGradientBoostingRegressor(loss="absolute_error", max_iter=5)
+    made = DefragRegressor(median.fit(X, number), **settings).fit(X, number)
+    yield "list of medians", made.rules_.to_dict(profile=False)
 
 
 def _with_categories(document):
@@ -203,7 +230,8 @@ def use(rules, rows):
     rules.table(details=True), rules._view.rows(), rules.to_frame()
     rules.explain(X[:3])
     _tried(rules.check, X, predicted)  # nothing may have been counted
-    rules.refit(X, predicted)
+    n_columns = len(rules.outcome.columns)
+    rules.refit(X, [[1, 2.0]] * len(X) if n_columns > 1 else predicted)
     for format in FORMATS:
         _tried(rules.export, format)  # it may lack the form, or a name
     saved = json.loads(json.dumps(rules.to_dict(), allow_nan=False))

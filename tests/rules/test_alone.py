@@ -65,7 +65,7 @@ def test_details_have_the_rate_alone_where_it_differs(titanic):
     assert "alone" not in str(rules)
     assert "alone" not in rules._repr_html_()
     assert "alone" not in export.export(rules, "markdown")
-    share = f"{100 * rules.rules[1].alone[1]:.0f} %"
+    share = f"{100 * rules.rules[1].alone[1]:.0f}%"
     [first, second, last] = rules._view.cells(details=True)[1]
     assert [row[-1] for row in (first, second, last)] == ["", share, ""]
     assert rules.table(details=True, width=120).splitlines()[0].endswith("  alone")

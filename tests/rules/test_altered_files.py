@@ -11,7 +11,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from defragtrees import RuleModel
-from defragtrees.rules.schema import rules_schema
+from defragtrees.export.tables import schema as rules_schema
 from tests.rules import altered
 
 # Primes, to meet every value.
@@ -32,6 +32,7 @@ TOGETHER = (
     "A training column",
     "residuals",
     "rate_bands",
+    "baseline must have",
     "threshold",
     "costs",
     "labels",
@@ -41,6 +42,7 @@ TOGETHER = (
     "Rules for a",
     "The default of standalone rules",
     "unit must be",
+    "tails are for",
     "in words",
 )
 

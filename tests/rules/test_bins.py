@@ -2,8 +2,10 @@
 
 import numpy as np
 import pytest
+from sklearn.tree import DecisionTreeClassifier
 
-from defragtrees import Condition, Rule, RuleList, Scorecard
+from defragtrees import Condition, DefragClassifier, Rule, RuleList, Scorecard
+from defragtrees.data.sampling import draw_rows
 from defragtrees.rules import bins
 from tests.export import cases
 
@@ -29,12 +31,14 @@ def test_one_bin_of_each_characteristic_counts_for_a_row(seed):
     assert (blocks.groupby("characteristic").rows.sum() == len(X)).all()
     matrix = card._encode(X)
     totals = np.zeros(len(X))
-    for *_, points, conditions in bins._bins(card):
+    for one in bins.bins_of(card):
         held = np.ones(len(X), dtype=bool)
-        for condition in conditions:
+        for condition in one.conditions:
             held &= condition.covers(matrix[:, condition.feature])
-        totals += points * held
+        totals += one.points * held
     assert totals == pytest.approx(card.totals(X)[:, 0])
+    # Rows are in one bin of each column, so other totals cannot occur.
+    assert set(np.round(totals, 9)) <= set(bins.totals_of(card).tolist())
 
 
 def test_bins_are_in_order_and_have_weight_of_evidence():
@@ -69,6 +73,10 @@ def test_bins_are_in_order_and_have_weight_of_evidence():
     assert frame.woe[4] == pytest.approx(woe)
     assert frame.iv[4] == pytest.approx((50.5 / 150.5 - 1) * woe)
     assert frame.iv.groupby(frame.characteristic).sum()["years"] > 1
+    turned = card.scaled(of="bad").bins(np.repeat(X, 50, axis=0), np.repeat(y, 50))
+    assert turned.rate.to_numpy() == pytest.approx(1 - frame.rate, nan_ok=True)
+    assert turned.woe.to_numpy() == pytest.approx(-frame.woe, nan_ok=True)
+    assert turned.iv.to_numpy() == pytest.approx(frame.iv, nan_ok=True)
     assert np.isnan(frame.iv[8])
 
 
@@ -80,3 +88,110 @@ def test_bins_that_cannot_be_given():
     with pytest.raises(ValueError, match="bins need"):
         three.bins()
     assert not hasattr(RuleList, "bins")
+
+
+def coded_rows():
+    rng = np.random.default_rng(0)
+    X = np.column_stack(
+        [
+            rng.choice([-9.0, -8.0, *range(100)], 4000),
+            rng.normal(size=4000),
+            rng.choice([0.0, 1.0, np.nan], 4000),
+        ]
+    )
+    is_code = X[:, 0] < 0
+    log_odds = np.where(is_code, -2.5 * (X[:, 0] == -9), X[:, 0] / 40 - 1)
+    log_odds += np.sign(X[:, 1]) + np.isnan(X[:, 2])
+    y = rng.random(4000) < 1 / (1 + np.exp(-log_odds))
+    return X, np.where(y, "ill", "well")
+
+
+@pytest.fixture(scope="module")
+def coded():
+    """Rows with codes below 0 in the first column, and a card of them."""
+    X, y = coded_rows()
+    model = DecisionTreeClassifier(max_leaf_nodes=40, random_state=0).fit(X, y)
+    settings = {"form": "points", "max_rules": 9, "max_conditions": 1}
+    settings |= {"special_values": {0: [-9, -8]}, "random_state": 0}
+    return X, y, DefragClassifier(model, **settings).fit(X, y).rules_
+
+
+def test_special_values_are_never_part_of_a_range(coded):
+    _, _, card = coded
+    for rule in card.rules:
+        for condition in rule.conditions:
+            if condition.feature == 0:
+                taken = condition.covers([-9.0, -8.0, *range(100), np.nan])
+                is_alone = taken.sum() == 1
+                assert is_alone or not (taken[:2].any() or taken[-1])
+    lines = [line for line in card._view.bin_lines() if line[0] == "x1"]
+    assert [text for _, text, _ in lines][-2:] == ["-9", "-8"]
+    assert float(lines[-2][2]) > 0.5  # for well
+    assert card.training.column(0).special == (-9.0, -8.0)
+    assert Scorecard.from_dict(card.to_dict()).training == card.training
+
+
+def test_nobody_is_told_to_have_a_code(coded):
+    X, _, card = coded
+    for best in ("high", "low"):
+        texts = [t for t in card.reasons(X[:300], 3, best).ravel() if t]
+        remedies = [text.partition("best ")[2] for text in texts]
+        assert remedies
+        assert not any("-9" in one or "-8)" in one for one in remedies)
+
+
+def test_synthetic_rows_keep_special_values(coded):
+    X, _, _ = coded
+    is_code = np.isin(X[:, 0], (-9.0, -8.0)).astype(float)
+    rows, is_set = np.column_stack([X[:, 0], is_code]), np.array([False, True])
+
+    def n_moved(special):
+        rng = np.random.default_rng(0)
+        drawn = draw_rows(rows, 8000, is_set, rng, special=special)
+        return (np.isin(drawn[:, 0], (-9.0, -8.0)) != drawn[:, 1]).sum()
+
+    # What is left are categories that were swapped.
+    assert n_moved({0: (-9.0, -8.0)}) < 0.75 * n_moved({})
+
+
+def test_the_print_has_the_bins_that_counted(coded):
+    X, y, card = coded
+    counted = [b for b in bins.bins_of(card) if b.feature is not None]
+    seen = bins.bins_of(card, card._encode(X), (y == "well").astype(float))
+    for one, other in zip(counted, seen, strict=False):
+        assert (one.n_rows, one.total) == pytest.approx((other.n_rows, other.total))
+    header, rows = card._view.tables(False, 80)[0]
+    assert header == ["characteristic", "bin", "points", "rows", "share", "P(well)",
+                      "WoE", "rule"]  # fmt: skip
+    used = {k for row in rows for k in row[-1].split(", ") if k}
+    assert used == {str(k + 1) for k in range(card.n_rules)}
+    for format in ("markdown", "html", "latex", "text"):
+        assert "64 to" in card.export(format) or " to " in card.export(format)
+
+
+@pytest.mark.parametrize(
+    ("special", "word"),
+    [
+        ({"nowhere": [1]}, "nowhere"),
+        ({"x1": ["a"]}, "finite numbers"),
+        ({"x1": []}, "finite numbers"),
+    ],
+)
+def test_special_values_that_cannot_be_given(special, word):
+    X, y = coded_rows()
+    with pytest.raises(ValueError, match=word):
+        DefragClassifier(special_values=special).fit(X[:200], y[:200])
+
+
+def test_a_card_of_numbers_is_scaled_to_a_unit():
+    warm = Rule((Condition(0, lower=20.0),), 5.0, points=(1.4,))
+    base = Rule((), 2.0, points=(0.7,))
+    card = Scorecard((warm,), base, ("degrees",), "regression")
+    scaled = card.scaled(unit=0.25)
+    assert [rule.points for rule in scaled] == [(6.0,), (3.0,)]
+    # The base stays exact, a rule is off by less than half a point.
+    assert scaled.predict([[0.0], [30.0]]) == pytest.approx([0.7, 2.2])
+    with pytest.raises(ValueError, match="unit must be a number above 0"):
+        card.scaled(unit=0)
+    with pytest.raises(ValueError, match="unit is for a scorecard of numbers"):
+        card_of(single(Condition(0, lower=5.0), 15.0)).scaled(unit=0.25)

@@ -660,20 +660,6 @@ def test_diff_tells_what_an_edit_costs():
     assert "cost_after" not in diff(before, costly, X, ["?"] * len(y)).measures
 
 
-def test_diff_separates_other_rules_from_other_counts():
-    X, y = rows()
-    before, after = loans(), loans().replace(1, "income > 30000").refit(X, y)
-    found = diff(before.refit(X[:200], y[:200]), after, X, y)
-    old, new = before.refit(X, y).predict(X), after.predict(X)
-    measures = found.measures
-    assert measures["n_changed_by_rules"] == (old != new).sum()
-    assert measures["counted_error_before"] == pytest.approx((old != y).mean())
-    assert measures["counted_error_after"] == measures["error_after"]
-    assert "(both counted on these rows): error " in str(found)
-    # An edit that is not counted again has nothing to separate.
-    assert "n_changed_by_rules" not in diff(before, after.drop(1), X, y).measures
-
-
 def test_a_threshold_has_no_costs():
     X, y = rows()
     costly = loans().with_costs({("bad", "good"): 5})

@@ -5,7 +5,7 @@ import pytest
 import defragtrees
 from defragtrees import RuleModel
 from defragtrees.errors import ModelFileError
-from defragtrees.rules.edits import ACTIONS, Edit
+from defragtrees.rules.model import ACTIONS, Edit
 from tests.rules.test_schema import load, refused
 
 DROPPED = {
@@ -61,7 +61,7 @@ def test_other_edits_are_refused_by_their_place(edit, message, tmp_path):
 
 
 def test_the_schema_names_the_same_actions():
-    from defragtrees.rules.schema import rules_schema
+    from defragtrees.export.tables import schema as rules_schema
 
     schema = rules_schema()["$defs"]["edit"]["properties"]["action"]
     assert tuple(schema["enum"]) == ACTIONS

@@ -97,37 +97,37 @@ def test_an_interval_is_as_wide_as_the_rows_are_worth():
     assert half.interval[1][1] > rule.interval[1][1]
     # Rows are those that were counted, whatever they are worth.
     rules = dataclasses.replace(two_classes(), rules=(half,))
-    assert "P(wait) = 9 % (95 % interval 7 - 10 %, 2,640 rows)" in rules.export("text")
+    assert "P(wait) = 9% (95% interval 7–10%, 2,640 rows)" in rules.export("text")
 
 
 def test_of_two_classes_the_probability_of_the_second_is_shown():
     assert str(two_classes()).splitlines() == [
-        "#  if            then  P(wait)  95 % interval   rows",
-        "1  degrees > 30  sell     25 %       7 - 25 %  2,640",
-        "2  otherwise     wait     75 %      65 - 83 %     80",
+        "#  if            then  P(wait)  95% interval   rows",
+        "1  degrees > 30  sell      25%         7–25%  2,640",
+        "2  otherwise     wait      75%        65–83%     80",
     ]
     assert two_classes().export("text").splitlines() == [
-        "1. if degrees > 30 then sell: P(wait) = 25 % (95 % interval 7 - 25 %, "
-        "2,640 rows)  [25 % of rows, 88 % agreement with the model]",
-        "2. otherwise wait: P(wait) = 75 % (95 % interval 65 - 83 %, 80 rows)"
-        "  [75 % of rows, 100 % agreement with the model]",
+        "1. if degrees > 30 then sell: P(wait) = 25% (95% interval 7–25%, "
+        "2,640 rows)  [25% of rows, 88% agreement with the model]",
+        "2. otherwise wait: P(wait) = 75% (95% interval 65–83%, 80 rows)"
+        "  [75% of rows, 100% agreement with the model]",
     ]
 
 
 def test_details_have_observed_rates_shares_and_agreement():
     assert two_classes().table(details=True, width=120).splitlines()[:2] == [
-        "#  if            then  P(wait)  95 % interval   rows  observed  share  "
+        "#  if            then  P(wait)  95% interval   rows  observed  share  "
         "agreement",
-        "1  degrees > 30  sell     25 %       7 - 25 %  2,640     8.0 %   25 %  "
-        "     88 %",
+        "1  degrees > 30  sell      25%         7–25%  2,640      8.0%    25%  "
+        "      88%",
     ]
     # Where there is little room they have a table of their own.
     first, second, legend = two_classes().table(details=True, width=66).split("\n\n")
     assert first == two_classes().table()
     assert second.splitlines() == [
         "#  observed  share  agreement",
-        "1     8.0 %   25 %       88 %",
-        "2    75.0 %   75 %      100 %",
+        "1      8.0%    25%        88%",
+        "2     75.0%    75%       100%",
     ]
     assert [line.partition(":")[0] for line in legend.splitlines()] == [
         "observed",
@@ -140,7 +140,7 @@ def test_a_rate_has_the_decimals_that_its_interval_supports():
     rare = Rule((), "no", (0.9979, 0.0021), n_rows=90_000, rates=(0.9979, 0.0021))
     rules = RuleList((), rare, NAMES, "classification", ("no", "yes"))
     assert rules.table().splitlines()[1] == (
-        "1  otherwise  no    0.21 %  0.18 - 0.24 %  90,000"
+        "1  otherwise  no     0.21%    0.18–0.24%  90,000"
     )
 
 
@@ -149,8 +149,8 @@ def test_of_more_classes_the_probability_of_the_prediction_is_shown():
     default = dataclasses.replace(rules.default, n_rows=50, rates=(0.5, 0.2, 0.3))
     rules = dataclasses.replace(rules, default=default)
     lines = str(rules).splitlines()
-    assert lines[0] == "#  if                  then  P(then)  95 % interval  rows"
-    assert lines[3] == "3  otherwise           a        40 %      37 - 63 %    50"
+    assert lines[0] == "#  if                  then  P(then)  95% interval  rows"
+    assert lines[3] == "3  otherwise           a         40%        37–63%    50"
 
 
 def test_without_y_the_model_is_named():
@@ -160,8 +160,8 @@ def test_without_y_the_model_is_named():
     rules = dataclasses.replace(rules, rules=(hot,), default=default)
     assert str(rules).splitlines() == [
         "#  if            then  P(wait)   rows",
-        "1  degrees > 30  sell     25 %  2,640",
-        "2  otherwise     wait     75 %      0",
+        "1  degrees > 30  sell      25%  2,640",
+        "2  otherwise     wait      75%      0",
         "",
         "P(wait) is estimated by the model, not from y.",
     ]
@@ -185,9 +185,7 @@ def test_rows_have_the_numbers_behind_the_text():
     assert first["model_mean"] == 0.1
     assert first["n_rows"] == 2640
     assert first["interval"] == pytest.approx((0.0705, 0.25), abs=5e-5)
-    assert last["estimate_text"] == (
-        "P(wait) = 75 % (95 % interval 65 - 83 %, 80 rows)"
-    )
+    assert last["estimate_text"] == ("P(wait) = 75% (95% interval 65–83%, 80 rows)")
     unmeasured = three_classes()._view.rows()[0]
     assert math.isnan(unmeasured["rate"])
     assert unmeasured["interval"] is None
@@ -196,40 +194,40 @@ def test_rows_have_the_numbers_behind_the_text():
 
 def test_markdown_has_the_same_table():
     assert export(two_classes(), "markdown").splitlines() == [
-        "| # | if | then | P(wait) | 95 % interval | rows |",
+        "| # | if | then | P(wait) | 95% interval | rows |",
         "| ---: | :--- | :--- | ---: | ---: | ---: |",
-        "| 1 | degrees > 30 | sell | 25 % | 7 - 25 % | 2,640 |",
-        "| 2 | otherwise | wait | 75 % | 65 - 83 % | 80 |",
+        "| 1 | degrees > 30 | sell | 25% | 7–25% | 2,640 |",
+        "| 2 | otherwise | wait | 75% | 65–83% | 80 |",
     ]
     assert export(two_classes(), "markdown", details=True).splitlines()[2] == (
-        "| 1 | degrees > 30 | sell | 25 % | 7 - 25 % | 2,640 | 8.0 % | 25 % | 88 % |"
+        "| 1 | degrees > 30 | sell | 25% | 7–25% | 2,640 | 8.0% | 25% | 88% |"
     )
 
 
 def test_a_class_in_the_header_of_a_table_is_escaped():
-    labels = ("a", "50 % | <b>_")
+    labels = ("a", "50% | <b>_")
     default = Rule((), "a", (0.5, 0.5), n_rows=4, rates=(0.5, 0.5))
     rules = RuleList((), default, NAMES, "classification", labels)
-    assert r"P(50 % \| \<b>\_) |" in export(rules, "markdown")
-    assert r"P(50 \% \textbar{} $<$b$>$\_) &" in export(rules, "latex")
-    assert "<th>P(50 % | &lt;b&gt;_)</th>" in export(rules, "html")
+    assert r"P(50% \| \<b>\_) |" in export(rules, "markdown")
+    assert r"P(50\% \textbar{} $<$b$>$\_) &" in export(rules, "latex")
+    assert "<th>P(50% | &lt;b&gt;_)</th>" in export(rules, "html")
 
 
 def test_explain_gives_the_probability_its_interval_and_rows():
     assert two_classes().explain([[31.0]])[0].splitlines() == [
-        "Prediction: sell; P(wait) = 25 %, 95 % interval 7 - 25 %, 2,640 rows",
+        "Prediction: sell; P(wait) = 25%, 95% interval 7–25%, 2,640 rows",
         "",
         "rule  condition     value  match",
         "   1  degrees > 30  31     yes",
     ]
     assert three_classes().explain([31.0]).splitlines()[0] == (
-        "Prediction: c; P(c) = 60 %"
+        "Prediction: c; P(c) = 60%"
     )
     rules = two_classes()
     default = dataclasses.replace(rules.default, rates=None)
     text = dataclasses.replace(rules, default=default).explain([0.0])
     assert text.splitlines() == [
-        "Prediction: wait; P(wait) = 75 %, 80 rows",
+        "Prediction: wait; P(wait) = 75%, 80 rows",
         "",
         "rule  condition     value  match",
         "   2  otherwise            yes",
@@ -242,11 +240,11 @@ def test_explain_gives_the_mean_probability_of_averaged_rules():
     default = Rule((), "a", (0.5, 0.5), weight=1.0)
     rules = RuleEnsemble((warm,), default, NAMES, "classification", ("a", "b"))
     assert rules.explain([21.0]).splitlines() == [
-        "Prediction: b; P(b) = 75 %",
+        "Prediction: b; P(b) = 75%",
         "",
-        "rule  condition     value   P(b)  weight",
-        "   1  degrees > 20  21     100 %       1",
-        "   2  always                50 %       1",
+        "rule  condition     value  P(b)  weight",
+        "   1  degrees > 20  21     100%       1",
+        "   2  always                50%       1",
     ]
     assert rules._form.decision_scores(
         rules.covers([[21.0], [0.0]])
@@ -349,7 +347,7 @@ def test_counts_and_decisions_may_be_missing_from_a_file():
     assert rules.threshold is rules.costs is None
     assert rules.predict([[31.0], [0.0]]).tolist() == ["sell", "wait"]
     assert rules.export("text").splitlines()[0] == (
-        "1. if degrees > 30 then sell  [25 % of rows, 88 % agreement with the model]"
+        "1. if degrees > 30 then sell  [25% of rows, 88% agreement with the model]"
     )
 
 

@@ -333,6 +333,21 @@ def test_probabilities_that_differ_by_rounding_are_one_band():
     assert bands.n_effective == (80.0, 40.0)
 
 
+def test_intervals_of_rates_rise_with_probabilities_and_are_not_stretched():
+    means, rates = (0.02, 0.2, 0.4, 0.9), (0.06, 0.3, 0.25, 0.9)
+    bands = RateBands((0.1, 0.3, 0.7), rates, (4000.0, 60.0, 30.0, 80.0), means)
+    chance = np.linspace(0.001, 0.999, 500)
+    ends = bands.interval(chance)
+    assert (np.diff(ends, axis=0) >= 0).all()
+    assert (ends[:, 0] < ends[:, 1]).all()
+    # Four thousand rows reject a probability of 2%.
+    low, high = bands.interval(np.array([0.02]))[0]
+    assert 0.05 < low < 0.06 < high < 0.07
+    # Beyond the bands nothing is known of the inner end.
+    inner = bands.interval(np.array([0.9, 0.999]))[:, 0]
+    assert inner[0] == inner[1]
+
+
 @pytest.mark.parametrize("form", ["list", "standalone", "points"])
 def test_predictions_of_numbers_have_intervals_in_tables_and_explanations(form):
     rng = np.random.default_rng(0)
@@ -344,9 +359,9 @@ def test_predictions_of_numbers_have_intervals_in_tables_and_explanations(form):
     ends = rules.predict_interval(X, 0.9)
     assert frame[["low", "high"]].to_numpy().tolist() == ends.tolist()
     text = rules.explain(X[0])
-    assert ("80 % of " if form == "list" else "80 % interval ") in text
+    assert ("80% of " if form == "list" else "80% interval ") in text
     # The mean of each rule has an interval too, which is narrower than its rows.
-    assert ("95 % interval" in str(rules)) == (form != "points")
+    assert ("95% interval" in str(rules)) == (form != "points")
     for rule, pair in zip(rules, rules._mean_intervals, strict=True):
         if form == "points":
             assert pair is None
@@ -355,7 +370,7 @@ def test_predictions_of_numbers_have_intervals_in_tables_and_explanations(form):
         assert rule.quantiles[0] < low < rule.prediction < high < rule.quantiles[1]
     # Without y the rows show what the model predicts, which is no mean of y.
     plain = simplify(model, X, form=form, max_rules=3, random_state=0).rules_
-    assert "95 % interval" not in str(plain)
+    assert "95% interval" not in str(plain)
 
 
 def test_an_interval_of_a_rate_is_the_one_of_95_percent():
@@ -366,3 +381,18 @@ def test_an_interval_of_a_rate_is_the_one_of_95_percent():
     assert frame[["low", "high"]].to_numpy().tolist() == rules.rate_interval(X).tolist()
     with pytest.raises(ValueError, match="The interval of a rate"):
         rules.predict_frame(X, interval=0.9)
+
+
+def test_rows_with_about_the_same_points_err_less_than_those_of_one_rule():
+    rng = np.random.default_rng(0)
+    X = rng.random((400, 2))
+    y = X[:, 0] + rng.normal(size=400) > 0.5
+    model = RandomForestClassifier(10, max_depth=3, random_state=0).fit(X, y)
+    settings = {"max_rules": 3, "random_state": 0}
+    worth = {
+        form: sum(
+            simplify(model, X, y, form=form, **settings).rules_.rate_bands.n_effective
+        )
+        for form in ("points", "standalone")
+    }
+    assert worth == pytest.approx({"points": 0.9 * 400, "standalone": 0.4 * 400})

@@ -33,15 +33,15 @@ def test_labels_and_units_are_in_the_text():
     rules = some_rules().relabel({"dur": "Duration [months]"}, ["good", "bad"])
     assert str(rules).splitlines() == [
         "#  if                     then  P(bad)",
-        "1  Duration <= 12 months  bad     80 %",
+        "1  Duration <= 12 months  bad      80%",
         "   and x > 0.5",
-        "2  otherwise              good    10 %",
+        "2  otherwise              good     10%",
     ]
     assert rules.export("text") == (
         "1. if Duration <= 12 months and x > 0.5 then bad\n2. otherwise good\n"
     )
     assert rules.explain([3.0, 1.0]).splitlines() == [
-        "Prediction: bad; P(bad) = 80 %",
+        "Prediction: bad; P(bad) = 80%",
         "",
         "rule  condition              value     match",
         "   1  Duration <= 12 months  3 months  yes",

@@ -143,7 +143,7 @@ def test_the_report_speaks_of_that_class(simple, loans, tmp_path):
     start = text.index("Average precision, precision and recall are those of")
     assert "bad" in text[start : start + 120]
     assert '"positive":0' in text.replace(" ", "")
-    assert "Rates and probabilities are those of <b><bdi>bad</bdi></b>" in text
+    assert "Rates and probabilities refer to <b><bdi>bad</bdi></b>" in text
 
 
 def test_the_report_tells_costs_and_groups_of_that_class(forest, loans, tmp_path):

@@ -107,7 +107,7 @@ def test_conditions_on_categories_in_an_order(positions, text):
 def test_labels_that_hold_a_separator_are_quoted():
     condition = Condition(0, categories=(0, 1))
     text = condition.text(["fate"], [("dead or alive", "unknown")])
-    assert text == "fate is 'dead or alive' or unknown"
+    assert text == "fate is 'dead or alive' or 'unknown'"
 
 
 def test_condition_covers_its_upper_bound_and_not_its_lower_one():
@@ -132,16 +132,16 @@ def test_first_rule_that_holds_answers():
 def test_what_a_person_reads():
     assert str(make_rules()).splitlines() == [
         "#  if                     then  P(yes)",
-        "1  1.5 < age <= 3         yes     75 %",
+        "1  1.5 < age <= 3         yes      75%",
         "   and city is not Rome",
-        "2  age <= 0.5 or missing  no      10 %",
-        "3  otherwise              yes    100 %",
+        "2  age <= 0.5 or missing  no       10%",
+        "3  otherwise              yes     100%",
         "",
         "Rules apply in order; the first match predicts.",
     ]
     assert make_rules().export("text").splitlines() == [
         "1. if 1.5 < age <= 3 and city is not Rome then yes"
-        "  [50 % of rows, 75 % agreement with the model]",
+        "  [50% of rows, 75% agreement with the model]",
         "2. if age <= 0.5 or missing then no",
         "3. otherwise yes",
         "Rules apply in order; the first match predicts.",
@@ -199,7 +199,7 @@ def test_labels_that_json_does_not_know_are_refused_in_a_sentence(tmp_path):
 def test_category_with_a_comma_is_quoted():
     categories = (("1, 2", "3"),)
     text = Condition(0, categories=(0, 1)).text(["a"], categories)
-    assert text == "a is '1, 2' or 3"
+    assert text == "a is '1, 2' or '3'"
 
 
 def test_html_escapes_names():
@@ -270,9 +270,9 @@ def test_averaged_classes_are_a_mean_of_shares_and_a_default_without_weight_wait
     ]
     assert str(rules).splitlines()[:4] == [
         "#  if       then  weight  P(b)",
-        "1  t > 20   b        0.5  75 %",
-        "2  h > 1.5  a       0.25   0 %",
-        "3  always   a          0  50 %",
+        "1  t > 20   b        0.5   75%",
+        "2  h > 1.5  a       0.25    0%",
+        "3  always   a          0   50%",
     ]
     assert ">weight</th>" in rules._repr_html_()
 

@@ -54,6 +54,10 @@ def shown(rules):
         ([city(0), city(1, 3)], "city is neither Bonn nor Rome"),
         # The second joins the first once the third is known.
         ([grade(4, 6), grade(upper=4), grade(upper=8)], "grade is 7 or 8"),
+        # Without a town that is taken more would be named, or as many.
+        ([city(0), city(0, 1, 3)], "city is not Rome"),
+        ([city(0, missing=True), city(0, 1, 3, missing=True)], "city is not Rome"),
+        ([city(0, 3), city(0, 1, 3)], "city is Oslo"),
         # Nothing is left, or not one range: the condition stays.
         ([grade(upper=4), grade(upper=3)], "grade <= 3"),
         ([grade(4, 6), grade(upper=8)], "grade <= 8"),
@@ -153,7 +157,7 @@ def test_no_line_is_wider_and_no_word_is_broken(names, width):
                      tuple(names), "classification", ("no", "yes"))  # fmt: skip
     lines = rules.table(width=width).splitlines()
     assert max(map(len, lines)) <= width
-    room = width - len("#  ") - len("  then  P(yes)  95 % interval  rows")
+    room = width - len("#  ") - len("  then  P(yes)  95% interval  rows")
     broken = [word for name in names for word in name.split() if len(word) > room]
     read = " ".join(lines).split()
     assert broken or all(word in read for name in names for word in name.split())
@@ -176,19 +180,24 @@ def test_a_scorecard_has_points_and_below_the_risk_of_totals():
     card = Scorecard((old, calm), base, ("age", "city"), "classification",
                      ("well", "ill"), (None, CITIES), unit=0.5)  # fmt: skip
     assert card.table().splitlines() == [
-        "#  if            points",
-        "1  age > 60          +2",
-        "2  city is Bonn      -1",
-        "3  base              -1",
+        "characteristic  bin           points  rule",
+        "age             <= 60              0",
+        "                > 60              +2     1",
+        "city            Bonn              -1     2",
+        "                Oslo or Rome       0",
+        "base                              -1     3",
         "",
         "total  P(ill)  then",
-        "   -2    27 %  well",
-        "   -1    38 %  well",
-        "    0    50 %  well",
-        "    1    62 %  ill",
+        "   -2     27%  well",
+        "   -1     38%  well",
+        "    0     50%  well",
+        "    1     62%  ill",
     ]
+    # With details, and for the editing functions, rule by rule.
+    lines = card.table(details=True).splitlines()
+    assert lines[1].startswith("1  age > 60          +2")
     assert card.explain([61.0, "Bonn"]).splitlines() == [
-        "Prediction: well; P(ill) = 50 %",
+        "Prediction: well; P(ill) = 50%",
         "",
         "rule  condition     value  points",
         "   1  age > 60      61         +2",
@@ -196,3 +205,47 @@ def test_a_scorecard_has_points_and_below_the_risk_of_totals():
         "   3  base                     -1",
         "      total                     0",
     ]
+
+
+def test_long_names_are_blocks_where_conditions_would_be_cut():
+    name, kept = "number_of_late_payments_within_the_la", "kept the contract"
+    rule = Rule((Condition(0, lower=2.0),), kept, (0.2, 0.8), n_rows=7200)
+    rules = RuleList(
+        (rule,),
+        Rule((), "broken", (0.9, 0.1), n_rows=90),
+        (name,),
+        "classification",
+        ("broken", kept),
+    )
+    assert rules._view.table(False, 60).splitlines() == [
+        f"1  {name} > 2",
+        "   then kept the contract; P(kept the contract) 80%;",
+        "       rows 7,200",
+        "2  otherwise",
+        "   then broken; P(kept the contract) 10%; rows 90",
+    ]
+    assert rules._view.table(False, 100).startswith("#  if")
+    # Heads are broken before conditions, and names after an underscore.
+    head = render.text_table(["if", "P(kept the contract)"], [["a b", "1"]], width=20)
+    assert head == "if     P(kept the\n        contract)\na b             1"
+    assert render.wrapped(name, 20) == [
+        "number_of_late_",
+        "    payments_within_",
+        "    the_la",
+    ]
+
+
+def test_columns_that_do_not_fit_stand_in_a_second_table():
+    header, row = ["method", "log loss", "seconds", "same"], ["tree", "0.2", "1", "0.8"]
+    assert render.text_table(header, [row], width=21) == (
+        "method   log  seconds\n"
+        "        loss\n"
+        "tree     0.2        1\n"
+        "\n"
+        "method  same\n"
+        "tree     0.8"
+    )
+    rows = [["rule 1", "values outside the range", "3"]]
+    assert render.text_table(["where", "what", "n"], rows, left=(0, 1), width=26) == (
+        "where   what             n\nrule 1  values outside   3\n        the range"
+    )

@@ -66,14 +66,14 @@ def problem():
     return Problem.of_store(store, forest, len(X), None)
 
 
-def list_of(problem, *features, cost):
+def list_of(problem, *features):
     """A list with a rule for each feature, up to the middle of the column."""
     splits = problem.grid.splits
     upper = [splits[j][np.abs(splits[j] - 0.5).argmin()] for j in features]
     rules = tuple(
         (Condition(j, upper=float(t)),) for j, t in zip(features, upper, strict=True)
     )
-    return Candidate(rules, (None,) * (len(rules) + 1), cost)
+    return Candidate(rules, (None,) * (len(rules) + 1))
 
 
 def features_of(path):
@@ -84,18 +84,17 @@ def features_of(path):
 
 
 def test_of_each_size_the_rows_that_count_choose_what_is_kept(problem):
-    """Not what the search found cheaper, and found first."""
-    first = [list_of(problem, 1, cost=1.0), list_of(problem, 1, 0, cost=3.0)]
-    second = [list_of(problem, 0, cost=2.0), list_of(problem, 0, 1, cost=4.0)]
+    """Not what the search found first."""
+    first = [list_of(problem, 1), list_of(problem, 1, 0)]
+    second = [list_of(problem, 0), list_of(problem, 0, 1)]
     found = Path((*first, *second), (*first, *second), 1)
     blank, store = problem.blank("list"), problem.store
-    decision = make_decision(problem.classes, store.class_rates())
+    decision = make_decision(problem.classes, store.class_shares("probabilities"))
     settings = SearchSettings(Limits(), decision=decision)
     path = count_found(found, blank, store, settings, Scoring(), problem)
     assert features_of(path.by_conditions) == features_of(path.by_rules)
     assert [one.n_rules for one in path.by_rules] == [2, 3]
     assert features_of(path.by_rules)[0] == [0]
-    assert path.by_rules[0].cost == 2.0
 
 
 def judged(form, rows, near=None):

@@ -39,6 +39,5 @@ def main(model_file: str) -> None:
     reveal_type(metrics.rule_stability(simple, energy.X, energy.y).returns)
     reveal_type(metrics.score_table(rules, energy.X))
 
-    reveal_type(plots.rule_table(rules))
+    reveal_type(plots.risks(rules))
     reveal_type(plots.trade_off)
-    reveal_type(plots.regions(rules, energy.X, features=["glazing_area", 0]))

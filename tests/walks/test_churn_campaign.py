@@ -13,6 +13,7 @@ from defragtrees.datasets import load_table
 
 BENEFIT, COST = 60.0, 12.0
 # Not calling a customer who leaves loses the benefit less the call.
+NEW_ROWS = 10_000  # of a search, as users have
 COSTS = {("leaves", "stays"): BENEFIT - COST, ("stays", "leaves"): COST}
 
 

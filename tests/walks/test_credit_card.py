@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.model_selection import train_test_split
 
-from defragtrees import load, metrics, simplify, write_report
+from defragtrees import DefragClassifier, load, metrics, write_report
 from defragtrees.datasets import load_table
 from defragtrees.rules.reasons import Reasons
 from tests.export.test_scores import gain_of
@@ -22,6 +22,7 @@ def loans():
     X, y = load_table("credit")
     words = X.select_dtypes(exclude="number").columns
     X = X.astype(dict.fromkeys(words, "category"))
+    X["income"] = X.income.fillna(-9)  # a code
     X, X_new, y, y_new = train_test_split(X, y, test_size=0.5, random_state=0)
     count, test = np.arange(len(y_new)) % 2 == 0, np.arange(len(y_new)) % 2 == 1
     return (X, y), (X_new[count], y_new[count]), (X_new[test], y_new[test])
@@ -31,9 +32,11 @@ def loans():
 def simple(loans):
     (X, y), counted, _ = loans
     model = lightgbm.LGBMClassifier(n_estimators=60, num_leaves=8, verbose=-1)
-    settings = {"form": "points", "max_rules": 8, "max_conditions": 2}
-    settings |= {"pos_label": "unpaid", "random_state": 0}
-    return simplify(model.fit(X, y), X, y, validation=counted, **settings)
+    settings = {"form": "points", "max_rules": 10, "max_conditions": 1}
+    settings |= {"pos_label": "unpaid", "random_state": 0, "monotone": "auto"}
+    settings |= {"special_values": {"income": -9}}
+    simple = DefragClassifier(model.fit(X, y), **settings)
+    return simple.fit(X, y, validation=counted)
 
 
 @pytest.fixture(scope="module")
@@ -127,6 +130,43 @@ def test_each_reason_alone_gains_what_it_says(card, loans):
     for texts in card.reasons(X, n=3).tolist():
         names = [text.split()[0] for text in texts if text]
         assert len(set(names)) == len(names)
+
+
+def test_the_code_is_alone_and_points_follow_the_rates(card, loans):
+    for condition in [c for rule in card.rules for c in rule.conditions]:
+        if card.feature_names[condition.feature] == "income":
+            assert not condition.covers([-9.0, 100.0]).all()
+            assert not condition.covers([-9.0, 30.0]).all()
+    frame = card.bins()
+    blocks = dict([*frame.groupby("characteristic")])
+    assert blocks["income"].bin.tolist()[-2:] == ["income is -9", "income is missing"]
+    for name in ("seniority", "amount", "months"):
+        if name in blocks:
+            steps = np.diff(blocks[name].points[blocks[name].rows > 0])
+            assert (steps >= 0).all() or (steps <= 0).all()
+    assert card._view.contradictions() == []
+
+
+def test_the_committee_gets_a_workbook_and_the_stability(card, loans, tmp_path):
+    openpyxl = pytest.importorskip("openpyxl")
+    card.export("excel", tmp_path / "card.xlsx")
+    book = openpyxl.load_workbook(tmp_path / "card.xlsx")
+    assert book.sheetnames == ["rules", "bins", "totals", "how to read"]
+    header, *rows = book["bins"].iter_rows(values_only=True)
+    assert header[-3:] == ("rate", "woe", "iv")
+    assert len(rows) == len(card.bins())
+    totals = [row[0] for row in book["totals"].iter_rows(values_only=True)][1:]
+    X, y = loans[2]
+    assert set(np.unique(card.totals(X))) <= set(totals)
+    found = metrics.discrimination(card, X, y)
+    scores = card.evaluate(X, y)
+    for name, own in (("gini", "gini"), ("ks", "ks"), ("low", "auc_low")):
+        assert scores[own] == pytest.approx(found[name])
+    still, moved = (dict(card.check(rows).psi) for rows in (X, X.assign(seniority=0)))
+    assert still["score"] < 0.1 < 0.25 < min(moved["score"], moved["seniority"])
+    assert "seniority" in card.check(X.assign(seniority=0)).psi_text
+    with pytest.raises(ValueError, match="missing 'seniority'"):
+        card.check(X.drop(columns=["seniority"]))
 
 
 def test_the_card_has_a_report(card, loans, tmp_path):

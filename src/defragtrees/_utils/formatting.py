@@ -6,6 +6,7 @@ import re
 import shutil
 import sys
 import textwrap
+from bisect import bisect_right
 from collections.abc import Callable, Collection, Sequence
 from html import escape
 from typing import Any, ClassVar, Self
@@ -68,9 +69,10 @@ class Tabular:
         return ""
 
     def __str__(self) -> str:
-        head = [self._head()] if self._head() else []
-        cells = text_table(*self._cells(), left=self._left)
-        return "\n".join([*head, cells, *self._notes()])
+        width = page_width()
+        head = [wrap_notes([self._head()], width)] if self._head() else []
+        cells = text_table(*self._cells(), left=self._left, width=width)
+        return "\n".join([*head, cells, wrap_notes(self._notes(), width)])
 
     def _repr_html_(self) -> str:
         notes = [self._head(), *self._notes()]
@@ -185,6 +187,19 @@ def category(value: Any) -> str:
     return text
 
 
+def categories(values: Sequence[Any]) -> list[str]:
+    """The categories that a condition names; all are quoted if one must be.
+
+    Examples
+    --------
+    >>> categories(["red", "blue"]), categories(["red", "not red"])
+    (['red', 'blue'], ["'red'", "'not red'"])
+    """
+    texts = [category(value) for value in values]
+    plain_texts = [str(value) for value in values]
+    return texts if texts == plain_texts else [repr(text) for text in plain_texts]
+
+
 def plain(text: Any) -> str:
     r"""A text on one line, without characters that a terminal would obey.
 
@@ -208,13 +223,13 @@ def plural(number: Any, noun: str) -> str:
     return f"{number:,} {noun if number == 1 else many}"
 
 
-def share(value: float, sign: str = " %") -> str:
+def share(value: float, sign: str = "%") -> str:
     """A share of one in per cent.
 
     Examples
     --------
     >>> share(0.123), share(0.0004), share(1.0)
-    ('12.3 %', '<0.1 %', '100.0 %')
+    ('12.3%', '<0.1%', '100.0%')
     """
     if 0 < value < 0.0005:
         return f"<0.1{sign}"
@@ -227,18 +242,18 @@ def share_range(low: float, high: float) -> str:
     Examples
     --------
     >>> share_range(0.071, 0.0916), share_range(0.0, 1.0)
-    ('7.1 to 9.2 %', '0.0 to 100.0 %')
+    ('7.1–9.2%', '0.0–100.0%')
     """
-    return f"{share(low, sign='')} to {share(high)}"
+    return f"{share(low, sign='')}–{share(high)}"
 
 
-def percent(value: float, digits: int = 0, sign: str = " %") -> str:
+def percent(value: float, digits: int = 0, sign: str = "%") -> str:
     """Write a rate in per cent, without decimals unless asked for.
 
     Examples
     --------
     >>> percent(0.123), percent(0.123, 1), percent(0.004), percent(0.997), percent(1.0)
-    ('12 %', '12.3 %', '<1 %', '>99 %', '100 %')
+    ('12%', '12.3%', '<1%', '>99%', '100%')
     """
     unit = 10.0**-digits
     if 0 < 100 * value < unit / 2:
@@ -260,16 +275,16 @@ def percent_digits(low: float, high: float) -> int:
     return 0 if high - low >= 0.02 else 1 if high - low >= 0.002 else 2
 
 
-def percent_range(low: float, high: float, between: str = " - ") -> str:
+def percent_range(low: float, high: float) -> str:
     """Write an interval of a rate in per cent, with the decimals it supports.
 
     Examples
     --------
     >>> percent_range(0.051, 0.18), percent_range(0.002, 0.0049)
-    ('5 - 18 %', '0.2 - 0.5 %')
+    ('5–18%', '0.2–0.5%')
     """
     digits = percent_digits(low, high)
-    return f"{100 * low:.{digits}f}{between}{100 * high:.{digits}f} %"
+    return f"{100 * low:.{digits}f}–{100 * high:.{digits}f}%"
 
 
 def number_range(low: float, high: float) -> str:
@@ -278,9 +293,9 @@ def number_range(low: float, high: float) -> str:
     Examples
     --------
     >>> number_range(68012.0, 210900.0), number_range(-3.0, -1.0)
-    ('68,000 - 211,000', '-3 to -1')
+    ('68,000–211,000', '-3 to -1')
     """
-    between = " - " if low >= 0 else " to "
+    between = "–" if low >= 0 else " to "
     return f"{rounded(low)}{between}{rounded(high)}"
 
 
@@ -298,6 +313,55 @@ def count(value: float) -> str:
         return "an unknown number of"
     is_whole = value >= 10 or abs(value - round(value)) < 1e-6 * max(value, 1)
     return f"{round(value):,}" if is_whole else f"{value:,.1f}"
+
+
+def middle_cut(text: str, room: float, measure: Callable[[str], float] = len) -> str:
+    """A text without its middle if it measures more than there is room for.
+
+    Examples
+    --------
+    >>> middle_cut("abcdefgh", 5), middle_cut("abc", 5)
+    ('ab…gh', 'abc')
+    """
+    if measure(text) <= room:
+        return text
+
+    def ends(n_letters: int) -> str:
+        n_last = n_letters // 2
+        return f"{text[: n_letters - n_last]}…{text[len(text) - n_last :]}"
+
+    numbers = range(2, len(text))
+    n_fitting = bisect_right(numbers, room, key=lambda n: measure(ends(n)))
+    return ends(max(2, n_fitting + 1))
+
+
+def distinct(
+    texts: Sequence[str], room: float, measure: Callable[[str], float] = len
+) -> list[str]:
+    """Shorten labels to the room that there is, and keep the parts that differ.
+
+    Examples
+    --------
+    >>> distinct(["savings: under 100", "savings: 100 and more", "none"], 14)
+    ['…under 100', '…100 and more', 'none']
+    """
+    for way in (slice(None), slice(None, None, -1)):  # what all begin, and end, with
+        long = [text[way] for text in texts if measure(text) > room]
+        n_same = _shared_start(long) if len(long) > 1 else 0
+        texts = [
+            f"…{text[way][n_same:]}"[way] if n_same and text[way] in long else text
+            for text in texts
+        ]
+    return [middle_cut(text, room, measure) for text in texts]
+
+
+def _shared_start(texts: Sequence[str]) -> int:
+    """Number of letters of the whole words with which all texts begin."""
+    same = itertools.takewhile(
+        lambda letters: len({*letters}) == 1, zip(*texts, strict=False)
+    )
+    n_same = len([*same])
+    return max(texts[0].rfind(mark, 0, n_same) for mark in " _-.:/=") + 1
 
 
 def listed(items: Collection[Any]) -> str:
@@ -331,6 +395,8 @@ def near_name(name: Any, names: Collection[Any]) -> str | None:
 
 WIDTH = 76  # columns of a text table that is not printed to a terminal
 LEAST_WIDTH = 12  # columns that a column of text keeps where there is little room
+LEAST_CONDITION = 34  # columns that long conditions need; with less, rules are blocks
+MOST_HEAD = 16  # columns of a head that is not broken where there is little room
 INDENT = "    "  # of a line that continues the one above
 
 
@@ -341,6 +407,18 @@ def page_width() -> int:
     return max(60, shutil.get_terminal_size((80, 24)).columns)
 
 
+class _Wrapper(textwrap.TextWrapper):
+    """Breaks a word that is too long for a line after an underscore."""
+
+    def _split(self, text: str) -> list[str]:
+        most = self.width - len(self.subsequent_indent)
+        return [
+            part
+            for word in super()._split(text)
+            for part in (re.split("(?<=_)(?=.)", word) if len(word) > most else [word])
+        ]
+
+
 def wrapped(text: str, width: int) -> list[str]:
     """Break a text into lines; all but the first are indented.
 
@@ -348,16 +426,38 @@ def wrapped(text: str, width: int) -> list[str]:
     --------
     >>> wrapped("and thallium scan is not normal", 20)
     ['and thallium scan is', '    not normal']
+    >>> wrapped("number_of_late_payments > 2", 20)
+    ['number_of_late_', '    payments > 2']
     """
     if len(text) <= width:
         return [text]
     indent = INDENT if width >= 4 * len(INDENT) else ""
-    return textwrap.wrap(text, width, subsequent_indent=indent, break_on_hyphens=False)
+    wrapper = _Wrapper(width, subsequent_indent=indent, break_on_hyphens=False)
+    return wrapper.wrap(text)
+
+
+def wrap_notes(notes: Sequence[str], width: int) -> str:
+    """Notes as lines that are at most so many columns wide."""
+    return "\n".join(
+        textwrap.fill(
+            note,
+            width,
+            subsequent_indent="  " if note.startswith("- ") else "",
+            break_on_hyphens=False,
+        )
+        for note in notes
+    )
 
 
 def lines_of(cell: Any) -> list[str]:
     """The lines of a cell: one text, or one per entry of a tuple."""
     return list(cell) if isinstance(cell, tuple) else [str(cell)]
+
+
+def one_line(cell: Any) -> str:
+    """A cell as one text: below its first line are intervals, which get brackets."""
+    first, *others = lines_of(cell)
+    return first + "".join(f" ({line})" for line in others if line)
 
 
 def text_table(
@@ -378,7 +478,10 @@ def text_table(
     left : collection of int
         Columns with text, aligned to the left; numbers are aligned to the right.
     width : int, optional
-        Columns of text are wrapped at words until the table is no wider.
+        Long heads and columns of text are wrapped at words until the table is no wider.
+        If little room is left for long conditions, in the column "if", each row becomes
+        a block; of other tables the columns that do not fit stand in a second table
+        below, after the first column.
     paint : callable, optional
         From the title of a column and a line of a cell to the line in colour.
 
@@ -394,12 +497,40 @@ def text_table(
     condition
     and b
     """
-    cells = [[lines_of(cell) for cell in row] for row in (header, *rows)]
+    cells = [
+        [[plain(line) for line in lines_of(cell)] for cell in row]
+        for row in (header, *rows)
+    ]
     widths = [
         max(len(line) for row in cells for line in row[j]) for j in range(len(header))
     ]
     if width is not None:
-        _shrink(widths, left, width)
+        words = [max(map(len, title.split()), default=0) for title in header]
+        has_conditions = "if" in header
+        for j, title in enumerate(header):
+            is_long = len(title) > (MOST_HEAD if has_conditions else words[j])
+            if is_long and sum(widths) + 2 * (len(widths) - 1) > width:
+                body = max((len(t) for row in cells[1:] for t in row[j]), default=0)
+                widths[j] = max(LEAST_WIDTH if has_conditions else words[j], body)
+        least = [max(LEAST_WIDTH, min(length, MOST_HEAD)) for length in words]
+        _shrink(widths, left, width, least)
+        ends = itertools.accumulate(column + 2 for column in widths)
+        n_fit = max(2, sum(end - 2 <= width for end in ends))
+        if has_conditions:
+            if _is_narrow(cells, header.index("if"), widths):
+                return _blocks(header, cells[1:], width)
+        elif n_fit < len(header):
+            parts = [range(n_fit), [0, *range(n_fit, len(header))]]
+            return "\n\n".join(
+                text_table(
+                    [header[j] for j in part],
+                    [[row[j] for j in part] for row in rows],
+                    left=[k for k, j in enumerate(part) if j in left],
+                    width=width,
+                    paint=paint,
+                )
+                for part in parts
+            )
     texts = []
     for row in cells:
         parts = [
@@ -416,13 +547,41 @@ def text_table(
     return "\n".join(texts)
 
 
-def _shrink(widths: list[int], left: Collection[int], width: int) -> None:
+def _shrink(
+    widths: list[int], left: Collection[int], width: int, least: Sequence[int]
+) -> None:
     """Make the widest columns of text narrower until a table fits."""
-    while left and sum(widths) + 2 * (len(widths) - 1) > width:
-        widest = max(left, key=lambda j: widths[j])
-        if widths[widest] <= LEAST_WIDTH:
+    while sum(widths) + 2 * (len(widths) - 1) > width:
+        wide = [j for j in left if widths[j] > least[j]]
+        if not wide:
             return
+        widest = max(wide, key=lambda j: widths[j])
         widths[widest] -= 1
+
+
+def _is_narrow(cells: list[list[list[str]]], place: int, widths: list[int]) -> bool:
+    """Whether conditions would be cut inside names, or take more than two lines."""
+    room = widths[place] - len(INDENT)
+    lines = [line for row in cells for line in row[place]]
+    word, line = (max(map(len, texts)) for texts in (" ".join(lines).split(), lines))
+    is_cut = line > widths[place] and (word > room or line > widths[place] + room)
+    return widths[place] < LEAST_CONDITION and is_cut
+
+
+def _blocks(header: Sequence[str], rows: list[list[list[str]]], width: int) -> str:
+    """Each row as a block: its conditions, and below them what else is known."""
+    place, number = header.index("if"), max(len(row[0][0]) for row in rows) + 2
+    texts = []
+    for row in rows:
+        known = zip(header[place + 1 :], row[place + 1 :], strict=True)
+        facts = [f"{title} {one_line(tuple(cell))}" for title, cell in known if cell[0]]
+        whole = [fact.replace(" ", "\N{NO-BREAK SPACE}") for fact in facts]
+        lines = [*row[place], "; ".join(whole)]
+        parts = [part for line in lines for part in wrapped(line, width - number)]
+        text = "\n".join(parts).replace("\N{NO-BREAK SPACE}", " ")
+        texts.append(textwrap.indent(text, " " * number))
+        texts[-1] = row[0][0] + texts[-1][len(row[0][0]) :]
+    return "\n".join(texts)
 
 
 # Okabe and Ito's colours, which colour-blind readers can tell apart.
@@ -436,6 +595,7 @@ COLOURS = (
     "#000000",
     "#F0E442",
 )
+UNBROKEN = "white-space:nowrap"
 QUIET = "border:none;border-top:1px solid #8884;padding:0.2em 0.8em;vertical-align:top;"
 
 
@@ -468,7 +628,7 @@ def html_table(
         looks = [
             f' style="{QUIET}text-align:left"'
             if j in left
-            else f' style="{QUIET}text-align:right;white-space:nowrap"'
+            else f' style="{QUIET}text-align:right;{UNBROKEN}"'
             for j in range(len(header))
         ]
         under = "caption-side:bottom;text-align:left;padding-top:0.5em"
@@ -482,6 +642,7 @@ def html_table(
         + "</tr>"
         for tag, row in (("th", header), *(("td", row) for row in rows))
     ]
+    lines[0] = lines[0].replace(UNBROKEN, "")  # long heads wrap
     body = f"<thead>{lines[0]}</thead><tbody>{''.join(lines[1:])}</tbody>"
     return f"<table>{title}{body}</table>"
 

@@ -2,6 +2,8 @@
 
 import dataclasses
 import math
+import operator
+from collections.abc import Callable
 from typing import Any, Self, cast
 
 import numpy as np
@@ -58,8 +60,40 @@ class ByValue:
 
     def _compared(self) -> dict[str, Any]:
         """The fields that make two of them equal."""
-        names = [field.name for field in dataclasses.fields(cast(Any, self))]
-        return {name: getattr(self, name) for name in names}
+        fields = dataclasses.fields(cast(Any, self))
+        return {f.name: getattr(self, f.name) for f in fields if f.compare}
+
+
+KEPT = {"add": lambda one, other: one}  # of a field that is the same in both
+SPAN = {"add": lambda one, other: (min(one[0], other[0]), max(one[1], other[1]))}
+
+
+class Added:
+    """Addition of dataclasses of sums: of each field, or as its metadata say."""
+
+    def __add__(self, other: Self) -> Self:
+        fields = dataclasses.fields(cast(Any, self))
+        return type(self)(
+            *(
+                _added(
+                    getattr(self, field.name),
+                    getattr(other, field.name),
+                    field.metadata.get("add", operator.add),
+                )
+                for field in fields
+            )
+        )
+
+
+def _added(one: Any, other: Any, add: Callable[[Any, Any], Any]) -> Any:
+    """The sum of two values, or of the entries of two lists or dicts; None of none."""
+    if one is None or other is None:
+        return None
+    if isinstance(one, dict):
+        return {name: _added(value, other[name], add) for name, value in one.items()}
+    if isinstance(one, list):
+        return [_added(a, b, add) for a, b in zip(one, other, strict=True)]
+    return add(one, other)
 
 
 def shown(value: Any) -> str:
@@ -81,8 +115,3 @@ def shown(value: Any) -> str:
 def all_rounded(values: Any, n_digits: int = 12) -> tuple[float, ...]:
     """`round_significant` of each value, as a tuple."""
     return tuple(round_significant(value, n_digits) for value in values)
-
-
-def as_lists(value: Any) -> Any:
-    """Tuples as lists, as JSON has them."""
-    return [*map(as_lists, value)] if isinstance(value, tuple) else value

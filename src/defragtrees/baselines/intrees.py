@@ -14,12 +14,9 @@ from defragtrees.estimators.settings import Integer, Real, setting
 
 __all__ = ["InTreesClassifier", "InTreesRegressor"]
 
-SIDES_AT_ONCE = 128  # sides unpacked together
-BLOCK_BYTES = 64_000_000  # memory for the rows of rules pruned together
+BLOCK_BYTES = 64_000_000  # memory for the rows of rules that are measured together
 DIGITS = 10  # errors that agree to this number of digits are ties
 NOISE = 1e-12
-MOST_KINDS = 24  # distinct rows up to which bits are counted; else rows are unpacked
-CELLS_AT_ONCE = 4_000_000  # rules x rows unpacked together
 PAPER_PERCENTILES = {3: (17.0, 50.0, 83.0)}
 
 
@@ -287,9 +284,7 @@ def _rule(problem, target, conditions, rows, prediction):
     return rule
 
 
-# Candidate rules: paths of the trees as numbers of sides, and their rows.
-#
-# The rows of a rule are stored as bits, 64 per word; a rule is the AND of its sides.
+# Candidate rules: paths of the trees as numbers of sides.
 
 
 @dataclass(frozen=True, eq=False)
@@ -337,30 +332,6 @@ def drop_repeats(side_numbers):
     return np.sort(np.unique(side_numbers, axis=0, return_index=True)[1])
 
 
-def side_bits(sides, numbers, codes):
-    """The rows that sides accept, as words; the last line has all rows."""
-    n_rows = len(codes)
-    bits = np.empty((len(numbers) + 1, -(-n_rows // 64)), dtype=np.uint64)
-    for start in range(0, len(numbers), SIDES_AT_ONCE):
-        block = numbers[start : start + SIDES_AT_ONCE]
-        bits[start : start + len(block)] = pack(sides.rows(codes, block))
-    bits[-1] = pack(np.ones((1, n_rows), dtype=bool))
-    return bits
-
-
-def pack(matches):
-    """Pack a bool array of shape (n, n_rows) into words of 64 rows."""
-    packed = np.packbits(matches, axis=1)
-    words = np.zeros((len(matches), -(-matches.shape[1] // 64)), dtype=np.uint64)
-    words.view(np.uint8)[:, : packed.shape[1]] = packed
-    return words
-
-
-def unpack(words, n_rows):
-    """Unpack words to zeros and ones."""
-    return np.unpackbits(words.view(np.uint8), axis=1, count=n_rows)
-
-
 # Measuring and pruning rules.
 
 
@@ -372,7 +343,7 @@ class MeasuredRules:
     frequency: np.ndarray
     error: np.ndarray
     prediction: np.ndarray  # a class index, or a mean
-    bits: np.ndarray  # the rows that each rule matches, uint64, (n_rules, n_words)
+    matches: np.ndarray  # the rows that each rule matches, (n_rules, n_samples)
 
     def __len__(self):
         return len(self.rules)
@@ -384,19 +355,19 @@ class MeasuredRules:
 def measure(rules, codes, target):
     """Measure rules; those that match no row are dropped."""
     lines, local = _lines(rules, codes)
-    bits = lines[local[:, 0]]
+    matches = lines[local[:, 0]]
     for k in range(1, local.shape[1]):
-        bits &= lines[local[:, k]]
-    sums = target.sums(bits)
-    matches = sums[:, -1] > 0
-    sums = sums[matches]
+        matches &= lines[local[:, k]]
+    sums = _sums(matches, target.columns)
+    has_rows = sums[:, -1] > 0
+    sums = sums[has_rows]
     predictions = target.predictions(sums)
     return MeasuredRules(
-        rules[matches],
+        rules[has_rows],
         _frequency(target, sums),
         target.measured_errors(sums, predictions),
         predictions,
-        bits[matches],
+        matches[has_rows],
     )
 
 
@@ -409,7 +380,7 @@ def prune(measured, codes, target, max_decay=0.05, decay="absolute"):
     """
     lines, local = _lines(measured.rules, codes)
     longest = local.shape[1]
-    before = [np.broadcast_to(lines[-1], measured.bits.shape)]
+    before = [np.broadcast_to(lines[-1], measured.matches.shape)]
     for k in range(longest - 1):
         before.append(before[-1] & lines[local[:, k]])
     n_left = measured.rules.lengths
@@ -419,7 +390,7 @@ def prune(measured, codes, target, max_decay=0.05, decay="absolute"):
     allowed = max_decay if decay == "absolute" else max_decay * np.maximum(error, 1e-6)
     limit = np.round(error + allowed, DIGITS)
     for k in range(longest - 1, -1, -1):
-        sums = target.sums(before[k] & tail)
+        sums = _sums(before[k] & tail, target.columns)
         errors = target.measured_errors(sums, measured.prediction)
         goes = (side_numbers[:, k] >= 0) & (n_left > 1)
         goes &= np.round(errors, DIGITS) <= limit
@@ -430,7 +401,7 @@ def prune(measured, codes, target, max_decay=0.05, decay="absolute"):
         tail[~goes] &= lines[local[~goes, k]]
     prediction = measured.prediction
     if target.predicts_anew:
-        prediction = target.predictions(target.sums(tail))
+        prediction = target.predictions(_sums(tail, target.columns))
     # Close the gaps between the sides of a rule.
     order = np.argsort(side_numbers < 0, axis=1, kind="stable")
     side_numbers = np.take_along_axis(side_numbers, order, axis=1)
@@ -450,12 +421,13 @@ def _lines(rules, codes):
     """
     used, local = np.unique(rules.side_numbers, return_inverse=True)
     local = local.reshape(rules.side_numbers.shape) - int((used < 0).any())
-    return side_bits(rules.sides, used[used >= 0], codes), local
+    rows = rules.sides.rows(codes, used[used >= 0])
+    return np.vstack([rows, np.ones((1, len(codes)), dtype=bool)]), local
 
 
 def prune_all(rules, codes, target, max_decay, decay, advance=None):
     """Measure and prune rules block by block, without duplicates."""
-    bytes_each = (rules.side_numbers.shape[1] + 6) * -(-len(codes) // 64) * 8
+    bytes_each = (rules.side_numbers.shape[1] + 6) * len(codes)
     step = max(1, BLOCK_BYTES // bytes_each)
     blocks = []
     for start in range(0, max(len(rules), 1), step):
@@ -470,7 +442,7 @@ def prune_all(rules, codes, target, max_decay, decay, advance=None):
         PathRules(blocks[0].rules.sides, side_numbers),
         *(
             np.concatenate([getattr(block, name) for block in blocks])
-            for name in ("frequency", "error", "prediction", "bits")
+            for name in ("frequency", "error", "prediction", "matches")
         ),
     )
     return joined[drop_repeats(np.column_stack([side_numbers, joined.prediction]))]
@@ -496,17 +468,17 @@ def build_list(measured, target, min_freq=0.01, max_rules=None, smoothing=0.0):
     """
     n_rows = len(target.columns)
     left, place = np.arange(n_rows), np.empty(n_rows, dtype=np.intp)
-    sums, listed = target.sums(measured.bits), []
+    sums, listed = _sums(measured.matches, target.columns), []
     while max_rules is None or len(listed) < max_rules - 1:
         sums_left = target.columns[left].sum(axis=0, keepdims=True)
         best = _best(measured, target, sums, sums_left, min_freq, smoothing)
         if best is None:
             break
-        matches = unpack(measured.bits[[best]], n_rows)[0, left] == 1
+        matches = measured.matches[best, left]
         taken, left = left[matches], left[~matches]
         place[taken] = len(listed)
         listed.append(best)
-        sums -= sums_over(taken, measured.bits, target.columns)
+        sums -= _sums(measured.matches[:, taken], target.columns[taken])
     place[left] = len(listed)
     return Listed(listed, place)
 
@@ -534,54 +506,20 @@ def _best(measured, target, sums, sums_left, min_freq, smoothing):
     return int(numbers[first]) if errors[first] < np.round(rest, DIGITS) else None
 
 
-def sums_over(rows, bits, columns):
-    """Sums over some rows for each rule, (n_rules, n_columns)."""
-    sums = np.zeros((len(bits), columns.shape[1]))
-    octets = bits.view(np.uint8)
-    step = max(1, CELLS_AT_ONCE // max(len(bits), 1))
-    for start in range(0, len(rows), step):
-        block = rows[start : start + step]
-        matches = octets[:, block // 8] >> (7 - block % 8).astype(np.uint8) & 1
-        sums += matches.astype(np.float64) @ columns[block]
-    return sums
+def _sums(matches, columns):
+    """Sums over the rows of each rule, (n_rules, n_columns)."""
+    step = max(1, BLOCK_BYTES // (8 * max(len(columns), 1)))
+    starts = range(0, max(len(matches), 1), step)
+    return np.vstack([matches[start : start + step] @ columns for start in starts])
 
 
 # Targets: classes, levels of a number, or the number itself.
 #
-# A rule is measured by a few sums over its rows.
+# A rule is measured by sums of `columns` over its rows. The last column is 1, so that
+# rules without rows differ from rules with little weight.
 
 
-class _Target:
-    """Sums over rows, by counting bits if there are few distinct rows.
-
-    `columns` has one line per row: what is summed, and a 1 as the last entry, so that
-    rules without rows differ from rules with little weight.
-    """
-
-    def __init__(self, columns, total):
-        self.columns = columns
-        self.total = total
-        self.kinds, kind = np.unique(columns, axis=0, return_inverse=True)
-        self.planes = None
-        if len(self.kinds) <= MOST_KINDS:
-            kinds = np.arange(len(self.kinds))[:, None]
-            self.planes = pack(kind.reshape(1, -1) == kinds)
-
-    def sums(self, bits):
-        """Sums over the rows of each rule, (n_rules, n_columns)."""
-        if self.planes is not None:
-            counts = [count_bits(bits & plane) for plane in self.planes]
-            return np.stack(counts, axis=1) @ self.kinds
-        n_rows = len(self.columns)
-        sums = np.empty((len(bits), self.columns.shape[1]))
-        step = max(1, CELLS_AT_ONCE // n_rows)
-        for start in range(0, len(bits), step):
-            block = slice(start, start + step)
-            sums[block] = unpack(bits[block], n_rows).astype(np.float64) @ self.columns
-        return sums
-
-
-class ClassTarget(_Target):
+class ClassTarget:
     """Classes, or levels with these values: a rule predicts one of them."""
 
     predicts_anew = False  # a rule keeps its class while it is pruned
@@ -591,7 +529,7 @@ class ClassTarget(_Target):
         columns = np.zeros((len(labels), n_classes + 1))
         columns[np.arange(len(labels)), labels] = weight
         columns[:, -1] = 1
-        super().__init__(columns, weight.sum())
+        self.columns, self.total = columns, weight.sum()
 
     def weights(self, sums):
         return sums[:, :-1].sum(axis=1)
@@ -612,7 +550,7 @@ class ClassTarget(_Target):
         return sums[np.arange(len(sums)), predictions] / self.weights(sums)
 
 
-class NumberTarget(_Target):
+class NumberTarget:
     """Numbers: a rule predicts the mean of its rows.
 
     They are standardised, so that their unit does not matter.
@@ -622,17 +560,17 @@ class NumberTarget(_Target):
     values = None
 
     def __init__(self, numbers, weight):
-        total = weight.sum()
+        self.total = weight.sum()
         self.center = float(np.average(numbers, weights=weight))
         variance = np.average((numbers - self.center) ** 2, weights=weight)
         self.scale = float(math.sqrt(variance)) or 1.0
         # As multiples of a power of two, so that sums of squares are exact: then they
         # do not depend on the order of rows.
-        n_bits = (52 - math.ceil(math.log2(max(total, 1.0)))) // 2
+        n_bits = (52 - math.ceil(math.log2(max(self.total, 1.0)))) // 2
         step = 2.0 ** -max(n_bits, 16)
         scaled = np.round((numbers - self.center) / self.scale / step) * step
         columns = [weight, weight * scaled, weight * scaled**2, np.ones(len(numbers))]
-        super().__init__(np.column_stack(columns), total)
+        self.columns = np.column_stack(columns)
 
     def weights(self, sums):
         return sums[:, 0]
@@ -657,19 +595,6 @@ def thousandths(shares):
     low, high = np.floor(1000 * shares), np.ceil(1000 * shares)
     down, up = shares - low / 1000, high / 1000 - shares
     return np.where((down < up) | ((down == up) & (low % 2 == 0)), low, high)
-
-
-def _counted_by_table(words):
-    return BITS_OF[words.view(np.uint16)]
-
-
-def count_bits(words):
-    """Number of set bits in each line of words."""
-    return count_of_words(words).sum(axis=1, dtype=np.int64)
-
-
-BITS_OF = np.array([i.bit_count() for i in range(2**16)], dtype=np.uint8)
-count_of_words = getattr(np, "bitwise_count", _counted_by_table)  # new in NumPy 2
 
 
 def discretise(numbers, weight, n_levels):

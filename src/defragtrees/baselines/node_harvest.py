@@ -1,6 +1,6 @@
 """Node Harvest: a weighted mean of a few nodes of trees.
 
-After N. Meinshausen, "Node harvest", Annals of Applied Statistics 4 (2010). By default
+After N. Meinshausen, "Node harvest", Annals of Applied Statistics 4 (2010). Here
 the nodes are those near the roots of the trees of the model; the original grows its
 own trees.
 """
@@ -12,22 +12,18 @@ from itertools import groupby
 from operator import attrgetter
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg import cholesky, solve_triangular
+from scipy.optimize import nnls
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.tree import DecisionTreeRegressor
 
 from defragtrees._utils.values import round_significant
 from defragtrees._utils.warnings import warn
 from defragtrees.baselines._trees import (
     Path,
     Sides,
-    Split,
-    TreeColumns,
     cut_to_depth,
     find_paths,
-    make_tree,
 )
-from defragtrees.ensembles.forest import Forest, Tree, exact_threshold
 from defragtrees.estimators.base import RuleClassifier, RuleRegressor, Simplifier
 from defragtrees.estimators.problem import predicting_rule
 from defragtrees.estimators.settings import Integer, Real, setting
@@ -36,17 +32,12 @@ __all__ = ["NodeHarvestClassifier", "NodeHarvestRegressor"]
 
 LEAST_RIDGE = 1e-10  # with less, rounding errors dominate the solution
 LEAST_WEIGHT = 1e-9  # relative to the largest; less is a rounding error
-TREES_PER_ROUND = 30
-SHARE_OF_ROWS = 0.632
-MOST_COPIES = 10_000_000  # of rows with integer weights; beyond, a row is drawn once
-NOISE = 0.01  # relative to the target's spread, so that trees differ
 PENALTY = 300.0  # of a violated constraint, relative to the curvature of the error
 TOLERANCE = 1e-12  # of a violated constraint, as a share of the rows
-SLOPE_TOLERANCE = 1e-13  # of a slope, relative to the penalty's curvature
 SLOW = 0.3  # the penalty rises if a round leaves more of the error than this
 MOST_RISE = 1e4  # of the penalty; each factor of 10 costs a digit of the solution
 MOST_ROUNDS = 200  # of the multipliers; ten to thirty are usual
-MOST_ENTERING = 20  # weights that may become positive at once
+MOST_STEPS = 50  # of a least-squares problem, per weight
 ALL_DIGITS = 17  # of a float64
 BLOCK_ROWS = 4096  # rows converted at once, to limit memory
 
@@ -54,7 +45,6 @@ BLOCK_ROWS = 4096  # rows converted at once, to limit memory
 @dataclass(repr=False, eq=False)
 class _NodeHarvest(Simplifier):
     _: KW_ONLY
-    source: str = setting("model", "model", "own")
     n_nodes: int = setting(1000, Integer(1))
     min_samples: int = setting(10, Integer(1))
     max_depth: int = setting(2, Integer(1, 10**6))
@@ -73,19 +63,12 @@ class _NodeHarvest(Simplifier):
         if problem.n_classes and self.target == "model":
             raw = problem.forest.predict_raw_encoded(problem.X)
             target = problem.forest.proba_from_raw(raw)
-        if self.source == "own":
-            # The share of one class is enough for two classes.
-            grown_on = target[:, 1:] if problem.outcome.is_binary else target
-            forest = grow_forest(problem, grown_on, self, rng)
-        else:
-            # A tree without a node of the right size is useless.
-            forest = cut_forest(
-                problem.forest, self.max_depth, self.n_nodes, self.round_digits
-            )
+        # A tree without a node of the right size is useless.
+        forest = cut_forest(
+            problem.forest, self.max_depth, self.n_nodes, self.round_digits
+        )
         problem = problem.with_forest(forest, self.shorten_thresholds)
-        # Growing trees stops when there are enough nodes.
-        most = self.n_nodes if self.source == "model" else math.inf
-        nodes = find_nodes(problem, self.max_depth, self.min_samples, most)
+        nodes = find_nodes(problem, self.max_depth, self.min_samples, self.n_nodes)
         self.n_nodes_ = len(nodes.members)
         weights = self._weigh(nodes.members, target, problem.sample_weight)
         least = max(self.min_weight, LEAST_WEIGHT) * weights.max()
@@ -137,10 +120,6 @@ class NodeHarvestClassifier(RuleClassifier, _NodeHarvest):
         that predicts, is queried as a black box. `clone`, which grid search calls, also
         resets a fitted model: wrap it in `sklearn.frozen.FrozenEstimator` to keep
         the fit.
-    source : {"model", "own"}, default="model"
-        Use the nodes of the model, tree by tree; or grow trees as in the original,
-        which split categories one against the others, and use the model for
-        comparison only.
     n_nodes : int, default=1000
         Number of candidates after which no further tree is used.
     min_samples : int, default=10
@@ -183,7 +162,7 @@ class NodeHarvestClassifier(RuleClassifier, _NodeHarvest):
         included. At most half of the others are rows of X (a sample, if X has more);
         the rest are synthetic rows for the search.
     random_state : int, RandomState, Generator or None, default=None
-        Seed for `source="own"`, and for a model that is fitted here.
+        Seed for a model that is fitted here.
     n_jobs : int or None, default=None
         Number of threads for a model that is fitted here.
     verbose : int, default=0
@@ -209,11 +188,12 @@ class NodeHarvestClassifier(RuleClassifier, _NodeHarvest):
 
     Notes
     -----
-    The R package nodeHarvest corresponds to `source="own"`, `round_digits=3`,
+    The R package nodeHarvest corresponds to `round_digits=3`,
     `shorten_thresholds=False`, `digits=None`, a ridge of 1e-5 over the sum of squares
-    of the centred y, and `root_weight=0` if `max_weight` is given. It also merges all
-    nodes whose mean is exactly 0; here only nodes with the same rows are merged. It
-    has no multi-class form; here all classes share the weight of a node.
+    of the centred y, and `root_weight=0` if `max_weight` is given. Its trees are its
+    own: 63.2% of the rows for each, and a third of the features at a split. It also
+    merges all nodes whose mean is exactly 0; here only nodes with the same rows are
+    merged. It has no multi-class form; here all classes share the weight of a node.
 
     Examples
     --------
@@ -248,10 +228,6 @@ class NodeHarvestRegressor(RuleRegressor, _NodeHarvest):
         that predicts, is queried as a black box. `clone`, which grid search calls, also
         resets a fitted model: wrap it in `sklearn.frozen.FrozenEstimator` to keep
         the fit.
-    source : {"model", "own"}, default="model"
-        Use the nodes of the model, tree by tree; or grow trees as in the original,
-        which split categories one against the others, and use the model for
-        comparison only.
     n_nodes : int, default=1000
         Number of candidates after which no further tree is used.
     min_samples : int, default=10
@@ -289,7 +265,7 @@ class NodeHarvestRegressor(RuleRegressor, _NodeHarvest):
         included. At most half of the others are rows of X (a sample, if X has more);
         the rest are synthetic rows for the search.
     random_state : int, RandomState, Generator or None, default=None
-        Seed for `source="own"`, and for a model that is fitted here.
+        Seed for a model that is fitted here.
     n_jobs : int or None, default=None
         Number of threads for a model that is fitted here.
     verbose : int, default=0
@@ -315,11 +291,12 @@ class NodeHarvestRegressor(RuleRegressor, _NodeHarvest):
 
     Notes
     -----
-    The R package nodeHarvest corresponds to `source="own"`, `round_digits=3`,
+    The R package nodeHarvest corresponds to `round_digits=3`,
     `shorten_thresholds=False`, `digits=None`, a ridge of 1e-5 over the sum of squares
-    of the centred y, and `root_weight=0` if `max_weight` is given. It also merges all
-    nodes whose mean is exactly 0; here only nodes with the same rows are merged. It
-    has no multi-class form; here all classes share the weight of a node.
+    of the centred y, and `root_weight=0` if `max_weight` is given. Its trees are its
+    own: 63.2% of the rows for each, and a third of the features at a split. It also
+    merges all nodes whose mean is exactly 0; here only nodes with the same rows are
+    merged. It has no multi-class form; here all classes share the weight of a node.
 
     Examples
     --------
@@ -403,93 +380,6 @@ def find_nodes(problem, max_depth, min_samples, n_nodes):
     )
 
 
-# Trees grown for `source="own"`.
-
-
-def grow_forest(problem, target, settings, rng):
-    """Grow a forest with at least `n_nodes` nodes of the right size, as in the paper.
-
-    Rounds of 30 regression trees, each on 63.2 % of the rows without replacement, with
-    a third of the features tried at each split, on a target with a little noise.
-    Categories are split one against the others. The outputs of the trees are not used.
-    """
-    max_depth, min_samples = settings.max_depth, settings.min_samples
-    columns, weight = _columns(problem), problem.sample_weight
-    forest = Forest(
-        (), problem.feature_names, "regression", categories=problem.categories
-    )
-    if not columns.feature:
-        return forest
-    cells = columns.cells
-    if (weight == np.floor(weight)).all() and weight.sum() <= MOST_COPIES:
-        # A row of weight two counts as two rows, also when rows are drawn.
-        copies = np.repeat(np.arange(len(weight)), weight.astype(np.intp))
-        cells, target, weight = cells[copies], target[copies], np.ones(len(copies))
-    share = weight / weight.sum()
-    spread = np.sqrt(share @ (target - share @ target) ** 2)
-    n_drawn = math.ceil(SHARE_OF_ROWS * len(weight))
-    trees: list[Tree] = []
-    n_found = 0
-    for _ in range(max(100, settings.n_nodes // 5)):
-        noisy = target + NOISE * spread * rng.normal(size=target.shape)
-        grown = []
-        for _ in range(TREES_PER_ROUND):
-            rows = rng.permutation(len(weight))[:n_drawn]
-            tree = DecisionTreeRegressor(
-                max_depth=max_depth,
-                min_samples_split=min_samples + 1,
-                max_features=max(1, cells.shape[1] // 3),
-                random_state=int(rng.integers(2**31)),
-            ).fit(cells[rows], noisy[rows], weight[rows])
-            grown.append(_as_tree(tree.tree_, columns, problem.categories))
-        forest = cut_forest(
-            dataclasses.replace(forest, trees=tuple(grown)),
-            max_depth,
-            TREES_PER_ROUND,
-            settings.round_digits,
-        )
-        trees += forest.trees
-        one_round = problem.with_forest(forest, shorten=False)
-        n_more = find_nodes(one_round, max_depth, min_samples, math.inf).n_candidates
-        n_found += n_more
-        # The original would continue without end.
-        if not n_more or n_found >= settings.n_nodes:
-            break
-    return dataclasses.replace(forest, trees=tuple(trees))
-
-
-def _columns(problem):
-    """Numbers as they are, and an indicator of every category."""
-    cells, feature, category = [], [], []
-    for j in problem.feature_order:
-        column, labels = problem.X[:, j], problem.categories[j]
-        for k in (None,) if labels is None else range(len(labels)):
-            is_one = np.where(np.isnan(column), np.nan, column == k)
-            cells.append(column if k is None else is_one)
-            feature.append(j)
-            category.append(k)
-    with np.errstate(over="ignore"):  # scikit-learn raises if they are too large
-        table = np.array(cells, dtype=np.float32).reshape(len(cells), -1)
-    return TreeColumns(table.T, tuple(feature), tuple(category))
-
-
-def _as_tree(grown, columns, categories):
-    """A tree of scikit-learn on these columns as a Tree."""
-    splits: list[Split | None] = [None] * grown.node_count
-    thresholds = exact_threshold(grown.threshold, np.float32)
-    for node in np.flatnonzero(grown.children_left >= 0):
-        place, missing_left = grown.feature[node], bool(grown.missing_go_to_left[node])
-        feature, category = columns.feature[place], columns.category[place]
-        if category is None:
-            split = Split(feature, thresholds[node], missing_left=missing_left)
-        else:
-            # Zero, another category, goes left.
-            labels = categories[feature]
-            split = Split.from_others(feature, category, labels, missing_left)
-        splits[node] = split
-    return make_tree(splits, grown.children_left, grown.children_right)
-
-
 # The quadratic program: the weight of each node.
 #
 # The weights w minimise the squared error of the weighted mean of the nodes, among all
@@ -565,12 +455,10 @@ def solve_program(program):
     above = program.start - lower
     for _ in range(MOST_ROUNDS):
         before = above > 0
-        above = _least_squares(
-            program.quadratic + penalty * gram,
-            towards + penalty * (gram @ (lower - program.start)),
-            above,
-            SLOPE_TOLERANCE * penalty,
-        )
+        root = cholesky(program.quadratic + penalty * gram, lower=True)
+        slope = towards + penalty * (gram @ (lower - program.start))
+        goal = -solve_triangular(root, slope, lower=True)
+        above, _ = nnls(root.T, goal, maxiter=MOST_STEPS * len(goal))
         broken = gram @ (lower + above - program.start)
         previous, largest = largest, np.abs(broken).max()
         if largest <= TOLERANCE and ((above > 0) == before).all():
@@ -585,47 +473,6 @@ def solve_program(program):
             ConvergenceWarning,
         )
     return (lower + above)[: program.n_nodes]
-
-
-def _least_squares(hessian, slope, start, tolerance):
-    """Minimise x'Hx / 2 + slope'x over x >= 0, from a start near the minimum.
-
-    Lawson and Hanson's active-set method, but several unknowns may become positive at
-    once: at least one of them stays positive, so each step improves.
-    """
-    point, free = _descend(hessian, slope, start, start > 0)
-    for _ in range(10 * len(start)):  # ten are usual; rounding might cause cycles
-        now = slope + hessian[:, free] @ point[free]
-        now[free] = 0.0
-        entering = np.argsort(now, kind="stable")[:MOST_ENTERING]
-        entering = entering[now[entering] < -tolerance]
-        if not entering.size:
-            return point
-        free[entering] = True
-        tried, free = _descend(hessian, slope, point, free)
-        if not free[entering].any():  # the slope was a rounding error
-            return point
-        point = tried
-    return point
-
-
-def _descend(hessian, slope, point, free):
-    """Move to the minimum over the free unknowns, as far as they stay positive."""
-    while True:
-        goal = np.zeros(len(slope))  # the minimum, ignoring signs
-        if free.any():
-            factor = cho_factor(hessian[np.ix_(free, free)], check_finite=False)
-            goal[free] = -cho_solve(factor, slope[free], check_finite=False)
-        falling = free & (goal <= 0)
-        if not falling.any():
-            return goal, free
-        fixed = falling & (point <= 0)
-        if not fixed.any():
-            parts = np.full(len(point), np.inf)
-            parts[falling] = point[falling] / (point[falling] - goal[falling])
-            fixed = parts == parts.min()
-            point = np.where(fixed, 0.0, point + parts.min() * (goal - point))
-        free = free & ~fixed
 
 
 # Weighted nodes become a RuleModel, whose printed numbers are those that predict.

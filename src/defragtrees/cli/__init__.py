@@ -7,8 +7,6 @@ import sys
 
 from defragtrees.cli import _interrupts
 
-__all__ = ["main"]
-
 
 def main(arguments=None):
     """Run the command line; returns the exit code.

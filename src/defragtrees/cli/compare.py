@@ -10,9 +10,8 @@ from defragtrees.cli import options, output
 from defragtrees.cli.group import Command
 from defragtrees.cli.inputs import load
 from defragtrees.cli.settings import setting_options
-from defragtrees.cli.terminal import table, wrapped
+from defragtrees.cli.terminal import wrapped
 from defragtrees.estimators import METHODS, compared_methods
-from defragtrees.outcomes import MEASURES
 from defragtrees.search.limits import MOST_RULES
 
 EXAMPLE = """\
@@ -85,7 +84,7 @@ def command(inputs, choices, methods, budgets, cv, resamples, test_size, plot, a
                 f"--settings are for {choices.method}, which is not among --methods "
                 f"{','.join(methods)}. Add it, or leave the file out."
             )
-        names = methods or [*compared_methods(), choices.method]
+        names = methods or [*compared_methods(forest.outcome), choices.method]
         methods = {name: name for name in names} | {choices.method: kind(**settings)}
     with output.working("comparing"):
         comparison = compare(
@@ -120,40 +119,11 @@ def command(inputs, choices, methods, budgets, cv, resamples, test_size, plot, a
         n_held_out = test_size if test_size >= 1 else math.ceil(test_size * n_rows)
         measured = render.plural(n_held_out, "held-out row")
     rules = ", ".join(map(str, budgets))
-    click.echo(click.style(wrapped(_verdict(comparison)), bold=True))
     click.echo(wrapped(f"Measured on {measured}. Every method: at most {rules} rules."))
     header, lines = comparison._cells()
     if len(budgets) == 1:
         for line, row in zip(lines, comparison.rows(), strict=True):
             line[0] = row["method"]  # without the number of rules, which is above
-    click.echo(f"\n{table(header, lines)}\n")
+    table = render.text_table(header, lines, width=render.page_width())
+    click.echo(f"\n{table}\n")
     click.echo(wrapped("\n".join(comparison._notes()), "  "))
-
-
-def _verdict(comparison):
-    """Which method is best, and which is shortest."""
-    name, heading = next(iter(comparison._shown().items()))
-    if comparison.has_costs:
-        name, heading = "expected_cost", comparison._shown()["expected_cost"]
-    done = [row for row in comparison.rows() if row["failure"] is None]
-    if not done:
-        return "Every method failed."
-    sign = -1 if name in MEASURES and MEASURES[name].is_larger_better else 1
-    least = min(sign * row[name] for row in done)
-    best = [row for row in done if sign * row[name] == least]
-    shortest = min(done, key=lambda row: (row["n_rules"], sign * row[name]))
-    names = ", ".join(f"{row['method']} ({_size(row)})" for row in best)
-    value = comparison._measured(best[0], name, has_spread=False)
-    word = "Highest" if sign < 0 else "Lowest"
-    text = f"{word} {heading}, {value}: {names}."
-    if shortest["n_rules"] < min(row["n_rules"] for row in best):
-        value = comparison._measured(shortest, name, has_spread=False)
-        text += f" Fewest rules: {shortest['method']} ({_size(shortest)}, "
-        text += f"{heading} {value})."
-    return text
-
-
-def _size(row):
-    """Such as "3 rules"; a mean over folds may not be whole."""
-    n_rules = row["n_rules"]
-    return f"{n_rules:.3g} rule{'' if n_rules == 1 else 's'}"

@@ -1,5 +1,6 @@
 """DATA and RULES, as the commands need them: files, and their rows for rules."""
 
+import contextlib
 import csv
 import io
 import os
@@ -8,6 +9,7 @@ import shlex
 import sys
 import tempfile
 from dataclasses import dataclass
+from decimal import Decimal
 from functools import cached_property
 from pathlib import Path
 
@@ -21,9 +23,10 @@ from defragtrees.data.files import AS_IS, NUMBER, STANDARD_INPUT, FileSource
 from defragtrees.data.sources import table_of
 from defragtrees.errors import ModelFileError
 from defragtrees.rules.labels import KINDS
-from defragtrees.rules.model import RuleModel
-from defragtrees.rules.schema import FORMAT
+from defragtrees.rules.model import FORMAT, RuleModel
 from defragtrees.tables import is_missing
+
+SIMPLE = (bool, int, float, str, Decimal)
 
 
 @dataclass(eq=False)
@@ -114,6 +117,19 @@ def find_column(name, source, what, file="the data"):
         f"{what} names {name!r}, but {file} has no such column; "
         f"{nearest(name, names)}{source.doubt}"
     )
+
+
+def read_groups(data, name, option):
+    """The values of a column of a data file; numbers if all of them are."""
+    source = data.open()
+    source.names = [find_column(name, source, option)]
+    source.expected[name] = AS_IS
+    values = (value for part in source.parts() for value in part.X[name])
+    values = (None if is_missing(value) else value for value in values)
+    values = [v if v is None or isinstance(v, SIMPLE) else str(v) for v in values]
+    with contextlib.suppress(TypeError, ValueError):
+        values = [None if value is None else float(value) for value in values]
+    return require("pandas", option).Series(values, dtype=object, name=name)
 
 
 def read_parts(source, what, is_streamed=False):

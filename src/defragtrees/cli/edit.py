@@ -5,7 +5,6 @@ import click
 from defragtrees.cli import options, output
 from defragtrees.cli.data import read_rules
 from defragtrees.cli.group import Command
-from defragtrees.rules.edits import with_condition
 
 EXAMPLE = """\
 defragtrees edit rules.json --drop 4 --condition 2 "age <= 40" --out new.json
@@ -54,8 +53,12 @@ def _rule_option(name, second, text):
     "Insert a rule before the rule of this number: 1 'if age <= 40 then yes'.",
 )
 @click.option("--drop", type=int, multiple=True, metavar="RULE", help="Remove a rule.")
-@options.names(
-    "--order", "New order of the rules that are left, without the default rule: 2,1,..."
+@click.option(
+    "--move",
+    type=(int, int),
+    multiple=True,
+    metavar="RULE PLACE",
+    help="Move a rule to the place of another.",
 )
 @click.option(
     "--threshold",
@@ -69,9 +72,6 @@ def _rule_option(name, second, text):
     help="Cost of each kind of error; the class with the lowest expected cost is "
     "predicted.",
     **options.COSTS,
-)
-@click.option(
-    "--class-weight", help="Cost of any error in a class.", **options.CLASS_WEIGHT
 )
 @click.option(
     "--scale",
@@ -93,7 +93,7 @@ def _rule_option(name, second, text):
 )
 @options.names("--class-labels", "Labels of the classes, in their order.")
 @click.option(
-    "--pos-label", metavar="CLASS", help="Of two classes, the one whose rate is shown."
+    "--pos-label", metavar="CLASS", help="The class, of two, whose rate is shown."
 )
 @options.flag(
     "--no-profile",
@@ -104,9 +104,9 @@ def command(rules, out, no_profile, **changes):
     """Change saved rules by hand.
 
     RULES is a file that simplify --out wrote; rules are given by their number in it,
-    except --insert, which comes last. Counts and rates that a change makes invalid are
-    removed; refit counts them again, and diff shows what a change costs on some rows.
-    The new file records the changes.
+    except --move and then --insert, which come last. Counts and rates that a change
+    makes invalid are removed; refit counts them again, and diff shows what a change
+    costs on some rows. The new file records the changes.
     """
     output.check_outputs({"--out": out}, (rules,), out=".json")
     if not no_profile and not any(changes.values()):
@@ -128,55 +128,33 @@ def command(rules, out, no_profile, **changes):
 
 def _edited(edited, changes):
     """The rules with other conditions, predictions and order."""
-    left = list(range(1, len(edited.rules) + 1))
     for number, text in changes["replace"]:
         edited = edited.replace(number, text)
     for number, text in changes["condition"]:
-        edited = with_condition(edited, number, text)
+        edited = edited._with_condition(number, text)
     for number, column in changes["remove"]:
         edited = edited.drop(number, column)
     for number, text in changes["prediction"]:
         edited = edited.set_prediction(number, _prediction(edited, text))
     for number in sorted(set(changes["drop"]), reverse=True):
         edited = edited.drop(number)
-        left.remove(number)
-    if changes["order"]:
-        edited = _ordered(edited, [_place(number, left) for number in changes["order"]])
+    for number, place in changes["move"]:
+        edited = edited.move(number, place)
     for number, text in changes["insert"]:
         edited = edited.insert(number, text)
     return edited
 
 
-def _ordered(rules, order):
-    """The rules in another order, by the numbers of all but the last."""
-    before = list(range(1, len(rules.rules) + 1))
-    if sorted(order) != before:
-        raise ValueError(
-            f"order must have each of the rules {before} once; got {order}. Name them "
-            "all; the last rule stays the last."
-        )
-    for to, number in enumerate(order, start=1):
-        place = before.index(number) + 1
-        before.insert(to - 1, before.pop(place - 1))
-        rules = rules if place == to else rules.move(place, to)
-    return rules
-
-
 def _decided(rules, changes):
     """The rules with another threshold, costs or scale."""
-    given = [name for name in ("threshold", "costs", "class_weight") if changes[name]]
-    if len(given) > 1:
-        first, second = (name.replace("_", "-") for name in given[:2])
-        raise click.UsageError(f"Give --{first} or --{second}, not both.")
+    if changes["threshold"] and changes["costs"]:
+        raise click.UsageError("Give --threshold or --costs, not both.")
     if changes["threshold"]:
         rules = rules.with_threshold(changes["threshold"])
     if changes["costs"]:
         rules = rules.with_costs(
             options.by_classes(changes["costs"], rules.classes or ())
         )
-    if changes["class_weight"]:
-        weights = options.by_class(changes["class_weight"], rules.classes or ())
-        rules = rules.with_class_weight(weights)
     if changes["scale"]:
         if not rules._form.is_sum:
             raise click.UsageError("--scale needs a scorecard; fit with --form points.")
@@ -196,13 +174,3 @@ def _prediction(rules, text):
         raise click.UsageError(
             f"--prediction needs a number here; got {text!r}."
         ) from None
-
-
-def _place(number, left):
-    """The number that a rule of the file has after some are dropped."""
-    if not number.isdigit() or int(number) not in left:
-        raise click.UsageError(
-            f"--order must have each of the rules {', '.join(map(str, left))} once; "
-            f"got {number!r}."
-        )
-    return left.index(int(number)) + 1

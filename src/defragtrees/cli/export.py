@@ -8,16 +8,13 @@ from defragtrees.cli.group import Command
 from defragtrees.export import FORMATS, export
 
 EXAMPLE = """\
-defragtrees export rules.json --format sql --dialect mysql --out rules.sql
+defragtrees export rules.json sql --dialect mysql --out rules.sql
 """
 # The formats that have an option; sql has all.
 FOR_FORMATS = {
     "reasons": ("onnx", "pmml", "sql"),
     "best": ("onnx", "pmml", "python", "sql"),
 }
-OTHER_NAMES = {"postgresql": "postgres"}
-
-
 FORMAT = click.Choice(list(FORMATS))
 
 
@@ -35,16 +32,11 @@ FORMAT = click.Choice(list(FORMATS))
     help="With --format sql: ansi, bigquery, duckdb, mysql, postgres, snowflake, "
     "sqlite or sqlserver.",
 )
-@options.flag(
-    "--assume-no-nan",
-    "With --format sql: missing values are NULL, so do not test for NaN.",
-    default=None,
-)
 @click.option("--table", help="With --format sql: write a SELECT from this table.")
 @options.flag(
     "--probabilities/--no-probabilities",
-    "With --table: add a column with the probability of each class. [default: of a "
-    "list, that of the positive class]",
+    "With --format sql: add a column with the probability of each class. [default: of "
+    "a list, that of the positive class]",
     default=None,
 )
 @options.flag(
@@ -70,17 +62,15 @@ def command(rules, named, form, out, **options):
     RULES is a file that simplify --out wrote.
     """
     output.check_outputs({"--out": out}, (rules,))
-    if None not in (named, form) and named != form:
-        raise click.UsageError(f"FORMAT is {named}, but --format {form}.")
+    if named and form not in (None, named):
+        raise click.UsageError(f"FORMAT is {named}, but --format is {form}.")
     form = named or form
     if form is None and out is not None:
-        suffixes = (
-            n for n in FORMAT.choices if FORMATS[n].suffix == out.suffix.lower()
-        )
-        form = next(suffixes, None)
+        suffix = out.suffix.lower()
+        form = next((n for n, one in FORMATS.items() if one.suffix == suffix), None)
     if form is None:
         raise click.UsageError(
-            f"Name the format: {', '.join(FORMAT.choices)}, or a file whose suffix "
+            f"Name the format: {', '.join(FORMATS)}, or a file whose suffix "
             "shows it with --out."
         )
     options = {name: value for name, value in options.items() if value is not None}
@@ -90,14 +80,10 @@ def command(rules, named, form, out, **options):
             formats = f"{', '.join(others)} or {last}" if others else f"{last} only"
             option = name.replace("_", "-")
             raise click.UsageError(f"--{option} is for --format {formats}.")
-    if "dialect" in options:
-        dialect = options["dialect"]
-        options["dialect"] = OTHER_NAMES.get(dialect, dialect)
     if out is None and FORMATS[form].to_bytes:
         raise click.UsageError(f"--format {form} is no text; name a file with --out.")
-    for name in ("probabilities", "reasons"):
-        if form == "sql" and name in options and "table" not in options:
-            raise click.UsageError(f"--{name} needs --table; name the table.")
+    if form == "sql" and "reasons" in options and "table" not in options:
+        raise click.UsageError("--reasons needs --table; name the table.")
     exported = export(read_rules(rules), form, out, **options)
     if out is None:
         with output.open_output(None) as file:

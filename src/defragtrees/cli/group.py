@@ -16,7 +16,7 @@ from click.shell_completion import shell_complete
 from defragtrees._utils import formatting as render
 from defragtrees._version import __version__
 from defragtrees.cli import _interrupts
-from defragtrees.cli.terminal import as_options, clear_status, show_status, wrapped
+from defragtrees.cli.terminal import clear_status, show_status, wrapped
 
 NAME = "defragtrees"
 COMPLETION = "_DEFRAGTREES_COMPLETE"  # click's name for it
@@ -30,6 +30,7 @@ COMMANDS = {
     "simplify": "Turn a trained model into a short list of rules.",
     "path": "Show error and size for every number of rules.",
     "compare": "Compare methods on the same held-out rows.",
+    "alternatives": "List other rule models that are as good.",
     "report": "Write an HTML report on the rules of a model.",
     "segments": "Find where a model fails, or where two models differ.",
     "explain": "Show which rule predicts each row of a file, and why.",
@@ -72,8 +73,27 @@ class WithExample(click.Command):
                 formatter.write(f"{'':>{formatter.current_indent}}{line}\n")
 
 
+# What people type for a y of two columns, and what there is.
+SPELLED = {
+    "--exposure": "Name the events and their exposure by --target claims,years",
+    "--event": "Name both columns by --target event,time",
+    "--time": "Name both columns by --target event,time",
+    "--times": "Write times = [365] in the file of --settings",
+}
+
+
 class Command(WithExample):
     """A command that tidies up after Ctrl-C."""
+
+    def parse_args(self, ctx, args):
+        """Parse the options; of some that there are not, say what serves."""
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            name = error.option_name
+            if name not in SPELLED:
+                raise
+            raise click.UsageError(f"There is no {name}. {SPELLED[name]}.") from None
 
     def invoke(self, ctx):
         """Run the command; from here on Ctrl-C lets it tidy up."""
@@ -244,7 +264,7 @@ def _complain(text, color):
     A terminal gets it broken between words.
     """
     clear_status()
-    text = as_options(" ".join(render.plain(text).split()))
+    text = " ".join(render.plain(text).split())
     text = wrapped(text) if sys.stderr.isatty() else text
     click.secho(text, fg=color, err=True, color=_color())
 

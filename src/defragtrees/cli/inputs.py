@@ -16,12 +16,11 @@ from defragtrees.cli.data import find_column, is_rules_file, read_rows, roles
 from defragtrees.cli.output import Bar
 from defragtrees.data.sampling import copied_rows, hash_rows, ranks
 from defragtrees.ensembles.black_box import AskedForest
-from defragtrees.ensembles.opening import described_forest, is_renamed
-from defragtrees.ensembles.predictions import better_order
+from defragtrees.ensembles.predictions import better_order, described_forest, is_renamed
 from defragtrees.ensembles.readers import load_object, read_forest
 from defragtrees.errors import ModelFileError, UnsupportedModelError
 from defragtrees.estimators.inputs import open_model
-from defragtrees.outcomes.base import n_columns, outcome_for
+from defragtrees.outcomes.base import outcome_for
 from defragtrees.tables import lightgbm_names, take_rows
 
 COMPARED_ROWS = 10_000  # to see whether classes are swapped
@@ -51,6 +50,7 @@ def load(inputs, validation=None):
                 raise _without_names(needed, names) from None
         rows = _read_queried(source, names, model)
         forest = open_model(model, *rows[:2], random_state=0)
+        forest = dataclasses.replace(forest, estimator=model)
     else:
         reserved = [name for name, _ in roles(source.y, inputs.weights)]
         forest = _match_columns(forest, source, reserved, inputs.columns)
@@ -64,7 +64,7 @@ def load(inputs, validation=None):
             what = f"column {inputs.target!r}"
             warn_if_swapped(forest.classes, predicted, y[some], what)
         forest = described_forest(forest, X)
-        forest = outcome_for(forest.outcome, n_columns(source.y)).model_of(forest)
+        forest = outcome_for(forest.outcome, source.y, forest).model_of(forest)
     if validation is None:
         return forest, rows, None, None
     data = dataclasses.replace(inputs.data, path=validation)

@@ -62,6 +62,11 @@ def pairs(read, example):
     return parse
 
 
+def signs(text):
+    """Read the directions of columns, or the word auto."""
+    return text if text == "auto" else pairs(int, "income=-1")(text)
+
+
 def _parts(text):
     return next(csv.reader([text], skipinitialspace=True), [])
 
@@ -77,10 +82,14 @@ def _test_size(text):
 
 
 def _sep(text):
-    char = {"\\t": "\t", "tab": "\t"}.get(text, text)
-    if len(char) != 1 or char in '"\r\n':
-        raise ValueError(f"{text!r} must be one character, such as ; or \\t")
-    return char
+    """The separator of CSV, and the decimal separator."""
+    signs = text.replace("\\t", "\t").replace("tab", "\t")
+    if signs[1:] not in ("", ",", ".") or not signs or signs[0] in '"\r\n':
+        raise ValueError(
+            f"{text!r} must be one character, such as ; or \\t, and may be followed by "
+            "a decimal comma"
+        )
+    return signs[0], signs[1:] or "."
 
 
 NAMES = Text("names", split_names)
@@ -132,7 +141,7 @@ def data(required=True):
     """The argument DATA and the options on CSV, passed as a DataFile or None."""
     path = click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path)
     return gather(
-        lambda path, **written: None if path is None else DataFile(path, **written),
+        lambda path, sep: None if path is None else DataFile(path, *(sep or ())),
         "data",
         {
             "path": click.argument(
@@ -141,16 +150,10 @@ def data(required=True):
             "sep": click.option(
                 "--sep",
                 type=Text("separator", _sep),
-                metavar="CHAR",
-                help="What separates the columns of CSV, such as ';' or '\\t'. "
-                "[default: a comma; if the first line has none, a semicolon or tab]",
-            ),
-            "decimal": click.option(
-                "--decimal",
-                type=click.Choice([".", ","]),
-                default=".",
-                show_default=True,
-                help="The decimal separator of CSV.",
+                metavar="CHAR[,]",
+                help="What separates the columns of CSV, such as ';' or '\\t', and "
+                "after it a decimal comma, if there is one: ';,'. [default: a comma; "
+                "if the first line has none, a semicolon or tab]",
             ),
         },
     )
@@ -179,7 +182,7 @@ def names(name, text):
 target = column(
     "--target",
     "The column with the true classes or numbers. Two, such as claims,years, are the "
-    "number of events and the exposure.",
+    "number of events and the exposure; event,time an event and when it happened.",
 )
 weights = column("--weights", "The column with row weights.")
 trust = click.option(

@@ -19,7 +19,6 @@ from defragtrees._utils.progress import Progress, watch
 from defragtrees.cli.group import State
 from defragtrees.cli.terminal import clear_status, show_status, wrapped
 from defragtrees.export.tables import csv_line
-from defragtrees.outcomes.intervals import wilson_interval
 
 TICK = 0.5  # seconds between two looks at the clock
 
@@ -68,10 +67,10 @@ def _check_output(path, inputs):
         )
 
 
-def headline(rules, scores, where, model="model", n_rows=None):
+def headline(rules, scores, where, model="model", is_new=False):
     """Size of the rules, and how near they come to the model, in bold.
 
-    An error gets its 95 % interval on `n_rows` new rows.
+    An error on new rows has its 95% interval.
     """
     outcome = rules.outcome
     number = render.percent if outcome.n_classes else render.rounded
@@ -84,8 +83,11 @@ def headline(rules, scores, where, model="model", n_rows=None):
             near += f" (one class for all: {number(scores['fidelity_of_constant'])})"
         if not outcome.n_classes:
             near = (
-                f"fidelity to the {model} (R²) {number(scores['fidelity'])} on {where}"
+                f"fidelity to the {model} ({outcome.view.fidelity}) "
+                f"{number(scores['fidelity'])} on {where}"
             )
+        if not math.isnan(scores.get("correlation", math.nan)):
+            near += f", correlation of the probabilities {scores['correlation']:.2f}"
         text += f"; {near}"
     text += "."
     name, heading = next(iter(outcome.view.measure_titles(scores).items()))
@@ -93,9 +95,9 @@ def headline(rules, scores, where, model="model", n_rows=None):
         value, of_model = (
             number(scores[f"{source}{name}"]) for source in ("", "model_")
         )
-        if n_rows and name == "error" and outcome.error_is_share:
-            ends = render.percent_range(*wilson_interval(scores[name], n_rows))
-            value += f" (95 % interval {ends})"
+        ends = outcome.view.error_range(scores)
+        if is_new and ends and scores[name] == outcome.shown_error(scores["error"]):
+            value += f" (95% interval {ends})"
         text += f" {heading[0].upper()}{heading[1:]}: {value}, {model} {of_model}."
     return click.style(wrapped(text), bold=True)
 
@@ -134,17 +136,17 @@ def json_text(value):
 
 def plain(value):
     """The value in what JSON knows, with None for NaN and infinities."""
-    if isinstance(value, np.generic):
-        value = value.item()
+    if isinstance(value, (np.generic, np.ndarray)):
+        value = value.tolist()
     if isinstance(value, dict):
         return {str(key): plain(entry) for key, entry in value.items()}
-    if isinstance(value, (list, tuple, np.ndarray)):
+    if isinstance(value, (list, tuple)):
         return [plain(entry) for entry in value]
     if isinstance(value, float) and not math.isfinite(value):
         return None
-    if value is None or isinstance(value, (bool, int, float, str)):
-        return value
-    return str(value)
+    return (
+        value if value is None or isinstance(value, (int, float, str)) else str(value)
+    )
 
 
 def write_json(file, form, rows):

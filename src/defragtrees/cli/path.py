@@ -3,11 +3,12 @@
 import click
 
 from defragtrees._compare import simplify_path
+from defragtrees._utils.formatting import page_width, text_table
 from defragtrees.cli import options, output
 from defragtrees.cli.group import Command
 from defragtrees.cli.inputs import load
 from defragtrees.cli.settings import setting_options
-from defragtrees.cli.terminal import table, wrapped
+from defragtrees.cli.terminal import wrapped
 from defragtrees.outcomes import MEASURES
 
 EXAMPLE = "defragtrees path model.json data.csv --target y --max-rules 8"
@@ -68,26 +69,6 @@ def command(inputs, choices, choose_by, validation, test_size, out, plot, as_jso
             )
         )
         return
-    click.echo(f"{table(*path._cells())}\n")
-    reason = _reason(path, choices.get("max_rules", "auto"))
-    click.echo(wrapped("\n".join([*path._notes(), reason]), "  "))
+    click.echo(f"{text_table(*path._cells(), width=page_width())}\n")
+    click.echo(wrapped("\n".join(path._notes()), "  "))
     click.echo(f"\n{output.rules_text(path.rules)}")
-
-
-def _reason(path, max_rules):
-    """Why the row with the star is chosen."""
-    if path.chosen_by is not None:
-        name = path._shown()[path.chosen_by]
-        return (
-            f"* chosen: the shortest list within one standard error of the best {name}."
-        )
-    if max_rules == "auto":
-        return (
-            "* chosen, as by simplify: the shortest list whose loss is within 1 % of "
-            "the variance of y of the best."
-        )
-    return (
-        f"* chosen, as by simplify with --max-rules {max_rules}: the list with the "
-        "lowest loss. Without --max-rules it is the shortest within 1 % of the "
-        "variance of y of the best."
-    )

@@ -15,7 +15,7 @@ from defragtrees.cli.data import (
     read_rules,
 )
 from defragtrees.cli.group import Command
-from defragtrees.rules.unseen import (
+from defragtrees.rules.profile import (
     check_seen,
     count_unseen,
     unseen_texts,

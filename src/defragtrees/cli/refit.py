@@ -19,8 +19,7 @@ EXAMPLE = "defragtrees refit rules.json data.csv --target y --out new.json"
     "--keep-predictions", "Count rows and rates only; predictions stay as they are."
 )
 @options.output("Save the rules to this file. [default: only show them]")
-@options.as_json
-def command(rules, data, target, weights, keep_predictions, out, as_json):
+def command(rules, data, target, weights, keep_predictions, out):
     """Count the rates of saved rules on the rows of a file.
 
     RULES is a file that simplify --out wrote; DATA is as for simplify.
@@ -34,8 +33,6 @@ def command(rules, data, target, weights, keep_predictions, out, as_json):
     counted = refit_encoded(rule_set, *rows, predictions=predictions)
     if out is not None:
         counted.save(out)
-    click.echo(
-        output.json_text(counted.to_dict()) if as_json else output.rules_text(counted)
-    )
-    if out is not None and not as_json:
+    click.echo(output.rules_text(counted))
+    if out is not None:
         click.echo(f"The rules are in {out}.")

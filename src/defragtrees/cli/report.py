@@ -1,20 +1,17 @@
 """`defragtrees report`: write an HTML report on the rules of a model."""
 
-import contextlib
 import shlex
 from dataclasses import replace
-from decimal import Decimal
 
 import click
 from click.core import ParameterSource
-from pandas import Series
 
 from defragtrees._utils import formatting as render
 from defragtrees.cli import options, output
 from defragtrees.cli.data import (
-    find_column,
     is_rules_file,
     open_for_rules,
+    read_groups,
     read_rows,
     read_rules,
     y_names,
@@ -22,19 +19,16 @@ from defragtrees.cli.data import (
 from defragtrees.cli.group import Command, State
 from defragtrees.cli.inputs import hold_out, load
 from defragtrees.cli.settings import fit, setting_options
-from defragtrees.data.files import AS_IS
 from defragtrees.ensembles.readers import file_kind
 from defragtrees.outcomes.base import n_columns
 from defragtrees.report.page import write_report
 from defragtrees.rules.model import RuleModel
-from defragtrees.tables import is_missing
 
 # What a report on a file of rules takes; all else is about a fit.
 FOR_RULES = {
     *("model", "path", "sep", "decimal", "target", "weights"),
     *("out", "title", "by_group"),
 }
-SIMPLE = (bool, int, float, str, Decimal)
 EXAMPLE = "defragtrees report model.json data.csv --target y --out report.html"
 
 
@@ -70,7 +64,7 @@ def command(inputs, choices, validation, test_size, out, title, by_group):
     groups = None
     if by_group is not None:
         measured = replace(inputs.data, path=validation or inputs.data.path)
-        groups = _read_groups(measured, by_group)
+        groups = read_groups(measured, by_group, "--by-group")
         groups = groups if places is None else groups.iloc[places]
     # The groups are those of the rows that are measured.
     rows, unseen = (*rows, groups), unseen and (*unseen, groups)
@@ -98,22 +92,9 @@ def _report_on_rules(out, inputs, title, by_group):
     source = open_for_rules(rules, inputs.data, inputs.target, inputs.weights)
     X, y, weight = read_rows(source, rules.classes)
     X = X.reindex(columns=list(rules.feature_names))
-    groups = None if by_group is None else _read_groups(inputs.data, by_group)
+    groups = by_group and read_groups(inputs.data, by_group, "--by-group")
     report_on(out, rules, (X, y, weight), inputs, title=title, groups=groups)
     click.echo(f"The report is in {out}.")
-
-
-def _read_groups(data, name):
-    """The values of a column of a data file; numbers if all of them are."""
-    source = data.open()
-    source.names = [find_column(name, source, "--by-group")]
-    source.expected[name] = AS_IS
-    values = (value for part in source.parts() for value in part.X[name])
-    values = (None if is_missing(value) else value for value in values)
-    values = [v if v is None or isinstance(v, SIMPLE) else str(v) for v in values]
-    with contextlib.suppress(TypeError, ValueError):
-        values = [None if value is None else float(value) for value in values]
-    return Series(values, dtype=object, name=name)
 
 
 def report_on(path, simple, rows, inputs, validation=None, **more):

@@ -25,7 +25,7 @@ EXAMPLE = "defragtrees segments model.json new.csv --target y"
 @click.option(
     "--loss",
     type=click.Choice(list(LOSSES)),
-    help="The loss per row. [default: error of classes, absolute error of numbers]",
+    help="The loss per row. [default: error; in regression absolute error]",
 )
 @options.count(
     "--max-segments",
@@ -46,7 +46,7 @@ def command(inputs, against, out, as_json, **settings):
     """Find where a model fails, or where two models differ, as short rules.
 
     MODEL and DATA are as for simplify; DATA should have rows that the model was not
-    trained on. All figures come from rows that did not find the segments.
+    trained on. All figures come from rows not used in the search.
     """
     output.check_outputs(
         {"--out": out}, (inputs.data.path, inputs.model, against), out=".json"

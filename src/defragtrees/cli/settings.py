@@ -14,6 +14,7 @@ from typing import Any
 import click
 
 from defragtrees._utils.formatting import nearest
+from defragtrees._utils.warnings import warn
 from defragtrees.cli import options, output
 from defragtrees.errors import SettingError
 from defragtrees.estimators import METHODS, estimator_for
@@ -29,8 +30,8 @@ WRITTEN: dict[str, dict[str, Any]] = {
     "exclude": COLUMNS,
     "must_use": COLUMNS,
     "monotone": {
-        "type": options.Text("signs", options.pairs(int, "income=-1")),
-        "metavar": "A=-1,B=1,...",
+        "type": options.Text("signs", options.signs),
+        "metavar": "A=-1,B=1,...|auto",
     },
     "class_weight": options.CLASS_WEIGHT,
     "costs": options.COSTS,
@@ -194,24 +195,24 @@ def _as_in_model(settings, classes):
     }
 
 
-def fit(choices, forest, rows, validation=None, stability=None, alternatives=None):
+def fit(choices, forest, rows, validation=None, stability=None):
     """Fit the method of the user's choice to rows, under a progress bar.
 
-    Rows are X, y and weights. With `stability`, also to this number of halves of them;
-    with `alternatives`, up to this number of other rule models are searched for.
+    Rows are X, y and weights. With `stability`, also to this number of halves of them.
     """
     kind, settings = choices.for_model(forest)
     if kind(**settings).target == "labels" and rows[1] is None:
         raise click.UsageError(
             f"{kind.__name__} learns from the true values here, so it needs --target."
         )
-    if alternatives and choices.method != "defrag":
-        raise click.UsageError("--alternatives is for the method defrag only.")
     simple = kind(forest, **settings)
     with output.working("simplifying"):
         simple.fit(*rows, validation=validation)
         if stability:
-            simple.stability(*rows, n=stability)
-        if alternatives:
-            simple.alternatives(*rows, n=alternatives, validation=validation)
+            again = {"n": stability, "validation": validation}
+            try:
+                simple.stability(*rows, **again)
+            except ValueError as error:  # the model may need other columns or types
+                warn(f"{str(error).partition(' Pass')[0]} The model stays the same.")
+                simple.stability(*rows, **again, refit=False)
     return simple

@@ -9,12 +9,12 @@ from sklearn.metrics import confusion_matrix
 
 from defragtrees import metrics
 from defragtrees._utils.files import atomic_file
-from defragtrees._utils.formatting import text_table
+from defragtrees._utils.formatting import page_width, text_table
 from defragtrees.cli import options, output
 from defragtrees.cli.group import Command
 from defragtrees.cli.inputs import hold_out, load
 from defragtrees.cli.settings import fit, setting_options
-from defragtrees.cli.terminal import as_options, table, wrapped
+from defragtrees.cli.terminal import wrapped
 from defragtrees.rules.text import MAYBE_TRAINED
 
 EXAMPLE = """\
@@ -43,11 +43,6 @@ SETTINGS = (
     most=10_000,
     metavar="N",
 )
-@options.count(
-    "--alternatives",
-    "Search for up to this number of other rule models that are as good.",
-    metavar="N",
-)
 @options.output("Save the rules, as JSON.")
 @options.output("Write an HTML report.", name="--report")
 @options.flag(
@@ -60,7 +55,6 @@ def command(
     validation,
     test_size,
     stability,
-    alternatives,
     out,
     report,
     details,
@@ -86,7 +80,7 @@ def command(
     # The rows are in two parts now; the whole need not stay in memory.
     del rows, unseen
     begin = time.perf_counter()
-    simple = fit(choices, forest, train, counted, stability, alternatives)
+    simple = fit(choices, forest, train, counted, stability)
     seconds = time.perf_counter() - begin
     # The scores to show, and the rows that they are from.
     measured, n_rows = (train if test is None else test), len(train[0])
@@ -110,8 +104,7 @@ def command(
         click.echo(output.json_text(facts | _tables(simple, *measured)))
         return
     is_new = validation is not None
-    n_new = None if test is None else len(test[0])
-    click.echo(output.headline(simple.rules_, scores, where, n_rows=n_new))
+    click.echo(output.headline(simple.rules_, scores, where, is_new=test is not None))
     click.echo(f"\n{output.rules_text(simple.rules_, details)}\n")
     click.echo(_scores_text(simple.rules_, scores, where, details, is_new))
     advice = getattr(simple, "advice_", ())
@@ -119,23 +112,14 @@ def command(
         where = f"\nOn the {n_rows:,} training rows:"
         if is_new:
             where = "\nOn the rows that rates are from:"
-        advice = [as_options(line) for line in advice]
         click.echo(wrapped("\n".join([where if test is not None else "", *advice])))
-    if simple.forest_.origin:
-        click.echo(wrapped(f"\n{simple.forest_.origin}"))
-    _show_further(simple)
+    for text in simple._about_model:
+        click.echo(wrapped(f"\n{text}"))
+    if simple.stability_ is not None:
+        click.echo(f"\n{simple.stability_}")
     for path, text in ((out, "The rules are in"), (report, "The report is in")):
         if path is not None:
             click.echo(f"{text} {path}.")
-
-
-def _show_further(simple):
-    """Print the stability and the alternatives that were asked for."""
-    for found in filter(None, (simple.stability_, simple.alternatives_)):
-        head = [wrapped(found._head())] if found._head() else []
-        cells = text_table(*found._cells(), left=found._left)
-        click.echo("\n" + "\n".join([*head, cells]))
-        click.echo(wrapped("\n".join(found._notes())))
 
 
 def _scores_text(rules, scores, where, details, is_new):
@@ -145,11 +129,12 @@ def _scores_text(rules, scores, where, details, is_new):
     notes = rules._view.score_notes(scores, is_short=not details)
     if "model_error" in scores and not is_new:
         notes.append(f"The model {MAYBE_TRAINED}; pass others with --validation.")
-    return "\n".join([table(header, lines), *filter(None, [wrapped(" ".join(notes))])])
+    table = text_table(header, lines, width=page_width())
+    return "\n".join([table, *filter(None, [wrapped(" ".join(notes))])])
 
 
 def _facts(simple, choices, scores, where, seconds):
-    stability, menu = simple.stability_, simple.alternatives_
+    stability = simple.stability_
     return {
         "method": choices.method,
         "task": simple.rules_.task,
@@ -160,7 +145,6 @@ def _facts(simple, choices, scores, where, seconds):
         "scored_on": where,
         "advice": getattr(simple, "advice_", ()),
         **({} if stability is None else {"stability": stability.to_dict()}),
-        **({} if menu is None else {"alternatives": menu.rows()}),
         "seconds": round(seconds, 3),
         **({"origin": simple.forest_.origin} if simple.forest_.origin else {}),
     }

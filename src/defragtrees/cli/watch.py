@@ -98,10 +98,11 @@ def command(
         behind, X = open_beside(inputs, rule_set, source)
     table, y, _ = read_rows(source, rule_set.classes)
     matrix = encode(rule_set, table)
+    y = None if y is None else rule_set.outcome.read(y)
     if behind is not None:
         X = table[list(behind.feature_names)] if X is None else X
-        predicted, _, _, match = read_model(behind, rule_set, X, classes)(X)
-    y = None if y is None else rule_set.outcome.read(y)
+        read = read_model(behind, rule_set, X, classes)
+        predicted, _, _, match = read(X, matrix, y)
     # An order of all classes; a black box may have predicted only some of them.
     is_order = match is not None and len(match.labels) == len(rule_set.classes)
     if is_order and (classes or match.is_by_position):
@@ -145,13 +146,15 @@ def _say_files(html, checks, plot):
 
 def _text(found, details):
     """The verdict, what moved, and with details all tests."""
-    color = "yellow" if found.has_moved else "green"
+    width, color = render.page_width(), "yellow" if found.has_moved else "green"
     parts = [click.style(terminal.wrapped(found.verdict), fg=color, bold=True)]
     shown = found.findings if details else found.moved
     if shown:
-        parts.append(terminal.table(*found._cells(shown), left=(0, 1, 2, 3)))
+        cells = found._cells(shown)
+        parts.append(render.text_table(*cells, left=(0, 1, 2, 3), width=width))
+    parts += [terminal.wrapped(found.psi_text)] if found.psi else []
     if details:
-        parts.append(terminal.table(*found._prediction_cells()))
+        parts.append(render.text_table(*found._prediction_cells(), width=width))
     else:
         tests = render.plural(len(found.findings), "test")
         parts.append(click.style(f"All {tests}: --details.", dim=True))

@@ -9,7 +9,7 @@ import math
 import sys
 import time
 from functools import reduce
-from itertools import pairwise
+from itertools import chain, pairwise
 from operator import add
 
 import numpy as np
@@ -190,40 +190,22 @@ class DaskShards:
         self.client, self.runs = client, runs
         self._found, self._found_at = None, 0.0
         require("distributed", CLUSTER).wait(runs)  # else no worker has them yet
-        self.run_lengths = self._ask(
-            lambda run, content: list(map(len, run)), [b""] * len(runs)
-        )
-
-    @property
-    def lengths(self):
-        """Number of rows of each shard."""
-        return [n_rows for run in self.run_lengths for n_rows in run]
 
     def total(self, function, *arguments):
         """Sum `function(shard, *arguments)` in the order of runs."""
-        content = _dumped((function, arguments))
-        return reduce(add, self._ask(_total, [content] * len(self.runs)))
+        return reduce(add, self._ask(_total, function, arguments))
 
     def map(self, function, *arguments):
         """Make new shards by `function(shard, *arguments)`."""
-        content = _dumped((function, arguments))
-        return DaskShards(
-            self.client, self._submit(_mapped, [content] * len(self.runs))
-        )
+        return DaskShards(self.client, self._submit(_mapped, function, arguments))
 
     def collect(self, function, *arguments):
-        """List the results of `function(shard, *arguments)`.
+        """List the results of `function(shard, *arguments)`."""
+        return [*chain.from_iterable(self._ask(_mapped, function, arguments))]
 
-        Each of `arguments` is a list with one entry per shard.
-        """
-        entries = [each[1:] for each in zip(self.lengths, *arguments, strict=True)]
-        ends = np.cumsum([0, *map(len, self.run_lengths)])
-        contents = [_dumped((function, entries[a:b])) for a, b in pairwise(ends)]
-        return [item for run in self._ask(_collected, contents) for item in run]
-
-    def _ask(self, visit, contents):
+    def _ask(self, visit, function, arguments):
         """The result of each run, in order."""
-        return self.client.gather(self._submit(visit, contents))
+        return self.client.gather(self._submit(visit, function, arguments))
 
     def _holders(self):
         """Addresses of the workers that hold each run, cached for a moment.
@@ -235,18 +217,16 @@ class DaskShards:
             self._found, self._found_at = self.client.who_has(self.runs), now
         return self._found
 
-    def _submit(self, visit, contents):
+    def _submit(self, visit, *call):
         """Submit one task per run to the worker that holds it."""
-        sent, futures = {}, []
-        for run, content in zip(self.runs, contents, strict=True):
+        content, sent, futures = _dumped(call), {}, []
+        for run in self.runs:
             address = next(iter(self._holders().get(run.key, ())), None)
-            if len(content) > LARGE:
-                place = (address, content)
-                if place not in sent:
-                    sent[place] = _send_bytes(self.client, content, address)
-                content = sent[place]
+            if len(content) > LARGE and address not in sent:
+                sent[address] = _send_bytes(self.client, content, address)
             settings = {"pure": False, **_preferring(address)}
-            futures.append(self.client.submit(visit, run, content, **settings))
+            given = sent.get(address, content)
+            futures.append(self.client.submit(visit, run, given, **settings))
         return futures
 
 
@@ -411,6 +391,17 @@ def _check_column(values, X, role):
     return values
 
 
+def beside(events, exposure=None):
+    """Events and their exposure as a Dask data frame of two columns."""
+    if not all(one is None or _is_frame(one) for one in (events, exposure)):
+        raise TypeError(
+            "Of a Dask collection, exposure must be a column of X, or the second "
+            "column of y; pass a Dask data frame with both as y."
+        )
+    exposure = 1.0 if exposure is None else exposure
+    return events.to_frame(name="events").assign(exposure=exposure)
+
+
 def _cut(array, lengths, X, hold=None):
     """Cut an array in memory into the blocks of X, as a Dask collection.
 
@@ -560,8 +551,3 @@ def _total(run, content):
 def _mapped(run, content):
     function, arguments = _loaded(content)
     return [function(shard, *arguments) for shard in run]
-
-
-def _collected(run, content):
-    function, entries = _loaded(content)
-    return [function(shard, *entry) for shard, entry in zip(run, entries, strict=True)]

@@ -774,9 +774,9 @@ def _numbers(column, wanted, n_before, decimal="."):
         needed = "dates or times" if kind else "numbers"
         advice = ""
         if not kind and decimal == ",":
-            advice = " With --decimal ',' a number is written as 1,5."
+            advice = " With a decimal comma a number is written as 1,5."
         elif not kind and COMMA_NUMBER.fullmatch(str(texts[wrong]).strip()):
-            advice = " Add --decimal ',' if that is a decimal comma."
+            advice = " Add --sep ';,' if that is a decimal comma."
         raise ValueError(
             f"Column {column.name!r} must hold {needed}, as the model has it; row "
             f"{n_before + wrong + 1} has {texts[wrong]!r}.{advice}"

@@ -5,9 +5,10 @@ exactly when `bin <= j`. The bin of a category is its position. A missing value 
 the last bin.
 """
 
+import itertools
 import math
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from typing import Any
 
@@ -46,6 +47,8 @@ class ThresholdGrid(ByValue):
     # smallest and largest value of integer features
     ranges: tuple[tuple[float, float] | None, ...] | None = None
     pairs: frozenset[int] = frozenset()  # integer features with two values
+    # numbers of a feature that are codes, such as -9 for "no account"
+    special: Mapping[int, tuple[float, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         splits = tuple(
@@ -72,6 +75,41 @@ class ThresholdGrid(ByValue):
         """Number of bins of each feature, the bin for missing values included."""
         sizes = [len(v) + 2 if v.ndim == 1 else v.shape[1] + 1 for v in self.splits]
         return freeze(np.array(sizes, int))
+
+    def with_special(self, special: Mapping[int, Sequence[float]]) -> "ThresholdGrid":
+        """The grid in which each special value of a feature has a bin of its own.
+
+        Features without thresholds or with categories have none.
+
+        Examples
+        --------
+        >>> grid = ThresholdGrid(([1.0, 2.5],)).with_special({0: [-9.0]})
+        >>> grid.bin([[-10.0], [-9.0], [-8.0], [3.0]]).codes.ravel().tolist()
+        [0, 1, 2, 4]
+        """
+        kept, splits, counts = {}, list(self.splits), list(self.counts or ())
+        for j, values in special.items():
+            if splits[j].ndim == 1 and len(splits[j]):
+                kept[j] = tuple(sorted(values))
+                ends = [np.nextafter(kept[j], -np.inf), np.array(kept[j])]
+                merged = np.union1d(splits[j], ends)
+                count = np.ones(len(merged), int)
+                count[np.searchsorted(merged, splits[j])] = counts[j]
+                splits[j], counts[j] = merged, count
+        return replace(self, splits=tuple(splits), counts=tuple(counts), special=kept)
+
+    def segments(self, feature: int) -> list[tuple[int, int]]:
+        """The bins that one condition may accept, from the first to before the last.
+
+        All bins; with special values those between them, each of them, and missing.
+        """
+        values = np.array(self.special.get(feature, ()))
+        n_bins = int(self.n_bins[feature])
+        if not len(values):
+            return [(0, n_bins)]
+        bins = self.bin_column(feature, values)
+        starts = sorted({0, *bins.tolist(), *(bins + 1).tolist(), n_bins - 1})
+        return [*itertools.pairwise([*starts, n_bins])]
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -127,6 +165,8 @@ class ThresholdGrid(ByValue):
         upper = float(thresholds[final]) if final < len(thresholds) else math.inf
         integers = None if self.ranges is None else self.ranges[feature]
         if integers is not None:
+            if feature in self.special:
+                lower, upper = np.floor([lower, upper]).tolist()
             is_pair = feature in self.pairs
             lower, upper = single_value(lower, upper, *integers, is_pair)
         is_integer = integers is not None

@@ -9,9 +9,9 @@ from defragtrees._utils.formatting import plural
 from defragtrees._utils.types import Floats
 from defragtrees._utils.values import all_rounded, round_significant
 from defragtrees.data.shards import Shard
+from defragtrees.data.sources import with_exposure
 from defragtrees.data.statistics import RuleSums, recounted
-from defragtrees.rules.edits import Edit
-from defragtrees.rules.model import RuleModel
+from defragtrees.rules.model import Edit, RuleModel
 from defragtrees.rules.profile import Evidence, TrainingRows, count_rows
 from defragtrees.tables import check_weight
 
@@ -25,6 +25,7 @@ def refit(
     sample_weight: Any = None,
     *,
     predictions: str = "recount",
+    exposure: Any = None,
 ) -> Model:
     """Count rules again on these rows; see `RuleModel.refit`.
 
@@ -37,6 +38,9 @@ def refit(
     >>> [rule.prediction for rule in rules], rules.edits[0].text
     ([5.895, 2.105], 'counted again on 6 rows')
     """
+    if exposure is not None:
+        rules.outcome.check_exposure()
+        X, y = with_exposure(X, y, exposure)
     return refit_encoded(
         rules, rules._encode(X), y, sample_weight, predictions=predictions
     )
@@ -57,20 +61,17 @@ def refit_encoded(
         )
     encoded, target, weight = checked_rows(rules, matrix, y, sample_weight)
     made: Model = recount_rows(rules, encoded, target, weight, predictions)
-    if rules.training and made.training and _predicts_alike(rules, made):
-        # Both agree with the model as often.
+    if (
+        rules.training
+        and made.training
+        and rules._form.is_exclusive
+        and ([rule.prediction for rule in rules] == [rule.prediction for rule in made])
+    ):
+        # No prediction has changed: both agree with the model as often.
         kept = dataclasses.replace(made.training, agreement=rules.training.agreement)
         made = dataclasses.replace(made, training=kept)
     text = f"counted again on {plural(len(encoded), 'row')}"
     return dataclasses.replace(made, edits=(*rules.edits, Edit("refit", text)))
-
-
-def _predicts_alike(rules, made):
-    """Whether counting again has changed no prediction of rules that predict alone."""
-    pairs = zip(rules, made, strict=True)
-    return rules._form.is_exclusive and all(
-        a.prediction == b.prediction for a, b in pairs
-    )
 
 
 def checked_rows(rules, matrix, y, sample_weight=None):
@@ -114,16 +115,28 @@ def recount_rows(rules, matrix, target, weight, predictions="recount", source="r
     # There are no predictions of a model for these rows.
     alone = [dataclasses.replace(rule, model_mean=None) for rule in made]
     made = dataclasses.replace(made, rules=tuple(alone[:-1]), default=alone[-1])
-    return dataclasses.replace(made, training=_profile(made, matrix, target, weight))
+    training = _profile(made, rules.training, matrix, target, weight)
+    return dataclasses.replace(made, training=training)
 
 
-def _profile(rules, matrix, target, weight):
+def _profile(rules, before, matrix, target, weight):
     """The profile of the rows that is kept with the rules."""
     outcome = rules.outcome
-    features = {c.feature for rule in rules.rules for c in rule.conditions}
-    columns = count_rows(features, rules.categories, matrix, weight)
+    edges, y = rules._form.edges, None
+    is_sum = rules._form.is_sum
+    if is_sum and outcome.has_sums:
+        y = outcome.indicators(target)[:, -1]
+    known = before.columns if before else ()
+    special = {one.feature: one.special for one in known}
+    given = rules.categories, matrix, weight, edges if is_sum else {}, y, special
+    columns = count_rows(edges, *given)
     answers = outcome.encode(rules._form.predict(rules._covers(matrix)))
     error = outcome.error(target, answers, weight)
     moments = all_rounded(outcome.moments(target, weight))
     total = round_significant(weight.sum())
-    return TrainingRows(total, columns, moments, round_significant(error))
+    score = None
+    if is_sum and outcome.n_points == 1:
+        values = rules.values_of(rules._form.totals(rules._covers(matrix)))
+        [score] = count_rows([0], [None], values, weight, {})
+    error = round_significant(error)
+    return TrainingRows(total, columns, moments, error, score=score)

@@ -110,8 +110,10 @@ def draw_shard(store, n_rows, order, rng):
     """
     seed = int(rng.integers(2**63))
     hashes = ShardHashes(seed, tuple(order), store.target, store.n_classes)
-    shards, n_shards = store.shards, len(store.shards.lengths)
-    counts = shards.total(_bucket_counts, hashes)
+    shards = store.shards
+    counts = shards.total(
+        lambda shard: np.bincount(_buckets(hashes.of(shard)), minlength=2**BUCKET_BITS)
+    )
     places = np.sort(rng.choice(store.n_rows, n_rows, replace=False))
     buckets = np.searchsorted(np.cumsum(counts), places, side="right")
     wanted = np.bincount(buckets, minlength=len(counts)).astype(np.int32)
@@ -119,7 +121,7 @@ def draw_shard(store, n_rows, order, rng):
     keys, copies = np.unique(lowest, return_counts=True)
     highest = np.zeros(len(counts), dtype=np.uint64)
     highest[_buckets(keys)] = keys  # sorted, so that the last of a bucket stays
-    found = shards.collect(_first_rows, [hashes] * n_shards, [highest] * n_shards)
+    found = shards.collect(_first_rows, hashes, highest)
     [shard] = joined([rows for _, rows in found], np.inf)
     first = _first_places(np.concatenate([own for own, _ in found]), shard)
     return shard.take(np.repeat(first, copies))
@@ -154,10 +156,6 @@ class ShardHashes:
 
 def _buckets(keys):
     return (keys >> np.uint64(64 - BUCKET_BITS)).astype(np.intp)
-
-
-def _bucket_counts(shard, hashes):
-    return np.bincount(_buckets(hashes.of(shard)), minlength=2**BUCKET_BITS)
 
 
 @dataclass(frozen=True, eq=False)
@@ -199,7 +197,7 @@ def _first_places(keys, shard):
     return order[np.unique(keys[order], return_index=True)[1]]
 
 
-def draw_rows(X, n_rows, is_set, rng, order=None, weight=None):
+def draw_rows(X, n_rows, is_set, rng, order=None, weight=None, special=None):
     """Draw rows of X and move every cell by a random step in rank.
 
     A cell takes another value of its column, at a normally distributed distance in
@@ -210,7 +208,7 @@ def draw_rows(X, n_rows, is_set, rng, order=None, weight=None):
 
     X has shape (n_samples, n_features), and `is_set` marks categorical columns. Columns
     are drawn in the order of `order`, by default that of X. A row of weight two counts
-    as two rows.
+    as two rows. Special values of a column stay, as missing values do.
     """
     order = range(X.shape[1]) if order is None else order
     weight = np.ones(len(X)) if weight is None else weight
@@ -222,11 +220,17 @@ def draw_rows(X, n_rows, is_set, rng, order=None, weight=None):
     _, place = np.unique(hash_rows([X[:, j] for j in order]), return_inverse=True)
     share = np.bincount(place, weight) / weight.sum()
     reach = SCOTT * round(1 / (share @ share)) ** -0.2
-    columns = {j: _Ranks(X[:, j], weight) for j in order if not is_set[j]}
+    fixed = {j: np.isin(X[:, j], values) for j, values in (special or {}).items()}
+    columns = {
+        j: _Ranks(np.where(fixed.get(j, False), np.nan, X[:, j]), weight)
+        for j in order
+        if not is_set[j]
+    }
     root = _correlation_root([own.scores for own in columns.values()], weight)
     steps = rng.normal(size=(n_rows, len(columns))) @ root
     for (j, own), step in zip(columns.items(), steps.T, strict=True):
-        moved[:, j] = own.moved(base, reach * step, rng)
+        new = own.moved(base, reach * step, rng)
+        moved[:, j] = np.where(own.is_missing[base], X[base, j], new)
     for j in order:
         if is_set[j]:
             swapped = np.flatnonzero(rng.random(n_rows) < reach)
@@ -256,14 +260,10 @@ class _Ranks:
         self.scores = np.where(self.is_missing, 0.0, ndtri(middle))
 
     def moved(self, rows, step, rng):
-        """The values of some rows after a step; steps are reflected at the ends.
-
-        Missing values stay missing.
-        """
+        """The values of some rows after a step; steps are reflected at the ends."""
         rank = self.low[rows] + self.width[rows] * rng.random(len(rows)) + step
         rank = 1.0 - np.abs(1.0 - np.abs(rank) % 2.0)
-        moved = self.values[_places(self.ends, rank)]
-        return np.where(self.is_missing[rows], np.nan, moved)
+        return self.values[_places(self.ends, rank)]
 
 
 def _correlation_root(scores, weight):

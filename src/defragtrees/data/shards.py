@@ -71,11 +71,6 @@ class LocalShards:
         self.n_jobs = n_jobs
         self.table = self.shards[0] if is_table else None
 
-    @property
-    def lengths(self):
-        """Number of rows of each shard."""
-        return [len(shard) for shard in self.shards]
-
     def _results(self, function, arguments):
         if self.table is not None:
             return [function(self.table, *arguments)]
@@ -93,11 +88,8 @@ class LocalShards:
         return LocalShards(made, self.n_jobs, self.table is not None)
 
     def collect(self, function, *arguments):
-        """List the results of `function(shard, *arguments)`.
-
-        Each of `arguments` is a list with one entry per shard.
-        """
-        return list(map(function, self.shards, *arguments))
+        """List the results of `function(shard, *arguments)`."""
+        return [*self._results(function, arguments)]
 
 
 def in_order(function, items, n_jobs=None):

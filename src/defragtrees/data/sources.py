@@ -17,6 +17,7 @@ import numpy as np
 
 from defragtrees._utils.formatting import nearest
 from defragtrees.data.shards import LocalShards, in_order, joined
+from defragtrees.outcomes.base import n_columns
 from defragtrees.tables import (
     as_dense,
     check_length,
@@ -50,7 +51,7 @@ def open_source(X, y=None, sample_weight=None):
     or of a folder of Parquet files, an iterator of tables, or a Dask collection; with a
     file, y and weights are names of columns.
     """
-    if type(X).__module__.split(".")[0].startswith("dask"):
+    if is_dask(X):
         return import_module("defragtrees.data.dask").DaskSource(X, y, sample_weight)
     if isinstance(X, (str, os.PathLike)):
         return import_module("defragtrees.data.files").FileSource(X, y, sample_weight)
@@ -66,48 +67,57 @@ def open_source(X, y=None, sample_weight=None):
     return source
 
 
+def is_dask(X: Any) -> bool:
+    """Whether X is a Dask collection."""
+    return type(X).__module__.split(".")[0].startswith("dask")
+
+
 def with_exposure(X: Any, y: Any, exposure: Any = None) -> tuple[Any, Any]:
-    """X, and y with the exposure as its second column; each 1 where there is none.
+    """X, and y with the exposure beside it; each 1 where there is none.
 
     The exposure is an array, or the name of a column, which X is then without.
     """
-    is_path = isinstance(X, str | os.PathLike)
-    if not (is_path or hasattr(y, "shape")):
-        y = np.asarray(y)
-    if exposure is None:
-        # A structured array has its columns in one.
-        is_structured = getattr(getattr(y, "dtype", None), "names", None) is not None
-        if is_path or is_structured or y.shape[1:] not in ((), (1,)):
-            return X, y
-        exposure = np.ones(len(y))
-    if is_path:
-        return X, (y, exposure)
+    if y is None and exposure is not None:
+        raise ValueError("exposure needs y, the number of events of each row.")
+    if isinstance(X, str | os.PathLike):
+        return X, (y if exposure is None else (y, exposure))
+    y = y if hasattr(y, "shape") else np.asarray(y)
+    is_one = n_columns(y) == 1
+    if exposure is None and not is_one:
+        return X, y
     if hasattr(X, "__next__"):
         raise ValueError(
             "With an iterator of tables, exposure must be the second column of y; let "
             "it yield (X, y) with y of the columns events and exposure."
         )
     if isinstance(exposure, str):
-        names = column_names(X) or ()
+        names = list(X.columns) if is_dask(X) else column_names(X) or ()
         if exposure not in names:
             raise ValueError(
-                f"exposure must be one number per row, or a column of X; got "
-                f"{exposure!r}. {nearest(exposure, names)}"
+                "exposure must be one number per row, or a column of X; X has no "
+                f"column {exposure!r}; {nearest(exposure, names)}"
             )
         others = [name for name in names if name != exposure]
-        X, exposure = select_columns(X, others), X[exposure]
-    if y.shape[1:] not in ((), (1,)):
+        rest = X[others] if is_dask(X) else select_columns(X, others)
+        X, exposure = rest, X[exposure]
+    if not is_one:
         raise ValueError(
-            "With exposure, y must have one column, the number of events; got the "
-            f"shape {y.shape}."
+            "With exposure, y must have one column, the number of events; got "
+            f"{n_columns(y)}."
         )
-    y, exposure = one_column(y, warn=True), np.asarray(exposure)
+    if is_dask(X):
+        return X, import_module("defragtrees.data.dask").beside(y, exposure)
+    events = one_column(y, warn=True)
+    exposure = np.ones(len(events)) if exposure is None else np.asarray(exposure)
     if exposure.ndim != 1:
         raise ValueError(
             f"exposure must be one number per row; got the shape {exposure.shape}."
         )
-    check_length(len(y), len(exposure), "exposure")
-    return X, np.column_stack([y, exposure])
+    check_length(len(events), len(exposure), "exposure")
+    kinds = [("events", events.dtype), ("exposure", exposure.dtype)]
+    both = np.empty(len(events), dtype=kinds)  # whose names say what they are
+    both["events"], both["exposure"] = events, exposure
+    return X, both
 
 
 class Source:

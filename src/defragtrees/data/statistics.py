@@ -5,18 +5,28 @@ the predictions of the rules, and of their model, with y.
 """
 
 import math
-from dataclasses import dataclass, field, fields, replace
+import operator
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from defragtrees._utils.values import all_rounded, round_significant
+from defragtrees._utils.values import SPAN, Added, all_rounded, round_significant
 from defragtrees.data.encoding import checked_columns
-from defragtrees.outcomes.classification import grouped
 from defragtrees.outcomes.decision import cost_matrix
-from defragtrees.outcomes.intervals import LARGEST_LEVERAGE, RateBands
+from defragtrees.outcomes.intervals import (
+    LARGEST_LEVERAGE,
+    TOTAL_WORTH,
+    RateBands,
+)
 from defragtrees.outcomes.measures import CalibrationSums, Moments, calibrate
-from defragtrees.outcomes.points import FittedPoints, Scoring, find_patterns
+from defragtrees.outcomes.points import (
+    FittedPoints,
+    Scoring,
+    calibrated,
+    find_patterns,
+    short_unit,
+)
 from defragtrees.outcomes.regression import (
     INTERVAL,
     KeptValues,
@@ -76,12 +86,14 @@ class PatternSums:
             values,
         )
 
-    def scorecard(self, outcome, scoring, spread, signs=(), worth=1.0):
+    def scorecard(self, outcome, scoring, spread, signs=(), evidence=None):
         """Fit all points jointly; returns FittedPoints.
 
-        `signs` are arrays with the sign that the points of each rule must have, or 0.
+        `signs` are arrays with the sign that the points of each rule must have, or 0;
+        `evidence` is that of y, if it is known.
         """
-        worth = worth if outcome.points_count_worth else 1.0
+        full = 1.0 if evidence is None else evidence.worth
+        worth = full if outcome.points_count_worth else 1.0
         rows = self.held, worth * self.weight, worth * self.outputs
         signs = np.array(signs).reshape(-1, self.held.shape[1])
         points = outcome.fit_points(*rows)
@@ -92,9 +104,21 @@ class PatternSums:
             held = np.where(has_none, 0.0, self.held)
             points = outcome.fit_points(held, *rows[1:])
             points[has_none] = 0.0
+        card = FittedPoints(points)
+        if scoring.is_whole:
+            card = outcome.scorecard(*rows, points, scoring.most)
+        if evidence is not None and outcome.is_binary:
+            weight, events = full * self.weight, full * self.outputs[:, 1]
+            card = calibrated(card, self.held, weight, events)
+            if scoring.is_whole:
+                rounded = short_unit(card.unit), round(card.origin, 1)
+                card = replace(card, unit=rounded[0], origin=rounded[1])
         if not scoring.is_whole:
-            return FittedPoints(outcome.rounded_points(points, spread))
-        card = outcome.scorecard(*rows, points, scoring.most)
+            points = card.points * card.unit
+            points[-1] -= card.origin * card.unit
+            return FittedPoints(
+                outcome.rounded_points(points, spread), tails=card.tails
+            )
         if not len(signs):
             return card
         # Rounding may have changed the sign of points near 0.
@@ -114,15 +138,24 @@ class PatternSums:
             extremes,
         )
 
-    def rate_bands(self, rules, worth):
-        """The RateBands of the second of two classes, or of the predicted class."""
+    def rate_bands(self, rules, worth, noise):
+        """The RateBands of the second of two classes, or of the predicted class.
+
+        Or of events, whose number varies by `noise` per expected one.
+        """
         held = self.held > 0
+        if not rules.outcome.has_probabilities:
+            rates, events = rules.predict(held), self.outputs[:, 0]
+            squares, sizes = noise * self.weight, rates * self.weight
+            return RateBands.of(rates, events, self.weight, squares, worth, sizes)
         chosen = np.ones(len(held), dtype=np.intp)
         if not rules.outcome.is_binary:
             chosen = rules.predict_codes(held)
         rows = np.arange(len(held))
         chance = rules.probabilities(held)[rows, chosen]
         events = self.outputs[rows, chosen]
+        if rules.is_sum:
+            worth = max(worth, TOTAL_WORTH)
         return RateBands.of(chance, events, self.weight, self.squares, worth)
 
 
@@ -136,7 +169,7 @@ EXACT = Scoring()
 
 
 @dataclass(frozen=True, eq=False)
-class RuleSums:
+class RuleSums(Added):
     """Sums over rows for the rules of one rule model; they can be added."""
 
     covered: np.ndarray  # weight of the rows that each rule matches
@@ -157,7 +190,8 @@ class RuleSums:
     patterns: Any = None
     # sums of y, or of the model's output, over all rows that each rule matches
     alone: np.ndarray | None = None
-    extremes: tuple[float, float] = (-math.inf, math.inf)  # of numbers
+    # of numbers
+    extremes: tuple[float, float] = field(default=(-math.inf, math.inf), metadata=SPAN)
 
     @classmethod
     def of(cls, rules, shard, values, target, scale):
@@ -217,12 +251,11 @@ class RuleSums:
             extremes,
         )
 
-    def __add__(self, other):
-        names = [field.name for field in fields(self)]
-        pairs = [(getattr(self, name), getattr(other, name)) for name in names[:-1]]
-        low, high = zip(self.extremes, other.extremes, strict=True)
-        sums = (None if one is None else one + two for one, two in pairs)
-        return RuleSums(*sums, (min(low), max(high)))
+    @property
+    def noise(self):
+        """Variance of the weight of events per expected one, if y has events."""
+        by_weight = self.patterns.squares.sum() / self.total
+        return by_weight * getattr(self.labels, "dispersion", 1.0)
 
 
 def rule_sums(shard, models, values, target, scale):
@@ -288,13 +321,14 @@ def counted(
             )
             signs += [_rate_signs(sums)] if scoring.follows_rates else []
             spread = sums.target.spread
-            return sums.patterns.scorecard(outcome, scoring, spread, signs, worth)
+            known = None if sums.labels is None else evidence
+            return sums.patterns.scorecard(outcome, scoring, spread, signs, known)
 
         rules = rules.weighted(fit_points, weight)
         if decision is not None:
             decided = {"threshold": decision.threshold, "costs": decision.stated_costs}
             rules = replace(rules, **decided)
-    has_bands = sums.patterns is not None and outcome.has_probabilities
+    has_bands = sums.patterns is not None and outcome.keeps_rates
     has_intervals = sums.values is not None or has_bands
     if predictions == "recount" and sums.labels is not None and has_intervals:
         rules = replace(rules, **_intervals(rules, sums, worth))
@@ -344,7 +378,7 @@ def _rate_signs(sums):
 def _intervals(rules, sums, worth):
     """The data behind intervals, as fields of a rule model."""
     if sums.values is None:
-        return {"rate_bands": sums.patterns.rate_bands(rules, worth)}
+        return {"rate_bands": sums.patterns.rate_bands(rules, worth, sums.noise)}
     if sums.patterns is None:
         return {"residuals": _residuals(rules, sums, worth)}
     return {"residuals": sums.patterns.residuals(rules, worth, sums.extremes)}
@@ -368,7 +402,7 @@ def _residuals(rules, sums, worth):
 
 
 @dataclass(frozen=True, eq=False)
-class Evaluation:
+class Evaluation(Added):
     """Measures of rules on some rows; those of other rows can be added."""
 
     weight: float  # of the rows
@@ -377,23 +411,18 @@ class Evaluation:
     # scores against y by the prefix of their names: "" for the rules, "model_"
     scores_by: dict[str, Any] = field(default_factory=dict)
     calibration: CalibrationSums | None = None
-    has_known: bool = True  # whether any label is one that the rules can predict
+    # whether any label is one that the rules can predict
+    has_known: bool = field(default=True, metadata={"add": operator.or_})
+    squares: float = 0.0  # sum of the squared losses of the rules
+    squared_weight: float = 0.0  # a sum over the rows
+    # sums of products of 1 and the probabilities of the positive class, of the rules
+    # and of the model
+    products: np.ndarray | None = None
 
     def __add__(self, other):
         if not self.weight or not other.weight:
             return self if self.weight else other
-        calibration = self.calibration
-        return Evaluation(
-            self.weight + other.weight,
-            {name: value + other.sums[name] for name, value in self.sums.items()},
-            self.answers + other.answers,
-            {
-                whose: scores + other.scores_by[whose]
-                for whose, scores in self.scores_by.items()
-            },
-            None if calibration is None else calibration + other.calibration,
-            self.has_known or other.has_known,
-        )
+        return super().__add__(other)
 
     @property
     def means(self):
@@ -419,10 +448,37 @@ class Evaluation:
             # What it would be if the class that the model predicts most were for all.
             predicted = self.scores_by["model_"].confusion.sum(axis=0)
             scores["fidelity_of_constant"] = float(predicted.max() / predicted.sum())
+        if self.products is not None:
+            scores["correlation"] = correlation(self.products)
+        if "error" in scores:
+            n_rows = self.weight**2 / self.squared_weight
+            low, high = outcome.error_interval(
+                scores["error"], self.squares / self.weight, n_rows
+            )
+            scores |= {"error_low": low, "error_high": high}
         for whose, parts in self.scores_by.items():
-            for measure in outcome.measures(parts):
-                scores[f"{whose}{measure.name}"] = measure.of(parts)
+            for name, value in outcome.measured(parts).items():
+                scores[f"{whose}{name}"] = value
         return scores
+
+
+def correlation(products):
+    """Pearson's correlation from sums of products of 1 and two numbers.
+
+    NaN if one of them is constant.
+
+    Examples
+    --------
+    >>> rows = np.array([[1.0, 0.1, 0.2], [1.0, 0.3, 0.6], [1.0, 0.6, 1.2]])
+    >>> round(correlation(rows.T @ rows), 9)
+    1.0
+    """
+    mean = products[0] / products[0, 0]
+    covariance = products / products[0, 0] - np.outer(mean, mean)
+    variances = covariance[1, 1], covariance[2, 2]
+    if min(variances) < 1e-12:
+        return math.nan
+    return float(covariance[1, 2] / math.sqrt(math.prod(variances)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -443,7 +499,7 @@ class PartEvaluator:
         has_known = y is None or outcome.has_known(y)
         answers = probabilities = None
         if self.predict is not None:
-            answers, probabilities = self.predict(part.X, matrix)[:2]
+            answers, probabilities = self.predict(part.X, matrix, y, weight)[:2]
         evaluation = evaluate_encoded(rules, matrix, answers, y, weight, probabilities)
         calibration = None
         if self.is_by_rule and y is not None:
@@ -451,7 +507,7 @@ class PartEvaluator:
         return replace(evaluation, has_known=has_known, calibration=calibration)
 
 
-def predict_encoded(forest, X, matrix):
+def predict_encoded(forest, X, matrix, y=None, weight=None):
     """Predictions and probabilities of the forest that rules were found in."""
     raw = forest.predict_raw_encoded(matrix)
     return forest.predict_from_raw(raw), forest.outcome.probabilities_of(forest, raw)
@@ -490,23 +546,33 @@ def _evaluation(rules, held, by_whom, answers, labels, weight):
     if any; `answers` are the predictions of the model, for fidelity; None without one.
     """
     outcome, (predicted, _) = rules.outcome, by_whom[""]
-    sums, scores_by, moments = {}, {}, Moments()
+    sums, scores_by, moments, squares, products = {}, {}, Moments(), 0.0, None
     sums["coverage"] = float(weight @ held[:, :-1].any(axis=1))
     sums["overlap"] = float(weight @ held[:, :-1].sum(axis=1))
     if answers is not None:
-        sums["loss"] = float(weight @ outcome.losses(answers, predicted))
+        sums["loss"] = float(weight @ outcome.model_losses(answers, predicted))
         moments = outcome.prediction_moments(answers, weight)
+        likely = by_whom["model_"][1]
+        if likely is not None and outcome.is_binary and rules._form.has_probabilities:
+            place, own = outcome.positive_index, rules._form.predict_proba(held)
+            columns = np.ones(len(own)), own[:, place], likely[:, place]
+            products = np.array(columns) * weight @ np.array(columns).T
     if labels is not None:
         costs = cost_matrix(rules)
         for whose, (codes, likely) in by_whom.items():
-            sums[f"{whose}error"] = float(weight @ outcome.losses(labels, codes))
+            losses = outcome.losses(labels, codes)
+            sums[f"{whose}error"] = float(weight @ losses)
+            if not whose:
+                with np.errstate(over="ignore"):  # y may be as large as a float
+                    squares = float(weight @ losses**2)
             rows = labels, weight, codes, likely
             scores_by[whose] = (
                 outcome.scores.of(outcome, *rows, costs)
                 if whose
                 else rule_scores(rules, held, codes, labels, weight)
             )
-    return Evaluation(float(weight.sum()), sums, moments, scores_by)
+    found = sums, moments, scores_by, None, True, squares, float(weight @ weight)
+    return Evaluation(float(weight.sum()), *found, products)
 
 
 def decided_alike(rules, answers, probabilities):
@@ -521,14 +587,6 @@ def decided_alike(rules, answers, probabilities):
 
 def rule_scores(rules, held, predicted, labels, weight):
     """The scores of the predictions of rules on some rows."""
-    outcome, probabilities = rules.outcome, None
-    if outcome.n_classes and not rules._form.is_exclusive:
-        probabilities = rules._form.predict_proba(held)
-    rows = labels, weight, predicted, probabilities
-    shares = [rule.distribution for rule in rules]
-    if rules._form.is_exclusive and None not in shares:
-        answers = outcome.encode(np.array([rule.prediction for rule in rules]))
-        group = rules._form.apply(held)
-        labels = np.asarray(labels).astype(np.intp)
-        rows = grouped(labels, weight, group, answers, np.array(shares))
+    outcome = rules.outcome
+    rows = labels, weight, predicted, outcome.likely(rules._form, held)
     return outcome.scores.of(outcome, *rows, cost_matrix(rules))

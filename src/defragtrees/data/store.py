@@ -2,16 +2,16 @@
 
 import dataclasses
 import math
+from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from defragtrees._utils.optional import has_numba
 from defragtrees._utils.values import all_rounded, round_significant
 from defragtrees._utils.warnings import warn
-from defragtrees.data.encoding import Encoder, LeafWords, recode
+from defragtrees.data.encoding import Encoder, recode
 from defragtrees.data.grid import Binned, ThresholdGrid
 from defragtrees.data.sampling import copied_rows, draw_shard, hash_rows
 from defragtrees.data.shards import LocalShards, Shard, joined
@@ -117,8 +117,7 @@ class RowStore:
         is_table = self.table is not None and training.table is not None
         rows = []
         for shards in (self.shards, training.shards):
-            n = len(shards.lengths)
-            keys = shards.collect(_row_keys, [is_table] * n, [has_labels] * n)
+            keys = shards.collect(_row_keys, is_table, has_labels)
             rows.append(np.concatenate(keys))
         is_copy = copied_rows(*rows, has_parts=is_table)
         if not is_copy.any():
@@ -164,14 +163,13 @@ class RowStore:
         """
         if self.n_rows > n_rows:
             return draw_shard(self, n_rows, order, rng)
-        rows = [np.arange(length) for length in self.shards.lengths]
-        [shard] = joined(self.shards.collect(Shard.take, rows), math.inf)
+        [shard] = joined(self.shards.collect(lambda shard: shard), math.inf)
         return shard
 
     def has_one_value(self):
         """Whether the target is the same in all rows."""
-        names = [self.target.name] * len(self.shards.lengths)
-        return len(set().union(*self.shards.collect(_target_range, names))) == 1
+        ranges = self.shards.collect(_target_range, self.target.name)
+        return len(set().union(*ranges)) == 1
 
     def count(
         self, forms, predictions="keep", decision=None, scoring=EXACT, order=None
@@ -196,48 +194,58 @@ class RowStore:
 
         `blank` has all else, such as names.
         """
-        used = {
-            key: {c.feature for rule in rules.rules for c in rule.conditions}
-            for key, rules in forms.items()
-        }
-        if not forms:
-            return {}
-        training = self.training_rows(set().union(*used.values()), blank.outcome)
+        rows = self.training_rows([*forms.values()], blank.outcome)
         return {
-            key: blank._with_form(rules, training=training.for_features(used[key]))
-            for key, rules in forms.items()
+            key: blank._with_form(rules, training=training)
+            for (key, rules), training in zip(forms.items(), rows, strict=True)
         }
 
-    def class_rates(self):
-        """Share of each class in y, or in the model's probabilities without y."""
-        return self._class_shares("probabilities")
-
-    def class_shares(self):
-        """Share of each class in y, or in the model's predictions without y."""
-        return self._class_shares("answers")
-
-    def _class_shares(self, otherwise):
+    def class_shares(self, otherwise="answers"):
+        """Share of each class in y, or without y in another column of shards."""
         sums = self.shards.total(_class_sums, self.n_classes, otherwise)
         return sums / sums.sum()
 
-    def training_rows(self, features, outcome):
-        """The profile of the rows: their number, y, and the bins of these features."""
-        features = sorted(features)
-        sizes = [int(self.grid.n_bins[j]) for j in features]
-        weights, *moments = self.shards.total(_profile, features, sizes, outcome)
-        grid, ends = self.grid, np.cumsum([0, *sizes])
-        columns = tuple(
-            training_column(
+    def training_rows(self, forms, outcome):
+        """The profile of the rows for each form: y, and the bins of its features."""
+        edges, grid = [form.edges for form in forms], self.grid
+        features = sorted(set().union(*edges))
+        sizes = [int(grid.n_bins[j]) for j in features]
+        has_sums = any(form.is_sum for form in forms) and outcome.has_sums
+        given = features, sizes, outcome, has_sums
+        weights, sums, *moments = self.shards.total(_profile, *given)
+        ends = np.cumsum([0, *sizes])
+        total = round_significant(self.total_weight)
+        target = all_rounded(moments[0]) if moments else None
+
+        def column(j, form, own):
+            i = features.index(j)
+            part = slice(ends[i], ends[i + 1])
+            return training_column(
                 j,
-                weights[ends[i] : ends[i + 1]],
+                weights[part],
                 None if grid.is_categorical(j) else grid.splits[j],
                 self.ends[j],
                 grid.ranges is not None and grid.ranges[j] is not None,
+                self.values and self.values[j],
+                own if form.is_sum else (),
+                sums[part] if form.is_sum and len(sums) else None,
+                grid.special.get(j, ()),
             )
-            for i, j in enumerate(features)
-        )
-        target = all_rounded(moments[0]) if moments else None
-        return TrainingRows(round_significant(self.total_weight), columns, target)
+
+        return [
+            TrainingRows(
+                total, tuple(column(j, form, own[j]) for j in sorted(own)), target
+            )
+            for form, own in zip(forms, edges, strict=True)
+        ]
+
+    def scores(self, form):
+        """The profile of what the totals of a scorecard stand for."""
+        found = self.shards.total(_weights_by_score, form, self.values)
+        values = np.array(sorted(found))
+        weights = np.array([*(found[v] for v in values.tolist()), 0.0])
+        middle, ends = (values[:-1] + values[1:]) / 2, (values[0], values[-1])
+        return training_column(0, weights, middle, ends, False)
 
     def evaluation(self, rules):
         """The Evaluation of rules on these rows."""
@@ -256,21 +264,34 @@ def row_keys(matrix, labels=None):
     return hash_rows([*matrix.T, *labels])
 
 
-def _profile(shard, features, sizes, outcome):
-    """The weights of the bins of some features, and moments of y if it is known.
+def _profile(shard, features, sizes, outcome, has_sums):
+    """The weights of the bins of some features, sums and moments of y if it is known.
 
     As an array, which can be added.
     """
     weight, labels = shard.sample_weight, shard.targets.get("labels")
-    bins = [
-        np.bincount(shard.codes[:, j], weight, size)
-        for j, size in zip(features, sizes, strict=True)
-    ]
-    profile = np.empty(1 if labels is None else 2, dtype=object)
-    profile[0] = np.concatenate([np.zeros(0), *bins])
+
+    def summed(each):
+        pairs = zip(features, sizes, strict=True)
+        bins = [np.bincount(shard.codes[:, j], each, size) for j, size in pairs]
+        return np.concatenate([np.zeros(0), *bins])
+
+    profile = np.empty(2 if labels is None else 3, dtype=object)
+    profile[0], profile[1] = summed(weight), np.zeros(0)
     if labels is not None:
-        profile[1] = outcome.moments(labels, weight)
+        if has_sums:
+            profile[1] = summed(weight * outcome.indicators(labels)[:, -1])
+        profile[2] = outcome.moments(labels, weight)
     return profile
+
+
+def _weights_by_score(shard, form, values):
+    """The weight of the rows with each score, which can be added."""
+    totals = form.totals(shard.covered(form, values))
+    scores = np.round(form.values_of(totals)[:, 0], 9) + 0.0
+    distinct, place = np.unique(scores, return_inverse=True)
+    weights = np.bincount(place, shard.sample_weight, len(distinct))
+    return Counter(dict(zip(distinct.tolist(), weights.tolist(), strict=True)))
 
 
 def _target_range(shard, name):
@@ -296,17 +317,25 @@ def read_store(
     kinds=None,
     n_jobs=None,
     watch=None,
+    special=None,
 ):
     """Read all rows of a source into a store."""
-    grid = ThresholdGrid(tuple(forest.splits()))
-    # For many rows the trees are evaluated by tables.
-    words = LeafWords.of(forest, grid) if has_numba() and not keeps_numbers else None
-    encoder = Encoder(forest, grid, keeps_numbers, words)
+    grid = ThresholdGrid(tuple(forest.splits())).with_special(special or {})
+    encoder = Encoder(forest, grid, keeps_numbers)
     shards, digest = _encoded(source, encoder, n_jobs, watch)
-    counts, values, (edges, ranges) = digest.counts, digest.values(), digest.edges()
-    if shorten:
-        shorter = grid.shorten_between(edges, ranges, kinds)
-        if list(map(len, grid.splits)) != list(map(len, shorter.splits)):
+    counts, (values, edges, ranges, ends) = digest.counts, digest.values()
+    if shorten or special:
+        shorter = ThresholdGrid(tuple(forest.splits()))
+        if shorten:
+            shorter = grid.shorten_between(edges, ranges, kinds)
+        if special:
+            bins = {j: grid.bin_column(j, np.array(v)) for j, v in special.items()}
+            found = {
+                j: [v for v, k in zip(special[j], own, strict=True) if counts[j][k]]
+                for j, own in bins.items()
+            }
+            shorter = shorter.with_special({j: v for j, v in found.items() if v})
+        if special or [*map(len, grid.splits)] != [*map(len, shorter.splits)]:
             shards, counts, values = _recoded(shards, counts, values, shorter)
         grid = shorter
     n_classes = forest.outcome.n_classes
@@ -322,7 +351,7 @@ def read_store(
         digest.weight,
         digest.n_rows,
         values,
-        _ends(edges),
+        ends,
     )
 
 
@@ -332,10 +361,11 @@ def read_store_like(store, source, forest, *, keeps_numbers, n_jobs=None):
     # forest's own thresholds would be wrong.
     encoder = Encoder(forest, store.grid, keeps_numbers)
     shards, digest = _encoded(source, encoder, n_jobs)
+    values, *_, ends = digest.values()
     # Conditions on integers may name values that occur in the first store only.
     values = [
         np.where(np.isfinite(own), own, other)
-        for own, other in zip(store.values, digest.values(), strict=True)
+        for own, other in zip(store.values, values, strict=True)
     ]
     return dataclasses.replace(
         store,
@@ -344,7 +374,7 @@ def read_store_like(store, source, forest, *, keeps_numbers, n_jobs=None):
         total_weight=digest.weight,
         n_rows=digest.n_rows,
         values=values,
-        ends=_ends(digest.edges()[0]),
+        ends=ends,
         source="validation",
     )
 
@@ -381,14 +411,6 @@ def _in_weight_unit(shard, largest, least, mean):
     return dataclasses.replace(shard, weight=weight)
 
 
-def _ends(edges):
-    """Smallest and largest value of each feature; NaN if it has none."""
-    return [
-        (own[0] + 0.0, own[-1] + 0.0) if len(own) else (math.nan, math.nan)
-        for own in edges
-    ]
-
-
 def _recoded(shards, counts, values, grid):
     """Shards, counts and values of bins on a grid of fewer thresholds."""
     tables, new_counts, new_values = [], [], []
@@ -411,16 +433,15 @@ def _standardised(shards, digest, name, outcome):
     low, high = digest.ranges[name]
     if high - low <= 1e-12 * max(abs(low), abs(high)):
         # Rounding noise of a constant must not become rules.
-        return shards.map(_flattened, name, low), Target(name, low, 1.0)
+        def flat(shard):
+            targets = {**shard.targets, name: np.full(len(shard), low)}
+            return dataclasses.replace(shard, targets=targets)
+
+        return shards.map(flat), Target(name, low, 1.0)
     mean = shards.total(_target_sum, name, outcome, 0.0, 1) / digest.weight
     center = round_significant(mean)
     variance = shards.total(_target_sum, name, outcome, center, 2) / digest.weight
     return shards, Target(name, center, round_significant(math.sqrt(variance)) or 1.0)
-
-
-def _flattened(shard, name, value):
-    targets = {**shard.targets, name: np.full(len(shard), value)}
-    return dataclasses.replace(shard, targets=targets)
 
 
 def _target_sum(shard, name, outcome, center, power):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from defragtrees._utils.formatting import plural
 from defragtrees._utils.optional import require
 from defragtrees._utils.values import freeze
 
@@ -113,7 +114,7 @@ class Dataset:
     --------
     >>> data = Dataset([[0.0], [1.0]], [0, 1], ("size",), "classification", name="two")
     >>> data
-    <Dataset two: 2 rows, 1 features, classification>
+    <Dataset two: 2 rows, 1 feature, classification>
     """
 
     X: np.ndarray
@@ -137,4 +138,5 @@ class Dataset:
     def __repr__(self) -> str:
         n_samples, n_features = self.X.shape
         title = f"Dataset {self.name}".rstrip()
-        return f"<{title}: {n_samples:,} rows, {n_features} features, {self.task}>"
+        size = f"{plural(n_samples, 'row')}, {plural(n_features, 'feature')}"
+        return f"<{title}: {size}, {self.task}>"

@@ -16,7 +16,7 @@ from sklearn.ensemble import HistGradientBoostingRegressor
 from defragtrees._utils import formatting as render
 from defragtrees.data.sampling import draw_rows, hash_rows, name_order, ranks
 from defragtrees.ensembles.forest import Forest
-from defragtrees.ensembles.predictions import Query, model_task, seen_columns
+from defragtrees.ensembles.predictions import Query, Recorded, model_task, seen_columns
 from defragtrees.ensembles.readers import read_forest
 from defragtrees.tables import TableForm, check_finite, column_names, take_rows
 
@@ -68,7 +68,8 @@ def ask_model(
     asked = Model(query, form)
     rest = take_rows(table, np.arange(len(outputs), len(matrix)))
     asked.learn(matrix, np.vstack([outputs, query.outputs(*query.ask(rest))]))
-    n_new = _n_new_rows(len(matrix), query, n_reserved)
+    is_recorded = isinstance(model, Recorded)
+    n_new = 0 if is_recorded else _n_new_rows(len(matrix), query, n_reserved)
     if n_new:
         is_set = np.array([labels is not None for labels in categories])
         new = draw_rows(matrix, n_new, is_set, rng, order)
@@ -76,10 +77,13 @@ def ask_model(
         matrix = np.vstack([matrix, new])
     seed = int(rng.integers(2**31))
     near = f" and {render.plural(n_new, 'synthetic row')}" if n_new else ""
+    opened = f"{query.name} was queried as a black box.{f' {why}' if why else ''}"
+    if is_recorded:
+        opened = "The model was not passed, only its predictions for these rows."
     origin = (
-        f"{query.name} was queried as a black box.{f' {why}' if why else ''} "
-        "Thresholds come from the data and from trees grown on its predictions for "
-        f"{render.plural(len(old), 'row')}{near}, not from the model itself."
+        f"{opened} Thresholds come from the data and from trees grown on its "
+        f"predictions for {render.plural(len(old), 'row')}{near}, not from the model "
+        "itself."
     )
     return AskedForest(
         _grown(matrix, asked.outputs, query, categories, order, seed),

@@ -8,12 +8,14 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 from scipy import special
 
+from defragtrees._utils.formatting import plural
 from defragtrees._utils.optional import has_numba
 from defragtrees._utils.types import Floats, Rows, Values
 from defragtrees._utils.values import ByValue, freeze
 from defragtrees.errors import UnsupportedModelError
 from defragtrees.outcomes import make_outcome
 from defragtrees.outcomes.base import Outcome
+from defragtrees.outcomes.quantiles import Quantiles
 from defragtrees.tables import read_matrix
 
 MOST_CLASSES = 10_000  # a decision has a cost for each pair of classes
@@ -139,9 +141,11 @@ class Forest(ByValue):
         and true; else None.
     other_names : tuple of str, optional
         Columns of the user's table that are not features.
-    predicts : str, optional
-        What it predicts of y if that is not its mean: "median", "90 % quantile" or
-        "ranking".
+    predicts : float or str, optional
+        What it predicts of y if that is not its mean: a quantile, such as 0.5 for the
+        median, or "ranking".
+    estimator : object, optional
+        What was in its pickle or skops file, to be trained again.
 
     Examples
     --------
@@ -169,7 +173,8 @@ class Forest(ByValue):
     categories: tuple[tuple[Any, ...] | None, ...] | None = None
     feature_kinds: tuple[str | None, ...] | None = None
     other_names: tuple[str, ...] = ()
-    predicts: str = ""
+    predicts: float | str = ""
+    estimator: Any = field(default=None, compare=False, repr=False)
 
     # Of a black box: how its splits were found, synthetic rows for which it was queried
     origin = ""
@@ -253,18 +258,16 @@ class Forest(ByValue):
                 )
 
     def __repr__(self) -> str:
-        size = f"{len(self.trees)} trees, {self.n_features} features"
+        trees, features = len(self.trees), self.n_features
+        size = f"{plural(trees, 'tree')}, {plural(features, 'feature')}"
         return f"<Forest: {size}, {self.task}>"
 
     @property
     def outcome(self) -> Outcome:
         """The outcome: its measures, texts and checks."""
+        if isinstance(self.predicts, float):
+            return Quantiles(self.predicts)
         return make_outcome(self.task, self.classes)
-
-    @property
-    def threshold(self) -> float | None:
-        """Probability from which the second of two classes is predicted, or None."""
-        return getattr(self.link, "threshold", None)
 
     @property
     def n_features(self) -> int:

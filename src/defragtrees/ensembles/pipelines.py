@@ -238,10 +238,6 @@ def _weighted(columns, weight):
     return [column.then(Monotone(partial(np.multiply, weight))) for column in columns]
 
 
-def _read_selector(selector, columns):
-    return [columns[j] for j in selector.get_support(indices=True)]
-
-
 def _read_scaler(scaler, columns):
     names = next(names for kind, names in SCALERS.items() if isinstance(scaler, kind))
     # Box-Cox is undefined up to zero, and so is the pipeline.
@@ -426,7 +422,7 @@ TRANSFORMERS = (
     (Pipeline, _read_pipeline),
     (ColumnTransformer, _read_column_transformer),
     (FeatureUnion, _read_union),
-    (SelectorMixin, _read_selector),
+    (SelectorMixin, lambda s, columns: [columns[j] for j in s.get_support(True)]),
     (tuple(SCALERS), _read_scaler),
     (FunctionTransformer, _read_function),
     (SimpleImputer, _read_imputer),

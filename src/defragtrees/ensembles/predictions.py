@@ -1,10 +1,12 @@
-"""Predictions of any model: classes or numbers, and probabilities.
+"""Open any model, and predict with it: classes or numbers, and probabilities.
 
 A model is a fitted object, the path of a model file, a Forest, a function, an array of
-predictions or probabilities, or the name of a column of X. Its predictions are given in
-the classes of rules, or of y.
+predictions or probabilities, or the name of a column of X. It is read as a Forest, or
+queried if it cannot be. Its predictions are given in the classes of rules, or of y.
 """
 
+import contextlib
+import dataclasses
 import os
 import threading
 from collections.abc import Iterable
@@ -12,24 +14,181 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.base import BaseEstimator, is_classifier, is_outlier_detector, is_regressor
+from sklearn.base import (
+    BaseEstimator,
+    clone,
+    is_classifier,
+    is_outlier_detector,
+    is_regressor,
+)
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import confusion_matrix
 from sklearn.multioutput import MultiOutputClassifier, MultiOutputRegressor
+from sklearn.utils.validation import check_is_fitted
 
 from defragtrees._utils.progress import Progress
 from defragtrees.ensembles.forest import Forest
-from defragtrees.ensembles.opening import Unreadable, described_forest, fitted_forest
-from defragtrees.errors import SettingError
+from defragtrees.ensembles.readers import read_forest, read_on_table
+from defragtrees.ensembles.rewriting import with_categories
+from defragtrees.errors import SettingError, UnsupportedModelError
+from defragtrees.rules.labels import BOOLEAN, ORDERED, checked_labels, make_vocabulary
 from defragtrees.rules.model import RuleModel
-from defragtrees.tables import column_names, find_positions, select_columns, take_rows
+from defragtrees.tables import (
+    TableForm,
+    as_dense,
+    boolean_columns,
+    column_kinds,
+    column_names,
+    declared_categories,
+    find_positions,
+    lightgbm_names,
+    ordered_categories,
+    select_columns,
+    take_rows,
+)
 
+MADE_UP_NAMES = ("x{1}", "x{0}", "f{0}", "{0}", "Column_{0}")
+PREDICTING = "predict", "predict_partial_hazard", "predict_expectation"
 BATCH_ROWS = 10_000
 PROBE_ROWS = 20  # queried to find out what a model predicts
 NUMBERED_ROWS = 200  # where it predicts whole numbers
 COMPARED_ROWS = 1_000  # to compare the most likely class with the prediction
 MOST_NUMBERED_CLASSES = 20
 MUCH_BETTER = 0.2  # of an order of classes: share of rows, and mean share per class
+
+
+def fitted_forest(model: Any, X: Any = None) -> Any:
+    """Read the forest of a model; None if there is none, or it is not fitted yet.
+
+    For a fitted black box the result is an `Unreadable`.
+    """
+    if is_array(model):
+        raise UnsupportedModelError(
+            "Predictions of rows are no model. Pass them to simplify, with their table "
+            "in memory, or as y with model=None and target='labels'."
+        )
+    try:
+        return None if model is None else read_forest(model)
+    except NotFittedError:
+        return None
+    except UnsupportedModelError as error:
+        if not can_be_queried(model):
+            raise
+        if not _is_fitted(model):
+            return None
+        if X is not None and hasattr(X, "shape"):
+            with contextlib.suppress(UnsupportedModelError):
+                return read_on_table(model, X) or Unreadable(str(error))
+        return Unreadable(str(error))
+
+
+def is_array(model):
+    """Whether predictions are passed in place of a model."""
+    return hasattr(model, "__array__") or isinstance(model, list | tuple)
+
+
+@dataclasses.dataclass(frozen=True)
+class Unreadable:
+    """A black box, with the reason why it cannot be read."""
+
+    reason: str
+
+    feature_names = ()
+
+
+def can_be_queried(model):
+    """Whether a model has `predict` or is a function."""
+    return not isinstance(model, type) and (
+        callable(asked_method(model)) or callable(model)
+    )
+
+
+def asked_method(model):
+    """The method that predicts; that of lifelines has another name."""
+    found = (getattr(model, name, None) for name in PREDICTING)
+    return next((method for method in found if method is not None), None)
+
+
+def _is_fitted(model):
+    if callable(getattr(model, "is_fitted", None)):  # CatBoost
+        return model.is_fitted()
+    if not isinstance(model, BaseEstimator):
+        return True
+    try:
+        check_is_fitted(model)
+    except NotFittedError:
+        # Some, such as NGBoost, keep what they fitted under names of their own.
+        with contextlib.suppress(RuntimeError, TypeError):
+            new = vars(clone(model))
+            return any(
+                type(value) is not type(new.get(name))
+                or (isinstance(value, list) and len(value) != len(new[name]))
+                for name, value in vars(model).items()
+            )
+        return False
+    return True
+
+
+def is_renamed(forest, names):
+    """Whether the forest's names are generated, or these as LightGBM writes them."""
+    # Generated names are those of a model that was trained on an array.
+    generated = (
+        tuple(form.format(j, j + 1) for j in range(forest.n_features))
+        for form in MADE_UP_NAMES
+    )
+    return forest.feature_names in (lightgbm_names(names), *generated)
+
+
+def described_forest(forest, X, feature_labels=None):
+    """Add names, kinds and orders of categories of the columns of X to a forest.
+
+    Names are taken if those of the forest are generated. A label such as
+    "Opened [date]" also marks a column as a date.
+    """
+    names, changes = column_names(X), {}
+    n_columns = None if names is None else len(names)
+    if n_columns == forest.n_features:
+        if names != forest.feature_names and is_renamed(forest, names):
+            changes["feature_names"] = names
+    names = changes.get("feature_names", forest.feature_names)
+    kinds = column_kinds(X)
+    if kinds is not None and len(kinds) != forest.n_features:
+        kinds = None
+    # Kinds that the reader of the forest found.
+    known = forest.feature_kinds
+    if known is not None:
+        kinds = [k or kind for k, kind in zip(kinds or known, known, strict=True)]
+    labels = checked_labels(feature_labels, names, "feature_labels")
+    kinds = [scale.kind for scale in make_vocabulary(names, None, labels, kinds).scales]
+    categories = list(forest.categories)
+    for j, order in enumerate(ordered_categories(X) or ()):
+        if j >= len(categories) or order is None or categories[j] is None:
+            continue
+        if set(categories[j]) <= set(order):
+            categories[j], kinds[j] = order, ORDERED
+    if tuple(categories) != forest.categories:
+        forest = with_categories(forest, categories)
+    changes |= _declared_labels(forest, X)
+    booleans = [j for j, kind in enumerate(known or ()) if kind == BOOLEAN]
+    if n_columns == forest.n_features:
+        booleans += boolean_columns(X)
+    for j in booleans:
+        kinds[j] = BOOLEAN if categories[j] is None else kinds[j]
+    kinds = tuple(kinds) if any(kinds) else None
+    if kinds != forest.feature_kinds:
+        changes["feature_kinds"] = kinds
+    return dataclasses.replace(forest, **changes) if changes else forest
+
+
+def _declared_labels(forest, X):
+    """Categories as the types of X list them; a library may have read True as 1.0."""
+    categories = list(forest.categories)
+    for j, levels in enumerate(declared_categories(X) or ()):
+        typed = {level: level for level in levels or ()}
+        if j < len(categories) and categories[j] and set(categories[j]) <= set(typed):
+            categories[j] = tuple(typed[label] for label in categories[j])
+    is_same = repr(categories) == repr(list(forest.categories))
+    return {} if is_same else {"categories": tuple(categories)}
 
 
 class ClassMatch(NamedTuple):
@@ -63,14 +222,25 @@ class Predictor:
     is_class: bool | None = None
     named: tuple[Any, ...] | None = None
     keeps_order: bool = False  # whether probabilities have the order of the model
+    outcome: Any = None  # of rules on whose scale numbers are given
 
     @property
     def is_given(self):
         """Whether the predictions are those of all rows, in their order."""
         return isinstance(self.model, np.ndarray)
 
-    def __call__(self, X, matrix=None):
-        """The Predicted of a table; its rows as a matrix are not needed."""
+    def __call__(self, X, matrix=None, y=None, weight=None):
+        """The Predicted of a table, whose y helps to bring numbers on a scale.
+
+        Its rows as a matrix are not needed.
+        """
+        found = self._predicted(X)
+        if self.outcome is None:
+            return found
+        scale = self.outcome.scale_of(found.labels, y, weight)
+        return found._replace(labels=scale(found.labels))
+
+    def _predicted(self, X):
         model, shares, theirs, name = self.model, None, None, "The model"
         if isinstance(model, Forest):
             raw = model.predict_raw(X)
@@ -142,11 +312,8 @@ def _opened(model, X, task=None):
     """The model as a Forest, a Query, an array, or the name of a column of X."""
     if isinstance(model, str) and model in (column_names(X) or ()):
         return model
-    if isinstance(model, str | os.PathLike) and not os.path.exists(model):
-        raise FileNotFoundError(
-            f"{os.fspath(model)!r} is neither a column of X nor a model file or folder."
-        )
-    if hasattr(model, "__array__") or isinstance(model, list | tuple):
+    _check_path(model)
+    if is_array(model):
         return np.asarray(model)
     forest = fitted_forest(model, X)
     if forest is None:
@@ -156,6 +323,13 @@ def _opened(model, X, task=None):
     if isinstance(forest, Unreadable):
         return Query(model, declared_task(model) if task is None else task)
     return described_forest(forest, X)
+
+
+def _check_path(model):
+    if isinstance(model, str | os.PathLike) and not os.path.exists(model):
+        raise FileNotFoundError(
+            f"{os.fspath(model)!r} is neither a column of X nor a model file or folder."
+        )
 
 
 def read_model(model, rules, X, classes=None):
@@ -174,6 +348,10 @@ def read_model(model, rules, X, classes=None):
             )
         classes = tuple(classes)
     opened = _opened(model, X, rules.task)
+    # Rules, and the forests of their estimators, have the scale of rules.
+    is_scaled = isinstance(getattr(model, "rules_", model), RuleModel)
+    is_scaled |= hasattr(getattr(model, "link", None), "scale")
+    outcome = None if is_scaled else rules.outcome
     if isinstance(opened, Forest):
         opened = rules.outcome.model_of(opened)
     if isinstance(opened, Forest) and opened.task != rules.task:
@@ -181,7 +359,7 @@ def read_model(model, rules, X, classes=None):
             f"model must be for {rules.task}, as the rules are; it is for "
             f"{opened.task}. Pass the model that the rules imitate."
         )
-    return Predictor(opened, known, known is not None, classes)
+    return Predictor(opened, known, known is not None, classes, outcome=outcome)
 
 
 def predict_rows(model, X, y=None, classes=None):
@@ -333,15 +511,20 @@ def model_task(model: Any, X: Any, y: Any = None) -> str:
         return task
     head = take_rows(X, np.arange(min(len(X), PROBE_ROWS)))
     values, shares = Query(model).ask(head)
-    is_class = shares is not None or values.dtype.kind in "OUSb"
-    if not is_class and values.dtype.kind in "iu":
-        y = np.empty(0) if y is None or isinstance(y, str) else np.asarray(y)
-        is_class = y.dtype.kind != "f" or bool((y == np.floor(y)).all())
-        more = take_rows(X, np.arange(len(head), min(len(X), NUMBERED_ROWS)))
-        if is_class and len(more):
-            values = np.append(values, Query(model).ask(more)[0])
-        is_class &= len(np.unique(values)) <= MOST_NUMBERED_CLASSES
+    is_class = shares is not None or _are_classes(values, y)
+    more = take_rows(X, np.arange(len(head), min(len(X), NUMBERED_ROWS)))
+    if is_class and shares is None and values.dtype.kind in "iu" and len(more):
+        is_class = _are_classes(np.append(values, Query(model).ask(more)[0]), y)
     return "classification" if is_class else "regression"
+
+
+def _are_classes(values, y):
+    """Whether predictions are classes: labels, or few whole numbers, as in y."""
+    if values.dtype.kind not in "iu":
+        return values.dtype.kind in "OUSb"
+    y = np.empty(0) if y is None or isinstance(y, str) else np.asarray(y)
+    is_whole = y.dtype.kind != "f" or bool((y == np.floor(y)).all())
+    return is_whole and len(np.unique(values)) <= MOST_NUMBERED_CLASSES
 
 
 def one_output(model: Any, output: Any) -> Any:
@@ -381,6 +564,63 @@ class OneOutput:
         return self.model.predict_proba(X)[self.output]
 
 
+def with_recorded(model: Any, X: Any, y: Any) -> Any:
+    """The model and X; predictions are made a model, and their column is dropped."""
+    if isinstance(model, str) and model in (names := column_names(X) or ()):
+        values = X[model]
+        X = select_columns(X, [name for name in names if name != model])
+    elif is_array(model) and is_array(rows := as_dense(X)):
+        values, X = model, rows
+    else:
+        _check_path(model)
+        return model, X
+    return Recorded(np.asarray(values), X, y), X
+
+
+class Recorded:
+    """Predictions of a model that is not at hand, for the rows of X only.
+
+    Equal rows have the mean of their predictions, as rules cannot tell them apart.
+    """
+
+    __name__ = "The model"
+
+    def __init__(self, values: Any, X: Any, y: Any) -> None:
+        known = None if y is None else tuple(np.unique(y).tolist())
+        is_class = (values.ndim == 1 and _are_classes(values, y)) or None
+        found = Predictor(values, known, is_class, keeps_order=True)(X)
+        outputs = found.labels
+        if found.classes is not None:
+            self.classes_ = np.asarray(found.classes)
+            self.predict_proba = self._means
+            outputs = found.probabilities
+            if outputs is None:
+                codes = places(found.labels, found.classes, self.__name__)
+                outputs = np.eye(len(found.classes))[codes]
+        self.form = TableForm(X)
+        self.places: dict[bytes, int] = {}
+        keys = self._keys(X)
+        each = [self.places.setdefault(key, len(self.places)) for key in keys]
+        sums = np.zeros((len(self.places), *outputs.shape[1:]))
+        np.add.at(sums, each, outputs)
+        self.means = (sums.T / np.bincount(each)).T
+
+    def _keys(self, X: Any) -> list[bytes]:
+        return [row.tobytes() for row in np.ascontiguousarray(self.form.matrix(X))]
+
+    def _means(self, X: Any) -> Any:
+        found = [self.places.get(key, -1) for key in self._keys(X)]
+        if -1 in found:
+            raise ValueError("predictions were passed for the rows of X only")
+        return self.means[found]
+
+    def predict(self, X: Any) -> Any:
+        """The classes, or numbers."""
+        means = self._means(X)
+        is_number = means.ndim == 1
+        return means if is_number else self.classes_[means.argmax(axis=1)]
+
+
 class Query:
     """Query a model, count the rows up to a limit, and check its predictions.
 
@@ -391,7 +631,7 @@ class Query:
     def __init__(self, model, task=None, limit=None, verbose=0):
         self.model, self.limit, self.verbose = model, limit, verbose
         self.is_class = None if task is None else task == "classification"
-        self.predict = getattr(model, "predict", None)
+        self.predict = asked_method(model)
         self.predict_proba = self.classes = None
         if task == "classification":
             self.classes = _classes(model)

@@ -6,11 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+from sklearn.utils import check_consistent_length
+
 from defragtrees._utils import formatting as render
 from defragtrees._utils.progress import is_interrupt, part, parts
 from defragtrees._utils.values import shown
-from defragtrees.rules.edits import Edit
-from defragtrees.rules.model import RuleModel
+from defragtrees.metrics.ranking import positive_place
+from defragtrees.rules.model import Edit, RuleModel
 from defragtrees.search.driver import (
     Candidate,
     best_model,
@@ -37,17 +40,20 @@ class Alternatives(render.Tabular, Sequence[RuleModel]):
         The rules of the fit, then the others by their loss.
     losses : tuple of float
         Mean loss of each on the rows that count: the squared error of probabilities,
-        or of numbers as a share of their variance. Each row is left out of its rule.
+        or of predictions as a share of the variance of y. Each row is left out of its
+        rule.
     differences : tuple of tuple of float
-        How much more it is than that of the best, and the ends of the 95 % interval of
+        How much more it is than that of the best, and the ends of the 95% interval of
         this paired difference.
     agreement : tuple of float
-        Share of equal predictions with the rules of the fit; for numbers see
+        Share of equal predictions with the rules of the fit; in regression see
         `metrics.rule_stability`.
     n_searches : int
         Number of further searches.
     scores : tuple of dict
         What `use` takes over: measures on the rows of the fit.
+    group_gaps : tuple of float, default=()
+        What `gaps` returns, if they were chosen by it.
     stopped : str, default=""
         Why fewer searches were run.
     """
@@ -58,6 +64,7 @@ class Alternatives(render.Tabular, Sequence[RuleModel]):
     agreement: tuple[float, ...]
     n_searches: int
     scores: tuple[dict[str, Any], ...]
+    group_gaps: tuple[float, ...] = ()
     stopped: str = ""
 
     def __len__(self) -> int:
@@ -85,12 +92,32 @@ class Alternatives(render.Tabular, Sequence[RuleModel]):
             )
             if difference:
                 text += (
-                    f", {difference:.4f} more than the best (95 % interval "
+                    f", {difference:.4f} more than the best (95% interval "
                     f"{low:+.4f} to {high:+.4f})"
                 )
             rules = replace(rules, edits=(*rules.edits, Edit("use", text)))
         simple.rules_, simple.stability_, simple.advice_ = rules, None, ()
         vars(simple).update(self.scores[number])
+
+    def gaps(self, X: Any, groups: Any, pos_label: Any = None) -> tuple[float, ...]:
+        """How far groups of rows are apart in their mean prediction, by rule model.
+
+        Parameters
+        ----------
+        X : array, data frame or sparse matrix
+            Rows, best new ones.
+        groups : array of shape (n_rows,)
+            The group of each row, say `X["gender"]`; the rules need not use it.
+        pos_label : object, optional
+            The class whose probability counts. By default the second of two, or of more
+            the one with the largest gap; in regression there is none.
+
+        Returns
+        -------
+        tuple of float
+            The largest mean probability, or prediction, of a group, less the smallest.
+        """
+        return tuple(_gap(rules, X, groups, pos_label) for rules in self)
 
     def rows(self) -> list[dict[str, Any]]:
         """Return one dict for each rule model."""
@@ -131,8 +158,14 @@ class Alternatives(render.Tabular, Sequence[RuleModel]):
                     tuple(changes or ["the same"]) if k else "",
                 ]
             )
-        header = ["", "rules", "conditions", "loss", "more than the best"]
-        return [*header, "agrees", "columns"], lines
+        header = ["", "rules", "conditions", "loss", "above the best"]
+        header += ["agrees", "columns"]
+        if self.group_gaps:
+            header.append("gap")
+            write = render.percent if self.models[0].classes else render.rounded
+            for line, gap in zip(lines, self.group_gaps, strict=True):
+                line.append(write(gap))
+        return header, lines
 
     _left = (0, 6)
 
@@ -148,9 +181,16 @@ class Alternatives(render.Tabular, Sequence[RuleModel]):
     def _notes(self):
         return [
             "* the rules of the fit, with which others agree on this share of rows. "
-            "Intervals are at 95 %.",
-            *filter(None, [self.shared, self.swaps]),
+            "Intervals are at 95%.",
+            *filter(None, [self._unlisted, self.shared, self.swaps]),
         ]
+
+    @property
+    def _unlisted(self):
+        """Why none is the best, in one sentence."""
+        if any(apart == 0 for apart, *_ in self.differences):
+            return ""
+        return "The best of those found is not listed: it predicts like one of these."
 
     @property
     def shared(self) -> str:
@@ -159,7 +199,7 @@ class Alternatives(render.Tabular, Sequence[RuleModel]):
             return f"{self.n_searches} further searches found no other as good."
         common = self._shown(set.intersection(*(set(m.features) for m in self)))
         return (
-            f"All {len(self)} use {_and(common)}."
+            f"{'Both' if len(self) == 2 else f'All {len(self)}'} use {_and(common)}."
             if common
             else "They share no column."
         )
@@ -186,7 +226,7 @@ def _and(words):
     return " and ".join(filter(None, [", ".join(words[:-1]), *words[-1:]]))
 
 
-def find_alternatives(simple, rows, validation, n, within, without, using):
+def find_alternatives(simple, rows, validation, n, within, without, using, by):
     """See `DefragClassifier.alternatives`."""
     if isinstance(n, bool) or not isinstance(n, numbers.Integral) or n < 1:
         raise ValueError(f"n must be a whole number from 1; got {shown(n)}.")
@@ -196,10 +236,15 @@ def find_alternatives(simple, rows, validation, n, within, without, using):
             "within must be 'se', for one standard error, or the largest difference in "
             f"loss; got {shown(within)}."
         )
+    cost, groups = _costs(simple.rules_, rows[0], by)
     settings = simple.get_params(deep=False)
-    for name, more in (("exclude", without), ("must_use", using)):
-        if more:
-            settings[name] = [*_names(settings[name]), *_names(more)]
+    known = simple.rules_.feature_names
+    for what, name, more in (
+        ("without", "exclude", without),
+        ("with_", "must_use", using),
+    ):
+        more = columns_among(known, more, what)
+        settings[name] = [*_names(settings[name]), *more] or settings[name]
     again = type(simple)(**settings)
     again._kept = []  # which the fit fills
     with part(0.0, 0.1):
@@ -221,7 +266,7 @@ def find_alternatives(simple, rows, validation, n, within, without, using):
         stopped = f"Stopped after {n_done} of {len(searches)} searches (interrupted)."
     weight = chosen_on.mean_weight
     best, good = _as_good(printed, found, weight, within)
-    chosen = _chosen(printed, good, n, chosen_on)
+    chosen = _chosen(printed, good, n, chosen_on, cost)
     scale = _scale(simple.rules_, chosen_on, settings)
     lines, models, scores = [], [], []
     for one in chosen:
@@ -237,19 +282,59 @@ def find_alternatives(simple, rows, validation, n, within, without, using):
         scores.append({name: vars(own)[name] for name in names if name in vars(own)})
     answers = [_predictions(one, chosen_on) for one in chosen]
     agree = simple.rules_.outcome.agreement
-    return Alternatives(
+    menu = Alternatives(
         tuple(models),
         tuple(one.loss / scale for one in chosen),
         tuple(lines),
         tuple(agree(answers[0], own) for own in answers),
         n_done,
         tuple(scores),
-        stopped,
+        stopped=stopped,
+    )
+    return (
+        menu if groups is None else replace(menu, group_gaps=menu.gaps(rows[0], groups))
     )
 
 
+def _costs(rules, X, by):
+    """What the others should have little of, if anything; and groups of rows."""
+    if isinstance(by, str):
+        if by not in ("difference", "conditions"):
+            raise ValueError(
+                "by must be 'difference', 'conditions' or the group of each row; got "
+                f"{by!r}."
+            )
+        return (lambda one: one.n_conditions) if by == "conditions" else None, None
+    _gap(rules, X, by)  # raises for groups of other rows
+    return lambda one: _gap(one.model, X, by), by
+
+
+def _gap(rules, X, groups, pos_label=None):
+    """The largest mean prediction of a group of rows, less the smallest."""
+    _, place = np.unique(np.asarray(groups, dtype=str), return_inverse=True)
+    if not rules.outcome.n_classes:
+        predicted = rules.predict(X)[:, None]
+    else:
+        predicted = rules.predict_proba(X)
+        if pos_label is not None or rules.outcome.is_binary:
+            predicted = predicted[:, [positive_place(rules, pos_label, "gaps")]]
+    check_consistent_length(predicted, place)
+    sums = [np.bincount(place, column) for column in predicted.T]
+    return float(np.ptp(sums / np.bincount(place), axis=1).max())
+
+
+def columns_among(known, given, what):
+    """The names of columns in a setting, from None, one or several."""
+    for name in _names(given):
+        if name not in known:
+            raise ValueError(
+                f"{what} has {name!r}, which is no column of the model; "
+                f"{render.nearest(name, known)}"
+            )
+    return _names(given)
+
+
 def _names(given):
-    """Names of columns, from None, one or several."""
     return [] if given is None else [given] if isinstance(given, str) else [*given]
 
 
@@ -258,7 +343,7 @@ def _printed(rules, rows, settings):
     decision = settings.decision if settings.criterion == "error" else None
     losses, weight = leave_one_out_losses(rows, rules._form, decision), rows.mean_weight
     loss = float(f"{losses @ weight / weight.sum():.9g}")
-    return Candidate((), (), 0.0, loss, losses, model=rules)
+    return Candidate((), (), loss, losses, model=rules)
 
 
 def _searches(rules, problem, limits):
@@ -303,27 +388,32 @@ def _as_good(printed, found, weight, within):
     return best, sorted(good, key=lambda one: (one.loss, one.n_conditions))
 
 
-def _chosen(printed, good, n, rows):
+def _chosen(printed, good, n, rows, cost=None):
     """The printed rules, the best of the others, and those that differ most.
 
-    In columns first, then in predictions.
+    In columns first, then in predictions; or those with the least `cost`. What predicts
+    like one that is chosen is left out, unless there is nothing else.
     """
     answers = {id(one): _predictions(one, rows) for one in (printed, *good)}
     agree = rows.outcome.agreement
 
+    def alike(one, other):
+        return agree(answers[id(one)], answers[id(other)])
+
     def apart(one, other):
         a, b = set(one.model.features), set(other.model.features)
-        columns = len(a & b) / len(a | b) if a | b else 1.0
-        return 1 - columns, 1 - agree(answers[id(one)], answers[id(other)])
+        return 1 - len(a & b) / max(len(a | b), 1), 1 - alike(one, other)
 
-    # The best of those found is there too, unless it is the rules.
-    chosen = [printed, *good[:1]]
-    good = good[1:]
-    while good and len(chosen) <= n:
-        least = [min(apart(one, other) for other in chosen) for one in good]
-        place = max(range(len(good)), key=lambda k: (*least[k], -k))
-        columns, answered = least[place]
-        if not columns and answered < 1 - SAME:
-            break
-        chosen.append(good.pop(place))
-    return [printed, *sorted(chosen[1:], key=lambda one: one.loss)]
+    chosen, others = [printed], [one for one in good if alike(one, printed) < SAME]
+    others = others or [one for one in good if any(apart(one, printed))]
+    while others and len(chosen) <= n:
+        if cost is not None:
+            best = min(others, key=cost)
+        elif len(chosen) == 1:
+            best = others[0]
+        else:
+            best = max(others, key=lambda a: min(apart(a, b) for b in chosen))
+        chosen.append(best)
+        others = [one for one in others if alike(one, best) < SAME]
+    own = cost or (lambda one: one.loss)
+    return [printed, *sorted(chosen[1:], key=lambda one: (own(one), one.loss))]

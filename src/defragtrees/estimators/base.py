@@ -24,7 +24,11 @@ from defragtrees.data.statistics import PartEvaluator, predict_encoded
 from defragtrees.data.store import read_store, read_store_like, row_keys
 from defragtrees.ensembles.black_box import AskedForest, ask_model, rows_by_content
 from defragtrees.ensembles.forest import Forest
-from defragtrees.ensembles.opening import Unreadable, described_forest, fitted_forest
+from defragtrees.ensembles.predictions import (
+    Unreadable,
+    described_forest,
+    fitted_forest,
+)
 from defragtrees.errors import SettingError, UnsupportedModelError
 from defragtrees.estimators.inputs import fit_model, one_seed
 from defragtrees.estimators.measuring import summary_of, total_evaluation
@@ -40,11 +44,11 @@ from defragtrees.estimators.settings import (
 )
 from defragtrees.metrics.resampling import RuleStability, rule_stability
 from defragtrees.outcomes.base import Outcome, make_outcome
+from defragtrees.outcomes.quantiles import quantile_name
 from defragtrees.rules.labels import KINDS, checked_labels, checked_pos_label
 from defragtrees.rules.model import RuleModel
-from defragtrees.rules.profile import WORTH, Agreement
-from defragtrees.rules.text import wrap_notes
-from defragtrees.rules.unseen import check_seen
+from defragtrees.rules.profile import WORTH, Agreement, check_seen
+from defragtrees.search.limits import read_special
 from defragtrees.tables import as_dense, column_names, select_columns, take_rows
 
 if TYPE_CHECKING:
@@ -115,6 +119,7 @@ class Simplifier(BaseEstimator, ABC):
     conflicts: ClassVar[tuple[Conflict, ...]] = ()
     _task: ClassVar[str]
     _needs_numbers: ClassVar[bool] = True  # False if codes of the rows are enough
+    _estimates_quantiles = False  # whether rules can estimate those of y
     _counts_rules: ClassVar[bool] = False  # whether `_simplify` counts all rows itself
     # attributes with further rule models by their size, one of which may be `rules_`
     _path_names: ClassVar[tuple[str, ...]] = ()
@@ -186,11 +191,9 @@ class Simplifier(BaseEstimator, ABC):
         unseen = None if validation is None else open_validation(validation, self._rows)
         rng = make_generator(self.random_state)
         given = fitted_forest(self.model, X) if forest is None else forest
-        if y is not None and self.target != "labels" and given is not None:
-            predicts = getattr(given, "predicts", "")
-            if predicts and predicts != "median":
-                y, unseen = None, None
-            warn_of_other_target(predicts)
+        given, is_imitated = self._with_target(given, y)
+        if is_imitated:
+            y, unseen = None, None
         source, first = self._open(X, y, sample_weight, given)
         self.model_, forest = self.model, given
         if forest is None:
@@ -227,7 +230,7 @@ class Simplifier(BaseEstimator, ABC):
         if problem.classes is not None:
             self.classes_: Values = np.asarray(problem.classes)
         given = problem.target, problem.labels, problem.sample_weight
-        problem.outcome.warn_of_model(*given)
+        self._model_note = self._outcome().note_of_model(*given)
         with part(0.1, 0.95):
             self.rules_: RuleModel = self._simplify(problem, rng, *checked)
         counting = counting or store
@@ -248,7 +251,7 @@ class Simplifier(BaseEstimator, ABC):
 
     def _measure(self, store, unseen, counting):
         """Measure the rules on the rows of a fit, and record what was measured."""
-        evaluation = self._stored_evaluation(store)
+        evaluation = store.evaluation(self.rules_)
         self.training_: dict[str, float] = evaluation.scores(self.rules_)
         self.__dict__.pop("validation_", None)
         self._validation_keys: Any = None
@@ -256,7 +259,7 @@ class Simplifier(BaseEstimator, ABC):
             if unseen.table is not None:  # a report says if it has the same rows
                 table = unseen.table
                 self._validation_keys = row_keys(table.X, table.targets["labels"])
-            evaluation = self._stored_evaluation(unseen)
+            evaluation = unseen.evaluation(self.rules_)
             self.validation_: dict[str, float] = evaluation.scores(self.rules_)
             self._validation_rows = (
                 f"{render.plural(unseen.n_rows, 'validation row')} that the model was "
@@ -279,10 +282,14 @@ class Simplifier(BaseEstimator, ABC):
                     "None. Pass y, or set target='model'."
                 )
             return None
-        outcome = make_outcome(self._task)
+        outcome = self._outcome()
         y = outcome.read(y, n_samples)
         outcome.check_training(y)
         return y
+
+    def _outcome(self) -> Outcome:
+        """The kind of y of the fit."""
+        return make_outcome(self._task)
 
     def _rows(
         self, X: Rows, y: Column | None = None, sample_weight: Column | None = None
@@ -422,8 +429,8 @@ class Simplifier(BaseEstimator, ABC):
             scores = evaluation.scores(rules)
         elif is_new:
             scores, where = self.validation_, self._validation_rows
-        texts = self._notes(scores, is_fit), [*filter(None, [self.forest_.origin])]
-        notes = [wrap_notes(own, width) for own in texts if own]
+        texts = self._notes(scores, is_fit), self._about_model
+        notes = [render.wrap_notes(own, width) for own in texts if own]
         if is_fit:
             measured = rules._view.scores_text(scores, where, is_new=is_new)
             text = "\n\n".join([str(rules), measured, *notes])
@@ -431,6 +438,11 @@ class Simplifier(BaseEstimator, ABC):
             text = summary_of(rules, evaluation, notes)
         parts = [text] if self.stability_ is None else [text, str(self.stability_)]
         return render.Lines("\n\n".join(parts))
+
+    @property
+    def _about_model(self):
+        """What its predictions are taken to be, and how it was read."""
+        return [text for text in (self._model_note, self.forest_.origin) if text]
 
     def stability(
         self,
@@ -440,12 +452,14 @@ class Simplifier(BaseEstimator, ABC):
         n: int = 20,
         *,
         refit: bool = True,
+        validation: tuple[Any, ...] | None = None,
     ) -> RuleStability:
         """Fit again to random halves of the rows, and count which rules come back.
 
         The model is trained again too: a copy with the same settings, if it is an
-        estimator. The result is kept as `stability_`, which `summary` and reports show.
-        An interrupt (Ctrl-C) ends it early.
+        estimator. All cores are used unless `n_jobs` is set. The result is kept as
+        `stability_`, which `summary` and reports show. An interrupt (Ctrl-C) ends it
+        early.
 
         Parameters
         ----------
@@ -456,6 +470,8 @@ class Simplifier(BaseEstimator, ABC):
             Number of halves.
         refit : bool, default=True
             Train the model again, which needs y; False keeps it.
+        validation : tuple (X, y) or (X, y, sample_weight), optional
+            That of `fit`; each fit has one half of it.
 
         Returns
         -------
@@ -479,6 +495,7 @@ class Simplifier(BaseEstimator, ABC):
             sample_weight,
             n_resamples=n,
             refit=refit,
+            validation=validation,
             random_state=one_seed(self.random_state),
         )
         return self.stability_
@@ -524,16 +541,8 @@ class Simplifier(BaseEstimator, ABC):
     def _evaluation(self, X, y=None, sample_weight=None, is_by_rule=False):
         source = self._reopen(X, y, sample_weight)
         predict = partial(predict_encoded, self.forest_)
-        evaluator = self._evaluator(self.rules_, predict, is_by_rule)
+        evaluator = PartEvaluator(self.rules_, predict, is_by_rule)
         return total_evaluation(source, evaluator, self.n_jobs)
-
-    def _evaluator(self, rules, predict, is_by_rule):
-        """What measures a part of the rows that are given to `evaluate`."""
-        return PartEvaluator(rules, predict, is_by_rule)
-
-    def _stored_evaluation(self, store):
-        """The Evaluation on the rows of a fit."""
-        return store.evaluation(self.rules_)
 
     def _notes(self, scores, is_fit):
         """Notes of `summary`; `is_fit` if the scores are from rows of the fit."""
@@ -592,9 +601,10 @@ class Simplifier(BaseEstimator, ABC):
         rules = self.rules_
         training = rules.training
         if training is None:
-            used = {c.feature for rule in rules.rules for c in rule.conditions}
-            training = store.training_rows(used, rules.outcome)
+            [training] = store.training_rows([rules._form], rules.outcome)
         means = evaluation.means
+        if rules._form.is_sum and rules.outcome.n_points == 1:
+            training = replace(training, score=store.scores(rules._form))
         if "error" in means:
             training = replace(training, error=render.round_significant(means["error"]))
         is_new = hasattr(self, "validation_")
@@ -692,12 +702,37 @@ class Simplifier(BaseEstimator, ABC):
         )
         return source, forest
 
+    def _with_target(self, forest, y):
+        """The model, as one of a mean unless rules estimate its quantile from y.
+
+        Also whether they imitate it although y is known; a warning says so.
+        """
+        predicts = getattr(forest, "predicts", "")
+        is_quantile = isinstance(predicts, float)
+        if not predicts or self._task != "regression":
+            return forest, False
+        is_imitated = y is not None and self.target != "labels"
+        if is_imitated and is_quantile and self._estimates_quantiles:
+            return forest, False
+        if is_imitated:
+            what = quantile_name(predicts) if is_quantile else predicts
+            of = f"the {what} of y" if is_quantile else f"a {what}"
+            warn(
+                f"The model predicts {of}, not its mean, so the rules imitate the "
+                "model and do not use y. Pass target='labels' for rules that predict "
+                "the mean of y."
+            )
+        return replace(forest, predicts=""), is_imitated
+
     def _words(self, forest):
         """Check labels and kinds, and return them as fields of a rule model."""
         labels = checked_labels(
             self.feature_labels, forest.feature_names, "feature_labels"
         )
-        return {"feature_labels": labels, "feature_kinds": forest.feature_kinds}
+        words = {"feature_labels": labels, "feature_kinds": forest.feature_kinds}
+        if isinstance(forest.predicts, float):
+            words["_quantile"] = forest.predicts
+        return words
 
 
 # A mixin that had the fields of Simplifier would undo the defaults of a method.
@@ -707,8 +742,30 @@ else:
     _Fitted = object
 
 
+class _WithRates(_Fitted):
+    """Mixin of estimators whose rules report rates."""
+
+    def rate_interval(self, X: Rows) -> Floats:
+        """95% interval, for each row, of the rate in rows like it.
+
+        Of a class, of events or, of survival, the hazard ratio; see
+        `RuleModel.rate_interval`.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples, 2)
+            Lower and upper ends.
+        """
+        check_is_fitted(self, "rules_")
+        return self._predictions(X, self.rules_._form.rate_interval, np.float64, 2)
+
+
 @dataclass(repr=False, eq=False)
-class RuleClassifier(ClassifierMixin, _Fitted):
+class RuleClassifier(ClassifierMixin, _WithRates):
     """Mixin of classifiers; comes before the class of the method."""
 
     _: KW_ONLY
@@ -716,7 +773,7 @@ class RuleClassifier(ClassifierMixin, _Fitted):
         None, None, Several(), help="Names of classes in printed output."
     )
     pos_label: Any = setting(
-        None, help="Of two classes, the one whose rate is shown; the second by default."
+        None, help="The class, of two, whose rate is shown; by default the second."
     )
 
     _task = "classification"
@@ -747,31 +804,14 @@ class RuleClassifier(ClassifierMixin, _Fitted):
         n_classes = rules.outcome.n_classes
         return self._predictions(X, rules._form.predict_proba, np.float64, n_classes)
 
-    def rate_interval(self, X: Rows) -> Floats:
-        """95 % interval, for each row, of the rate of a class in rows like it.
-
-        See `RuleModel.rate_interval`.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        array of shape (n_samples, 2)
-            Lower and upper ends.
-        """
-        check_is_fitted(self, "rules_")
-        return self._predictions(X, self.rules_._form.rate_interval, np.float64, 2)
-
     def decision_function(self, X: Rows) -> Floats:
         """Scores of classes, by which rows can be ranked.
 
-        Two classes: the log-odds of the second less those from which on it is
+        Two classes: the log-odds of the second minus those from which on it is
         predicted, so that it is predicted above 0; shape (n_samples,). More: the
         expected cost of predicting each class, negated, so that the largest is
         predicted; shape (n_samples, n_classes). Without costs that is its probability
-        less one.
+        minus one.
 
         Parameters
         ----------
@@ -822,8 +862,8 @@ class RuleRegressor(RegressorMixin, _Fitted):
 
         Without calibration, `DefragRegressor` uses leave-one-out residuals of the rows
         that `fit` counted. A row that the model was trained on then counts as less than
-        one row (see `RuleModel.evidence`). With 500 such rows, 90 % intervals cover
-        about 88 to 94 % of new rows in each third of the predictions, and 82 to 99 % in
+        one row (see `RuleModel.evidence`). With 500 such rows, 90% intervals cover
+        about 88 to 94% of new rows in each third of the predictions, and 82 to 99% in
         a single rule.
 
         Parameters
@@ -889,7 +929,7 @@ class RuleRegressor(RegressorMixin, _Fitted):
 
 
 @dataclass(repr=False, eq=False)
-class RuleCounter(RegressorMixin, _Fitted):
+class RuleCounter(RegressorMixin, _WithRates):
     """Mixin of estimators of rates; comes before the class of the method."""
 
     _: KW_ONLY
@@ -904,6 +944,57 @@ class RuleCounter(RegressorMixin, _Fitted):
         def predict(
             self, X: Rows, *, on_missing: str = "accept", on_unknown: str = "accept"
         ) -> Floats: ...
+
+    def fit(
+        self,
+        X: Rows,
+        y: Column | None = None,
+        sample_weight: Column | None = None,
+        *,
+        exposure: Column | None = None,
+        validation: tuple[Any, ...] | None = None,
+    ) -> Self:
+        """Fit the rules to the model on these rows.
+
+        Parameters
+        ----------
+        X, y, sample_weight, validation : as for `DefragRegressor.fit`
+            y has two columns, events and exposure, or one.
+        exposure : array-like of shape (n_samples,), optional
+            The exposure of each row, if y has the events only.
+
+        Returns
+        -------
+        self
+        """
+        if exposure is not None:
+            X, y = with_exposure(X, y, exposure)
+        return super().fit(X, y, sample_weight, validation=validation)
+
+    def evaluate(
+        self,
+        X: Rows,
+        y: Column | None = None,
+        sample_weight: Column | None = None,
+        *,
+        exposure: Column | None = None,
+    ) -> dict[str, float]:
+        """Measure the rules and the model on these rows.
+
+        Parameters
+        ----------
+        X, y, sample_weight : as for `DefragRegressor.evaluate`
+            y has two columns, events and exposure, or one.
+        exposure : array-like of shape (n_samples,), optional
+            The exposure of each row, if y has the events only.
+
+        Returns
+        -------
+        dict from str to float
+        """
+        if exposure is not None:
+            X, y = with_exposure(X, y, exposure)
+        return super().evaluate(X, y, sample_weight)
 
     def score(self, X: Rows, y: Column, sample_weight: Column | None = None) -> float:
         """Share of the Poisson deviance around one rate that is explained, D².
@@ -1018,6 +1109,7 @@ def read_rows(simplifier, source, forest):
             kinds=forest.feature_kinds,
             n_jobs=simplifier.n_jobs,
             watch=progress and progress.advance,
+            special=read_special(getattr(simplifier, "special_values", None), forest),
         )
     names = forest.feature_names
     for j, kind in enumerate(forest.feature_kinds or ()):
@@ -1034,22 +1126,6 @@ def read_rows(simplifier, source, forest):
     for j in empty[:5]:
         warn(f"Column {names[j]!r} has only missing values, so no rule can use it.")
     return store
-
-
-def warn_of_other_target(predicts):
-    """Say what becomes of y if a model predicts something else than its mean."""
-    what = f"The model predicts {'a' if predicts == 'ranking' else 'the'} {predicts}"
-    if predicts == "median":
-        warn(
-            f"{what} of y; its rules report the mean. Fit without y to imitate the "
-            "model."
-        )
-    elif predicts:
-        what += "" if predicts == "ranking" else " of y"
-        warn(
-            f"{what}, not its mean, so the rules imitate the model and do not use y. "
-            "Pass target='labels' for rules that predict the mean of y."
-        )
 
 
 def open_validation(validation, open_rows=open_source):
@@ -1129,9 +1205,16 @@ def _known_rows(lists, part):
 METHODS: dict[str, str] = {}
 
 
-def compared_methods() -> tuple[str, ...]:
-    """The default methods of `compare`: all but the paper's."""
-    return tuple(name for name in METHODS if name != "paper")
+def compared_methods(outcome: Outcome) -> tuple[str, ...]:
+    """The default methods of `compare`: all for this kind of y but the paper's."""
+    found = (name for name in METHODS if _estimator_name(name, outcome))
+    return tuple(name for name in found if name != "paper")
+
+
+def _estimator_name(method, outcome):
+    """Of the estimator of a method for a kind of y; None without one."""
+    names = import_module(METHODS[method]).__all__
+    return next((n for n in names if n.endswith(outcome.estimator_suffix)), None)
 
 
 def estimator_for(method: str, outcome: Outcome) -> type[Simplifier]:
@@ -1150,7 +1233,10 @@ def estimator_for(method: str, outcome: Outcome) -> type[Simplifier]:
     >>> estimator_for("paper", make_outcome("regression")).__name__
     'FABRulesRegressor'
     """
-    module = import_module(METHODS[method])
-    names = (n for n in module.__all__ if n.endswith(outcome.estimator_suffix))
-    kind: type[Simplifier] = getattr(module, next(names))
+    name = _estimator_name(method, outcome)
+    if name is None:
+        raise ValueError(
+            f"method {method!r} does not support {outcome.task}; 'defrag' does."
+        )
+    kind: type[Simplifier] = getattr(import_module(METHODS[method]), name)
     return kind

@@ -21,7 +21,6 @@ from defragtrees.estimators.base import (
 )
 from defragtrees.estimators.problem import Problem
 from defragtrees.estimators.settings import (
-    FLAG,
     Conflict,
     Given,
     Integer,
@@ -29,6 +28,7 @@ from defragtrees.estimators.settings import (
     Several,
     setting,
 )
+from defragtrees.estimators.survival import RuleSurvival
 from defragtrees.estimators.teacher import find_teacher
 from defragtrees.outcomes.decision import make_decision, threshold_of_second
 from defragtrees.outcomes.points import Scoring, find_patterns
@@ -51,18 +51,19 @@ from defragtrees.search.driver import (
 )
 from defragtrees.search.limits import (
     LEAST_COVERAGE,
+    ROWS_OF_A_RULE,
     MonotoneAnswers,
+    is_auto,
     read_limits,
     read_preferred,
     refuse_without_lists,
-    rules_for_rows,
     share_of_rows,
 )
 
 if TYPE_CHECKING:
     from defragtrees.estimators.alternatives import Alternatives
 
-__all__ = ["DefragClassifier", "DefragCounter", "DefragRegressor"]
+__all__ = ["DefragClassifier", "DefragCounter", "DefragRegressor", "DefragSurvival"]
 
 
 SEED = 0  # of the search
@@ -114,7 +115,11 @@ class _Defrag(Simplifier):
         None, help="Features to use where several are equally good, the best first."
     )
     monotone: Any = setting(
-        None, help="Features with which predictions only rise (1) or fall (-1)."
+        None,
+        help="Features with which predictions only rise (1) or fall (-1), or auto.",
+    )
+    special_values: Any = setting(
+        None, help="Numbers that are codes, of all columns or by column."
     )
     groups: Any = setting(
         None, None, Several(), help="Features that may occur in one rule."
@@ -128,10 +133,7 @@ class _Defrag(Simplifier):
         "exact", "exact", "integer", help="Whether points of a scorecard are integers."
     )
     max_points: int | None = setting(
-        None, None, Integer(1), help="Largest integer points of a rule."
-    )
-    points_follow_rates: bool = setting(
-        False, *FLAG, help="Leave out rules whose points contradict their rate."
+        None, None, Integer(1, 10**6), help="Largest integer points of a rule."
     )
     brevity: float = setting(
         0.01,
@@ -181,11 +183,12 @@ class _Defrag(Simplifier):
             )
             for form in SEARCHES
             if form != "points"
-            for name, value in (("points", "integer"), ("points_follow_rates", True))
+            for name, value in (("points", "integer"), ("monotone", "auto"))
         ),
     )
 
     criterion = "both"  # a setting of classifiers
+    _estimates_quantiles = property(lambda self: self.form != "points")
     _needs_numbers = False
     _counts_rules = True
     _path_names = ("path_", "path_by_conditions_")
@@ -201,6 +204,7 @@ class _Defrag(Simplifier):
         within: str | float = "se",
         without: Any = None,
         with_: Any = None,
+        by: Any = "difference",
     ) -> "Alternatives":
         """Find other rule models that are as good as these, and differ from them.
 
@@ -226,6 +230,11 @@ class _Defrag(Simplifier):
             Columns that the others may not use.
         with_ : str or list of str, optional
             Columns that the others must use.
+        by : {"difference", "conditions"} or array of shape (n_samples,)
+            Which of them to list: by default those that differ most, in columns first,
+            then in predictions; those with the fewest conditions; or those with the
+            smallest gap between groups of rows, given the group of each row of X, such
+            as `X["gender"]` (see `Alternatives.gaps`).
 
         Returns
         -------
@@ -250,7 +259,7 @@ class _Defrag(Simplifier):
 
         rows = X, y, sample_weight
         self.alternatives_ = find_alternatives(
-            self, rows, validation, n, within, without, with_
+            self, rows, validation, n, within, without, with_, by
         )
         return self.alternatives_
 
@@ -287,7 +296,7 @@ class _Defrag(Simplifier):
         store, most = problem.store, limits.max_rules
         # A row of weight two counts as two rows; weights may also sum to one.
         n_rows = max(store.n_rows, round(store.total_weight))
-        n_rules = rules_for_rows(most, n_rows)
+        n_rules = min(most, max(2, n_rows // ROWS_OF_A_RULE))
         warn_of_little_data(self.max_rules, n_rows, n_rules)
         if self.target == "auto":
             problem = replace(problem, teacher=find_teacher(problem))
@@ -298,6 +307,8 @@ class _Defrag(Simplifier):
             share = share_of_rows(self.min_rows, counting.total_weight)
             limits = replace(limits, min_coverage=share)
         limits = replace(limits, max_rules=n_rules)
+        if is_auto(self.monotone):
+            limits = replace(limits, monotone=trends(rows))
         # Conditions on integers leave gaps, in which monotonicity could break.
         if limits.monotone:
             problem = problem.without_integers(limits.monotone)
@@ -328,7 +339,9 @@ class _Defrag(Simplifier):
         rules = chosen.model
         self.n_iter_: int = path.n_rounds
         self.path_: dict[int, RuleModel] = {c.n_rules: c.model for c in path.by_rules}
-        self.path_costs_: dict[int, float] = {c.n_rules: c.cost for c in path.by_rules}
+        self.path_losses_: dict[int, float] = {
+            c.n_rules: c.share for c in path.by_rules
+        }
         self.path_by_conditions_: dict[int, RuleModel] = {
             c.n_conditions: c.model for c in path.by_conditions
         }
@@ -351,7 +364,7 @@ class _Defrag(Simplifier):
         """Search once, and count the best rule model of every size."""
         # A fixed seed, so that two fits on the same rows do not differ by chance.
         path = find_rules(self.form, problem, settings, np.random.default_rng(seed))
-        is_whole, follows = self.points == "integer", bool(self.points_follow_rates)
+        is_whole, follows = self.points == "integer", is_auto(self.monotone)
         scoring = Scoring(is_whole, follows, self.max_points)
         blank = problem.blank(self.form)
         return count_found(path, blank, counting, settings, scoring, rows)
@@ -416,11 +429,6 @@ class _Defrag(Simplifier):
     def _check_forest(self, forest):
         super()._check_forest(forest)
         limits = read_limits(self, forest)
-        if self.points_follow_rates and forest.outcome.n_classes > 2:
-            raise ValueError(
-                "points_follow_rates needs regression or two classes; the model has "
-                f"{forest.outcome.n_classes} classes. Leave it out."
-            )
         self._decision(forest.classes)  # checks its settings
         if self.prefer is None:
             return limits, ()
@@ -432,6 +440,30 @@ class _Defrag(Simplifier):
     def _decision(self, labels, store=None):
         """How a class is decided from probabilities; None for regression."""
         return None
+
+
+def trends(rows):
+    """The direction of each feature with an order: -1 or 1, as y rises or falls.
+
+    It is the sign of the correlation of y with ranks, missing and special values left
+    out.
+    """
+    grid, signs, y = rows.grid, {}, rows.observed[:, -1]
+    for j, thresholds in enumerate(grid.splits):
+        codes, special = rows.binned.codes[:, j], grid.special.get(j, ())
+        is_known = codes < grid.n_bins[j] - 1
+        is_known &= ~np.isin(codes, grid.bin_column(j, np.array(special)))
+        is_ordered = not grid.is_categorical(j) or j in rows.ordered_features
+        if not (len(thresholds) and is_ordered and is_known.any()):
+            continue
+        weight = rows.mean_weight * is_known
+        share = np.bincount(codes, weight, grid.n_bins[j]) / weight.sum()
+        rank = (np.cumsum(share) - share / 2)[codes]
+        trend = weight @ ((rank - 0.5) * (y - weight @ y / weight.sum()))
+        sign = int(np.sign(np.round(trend / weight.sum(), 12)))
+        if sign:
+            signs[j] = sign
+    return signs
 
 
 def advise(problem, settings, searched, counting, rules, rows):
@@ -510,7 +542,8 @@ def _points_score(problem, settings, searched, rules, rows, measure):
         totals += np.outer(match, value)
     linked = outcome.linked(totals)
     predicted = outcome.encode(outcome.decide(linked))
-    columns = rows.labels, rows.sample_weight, predicted, linked
+    likely = linked if outcome.has_probabilities else None
+    columns = rows.labels, rows.sample_weight, predicted, likely
     return measure.of(outcome.scores.of(outcome, *columns))
 
 
@@ -558,8 +591,8 @@ class DefragClassifier(RuleClassifier, _Defrag):
         the fit.
     target : {"auto", "model", "labels"}, default="auto"
         Imitate the model, corrected by y where y shows that it errs ("auto"); imitate
-        the model alone ("model"); or fit y ("labels"). Without y, or with less than 100
-        rows, "auto" is "model".
+        the model alone ("model"); or fit y ("labels"). Without y, or with fewer than
+        100 rows, "auto" is "model".
     augment : "auto" or int, default="auto"
         Number of synthetic rows, drawn near the data and labelled by the model, on
         which rules are searched for. "auto" is 10,000 for up to 100,000 rows, and 0 for
@@ -575,11 +608,11 @@ class DefragClassifier(RuleClassifier, _Defrag):
     form : {"list", "standalone", "points"}, default="list"
         How rules combine. "list": the first rule that matches predicts. "standalone":
         each rule can be read alone, and reports the rate in all rows that it matches.
-        "points": a scorecard, whose points add up to a number or to log-odds.
+        "points": a scorecard, whose points add up to log-odds or, in regression, y.
     max_rules : "auto" or int, default="auto"
         Maximum number of rules, including the default rule. With a number, the best
         rule model with up to that many rules is chosen. With "auto", rule models with
-        up to ten rules compete; of those whose loss is within 1 % of the variance of y
+        up to ten rules compete; of those whose loss is within 1% of the variance of y
         of the best, the one with the fewest conditions is chosen.
     max_conditions : int or None, default=None
         Maximum number of conditions per rule. Each finite end of an interval counts as
@@ -601,10 +634,6 @@ class DefragClassifier(RuleClassifier, _Defrag):
     max_points : int, optional
         Largest integer points of a rule, such as 3 for a score that people add up in
         their heads. The integers are those of the smallest loss.
-    points_follow_rates : bool, default=False
-        Leave out rules of a scorecard whose points contradict their own rate. Points
-        are fitted together, so a rule may add points although its rows have a rate
-        below that of all rows.
 
     Which columns
 
@@ -619,11 +648,16 @@ class DefragClassifier(RuleClassifier, _Defrag):
         A condition on another feature is replaced by one on the first of these that
         raises the loss on the rows of X by at most `brevity`. Features that the model
         never splits on cannot be used.
-    monotone : dict from str or int to {-1, 1}, optional
+    monotone : dict from str or int to {-1, 1}, or "auto", optional
         Features with which predictions may only rise (1) or only fall (-1), all other
         features being equal. With two classes this applies to the probability of the
         second. A feature has numbers, or categories with an order: an ordered
         categorical column, or one that an `OrdinalEncoder(categories=...)` encodes.
+        "auto", for points: each such feature in the direction of its trend in the rows
+        that count, and no rule has points that contradict the rate of its own rows.
+    special_values : number or list of them, or dict from str or int to these, optional
+        Numbers that are codes, such as -9 for "no account", of the columns in which
+        they occur. No condition accepts one together with other values or missing ones.
     groups : dict from str to features, or sequence of features, optional
         Features that may occur together in one rule. Features in no group may occur in
         any rule. `features`, `exclude` and `must_use` also accept names of groups.
@@ -675,9 +709,10 @@ class DefragClassifier(RuleClassifier, _Defrag):
     path_by_conditions_ : dict from int to RuleModel
         The best rules found for each total number of conditions. Totals that are no
         better than a smaller one are left out.
-    path_costs_ : dict from int to float
-        Description length of each entry of `path_`, in nats; for large data it is
-        measured on a sample.
+    path_losses_ : dict from int to float
+        The loss of each entry of `path_`, as a share of that of the best constant. If
+        `max_rules` is a number, the entry with the smallest loss is chosen, and the
+        shortest of equals.
     advice_ : tuple of str
         Notes printed by `summary`: whether points would do better, how much of the
         model's lead remains on new rows, and what the rules gain from y.
@@ -737,10 +772,14 @@ class DefragClassifier(RuleClassifier, _Defrag):
 
     def _decision(self, labels, store=None):
         """How a class is decided; without a store, only checks the settings."""
-        rates = np.ones(len(labels)) if store is None else store.class_rates()
+        rates = (
+            np.ones(len(labels))
+            if store is None
+            else store.class_shares("probabilities")
+        )
         threshold = self.threshold
         if threshold is None and self.class_weight is None and self.costs is None:
-            threshold = self.forest_.threshold
+            threshold = getattr(self.forest_.link, "threshold", None)
         elif threshold is not None and self.pos_label == labels[0]:
             threshold = threshold_of_second(threshold)
         return make_decision(
@@ -768,8 +807,8 @@ class DefragRegressor(RuleRegressor, _Defrag):
         the fit.
     target : {"auto", "model", "labels"}, default="auto"
         Imitate the model, corrected by y where y shows that it errs ("auto"); imitate
-        the model alone ("model"); or fit y ("labels"). Without y, or with less than 100
-        rows, "auto" is "model".
+        the model alone ("model"); or fit y ("labels"). Without y, or with fewer than
+        100 rows, "auto" is "model".
     augment : "auto" or int, default="auto"
         Number of synthetic rows, drawn near the data and labelled by the model, on
         which rules are searched for. "auto" is 10,000 for up to 100,000 rows, and 0 for
@@ -785,11 +824,11 @@ class DefragRegressor(RuleRegressor, _Defrag):
     form : {"list", "standalone", "points"}, default="list"
         How rules combine. "list": the first rule that matches predicts. "standalone":
         each rule can be read alone, and reports the rate in all rows that it matches.
-        "points": a scorecard, whose points add up to a number or to log-odds.
+        "points": a scorecard, whose points add up to log-odds or, in regression, y.
     max_rules : "auto" or int, default="auto"
         Maximum number of rules, including the default rule. With a number, the best
         rule model with up to that many rules is chosen. With "auto", rule models with
-        up to ten rules compete; of those whose loss is within 1 % of the variance of y
+        up to ten rules compete; of those whose loss is within 1% of the variance of y
         of the best, the one with the fewest conditions is chosen.
     max_conditions : int or None, default=None
         Maximum number of conditions per rule. Each finite end of an interval counts as
@@ -811,10 +850,6 @@ class DefragRegressor(RuleRegressor, _Defrag):
     max_points : int, optional
         Largest integer points of a rule, such as 3 for a score that people add up in
         their heads. The integers are those of the smallest loss.
-    points_follow_rates : bool, default=False
-        Leave out rules of a scorecard whose points contradict their own rate. Points
-        are fitted together, so a rule may add points although its rows have a rate
-        below that of all rows.
 
     Which columns
 
@@ -829,11 +864,16 @@ class DefragRegressor(RuleRegressor, _Defrag):
         A condition on another feature is replaced by one on the first of these that
         raises the loss on the rows of X by at most `brevity`. Features that the model
         never splits on cannot be used.
-    monotone : dict from str or int to {-1, 1}, optional
+    monotone : dict from str or int to {-1, 1}, or "auto", optional
         Features with which predictions may only rise (1) or only fall (-1), all other
         features being equal. With two classes this applies to the probability of the
         second. A feature has numbers, or categories with an order: an ordered
         categorical column, or one that an `OrdinalEncoder(categories=...)` encodes.
+        "auto", for points: each such feature in the direction of its trend in the rows
+        that count, and no rule has points that contradict the rate of its own rows.
+    special_values : number or list of them, or dict from str or int to these, optional
+        Numbers that are codes, such as -9 for "no account", of the columns in which
+        they occur. No condition accepts one together with other values or missing ones.
     groups : dict from str to features, or sequence of features, optional
         Features that may occur together in one rule. Features in no group may occur in
         any rule. `features`, `exclude` and `must_use` also accept names of groups.
@@ -863,9 +903,10 @@ class DefragRegressor(RuleRegressor, _Defrag):
     path_by_conditions_ : dict from int to RuleModel
         The best rules found for each total number of conditions. Totals that are no
         better than a smaller one are left out.
-    path_costs_ : dict from int to float
-        Description length of each entry of `path_`, in nats; for large data it is
-        measured on a sample.
+    path_losses_ : dict from int to float
+        The loss of each entry of `path_`, as a share of that of the best constant. If
+        `max_rules` is a number, the entry with the smallest loss is chosen, and the
+        shortest of equals.
     advice_ : tuple of str
         Notes printed by `summary`: whether points would do better, how much of the
         model's lead remains on new rows, and what the rules gain from y.
@@ -915,11 +956,12 @@ class DefragCounter(RuleCounter, _Defrag):
     exposure : str, optional
         The column of X with the exposure of each row; the model must not use it.
     model, target, augment, max_calls : as for `DefragRegressor`
-    form, points, max_points, points_follow_rates : as for `DefragRegressor`
+    form, points, max_points : as for `DefragRegressor`
         The points of a scorecard are relativities; integer ones are steps of a factor.
     max_rules, max_conditions, max_total_conditions : as for `DefragRegressor`
     max_categories, min_rows, brevity : as for `DefragRegressor`
     features, exclude, must_use, prefer, monotone, groups : as for `DefragRegressor`
+    special_values : as for `DefragRegressor`
     shorten_thresholds, feature_labels : as for `DefragRegressor`
     random_state, n_jobs, verbose : as for `DefragRegressor`
 
@@ -943,5 +985,60 @@ class DefragCounter(RuleCounter, _Defrag):
     >>> simple.fit(X, y).predict([[20.0], [50.0]]).round(1).tolist()
     [0.3, 0.1]
     >>> 0 < simple.score(X, y) < 0.1
+    True
+    """
+
+
+@dataclass(repr=False, eq=False)
+class DefragSurvival(RuleSurvival, _Defrag):
+    """Turn a model of survival into a short list of rules, each with its own curve.
+
+    y has the columns event (whether it happened) and time (of the event, or until when
+    it had not happened): the structured array of scikit-survival, or a frame or array
+    with two columns. Rules predict hazard ratios against all rows, and report survival
+    by Kaplan and Meier. The points of a scorecard are hazard ratios to multiply.
+
+    The model predicts risks: hazard ratios, their logarithms or, such as a random
+    survival forest, expected numbers of events; a model that predicts times is turned
+    round. Without a fitted model a forest is fitted first.
+
+    Parameters
+    ----------
+    times : float or sequence of float, optional
+        Times at which rules report survival; by default the median of the times in y.
+    model, target, augment, max_calls : as for `DefragRegressor`
+    form, points, max_points : as for `DefragRegressor`
+        The points of a scorecard are factors of the hazard; integer ones are steps of
+        a factor.
+    max_rules, max_conditions, max_total_conditions : as for `DefragRegressor`
+    max_categories, min_rows, brevity : as for `DefragRegressor`
+    features, exclude, must_use, prefer, monotone, groups : as for `DefragRegressor`
+    special_values : as for `DefragRegressor`
+    shorten_thresholds, feature_labels : as for `DefragRegressor`
+    random_state, n_jobs, verbose : as for `DefragRegressor`
+
+    Attributes
+    ----------
+    rules_ : RuleModel
+        This and all others are as for `DefragRegressor`.
+    unique_times_ : array of shape (n_times,)
+        The times of the steps of predicted functions.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from defragtrees import DefragSurvival
+    >>> rng = np.random.default_rng(0)
+    >>> age = rng.uniform(30, 80, 1000)
+    >>> time = rng.exponential(np.where(age > 60, 2.0, 8.0))
+    >>> y = np.column_stack([time < 10, np.minimum(time, 10)])
+    >>> X = age[:, None]
+    >>> simple = DefragSurvival(max_rules=2, times=5, random_state=0).fit(X, y)
+    >>> old, young = simple.predict_survival_function([[70.0], [40.0]])
+    >>> round(old(5), 1), round(young(5), 1)
+    (0.1, 0.5)
+    >>> simple.predict_cumulative_hazard_function([[70.0]])[0](5) > 2
+    True
+    >>> simple.score(X, y) > 0.6
     True
     """

@@ -7,10 +7,9 @@ from typing import Any, TypeVar
 import numpy as np
 
 from defragtrees.data.refitting import checked_rows, recount_rows
-from defragtrees.estimators.defrag import DefragClassifier, DefragRegressor
+from defragtrees.estimators.base import estimator_for
 from defragtrees.rules.conditions import Condition, Rule
-from defragtrees.rules.edits import Edit
-from defragtrees.rules.model import RuleModel
+from defragtrees.rules.model import Edit, RuleModel
 from defragtrees.search.driver import SEARCHES
 from defragtrees.tables import select_columns, take_rows
 
@@ -41,7 +40,7 @@ def improve(
     if sample_weight is not None:
         positive = np.flatnonzero(np.asarray(sample_weight) > 0)
         parts = [take_rows(part, positive) for part in parts]
-    make = DefragClassifier if rules.classes else DefragRegressor
+    make = estimator_for("defrag", rules.outcome)
     form = rules.form
     n_new = max_rules - 1 - len(kept)
 

@@ -15,8 +15,8 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import check_random_state
 
 from defragtrees.ensembles.black_box import ask_model
-from defragtrees.ensembles.opening import Unreadable, fitted_forest
-from defragtrees.outcomes.base import make_outcome, n_columns, outcome_for
+from defragtrees.ensembles.predictions import Unreadable, fitted_forest
+from defragtrees.outcomes.base import make_outcome, outcome_for
 from defragtrees.tables import (
     category_lists,
     check_finite,
@@ -43,6 +43,7 @@ DEFAULTS = {
     "classification": (RandomForestClassifier, HistGradientBoostingClassifier),
     "regression": (RandomForestRegressor, HistGradientBoostingRegressor),
     "counts": (RandomForestRegressor, HistGradientBoostingRegressor),
+    "survival": (RandomForestRegressor, HistGradientBoostingRegressor),
 }
 
 
@@ -57,7 +58,7 @@ def open_model(
             "fitted. Call fit first."
         )
     if not isinstance(forest, Unreadable):
-        return outcome_for(forest.outcome, n_columns(y)).model_of(forest)
+        return outcome_for(forest.outcome, y, model, forest).model_of(forest)
     asked = ask_model(
         model,
         X,
@@ -68,7 +69,7 @@ def open_model(
         n_reserved=n_reserved,
         verbose=verbose,
     )
-    return outcome_for(asked.outcome, n_columns(y)).model_of(asked)
+    return outcome_for(asked.outcome, y, model).model_of(asked)
 
 
 def fit_model(simplifier, source, rng):
@@ -93,7 +94,8 @@ def fit_model(simplifier, source, rng):
         X = text_as_categories(X)
     else:
         model = clone(simplifier.model)
-    y, weight = make_outcome(simplifier._task).training_data(source.y, weight)
+    outcome, is_default = make_outcome(simplifier._task), simplifier.model is None
+    y, weight = outcome.training_data(source.y, weight, is_default)
     if weight is None:
         return model.fit(X, y)
     if isinstance(model, Pipeline):

@@ -5,7 +5,7 @@ from typing import Any
 
 from defragtrees._utils import formatting as render
 from defragtrees._utils.types import Column, Rows
-from defragtrees.data.sources import Part, open_source
+from defragtrees.data.sources import Part, open_source, with_exposure
 from defragtrees.data.statistics import Evaluation, PartEvaluator
 from defragtrees.ensembles.predictions import Predictor, read_model
 from defragtrees.rules.model import RuleModel
@@ -18,8 +18,12 @@ def evaluate(
     sample_weight: Column | None = None,
     *,
     model: Any = None,
+    exposure: Column | None = None,
 ) -> dict[str, float]:
     """The measures of rules on rows; see `RuleModel.evaluate`."""
+    if exposure is not None:
+        rules.outcome.check_exposure()
+        X, y = with_exposure(X, y, exposure)
     source = open_source(X, y, sample_weight)
     scores: dict[str, float] = _evaluation(rules, source, model).scores(rules)
     return scores

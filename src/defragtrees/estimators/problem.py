@@ -122,9 +122,8 @@ class Problem:
         if X is None or len(X) < n_rows:
             is_set = np.array([c is not None for c in self.categories], dtype=bool)
             X = np.column_stack([self.column(j) for j in range(len(is_set))])
-            X = draw_rows(
-                X, n_rows, is_set, rng, self.feature_order, self.sample_weight
-            )
+            given = rng, self.feature_order, self.sample_weight, self.grid.special
+            X = draw_rows(X, n_rows, is_set, *given)
         X = X[:n_rows]
         raw = self.forest.predict_raw_encoded(X)
         return Problem(

@@ -316,6 +316,13 @@ def _write_sum(graph, matches):
         total = graph.add("Add", total, term)
     value = graph.add("Sub", total, graph.constant(float(rules.origin)))
     value = graph.add("Mul", value, graph.constant(float(rules.unit)))
+    straight = value
+    for (end, slope), beyond in zip(rules.tails, ("Less", "Greater"), strict=False):
+        end = graph.constant(end)
+        further = graph.add("Sub", straight, end)
+        bent = graph.add("Mul", further, graph.constant(slope))
+        is_beyond = graph.add(beyond, straight, end)
+        value = graph.add("Where", is_beyond, graph.add("Add", end, bent), value)
     if rules.outcome.link == "identity":
         _write_number(graph, value)
     elif rules.outcome.link == "log":

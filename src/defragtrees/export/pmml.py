@@ -78,8 +78,8 @@ def to_pmml(
     Parameters
     ----------
     rules : RuleModel
-        A rule list for classes, or a scorecard with whole points for numbers or two
-        classes.
+        A rule list for classification, or a scorecard with whole points for regression
+        or two classes.
     name : str, optional
         Name of the model.
     reasons : int, optional
@@ -325,7 +325,12 @@ def _add_outputs(output, rules, reasons):
     score = portable.free_name("score", rules)
     SubElement(output, "OutputField", name=score, feature="predictedValue", **NUMBER)
     total = Element("FieldRef", field=score)
-    value = _apply("*", _apply("-", total, rules.origin), rules.unit)
+    value = straight = _apply("*", _apply("-", total, rules.origin), rules.unit)
+    for (end, slope), beyond in zip(
+        rules.tails, ("lessThan", "greaterThan"), strict=False
+    ):
+        bent = _apply("+", end, _apply("*", _apply("-", straight, end), slope))
+        value = _apply("if", _apply(beyond, straight, end), bent, value)
     target = portable.free_name(TARGET, rules)
     if rules.outcome.has_probabilities and not rules.outcome.is_binary:
         [label] = portable.class_labels(rules)  # several have a total each

@@ -116,7 +116,10 @@ def column_kind(rules, feature):
         if kind == BOOLEAN:
             return "truth"
         return kind if kind in KINDS and not has_days else "number"
-    kinds = {_kind(label) for label in labels_of(rules, feature)}
+    kinds = {
+        "text" if isinstance(v, str) else "truth" if isinstance(v, bool) else "number"
+        for v in labels_of(rules, feature)
+    }
     if kinds == {"number", "truth"}:
         return "number"
     if len(kinds) > 1:
@@ -279,9 +282,3 @@ def _plain(label, what):
             f"{label!r}. Convert it to text first."
         )
     return label
-
-
-def _kind(label):
-    if isinstance(label, str):
-        return "text"
-    return "truth" if isinstance(label, bool) else "number"

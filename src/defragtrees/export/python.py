@@ -30,7 +30,8 @@ def to_python(
     """Source of `predict(row)` and, where rules have them, `predict_proba(row)`.
 
     A scorecard also has `totals(row)` and, if there is one total, `score(row)` and
-    `reasons(row, n=3)`.
+    `reasons(row, n=3)`; rules of survival have `further(row)`, with survival at the
+    horizons.
 
     Parameters
     ----------
@@ -50,6 +51,10 @@ def to_python(
         constants, *functions = _adding(rules, parts, best, exclude)
     else:
         constants, *functions = _averaging(rules, parts)
+    if further := rules.outcome.further_outputs(rules._form):
+        own = "further" if rules._form.is_exclusive else "means"
+        constants.append(f"FURTHER = {further!r}")
+        functions.append(parts["powers" if rules._form.is_sum else own])
     used = {_reader(rules, feature)[0] for feature in portable.used_features(rules)}
     readers = [
         parts[name] for name in ("number", "days", "category") if f"_{name}" in used
@@ -113,9 +118,13 @@ def _adding(rules, parts, best, exclude):
         f"POINTS = {_lines(map(_tuple, portable.points(rules)))}",
         f"UNIT, ORIGIN = {float(rules.unit)!r}, {float(rules.origin)!r}",
     ]
+    values = "straight"
+    if rules.tails:
+        constants.append(f"TAILS = {rules.tails!r}")
+        values = "bent"
     if rules.outcome.has_probabilities:
         constants.append(_classes(rules))
-    functions = [_matching(rules), parts["totals"]]
+    functions = [_matching(rules), parts["totals"], parts[values]]
     if rules.outcome.n_points == 1:
         functions.append(parts["score"])
         table = Reasons(rules, best, exclude)

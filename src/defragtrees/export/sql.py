@@ -10,7 +10,6 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
-from defragtrees._utils.warnings import warn
 from defragtrees.export import portable
 from defragtrees.rules.model import RuleModel
 
@@ -30,13 +29,17 @@ def to_sql(
     comments: bool | None = None,
     assume_no_nan: bool = False,
 ) -> str:
-    """An SQL expression that predicts a row, or a SELECT over a table.
+    """SQL that predicts a row, or a SELECT over a table.
+
+    Without a table it is an expression; of a list of classes the columns of a SELECT,
+    `… AS "prediction", … AS "probability yes"`.
 
     A SELECT has all columns of the table and those of `RuleModel.predict_frame`, except
-    the number of the rule. For a scorecard these are the total, `score`, with two
-    classes a probability, such as `probability yes`, and with `reasons` the reason
-    codes `reason 1`, `reason 2`, ...: the columns that could add most points, NULL
-    where no further column could. A name that a feature has gets an underscore.
+    the number of the rule, which only rules of survival add. For a scorecard these are
+    the total, `score`, with two classes a probability, such as `probability yes`, and
+    with `reasons` the reason codes `reason 1`, `reason 2`, ...: the columns that could
+    add most points, NULL where no further column could. A name that a feature has gets
+    an underscore.
 
     Parameters
     ----------
@@ -49,10 +52,10 @@ def to_sql(
         Name of a table, or its parts, such as ("shop", "sales"). With it the
         result is `SELECT *, … AS "prediction" FROM "shop"."sales"`.
     column : str, default="prediction"
-        With `table`, the name of the column of predictions.
+        The name of the column of predictions.
     probabilities : bool, optional
-        With `table`, whether to add a column per class, such as "probability yes". By
-        default a list has them, of two classes that of `pos_label` or the second.
+        Whether to add a column per class, such as "probability yes". By default a list
+        has them, of two classes that of `pos_label` or the second.
     probability_of : class label, optional
         Write the probability of this class instead of the prediction.
     score : bool, default=False
@@ -77,7 +80,7 @@ def to_sql(
     chosen = DIALECTS[dialect]
     if assume_no_nan:
         chosen = replace(chosen, is_number="")
-    _check_outputs(table, probabilities, probability_of, score, reasons)
+    _check_outputs(table, probability_of, score, reasons)
     write = _Writer(rules, chosen)
     if probability_of is not None:
         text = write.probability(probability_of)
@@ -85,12 +88,8 @@ def to_sql(
         text = write.score()
     else:
         text = write.prediction()
-        if table is None and rules.rules and len(set(portable.predictions(rules))) < 2:
-            warn(
-                "All rules predict the same, so this SQL is a constant. Pass table, "
-                "which adds probabilities, or probability_of=LABEL."
-            )
-    is_alone = table is None or score or probability_of is not None
+    has_more = write.is_list if probabilities is None else probabilities
+    is_alone = score or probability_of is not None or not (table or has_more)
     beside = {} if is_alone else write.beside(probabilities)
     for k, reason in enumerate(write.reasons(reasons, best, exclude), start=1):
         beside[f"reason {k}"] = reason
@@ -99,30 +98,31 @@ def to_sql(
     if comments or (comments is None and has_words):
         # The lines have no line breaks, which would end the comment.
         words = "".join(f"-- {line}\n" for line in rules._view.lines())
-    if table is None:
+    if is_alone and table is None:
         return f"{words}{text}\n"
     if column.lower() in map(str.lower, beside):
         raise ValueError(
             f"column must differ from the other columns {list(beside)!r}; got "
             f"{column!r}."
         )
-    parts = [table] if isinstance(table, str) else list(table)
-    source = ".".join(chosen.name(part) for part in parts)
     named = [
         f"{text} AS {chosen.name(portable.free_name(name, rules))}"
         for name, text in {column: text, **beside}.items()
     ]
+    if table is None:
+        return f"{words}{', '.join(named)}\n"
+    parts = [table] if isinstance(table, str) else list(table)
+    source = ".".join(chosen.name(part) for part in parts)
     return f"{words}SELECT *, {', '.join(named)}\nFROM {source}\n"
 
 
-def _check_outputs(table, probabilities, probability_of, score, reasons):
-    """Raise for columns without a table, and for two expressions in one."""
-    for name, given in (("probabilities", probabilities), ("reasons", reasons)):
-        if given and table is None:
-            raise ValueError(
-                f"{name}={given!r} needs a table, as it adds columns; got none. Pass "
-                "table, or probability_of or score for one expression."
-            )
+def _check_outputs(table, probability_of, score, reasons):
+    """Raise for reasons without a table, and for two expressions in one."""
+    if reasons and table is None:
+        raise ValueError(
+            f"reasons={reasons!r} needs a table, as it adds columns; got none. Pass "
+            "table."
+        )
     if probability_of is not None and score:
         raise ValueError("Give probability_of or score, not both.")
 
@@ -135,6 +135,9 @@ class _Writer:
 
     def __init__(self, rules, dialect):
         self.rules, self.literal = rules, dialect.literal
+        form = rules._form
+        has_classes = rules.outcome.has_probabilities and form.has_probabilities
+        self.is_list = form.is_exclusive and has_classes  # of classes
         self.zero, self.one = dialect.literal(0.0), dialect.literal(1.0)
         kinds = {
             j: portable.column_kind(rules, j) for j in portable.used_features(rules)
@@ -188,11 +191,16 @@ class _Writer:
         """Totals and probabilities, by the names of their columns."""
         rules, form = self.rules, self.rules._form
         names, labels = form.score_names, form.reported_classes(None)
-        is_list = form.is_exclusive and rules.outcome.has_probabilities
-        if probabilities is None and is_list and form.has_probabilities:
+        if probabilities is None and self.is_list:
             positive = rules.outcome.positive_class
             labels = self.classes() if positive is None else [positive]
         columns = {name: self.score(k) for k, name in enumerate(names)}
+        for name, given in rules.outcome.further_outputs(form).items():
+            if form.is_sum:
+                columns[name] = f"EXP({self.literal(-given)} * {self.prediction()})"
+            else:
+                combined = self.first_match if form.is_exclusive else self.mean
+                columns[name] = combined(given)
         for label in self.classes() if probabilities else labels:
             columns[f"probability {label}"] = self.probability(label)
         return columns
@@ -258,18 +266,17 @@ class _Writer:
     def prediction(self, k=None):
         """The prediction; or the probability of the k-th class."""
         if self.rules._form.is_exclusive:
-            return self.first_match(k)
+            if k is None:
+                return self.first_match(portable.predictions(self.rules))
+            return self.first_match([one[k] for one in portable.outputs(self.rules)])
         if self.rules._form.is_sum:
             return self.points(k)
         if k is None and self.rules.outcome.has_probabilities:
             return self.class_of_mean()
-        return self.mean(k or 0)
+        return self.mean([one[k or 0] for one in portable.outputs(self.rules)])
 
-    def first_match(self, k):
+    def first_match(self, values):
         """The value of the first rule that matches."""
-        values = portable.predictions(self.rules)
-        if k is not None:
-            values = [shares[k] for shares in portable.outputs(self.rules)]
         *thens, otherwise = map(self.literal, values)
         if not self.matches:
             return otherwise
@@ -297,16 +304,17 @@ class _Writer:
         ]
         return [*terms, last]
 
-    def mean(self, k):
-        """Total of an output divided by weight, added in the order of `predict`."""
-        products, weights = self.summands()
-        total, weight = (_sum(self.terms(values)) for values in (products[k], weights))
+    def mean(self, values):
+        """Total of values divided by weight, added in the order of `predict`."""
+        weights = [float(rule.weight) for rule in self.rules]
+        products = [w * value for w, value in zip(weights, values, strict=True)]
+        total, weight = (_sum(self.terms(one)) for one in (products, weights))
         # Whether the weights of the matching rules may add up to zero or less.
         if weights[-1] > 0 and min(weights) >= 0:
             return f"({total} / {weight})"
         return (
             f"CASE WHEN {weight} > {self.zero} THEN {total} / {weight} "
-            f"ELSE {self.literal(portable.outputs(self.rules)[-1][k])} END"
+            f"ELSE {self.literal(values[-1])} END"
         )
 
     def class_of_mean(self):
@@ -372,9 +380,23 @@ class _Writer:
         """What the sum of a column of points stands for: a number or log-odds."""
         total, rules = self.total(column), self.rules
         if rules.unit == 1.0 and rules.origin == 0.0:
-            return total
-        origin, unit = (self.literal(float(v)) for v in (rules.origin, rules.unit))
-        return f"(({total} - {origin}) * {unit})"
+            value = total
+        else:
+            origin, unit = (self.literal(float(v)) for v in (rules.origin, rules.unit))
+            value = f"(({total} - {origin}) * {unit})"
+        return self.bent(value) if rules.tails else value
+
+    def bent(self, value):
+        """A subquery with the log-odds, so that the sum is written only once."""
+        name, cases = self.name("total"), []
+        for tail, sign in zip(self.rules.tails, "<>", strict=True):
+            end, slope = map(self.literal, tail)
+            then = f"{end} + ({name} - {end}) * {slope}"
+            cases.append(f"WHEN {name} {sign} {end} THEN {then}")
+        return (
+            f"(\nSELECT CASE {' '.join(cases)} ELSE {name} END\n"
+            f"FROM (SELECT {value} AS {name}) AS {self.name('sums')}\n)"
+        )
 
     def points_of_classes(self, k):
         """A subquery with the total of each class, so that it is written only once."""

@@ -5,17 +5,19 @@ have the cells that are printed (`rules.text.rule_cells`).
 """
 
 import io
+import json
 import math
 import re
+import sys
+from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 from defragtrees._utils import formatting as render
 from defragtrees._utils.files import to_json as json_text
 from defragtrees._utils.formatting import lines_of
 from defragtrees._utils.optional import require
-from defragtrees.rules.bins import bin_rows
+from defragtrees.rules.bins import ALSO, bin_rows, is_by_column
 from defragtrees.rules.model import RuleModel
-from defragtrees.rules.schema import rules_schema
 from defragtrees.rules.text import Cells, left_columns, table_text
 
 if TYPE_CHECKING:
@@ -181,6 +183,7 @@ def guarded(cell):
 
 
 WIDEST = 80  # letters of a column
+MOST_TOTALS = 1000  # of a scorecard, in a workbook
 SHARES = ("share", "coverage", "probability", "rate", "model")
 
 
@@ -192,48 +195,57 @@ def to_excel(rules: RuleModel):
     """
     openpyxl = require("openpyxl", "A workbook of Excel")
     book = openpyxl.Workbook()
-    sheet = book.active
-    sheet.title = "rules"
-    names, rows = table_of(rules)
-    bold = openpyxl.styles.Font(bold=True)
-    for j, name in enumerate(names, start=1):
-        values = [row[j - 1] for row in rows]
-        head = sheet.cell(1, j)
-        _write_cell(head, render.plain(name))
-        head.font = bold
-        for i, value in enumerate(values, start=2):
-            cell = sheet.cell(i, j)
-            _write_cell(cell, value)
-            is_share = name.startswith(SHARES) and isinstance(value, float)
-            if is_share and rules.outcome.has_probabilities:
-                cell.number_format = "0.0%"
-        longest = max(len(str(value)) for value in (name, *values))
-        letter = openpyxl.utils.get_column_letter(j)
-        sheet.column_dimensions[letter].width = min(max(longest, 8) + 2, WIDEST)
-    sheet.freeze_panes = "A2"
+    book.remove(book.active)
+    sheets: dict[str, Any] = {"rules": table_of(rules)}
     if rules._form.is_sum and rules.outcome.n_points == 1:
         bins = bin_rows(rules, None, None)
-        sheet = book.create_sheet("bins")
-        for i, row in enumerate([bins, *zip(*bins.values(), strict=True)], start=1):
-            for j, value in enumerate(row, start=1):
-                _write_cell(sheet.cell(i, j), value)
-    if total := rules._view.total_cells():
-        table: list[Any] = [total[0], *total[1]]
-        sheet = book.create_sheet("totals")
-        for i, line in enumerate(table, start=1):
-            for j, text in enumerate(line, start=1):
-                is_number = i > 1 and j == 1
-                value = float(text.replace(",", "")) if is_number else text
-                _write_cell(sheet.cell(i, j), value)
-    notes = book.create_sheet("how to read")
+        lines = [
+            [None if value != value else value for value in row]  # NaN
+            for row in zip(*bins.values(), strict=True)
+        ]
+        sheets["bins"] = [*bins], lines
+    if total := rules._view.total_cells(MOST_TOTALS):
+        risks = [[_as_number(cell) for cell in row] for row in total[1]]
+        sheets["totals"] = total[0], risks
     texts = [
         rules._view.usage,
         rules._view.combination(),
         rules._view.decision_text(),
+        rules._view.evidence(),
     ]
+    for title, (names, rows) in sheets.items():
+        _write_sheet(book.create_sheet(title), [names, *rows], rules.outcome)
+        book[title].freeze_panes = "A2"
+    notes = book.create_sheet("how to read")
     for i, line in enumerate(filter(None, texts), start=1):
         _write_cell(notes.cell(i, 1), line)
     return book
+
+
+def _write_sheet(sheet, lines, outcome):
+    from openpyxl.styles import Font
+
+    for j, values in enumerate(zip(*lines, strict=True), start=1):
+        for i, value in enumerate(values, start=1):
+            cell = sheet.cell(i, j)
+            _write_cell(cell, value if i > 1 else render.plain(value))
+            is_share = values[0].startswith(SHARES) and isinstance(value, float)
+            if i == 1:
+                cell.font = Font(bold=True)
+            elif is_share and outcome.has_probabilities:
+                cell.number_format = "0.0%"
+            elif values[0] in ("woe", "iv"):
+                cell.number_format = "0.000"
+        longest = max(len(str(value)) for value in values)
+        width = min(max(longest, 8) + 2, WIDEST)
+        sheet.column_dimensions[sheet.cell(1, j).column_letter].width = width
+
+
+def _as_number(text):
+    try:
+        return float(text.replace(",", ""))
+    except ValueError:
+        return text
 
 
 def _write_cell(cell, value):
@@ -305,12 +317,14 @@ def to_latex(rules: RuleModel, *, longtable: bool = False) -> str:
 def _latex_table(titles, cells, longtable):
     rows: list[Any] = [titles, *cells]
 
-    def escaped(cell):
-        lines = [LATEX_SPECIAL.sub(lambda m: LATEX[m[0]], t) for t in lines_of(cell)]
+    def escaped(cell, title):
+        texts = lines_of(cell) if title in ("if", ALSO) else [render.one_line(cell)]
+        lines = [LATEX_SPECIAL.sub(lambda m: LATEX[m[0]], text) for text in texts]
         return r" \newline ".join(lines)
 
-    header, *lines = [" & ".join(map(escaped, row)) + r" \\" for row in rows]
-    sides = {"if": r"p{0.5\linewidth}", "then": "l"}
+    header, *lines = [" & ".join(map(escaped, row, titles)) + r" \\" for row in rows]
+    wide, names = r"p{0.5\linewidth}", r"p{0.25\linewidth}"
+    sides = {"if": wide, ALSO: wide, "characteristic": names, "bin": names, "then": "l"}
     columns = "".join(sides.get(title, "r") for title in titles)
     name = "longtable" if longtable else "tabular"
     whole = [
@@ -357,9 +371,8 @@ def to_markdown(rules: RuleModel, *, details: bool = False) -> str:
 
 
 def _tables(rules: RuleModel, details: bool) -> list[Cells]:
-    """The table of the rules and, of a scorecard, that of totals."""
-    total = rules._view.total_cells()
-    return [rules._view.cells(details=details), *([total] if total else [])]
+    """The tables that are printed, as wide as they need to be."""
+    return rules._view.tables(details, sys.maxsize)
 
 
 def to_text(rules: RuleModel, *, header: str = "") -> str:
@@ -376,8 +389,9 @@ def to_text(rules: RuleModel, *, header: str = "") -> str:
         rules._view.decision_text(),
         rules._view.evidence(),
     ]
-    total = rules._view.total_cells()
-    totals = ["", table_text(total, render.WIDTH), ""] if total else []
+    tables = _tables(rules, False)[0 if is_by_column(rules) else 1 :]
+    totals = [line for t in tables for line in ("", table_text(t, render.WIDTH))]
+    totals += [""] if tables else []
     notes = [*filter(None, notes), *rules._view.edit_lines()]
     lines = [*filter(None, [header, *rules._view.lines()]), *totals, *notes]
     return "\n".join(lines) + "\n"
@@ -408,4 +422,5 @@ def schema() -> dict:
     >>> schema()["$schema"]
     'https://json-schema.org/draft/2020-12/schema'
     """
-    return rules_schema()
+    path = resources.files("defragtrees.rules") / "rules.schema.json"
+    return json.loads(path.read_text(encoding="utf-8"))

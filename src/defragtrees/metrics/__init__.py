@@ -4,7 +4,13 @@ For AUC, log loss and other measures of predictions, use `sklearn.metrics` or
 `evaluate`.
 """
 
-from defragtrees.metrics.ranking import Gains, best_threshold, discrimination, gains
+from defragtrees.metrics.ranking import (
+    Gains,
+    best_threshold,
+    discrimination,
+    gains,
+    survival,
+)
 from defragtrees.metrics.resampling import rule_stability
 from defragtrees.metrics.rulesets import (
     calibration,
@@ -31,4 +37,5 @@ __all__ = [
     "rule_stability",
     "score_table",
     "similarity",
+    "survival",
 ]

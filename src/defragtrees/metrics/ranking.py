@@ -1,4 +1,4 @@
-"""Decisions by probability: gains by rows contacted, and the cheapest threshold."""
+"""Orders of rows: gains by rows contacted, the cheapest threshold, survival."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -7,9 +7,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from defragtrees._utils import formatting as render
+from defragtrees._utils.optional import require
 from defragtrees._utils.types import Column, Rows
 from defragtrees._utils.values import is_finite
-from defragtrees.outcomes.intervals import QUANTILE
+from defragtrees.outcomes.measures import RankedWeights
+from defragtrees.rules.model import RuleModel
 from defragtrees.tables import check_weight
 
 LEAST_DIGITS = 3  # of a threshold that costs imply: 0.833, not 0.8
@@ -202,8 +204,8 @@ def gains(
     >>> X, y = [[21.0], [25.0], [19.0], [15.0]], ["yes", "no", "no", "no"]
     >>> print(gains(rules, X, y, benefit=30, cost=10))
     P(yes)  rules  rows  share  captured  precision  lift  expected  profit
-    75.0 %      1     2   50 %     100 %       50 %  2.00        25      10
-    10.0 %      2     4  100 %     100 %       25 %  1.00        11     -10
+     75.0%      1     2    50%      100%        50%  2.00        25      10
+     10.0%      2     4   100%      100%        25%  1.00        11     -10
     Each line adds the rows with this probability; 4 rows, 1 of them yes.
     expected: the profit that the probabilities add up to.
     """
@@ -213,7 +215,7 @@ def gains(
     for name, amount in (("benefit", benefit), ("cost", cost)):
         if amount is not None and not is_finite(amount):
             raise ValueError(f"{name} must be a number; got {amount!r}.")
-    k = _positive_place(rules, pos_label)
+    k = positive_place(rules, pos_label)
     matches, likely, is_positive, weight = _ranked_rows(rules, X, y, sample_weight, k)
     label = render.plain(rules.outcome.view.prediction(rules.outcome.labels[k]))
     if not weight @ is_positive:
@@ -333,12 +335,12 @@ def discrimination(
     y : array-like of shape (n_samples,)
         Rows of unknown classes are left out.
     pos_label : class label, optional
-        By default that of `relabel` or, of two classes, the second.
+        By default the one set by `relabel`, or the second class.
 
     Returns
     -------
     dict
-        "auc" with its 95 % interval "low" and "high" (DeLong's variance, on the scale
+        "auc" with its 95% interval "low" and "high" (DeLong's variance, on the scale
         of log odds; None where all rows are separated or there is one row of a kind);
         "gini", which is `2 * auc - 1`; and "ks", the largest difference between the
         shares of both kinds of rows above a probability (Kolmogorov and Smirnov).
@@ -351,45 +353,32 @@ def discrimination(
     (0.625, 0.25, 0.5)
     """
     rules = getattr(rules, "rules_", rules)
-    k = _positive_place(rules, pos_label, "discrimination")
+    k = positive_place(rules, pos_label, "discrimination")
     _, likely, is_positive, _ = _ranked_rows(rules, X, y, None, k)
-    likely = np.round(likely, DIGITS)
-    groups = likely[is_positive], likely[~is_positive]
-    if not all(map(len, groups)):
+    n_rows = int(is_positive.sum()), int((~is_positive).sum())
+    if not all(n_rows):
         raise ValueError(
             "discrimination needs rows of the class and of others; got "
-            f"{len(groups[0])} and {len(groups[1])}."
+            f"{n_rows[0]} and {n_rows[1]}."
         )
-    # The share of the other group below each row, ties by half, and its variance.
-    below = [
-        sum(np.searchsorted(np.sort(other), own, side) for side in ("left", "right"))
-        / (2 * len(other))
-        for own, other in (groups, groups[::-1])
-    ]
-    auc = float(below[0].mean())
-    low = high = None
-    if min(map(len, groups)) > 1 and 0 < auc < 1:
-        variance = sum(float(one.var(ddof=1)) / len(one) for one in below)
-        reach = QUANTILE * np.sqrt(variance) / (auc * (1 - auc))
-        middle = np.log(auc / (1 - auc))
-        low, high = (1 / (1 + np.exp(-(middle + s * reach))) for s in (-1, 1))
-    at = np.unique(likely)
-    above = [np.searchsorted(np.sort(own), at) / len(own) for own in groups]
+    likely = np.round(likely, DIGITS)
+    ranked = RankedWeights.of(likely, ~is_positive * 1.0, is_positive * 1.0)
+    ends = [None if np.isnan(end) else end for end in ranked.auc_interval()]
     return {
-        "auc": auc,
-        "low": None if low is None else float(low),
-        "high": None if high is None else float(high),
-        "gini": 2 * auc - 1,
-        "ks": float(np.abs(above[0] - above[1]).max()),
+        "auc": ranked.auc(),
+        "low": ends[0],
+        "high": ends[1],
+        "gini": 2 * ranked.auc() - 1,
+        "ks": ranked.ks(),
     }
 
 
-def _positive_place(rules, pos_label, what="gains"):
+def positive_place(rules, pos_label, what="gains"):
     """The number of the class that is looked for."""
     outcome, labels = rules.outcome, list(rules.outcome.labels or ())
     if not (labels and rules._form.has_probabilities):
         raise ValueError(
-            f"{what} needs rules for classes, with probabilities; got rules for a "
+            f"{what} needs rules for classes, with probabilities; got rules for "
             f"{rules.task}{' without them' * bool(labels)}."
         )
     if pos_label is None and outcome.is_binary:
@@ -433,3 +422,55 @@ def _short_between(low, high, wanted, least_digits=1):
         if low < short < high:
             return short
     return float(wanted)
+
+
+def survival(
+    rules: RuleModel, X: Rows, y: Column, times: Any = None
+) -> dict[str, float]:
+    """Measures of rules of survival that scikit-survival has.
+
+    Rows that are censored count by the censoring of the training rows.
+
+    Parameters
+    ----------
+    rules : RuleModel
+        Rules of survival.
+    X : array-like or data frame of shape (n_samples, n_features)
+    y : structured array, or array-like of shape (n_samples, 2)
+    times : sequence of float, optional
+        For the AUC; by default the horizons of the rules.
+
+    Returns
+    -------
+    dict from str to float
+        Uno's concordance ("uno") and the integrated Brier score ("brier"), both up to
+        the time that nine of ten training rows reach at most, and the AUC of events
+        until each of the times, such as "auc 365", and its mean ("auc").
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from defragtrees import DefragSurvival
+    >>> X = np.random.default_rng(0).uniform(30, 80, (300, 1))
+    >>> time = np.random.default_rng(1).exponential(np.where(X[:, 0] > 60, 2.0, 8.0))
+    >>> y = np.column_stack([np.minimum(time, 9) < 9, np.minimum(time, 9)])
+    >>> simple = DefragSurvival(max_rules=2, times=5, random_state=0).fit(X, y)
+    >>> list(survival(simple.rules_, X, y))
+    ['uno', 'brier', 'auc', 'auc 5']
+    """
+    require("sksurv.metrics", "These measures")
+    if rules.task != "survival":
+        raise ValueError(f"Rules for survival are needed; got rules for {rules.task}.")
+    outcome: Any = rules.outcome
+    if times is not None:
+        outcome = outcome.with_horizons(times)
+    form, matches = rules._form, rules.covers(X)
+    rows = outcome.read(y, len(matches))
+    given = (
+        rows,
+        np.ones(len(rows)),
+        form.predict(matches),
+        outcome.likely(form, matches),
+    )
+    found: dict[str, float] = outcome.scores.of(outcome, *given).weighted_by_censoring()
+    return found

@@ -15,6 +15,7 @@ from defragtrees._utils import formatting as render
 from defragtrees._utils.progress import is_interrupt, parts
 from defragtrees._utils.types import Column, Rows
 from defragtrees._utils.values import shown
+from defragtrees.ensembles.forest import Forest
 from defragtrees.metrics.rulesets import members, rule_similarities
 from defragtrees.rules.model import RuleModel
 from defragtrees.tables import take_rows
@@ -37,15 +38,15 @@ class RuleStability(render.Tabular):
     model : str
         What was done with the model in these fits, in one sentence.
     predictions : float
-        On rows that a fit did not use, the mean share with the same prediction; for
-        numbers, one minus the mean squared difference divided by the variance of the
+        On rows that a fit did not use, the mean share with the same prediction; in
+        regression, one minus the mean squared difference divided by the variance of the
         predictions.
     correlation : float
-        On the same rows, the mean correlation of probabilities, or numbers.
+        On the same rows, the mean correlation of probabilities, or of predictions.
     rates : tuple of tuple of float
-        For each rule, the default rule last, its probability or number in those fits in
-        which it is found again: a rule with the same prediction has mostly the same
-        rows (a Jaccard index of at least one half).
+        For each rule, the default rule last, its probability, mean or points (on the
+        scale of the rules) in those fits in which it is found again: a rule with the
+        same prediction has mostly the same rows (a Jaccard index of at least one half).
     columns : dict from str to int
         Number of fits whose rules use a column, the most used first.
     stopped : str, default=""
@@ -91,24 +92,25 @@ class RuleStability(render.Tabular):
 
     def _cells(self):
         write, write_range = render.rounded, render.number_range
-        if self.rules.outcome.has_probabilities:
+        is_sum = self.rules._form.is_sum
+        if is_sum:
+            write = _signed
+        elif self.rules.outcome.has_probabilities:
             write, write_range = render.percent, render.percent_range
         lines = []
-        for k, (rule, rates) in enumerate(zip(self.rules, self.rates, strict=True)):
-            line = [str(k + 1), f"{len(rates)} of {self.n_resamples}", "", ""]
-            if not self.rules._form.is_sum:
-                line[2] = write(_rate(self.rules, rule))
-                line[3] = "".join(map(write, rates))
-                if len(rates) > 1:
-                    line[3] = write_range(*np.quantile(rates, CENTRAL))
-            lines.append(line)
+        own = _reported(self.rules, self.rules)
+        n_shown = 4 if self.rules.outcome.n_points == 1 or not is_sum else 2
+        for k, (rate, rates) in enumerate(zip(own, self.rates, strict=True)):
+            line = [str(k + 1), f"{len(rates)} of {self.n_resamples}", write(rate)]
+            many = len(rates) > 1 and write_range(*np.quantile(rates, CENTRAL))
+            lines.append([*line, many or "".join(map(write, rates))][:n_shown])
         header = ["rule", "found again", self._rate_title, "in the fits"]
-        n_shown = 2 if self.rules._form.is_sum else 4
-        return header[:n_shown], [line[:n_shown] for line in lines]
+        return header[:n_shown], lines
 
     @property
     def _rate_title(self):
-        return self.rules.outcome.view.estimate_title()
+        is_sum, view = self.rules._form.is_sum, self.rules.outcome.view
+        return "points" if is_sum else view.estimate_title()
 
     def _notes(self):
         names = dict(
@@ -145,6 +147,7 @@ def rule_stability(
     n_resamples: int = 20,
     refit: bool = True,
     model: Any = None,
+    validation: tuple[Any, ...] | None = None,
     random_state: Any = None,
 ) -> RuleStability:
     """Measure the stability of rules by fits to random halves of the rows.
@@ -157,7 +160,8 @@ def rule_stability(
     Parameters
     ----------
     estimator : Simplifier
-        Fitted; it is not changed. Fits run in `n_jobs` processes.
+        Fitted; it is not changed. Fits run in `n_jobs` processes; None means all cores,
+        or one process for a black box that is not trained again.
     X : array-like or data frame of shape (n_samples, n_features)
     y : array-like of shape (n_samples,), optional
     sample_weight : array-like of shape (n_samples,), optional
@@ -166,7 +170,9 @@ def rule_stability(
         Train the model again. False keeps it, as does a model that is no estimator (a
         file, a function, a Forest), or no y.
     model : estimator, optional
-        The model to train again, if not that of `estimator`.
+        The model to train again; by default the one in `estimator`.
+    validation : tuple (X, y) or (X, y, sample_weight), optional
+        That of the fit; each fit has one half of it.
     random_state : int, RandomState, Generator or None, default=None
         Seed for drawing the halves; the estimator uses its own `random_state`.
 
@@ -202,23 +208,33 @@ def rule_stability(
     settings["model"], sentence = _trained_again(given, y, refit, n_resamples)
     if settings["model"] is FIXED:
         settings["model"] = getattr(estimator, "forest_", given)
-    jobs = effective_n_jobs(estimator.n_jobs)
-    if jobs > 1:
-        settings["n_jobs"] = None
-    halves = _halves(rules, X, y, n_resamples, check_random_state(random_state))
+    # A function may not be copied to other processes.
+    is_asked = not getattr(settings["model"], "predicts_by_trees", True)
+    n_jobs = estimator.n_jobs or (1 if is_asked else -1)
+    if effective_n_jobs(n_jobs) > 1:
+        settings |= {"n_jobs": None, "verbose": 0}
+    rng = check_random_state(random_state)
+    halves = _halves(rules, X, y, n_resamples, rng)
     rows = X, y, sample_weight
+    new = validation or (None,) * 3
+    new_halves = [None] * n_resamples
+    if validation is not None:
+        new_halves = _halves(rules, new[0], new[1], n_resamples, rng)
     done: list[RuleModel] = []
     stopped = ""
     try:
-        for k in parts(range(0, n_resamples, jobs)):
-            done += Parallel(n_jobs=jobs)(
-                delayed(_fit_again)(type(estimator), settings, rules, *rows, half)
-                for half in halves[k : k + jobs]
+        fits = Parallel(n_jobs=n_jobs, return_as="generator", pre_dispatch="n_jobs")(
+            delayed(_fit_again)(
+                type(estimator), settings, rules, _taken(rows, half), _taken(new, other)
             )
+            for half, other in zip(halves, new_halves, strict=True)
+        )
+        for _ in parts(range(n_resamples)):
+            done.append(next(fits))
     except (KeyboardInterrupt, Exception) as error:
         if len(done) < 2 and is_interrupt(error):
             raise
-        reason = f"{type(error).__name__}: {' '.join(str(error).split())}"
+        reason = f"{type(error).__name__}: {' '.join(str(error).split()).rstrip('.')}"
         if not done:
             raise ValueError(
                 f"The fit to half of the rows failed ({reason}). Pass refit=False, or "
@@ -240,6 +256,8 @@ def _trained_again(model, y, refit, n):
     """An unfitted copy of a model, or `FIXED`; and a sentence on what is done."""
     halves = f"{n} random halves of the rows"
     reason = ""
+    if isinstance(model, Forest) and model.estimator is not None:
+        model = model.estimator
     if not refit:
         reason = "refit=False"
     elif y is None:
@@ -296,12 +314,23 @@ def _halves(rules, X, y, n, rng):
     return halves
 
 
-def _fit_again(kind, settings, rules, X, y, sample_weight, half):
+def _signed(points):
+    return render.signed(render.round_significant(points, 3))
+
+
+def _taken(rows, places):
+    """Some rows of X, y and weights; None without places."""
+    return (
+        None if places is None else tuple(take_rows(column, places) for column in rows)
+    )
+
+
+def _fit_again(kind, settings, rules, rows, validation):
     """The rules of a fit to half of the rows."""
     again = kind(**settings)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
-        again.fit(*(take_rows(values, half) for values in (X, y, sample_weight)))
+        again.fit(*rows, validation=validation)
     if again.rules_.classes != rules.classes:
         raise ValueError("half of the rows lacks a class; pass more rows")
     return again.rules_
@@ -316,7 +345,7 @@ def _measured(rules, done, halves, X):
         alike = rule_similarities(rules, again, own, members(again, X))
         for k, best in enumerate(alike.argmax(axis=1)):
             if alike[k, best] >= SAME_ROWS:
-                rates[k].append(_rate(again, [*again][best]))
+                rates[k].append(_reported(again, rules)[best])
         others = np.setdiff1d(np.arange(len(X)), half)
         compared.append(_compared(rules, again, matches[others], take_rows(X, others)))
     used = [set(one.features) for one in done]
@@ -325,9 +354,14 @@ def _measured(rules, done, halves, X):
     return *np.mean(compared, axis=0).tolist(), tuple(map(tuple, rates)), counts
 
 
-def _rate(rules, rule):
-    """The probability that a rule reports, or its number."""
-    return rules.outcome.estimate(rule).get("estimate", rule.prediction)
+def _reported(rules, scale):
+    """The probability or mean of each rule, or its points on the scale of others."""
+    if rules._form.is_sum:
+        form = rules._form
+        if rules.outcome.n_points == 1:
+            form = form.rescaled(scale._form.unit, scale._form.origin, is_whole=False)
+        return [rule.points[-1] for rule in form]
+    return [rules.outcome.estimate(r).get("estimate", r.prediction) for r in rules]
 
 
 def _compared(one, two, matches, X):

@@ -10,8 +10,9 @@ from sklearn.metrics import confusion_matrix
 from defragtrees._utils.types import Column, Rows
 from defragtrees.outcomes import make_outcome
 from defragtrees.outcomes.decision import make_decision
+from defragtrees.outcomes.intervals import effective_rows
 from defragtrees.outcomes.measures import bands_of, calibrate
-from defragtrees.outcomes.points import reachable_totals
+from defragtrees.rules.bins import totals_of
 from defragtrees.rules.model import RuleModel
 from defragtrees.rules.models import Scorecard
 from defragtrees.tables import check_weight, one_column
@@ -175,7 +176,7 @@ def calibration(
         One per rule: `rule`, its number from 1; `class`, the class whose rate is shown
         (`pos_label` or the second of two classes, the predicted class if there are
         more); `estimated`, its probability according to the rule; `observed`, its rate
-        in the rows that the rule predicts; `low` and `high`, the 95 % Wilson interval
+        in the rows that the rule predicts; `low` and `high`, the 95% Wilson interval
         of that rate; and `n_rows`, the number of these rows or their weight. For
         numbers they are means, with the interval of a mean. The rules of a scorecard
         predict together: it has at most ten groups of rows with similar totals and
@@ -231,10 +232,11 @@ def trade_off_scores(rules, matrix, expected, reference, sample_weight=None):
     losses = rules.outcome.losses(expected, predicted)
     mean = float(np.average(losses, weights=sample_weight))
     variance = float(np.average((losses - mean) ** 2, weights=sample_weight))
+    n_rows = len(losses) if sample_weight is None else effective_rows(sample_weight)
     matches = rules._covers(matrix)
     return {
         "error": mean,
-        "standard_error": math.sqrt(variance / len(losses)),
+        "standard_error": math.sqrt(variance / n_rows),
         "fidelity": rules.outcome.fidelity(reference, predicted, sample_weight),
         "coverage": covered_share(rules, matches, sample_weight),
         "overlap": covering_count(rules, matches, sample_weight),
@@ -301,7 +303,7 @@ def score_table(
     Parameters
     ----------
     rules : RuleModel
-        A scorecard, for numbers or two classes.
+        A scorecard, for regression or two classes.
     X : array-like or data frame of shape (n_samples, n_features), optional
         Without it, all totals that the points allow, evenly thinned to at most 30.
         With it, the totals of these rows; if there are more than 30, ten groups of
@@ -313,7 +315,8 @@ def score_table(
     list of dict
         In ascending order: "low" and "high", the range of totals; "estimated", the mean
         probability of `pos_label`, or of the second class, or the mean number; with X
-        "n_rows", and with y "observed", the rate of that class or the mean of y.
+        "n_rows", and with y "observed", the rate of that class or the mean of y. Rates
+        of events are means by exposure.
 
     Examples
     --------
@@ -344,12 +347,12 @@ def score_table(
 def table_of_totals(rules, totals, y=None):
     """`score_table` for rows with these totals."""
     totals = np.round(totals, 9)
-    values = _estimates(rules, totals)
-    truth = None
+    values, outcome = _estimates(rules, totals), rules.outcome
+    truth, weight = None, np.ones(len(totals))
     if y is not None:
-        outcome = rules.outcome
-        truth = outcome.indicators(outcome.encode_any(outcome.read(y)))
-        truth = truth[:, _reported_output(rules)]
+        y = outcome.encode_any(outcome.read(y))
+        truth = outcome.indicators(y)[:, _reported_output(rules)]
+        weight = outcome.mean_weight(y, weight)
     lines = []
     _, place, counts = np.unique(totals, return_inverse=True, return_counts=True)
     bands = bands_of(counts, MOST_LINES)[place]
@@ -358,17 +361,17 @@ def table_of_totals(rules, totals, y=None):
         line = {
             "low": float(totals[rows].min()),
             "high": float(totals[rows].max()),
-            "estimated": float(values[rows].mean()),
+            "estimated": float(np.average(values[rows], weights=weight[rows])),
             "n_rows": len(rows),
         }
         if truth is not None:
-            line["observed"] = float(truth[rows].mean())
+            line["observed"] = float(np.average(truth[rows], weights=weight[rows]))
         lines.append(line)
     return lines
 
 
 def _possible(rules):
-    totals = reachable_totals([rule.points[0] for rule in rules])
+    totals = totals_of(rules)
     if len(totals) > MOST_LINES:
         places = np.linspace(0, len(totals) - 1, MOST_LINES).round().astype(int)
         totals = totals[places]

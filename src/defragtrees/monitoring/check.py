@@ -11,6 +11,7 @@ The agreement with the model is compared with that on rows that it was not train
 """
 
 import dataclasses
+import itertools
 import math
 import textwrap
 from dataclasses import dataclass, replace
@@ -18,13 +19,15 @@ from datetime import UTC, datetime
 from html import escape
 from importlib import resources
 from numbers import Real
-from typing import Any
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from defragtrees._utils import formatting as render
+from defragtrees._utils import schema
 from defragtrees._utils.optional import require
-from defragtrees._utils.values import round_significant
+from defragtrees._utils.values import is_finite, round_significant
+from defragtrees.data.sources import with_exposure
 from defragtrees.ensembles.predictions import better_order, read_model
 from defragtrees.outcomes.tests import (
     beyond_p,
@@ -34,13 +37,14 @@ from defragtrees.outcomes.tests import (
     new_category_p,
     same_shares_p,
 )
-from defragtrees.rules import schema
 from defragtrees.rules.model import RuleModel
 from defragtrees.rules.profile import WORTH
 from defragtrees.tables import as_dense
 
 LEVEL = 0.05
+MARKS = (0.1, 0.25)  # of a PSI: from here on some change, and a large one
 WIDTH = 80  # of the printed check
+MOST_BINS = 12  # of a column in a page
 WHAT = {
     "coverage": "share of rows",
     "rate": "rate",
@@ -56,8 +60,12 @@ WHAT = {
 }
 
 
+P, VALUE = schema.number(0, 1), schema.number(-1e250, 1e250)
+SCORE = "score"
+
+
 @dataclass(frozen=True)
-class Finding:
+class Finding(schema.Stored):
     """One test: a measure on the training rows and on the new rows.
 
     Parameters
@@ -83,45 +91,21 @@ class Finding:
 
     Examples
     --------
-    >>> Finding("coverage", "rule 1", 0.5, 0.9, "50.0 %", "90.0 %", 0.001).text
-    'rule 1: share of rows 90.0 %, was 50.0 %'
+    >>> Finding("coverage", "rule 1", 0.5, 0.9, "50.0%", "90.0%", 0.001).text
+    'rule 1: share of rows 90.0%, was 50.0%'
     """
 
-    kind: str
-    about: str
-    then: float
-    now: float
-    then_text: str
-    now_text: str
-    p: float
-    rule: int | None = None
-    column: str | None = None
-    adjusted: float = 1.0
-    is_moved: bool = False
-
-    def to_dict(self):
-        """The finding as a dict of plain numbers and texts.
-
-        Examples
-        --------
-        >>> finding = Finding("coverage", "rule 1", 0.5, 0.9, "50.0 %", "90.0 %", 0.001)
-        >>> finding.to_dict()["now"]
-        0.9
-        """
-        return {_NAMES.get(k, k): v for k, v in dataclasses.asdict(self).items()}
-
-    @classmethod
-    def from_dict(cls, data, place="finding"):
-        """The finding that `to_dict` wrote down; errors name its place.
-
-        Examples
-        --------
-        >>> finding = Finding("coverage", "rule 1", 0.5, 0.9, "50.0 %", "90.0 %", 0.001)
-        >>> Finding.from_dict(finding.to_dict()) == finding
-        True
-        """
-        fields = schema.read_fields(data, _FINDING, tuple(_FINDING), place)
-        return cls(**{k: fields[_NAMES.get(k, k)] for k in _FIELDS})
+    kind: Annotated[str, schema.one_of(*WHAT)]
+    about: Annotated[str, schema.TEXT]
+    then: Annotated[float, VALUE]
+    now: Annotated[float, VALUE]
+    then_text: Annotated[str, schema.TEXT]
+    now_text: Annotated[str, schema.TEXT]
+    p: Annotated[float, P]
+    rule: Annotated[int | None, schema.whole(1) | schema.NULL, "required"] = None
+    column: Annotated[str | None, schema.TEXT | schema.NULL, "required"] = None
+    adjusted: Annotated[float, P, "adjusted_p", "required"] = 1.0
+    is_moved: Annotated[bool, schema.FLAG, "moved", "required"] = False
 
     @property
     def measure(self):
@@ -134,37 +118,23 @@ class Finding:
         return f"{self.measure} {self.now_text}, was {self.then_text}"
 
 
-_FIELDS = tuple(field.name for field in dataclasses.fields(Finding))
-_NAMES = {"adjusted": "adjusted_p", "is_moved": "moved"}  # in JSON
-_P, _VALUE = schema.number(0, 1), schema.number(-1e250, 1e250)
-_FINDING = {
-    "kind": schema.one_of(*WHAT),
-    "about": schema.TEXT,
-    "then": _VALUE,
-    "now": _VALUE,
-    "then_text": schema.TEXT,
-    "now_text": schema.TEXT,
-    "p": _P,
-    "rule": schema.whole(1) | schema.NULL,
-    "column": schema.TEXT | schema.NULL,
-    "adjusted_p": _P,
-    "moved": schema.FLAG,
-}
-_SHARE = {"prediction": schema.TEXT, "then": _VALUE | schema.NULL, "now": _VALUE}
-_CHECK = {
-    "moved": schema.FLAG,
-    "verdict": schema.TEXT,
-    "level": schema.number(0, 1, is_open=True),
-    "n_then": schema.N_ROWS,
-    "n_now": schema.whole(),
-    "findings": schema.list_of(schema.ANYTHING),
-    "predictions": schema.list_of(schema.ANYTHING),
-    "notes": schema.list_of(schema.TEXT),
-}
+class PredictionShare(NamedTuple):
+    """Share of rows with a prediction, or the mean prediction, in training and now."""
+
+    prediction: Annotated[str, schema.TEXT]
+    then: Annotated[float | None, VALUE | schema.NULL]
+    now: Annotated[float, VALUE]
+
+
+class Psi(NamedTuple):
+    """The population stability index of a column, or of the score."""
+
+    about: Annotated[str, schema.TEXT]
+    psi: Annotated[float, VALUE]
 
 
 @dataclass(frozen=True, eq=False)
-class Check:
+class Check(schema.Stored):
     """Result of a drift check: new rows compared with the training rows.
 
     Parameters
@@ -174,26 +144,65 @@ class Check:
         Number of training rows and of new rows.
     level : float
         Probability of any false alarm.
-    predictions : tuple of (str, float or None, float)
+    predictions : tuple of PredictionShare
         For each class, the share of rows for which it is predicted, in training and
-        now; for numbers, the mean prediction.
+        now; in regression, the mean prediction.
     notes : tuple of str
         Tests that were not possible, and why.
+    psi : tuple of Psi
+        The population stability index of each column and of a scorecard's score.
+    marks : tuple of float
+        From where on a PSI counts as some change, and as a large one.
+    bins : dict
+        For each column, its bins as text with the shares of rows in training and now;
+        not part of `to_dict`.
 
     Examples
     --------
-    >>> finding = Finding("coverage", "rule 1", 0.5, 0.9, "50.0 %", "90.0 %", 0.001)
+    >>> finding = Finding("coverage", "rule 1", 0.5, 0.9, "50.0%", "90.0%", 0.001)
     >>> print(Check((finding,), 1000, 200))
     No drift in 1 test (200 new rows against 1,000 training rows; false alarms in at
-    most 5 % of checks).
+    most 5% of checks).
     """
 
-    findings: tuple[Finding, ...]
-    n_then: float
-    n_now: int
-    level: float = LEVEL
-    predictions: tuple[tuple[str, float | None, float], ...] = ()
-    notes: tuple[str, ...] = ()
+    findings: Annotated[tuple[Finding, ...], schema.list_of(schema.object_of(Finding))]
+    n_then: Annotated[float, schema.N_ROWS]
+    n_now: Annotated[int, schema.whole()]
+    level: Annotated[float, schema.number(0, 1, is_open=True), "required"] = LEVEL
+    predictions: Annotated[
+        tuple[PredictionShare, ...],
+        schema.list_of(schema.named(PredictionShare)),
+        "required",
+    ] = ()
+    notes: Annotated[tuple[str, ...], schema.list_of(schema.TEXT), "required"] = ()
+    psi: Annotated[tuple[Psi, ...], schema.list_of(schema.named(Psi)), "required"] = ()
+    marks: Annotated[tuple[float, float], schema.list_of(VALUE, 2, 2), "required"] = (
+        MARKS
+    )
+    bins: dict[str, list[tuple[str, float, float]]] = dataclasses.field(
+        default_factory=dict
+    )
+    _order: ClassVar[tuple[str, ...]] = (
+        *("level", "n_then", "n_now", "findings", "predictions", "notes"),
+        *("psi", "marks"),
+    )
+
+    @property
+    def psi_text(self):
+        """The PSI of the score and of the columns in which it shows a change."""
+        if not self.psi:
+            return ""
+        some, large = self.marks
+        texts = [
+            f"{render.plain(name)} {value:.2f}{' (large)' if value >= large else ''}"
+            for name, value in sorted(self.psi, key=lambda one: -one[1])
+            if value >= some or name == SCORE
+        ]
+        n_still = len(self.psi) - len(texts)
+        if n_still:
+            texts.append(f"{render.plural(n_still, 'column')} below {some:g}")
+        head = f"PSI (some change from {some:g}, large from {large:g}): "
+        return head + "; ".join(texts)
 
     @property
     def moved(self):
@@ -217,7 +226,7 @@ class Check:
         rows = (
             f"{render.plural(self.n_now, 'new row')} against "
             f"{render.count(self.n_then)} training rows; false alarms in at most "
-            f"{100 * self.level:g} % of checks"
+            f"{100 * self.level:g}% of checks"
         )
         tests = render.plural(len(self.findings), "test")
         if not self.moved:
@@ -232,22 +241,11 @@ class Check:
         >>> Check((), 1000, 200).to_dict()["moved"]
         False
         """
-        return {
-            "moved": self.has_moved,
-            "verdict": self.verdict,
-            "level": self.level,
-            "n_then": self.n_then,
-            "n_now": self.n_now,
-            "findings": [finding.to_dict() for finding in self.findings],
-            "predictions": [
-                {"prediction": name, "then": then, "now": now}
-                for name, then, now in self.predictions
-            ],
-            "notes": list(self.notes),
-        }
+        verdict = {"moved": self.has_moved, "verdict": self.verdict}
+        return verdict | super().to_dict()
 
     @classmethod
-    def from_dict(cls, data):
+    def from_dict(cls, data, place=""):
         """The check that `to_dict` wrote down; ValueError for anything else.
 
         Examples
@@ -255,18 +253,9 @@ class Check:
         >>> Check.from_dict(Check((), 1000, 200).to_dict()).n_now
         200
         """
-        fields = schema.read_fields(data, _CHECK, tuple(_CHECK))
-        findings = tuple(
-            Finding.from_dict(entry, f"findings[{i}]")
-            for i, entry in enumerate(fields["findings"])
-        )
-        shares = (
-            schema.read_fields(entry, _SHARE, tuple(_SHARE), f"predictions[{i}]")
-            for i, entry in enumerate(fields["predictions"])
-        )
-        predictions = tuple(tuple(share.values()) for share in shares)
-        rows = fields["n_then"], fields["n_now"], fields["level"]
-        return cls(findings, *rows, predictions, fields["notes"])
+        if isinstance(data, dict):  # the verdict follows from the findings
+            data = {k: v for k, v in data.items() if k not in ("moved", "verdict")}
+        return super().from_dict(data, place)
 
     def append_to(self, path, *, label="", rules="", data=""):
         """Append the check as one line to a history; see `read_history`.
@@ -289,7 +278,7 @@ class Check:
         Examples
         --------
         >>> import tempfile
-        >>> finding = Finding("coverage", "rule 1", 0.5, 0.9, "50.0 %", "90.0 %", 0.001)
+        >>> finding = Finding("coverage", "rule 1", 0.5, 0.9, "50.0%", "90.0%", 0.001)
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     found = Check((finding,), 100, 50)
         ...     history = found.append_to(f"{folder}/checks.jsonl", label="week 1")
@@ -310,22 +299,38 @@ class Check:
         True
         """
         jinja2 = require("jinja2", "A page")
-        file = resources.files("defragtrees.monitoring") / "templates/check.html.j2"
+        files = resources.files("defragtrees")
+        file, style = (
+            (files / name).read_text(encoding="utf-8")
+            for name in (
+                "monitoring/templates/check.html.j2",
+                "report/templates/report.css",
+            )
+        )
+
+        def typeset(value):
+            text = render.plain(value).replace(" <= ", " ≤ ").replace(" >= ", " ≥ ")
+            # Long names break at underscores.
+            return escape(render.true_minus(text)).replace("_", "_<wbr>")
+
         environment = jinja2.Environment(
-            finalize=lambda value: escape(render.plain(value)),
+            finalize=lambda value: (
+                value if hasattr(value, "__html__") else typeset(value)
+            ),
             undefined=jinja2.StrictUndefined,
             keep_trailing_newline=True,
         )
-        template = environment.from_string(file.read_text(encoding="utf-8"))
-        header, rows = self._cells(self.findings)
-        prediction_header, predictions = self._prediction_cells()
+        template = environment.from_string(file)
+        quiet = [finding for finding in self.findings if not finding.is_moved]
+        shown = dict.fromkeys(finding.column for finding in self.moved)
         return template.render(
             check=self,
+            style=style,
             title=title,
-            header=header,
-            rows=rows,
-            prediction_header=prediction_header,
-            predictions=predictions,
+            moved=self._cells(self.moved),
+            quiet=self._cells(quiet),
+            bins={name: self.bins[name] for name in shown if name in self.bins},
+            predictions=self._prediction_cells(),
         )
 
     def __str__(self):
@@ -333,12 +338,14 @@ class Check:
         if self.moved:
             cells = self._cells(self.moved)
             parts.append(render.text_table(*cells, left=(0, 1, 2, 3), width=WIDTH))
+        parts += ["\n".join(textwrap.wrap(self.psi_text, WIDTH))] if self.psi else []
         notes = [f"Note: {render.plain(note)}." for note in self.notes]
         parts += ["\n".join(textwrap.wrap(note, WIDTH)) for note in notes]
         return "\n\n".join(parts)
 
     def _repr_html_(self):
-        notes = " ".join([self.verdict, *(f"Note: {note}." for note in self.notes)])
+        notes = [self.verdict, *([f"{self.psi_text}."] if self.psi else [])]
+        notes = " ".join([*notes, *(f"Note: {note}." for note in self.notes)])
         return render.html_table(*self._cells(self.moved or self.findings), notes)
 
     def _cells(self, findings):
@@ -375,25 +382,37 @@ def check(
     model: Any = None,
     classes: Any = None,
     level: float = LEVEL,
+    marks: tuple[float, float] = MARKS,
+    exposure: Any = None,
 ) -> Check:
     """Compare new rows with the training rows of rules; see `RuleModel.check`."""
+    if exposure is not None:
+        rules.outcome.check_exposure()
+        X, y = with_exposure(X, y, exposure)
     X = as_dense(X)
     matrix = rules._encode(X)
     predicted = match = None
-    if model is not None:
-        model = read_model(model, rules, X, classes)
-        predicted, _, _, match = model(X)
-    elif classes is not None:
-        raise ValueError("classes names those of a model; pass it too, as model.")
     if y is not None:
         y = rules.outcome.read(y, len(matrix))
+    if model is not None:
+        model = read_model(model, rules, X, classes)
+        predicted, _, _, match = model(X, matrix, y)
+    elif classes is not None:
+        raise ValueError("classes names those of a model; pass it too, as model.")
     names = getattr(X, "columns", None)
     notes = () if names is None else missing_columns(rules, names)
-    return check_encoded(rules, matrix, y, predicted, match, level, notes)
+    return check_encoded(rules, matrix, y, predicted, match, level, notes, marks)
 
 
 def check_encoded(
-    rules, matrix, y=None, predicted=None, match=None, level=LEVEL, notes=()
+    rules,
+    matrix,
+    y=None,
+    predicted=None,
+    match=None,
+    level=LEVEL,
+    notes=(),
+    marks=MARKS,
 ):
     """`check` of encoded rows.
 
@@ -401,6 +420,12 @@ def check_encoded(
     """
     if not (isinstance(level, Real) and 0 < level < 1):
         raise ValueError(f"level must be above 0 and below 1; got {level!r}.")
+    is_pair = np.shape(marks) == (2,) and all(map(is_finite, marks))
+    if not (is_pair and 0 < marks[0] <= marks[1]):
+        raise ValueError(
+            "marks must be two numbers above 0, the PSI of some change and of a large "
+            f"one; got {marks!r}."
+        )
     if not len(matrix):
         raise ValueError("A drift check needs at least one row; got none.")
     if rules.training is not None and not rules.training.n_rows > 0:
@@ -431,7 +456,9 @@ def check_encoded(
     if match is not None:
         notes += tuple(compared.class_notes(match, findings))
     shares = tuple(compared.predictions())
-    return Check(findings, compared.n_then, len(matrix), level, shares, notes)
+    psi, marks = tuple(compared.psi()), tuple(map(float, marks))
+    rows = compared.n_then, len(matrix), level
+    return Check(findings, *rows, shares, notes, psi, marks, compared.bins)
 
 
 def missing_columns(rules, names):
@@ -455,6 +482,7 @@ class _Comparison:
             rules._form.predict(held),
         )
         self.n_then = _n_rows(rules)
+        self.bins = {}  # of each column
 
     def notes(self):
         """Tests that are not possible, and why."""
@@ -541,12 +569,12 @@ class _Comparison:
             if has_then:
                 pairs = zip(rules, of_rules[k].tolist(), strict=True)
                 then = sum([rule.share * value for rule, value in pairs]) / total
-            yield name, then, float(now[k].mean())
+            yield PredictionShare(name, then, float(now[k].mean()))
 
     def of_rules(self):
         """Coverage and rate of each rule."""
         for k, rule in enumerate(self.rules):
-            if math.isnan(rule.n_rows) or math.isnan(self.n_then):
+            if math.isnan(rule.n_rows) or not self.n_then > 0:
                 continue
             members = self.members[:, k]
             about = f"rule {k + 1}"
@@ -569,6 +597,19 @@ class _Comparison:
         if change is not None:
             kind = "rate" if change.is_share else "mean"
             yield _of_change(kind, about, change, rule=k + 1)
+
+    def psi(self):
+        """The PSI of the score, if there is one, and of each column that rules use."""
+        training, rules = self.rules.training, self.rules
+        if training is None:
+            return
+        if training.score is not None:
+            totals = rules._form.totals(rules._covers(self.matrix))
+            score = rules._form.values_of(totals)[:, 0]
+            yield Psi(SCORE, training.score.psi(score))
+        for column in training.columns:
+            name = rules._vocabulary.names[column.feature]
+            yield Psi(name, column.psi(self.matrix[:, column.feature]))
 
     def of_columns(self):
         """Distribution of each column that the rules use."""
@@ -599,16 +640,28 @@ class _Comparison:
         shares = [part / max(part.sum(), 1e-300) for part in (before, counts)]
         if column.cuts is None:
             labels = [f" {label}" for label in self.rules.categories[column.feature]]
+            self._keep(name, labels, *shares)
         else:
-            # Up to the cut that shows the change best.
-            shares = [np.cumsum(part)[:-1] for part in shares]
             scale = self.rules._vocabulary.scales[column.feature]
             numbers = [_number_text(scale, cut) for cut in column.cuts]
+            pairs = itertools.pairwise(numbers)
+            between = [f"{low} to {high}" for low, high in pairs]
+            if numbers:
+                ends = f"up to {numbers[0]}", f"above {numbers[-1]}"
+                self._keep(name, [ends[0], *between, ends[1]], *shares)
+            # Up to the cut that shows the change best.
+            shares = [np.cumsum(part)[:-1] for part in shares]
             labels = [f" <= {number}{scale.ending}" for number in numbers]
         if labels:
             then, now = shares
             k = int(np.abs(now - then).argmax())  # the share that changed most
             yield _of_shares("column", name, then[k], now[k], p, labels[k], column=name)
+
+    def _keep(self, name, labels, then, now):
+        """Keep the bins of a column, of many categories those with the most rows."""
+        bins = list(zip(map(str.strip, labels), then, now, strict=True))
+        largest = sorted(bins, key=lambda one: -max(one[1:]))[:MOST_BINS]
+        self.bins[name] = [one for one in bins if one in largest]
 
     def _outside(self, column, present, name):
         if column.low is None:
@@ -668,7 +721,7 @@ class _Comparison:
             return
         outcome, then = self.rules.outcome, self.agreement
         pair = map(outcome.encode_any, (self.model_predictions, self.predicted))
-        losses, kind = outcome.losses(*pair), "distance"
+        losses, kind = outcome.model_losses(*pair), "distance"
         if outcome.error_is_share:
             kind = "agreement"
         yield self._worse(kind, then.loss, 0.0, then.n_rows, losses)

@@ -15,15 +15,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, Self
 
 from defragtrees import plots
 from defragtrees._utils import formatting as render
+from defragtrees._utils import schema
 from defragtrees._utils.files import to_json
 from defragtrees._utils.values import shown
 from defragtrees.errors import HistoryFileError
 from defragtrees.monitoring.check import Check, Finding
-from defragtrees.rules import schema
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -32,8 +32,18 @@ FORMAT = "defragtrees-check-1"
 MOST_SHOWN = 3  # findings in a line of the printed history
 
 
+def _read_time(value: str, place: str) -> datetime:
+    time = datetime.fromisoformat(value)
+    if time.tzinfo is None:
+        raise ValueError(f"{place} must have a zone; got {value!r}")
+    return time.astimezone(UTC)
+
+
+TIME = replace(schema.TEXT, read=_read_time)
+
+
 @dataclass(frozen=True, eq=False)
-class Record:
+class Record(schema.Stored):
     """A check in a history.
 
     Parameters
@@ -48,16 +58,16 @@ class Record:
 
     Examples
     --------
-    >>> finding = Finding("coverage", "rule 1", 0.5, 0.9, "50.0 %", "90.0 %", 0.001)
+    >>> finding = Finding("coverage", "rule 1", 0.5, 0.9, "50.0%", "90.0%", 0.001)
     >>> Record(Check((finding,), 100, 50), datetime(2026, 5, 4, tzinfo=UTC)).name
     '2026-05-04'
     """
 
     check: Check
-    time: datetime
-    label: str = ""
-    rules: str = ""
-    data: str = ""
+    time: Annotated[datetime, TIME]
+    label: Annotated[str, schema.TEXT, "required"] = ""
+    rules: Annotated[str, schema.TEXT, "required"] = ""
+    data: Annotated[str, schema.TEXT, "required"] = ""
 
     @property
     def name(self) -> str:
@@ -73,17 +83,12 @@ class Record:
         >>> record.to_dict()["time"]
         '2026-05-04T00:00:00Z'
         """
-        return {
-            "format": FORMAT,
-            "time": f"{self.time.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}",
-            "label": self.label,
-            "rules": self.rules,
-            "data": self.data,
-            **self.check.to_dict(),
-        }
+        time = f"{self.time.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}"
+        about = {"format": FORMAT} | super().to_dict() | {"time": time}
+        return about | self.check.to_dict()
 
     @classmethod
-    def from_dict(cls, data: Any) -> "Record":
+    def from_dict(cls, data: Any, place: str = "") -> Self:  # type: ignore[override]
         """The record that `to_dict` wrote down; ValueError for anything else.
 
         Examples
@@ -95,23 +100,9 @@ class Record:
         form = data.get("format") if isinstance(data, dict) else data
         if form != FORMAT:
             raise ValueError(f"the format must be {FORMAT!r}; got {shown(form)}")
-        about = {name: data[name] for name in _ABOUT if name in data}
-        fields = schema.read_fields(about, _ABOUT, tuple(_ABOUT), "check")
-        check = Check.from_dict({k: v for k, v in data.items() if k not in _ABOUT})
-        del fields["format"]
-        time = datetime.fromisoformat(fields.pop("time"))
-        if time.tzinfo is None:
-            raise ValueError(f"time must have a zone; got {data['time']!r}")
-        return cls(check, time.astimezone(UTC), **fields)
-
-
-_ABOUT = {
-    "format": schema.TEXT,
-    "time": schema.TEXT,
-    "label": schema.TEXT,
-    "rules": schema.TEXT,
-    "data": schema.TEXT,
-}
+        own = {name: data[name] for name in cls._entries() if name in data}
+        check = {k: v for k, v in data.items() if k != "format" and k not in own}
+        return cls(Check.from_dict(check), **cls._read(own, place or "check"))
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,7 +117,7 @@ class History:
 
     Examples
     --------
-    >>> finding = Finding("coverage", "rule 1", 0.5, 0.9, "50.0 %", "90.0 %", 0.001)
+    >>> finding = Finding("coverage", "rule 1", 0.5, 0.9, "50.0%", "90.0%", 0.001)
     >>> times = [datetime(2026, 5, day, tzinfo=UTC) for day in (4, 11)]
     >>> checks = [Check((replace(finding, is_moved=k > 0),), 100, 50) for k in (0, 1)]
     >>> print(History(tuple(map(Record, checks, times)), "checks.jsonl"))

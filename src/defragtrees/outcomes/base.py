@@ -18,13 +18,15 @@ its place, so that rules can imitate a model as they fit y.
 """
 
 import dataclasses
+import math
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from defragtrees._utils.types import Column, Flags, Floats, Values
+from defragtrees.outcomes.intervals import mean_interval, wilson_interval
 from defragtrees.outcomes.measures import Measure, Moments
 from defragtrees.outcomes.tests import Change
 from defragtrees.outcomes.text import NumberView
@@ -48,8 +50,10 @@ class Outcome(ABC):
     error_is_share: ClassVar[bool] = False  # of rows; else in the units of y
     error_digits: ClassVar[int] = 9  # of an error that is added up from parts
     keeps_residuals: ClassVar[bool] = False  # of rows, for intervals of predictions
+    keeps_rates: ClassVar[bool] = False  # of bands of rows, for intervals of rates
     link: str = "identity"  # from a sum of points to a prediction
     n_points: int = 1  # columns of points
+    quantile: float | None = None  # that rules report of y in place of its mean
     points_count_worth: ClassVar[bool] = False  # whether points shrink as rates do
     n_moments: int = 2  # how many numbers `moments` stores
 
@@ -65,10 +69,20 @@ class Outcome(ABC):
         """The kind with these labels, if it has any, and their printed names."""
         return cls()
 
+    @classmethod
+    def recognises(cls, y: Any, *models: Any) -> bool:
+        """Whether y, or the names of its columns, or models of it say this kind."""
+        return n_columns(y) == len(cls.columns)
+
     @property
     def n_classes(self) -> int:
         """Number of labels; 0 without labels."""
         return len(self.labels or ())
+
+    @property
+    def has_sums(self) -> bool:
+        """Whether one sum of y says what some rows have: of numbers, or of a class."""
+        return self.n_points == len(self.columns) == 1
 
     @property
     def view(self) -> Any:
@@ -83,12 +97,15 @@ class Outcome(ABC):
         if len(names) == 1:
             values = one_column(y, warn=True)
         else:
-            is_structured = getattr(getattr(y, "dtype", None), "names", None)
-            values = np.asarray(y.tolist() if is_structured else y)
+            fields = getattr(getattr(y, "dtype", None), "names", None)
+            values = np.asarray(y)
+            if fields:
+                values = np.column_stack([values[name] for name in fields])
             if values.shape != (len(values), len(names)):
                 raise ValueError(
-                    f"y must have the columns {', '.join(names)}; got the shape "
-                    f"{values.shape}."
+                    f"y must have the columns {' and '.join(names)}; got the shape "
+                    f"{values.shape}. Pass both as a table, or np.column_stack("
+                    f"[{', '.join(names)}])."
                 )
         values = self.check(values)
         if n_rows is not None:
@@ -102,8 +119,14 @@ class Outcome(ABC):
     def check_training(self, y: Values) -> None:  # noqa: B027
         """Raise ValueError for checked y from which nothing can be learned."""
 
-    def training_data(self, y: Values, weight: Floats | None) -> tuple[Any, Any]:
-        """Checked y, and weights, as a model of another library is fitted to them."""
+    def trained(self, y: Values, weight: Floats | None = None) -> "Outcome":
+        """The kind with what checked y of the training rows adds to it."""
+        return self
+
+    def training_data(
+        self, y: Values, weight: Floats | None, is_default: bool = True
+    ) -> tuple[Any, Any]:
+        """Checked y, and weights, as the default model or another is fitted to them."""
         return y, weight
 
     def has_known(self, y: Values) -> bool:
@@ -170,10 +193,23 @@ class Outcome(ABC):
 
     # Models that rules imitate
 
-    def warn_of_model(  # noqa: B027
+    def note_of_model(
         self, predictions: Values, y: Values | None, weight: Floats
-    ) -> None:
-        """Warn of predictions of a model that are not what rules should imitate."""
+    ) -> str:
+        """What predictions of a model are taken to be; warns if they seem not to be."""
+        return ""
+
+    def scale_of(
+        self,
+        predictions: Floats,
+        y: Values | None = None,
+        weight: Floats | None = None,
+    ) -> Callable[[Floats], Floats]:
+        """A function from predictions of a model to what rules predict.
+
+        It follows from those of some rows and, where it is known, their checked y.
+        """
+        return lambda values: values
 
     def model_of(self, forest: Any) -> Any:
         """A forest as one for this kind of y, if it can be."""
@@ -205,10 +241,22 @@ class Outcome(ABC):
         losses: Floats = ((observed - predicted) ** 2).sum(axis=1)
         return losses
 
-    def distances(self, y: Floats, predicted: Floats) -> Floats:
-        """How far predicted means are from those of each row, as a report says it."""
+    def distances(self, y: Values, predicted: Floats) -> Floats:
+        """How far predictions are from y of each row, as a report says it."""
         apart: Floats = np.abs(predicted - y)
         return apart
+
+    def model_losses(self, predictions: Column, predicted: Column) -> Floats:
+        """The loss of each row against what a model predicts."""
+        return self.losses(predictions, predicted)
+
+    def observed(self, y: Values, weight: Floats) -> tuple[float, float, float] | None:
+        """What rules estimate of numbers and its interval, in rows; None of a mean."""
+        return None
+
+    def compared(self, y: Values, reported: Floats) -> tuple[Floats, Floats]:
+        """What is reported of rows, and how far it is below y, in columns as it is."""
+        return reported, self.indicators(y) - reported
 
     @abstractmethod
     def fidelity_of_loss(self, loss: float, moments: Moments) -> float:
@@ -230,7 +278,8 @@ class Outcome(ABC):
         """How well predictions imitate those of a model; 1 if they are equal."""
         reference = np.asarray(reference)
         weight = check_weight(sample_weight, len(reference))
-        loss = self.error(reference, predicted, weight)
+        losses = self.model_losses(reference, predicted)
+        loss = float(np.average(losses, weights=weight))
         return self.fidelity_of_loss(loss, self.prediction_moments(reference, weight))
 
     def prediction_moments(self, predictions: Values, weight: Floats) -> Moments:
@@ -240,6 +289,16 @@ class Outcome(ABC):
     @abstractmethod
     def nats(self, y: Values, weight: Floats, reported: Floats) -> float:
         """Negative log-likelihood of y, given what rules report."""
+
+    def error_interval(
+        self, error: float, square: float, n_rows: float
+    ) -> tuple[float, float]:
+        """95% interval of a mean loss, from the mean of its squares; NaN if unknown."""
+        if self.error_is_share:
+            return wilson_interval(error, n_rows)
+        spread = math.sqrt(max(0.0, square - error * error))
+        interval = mean_interval(error, spread, n_rows, is_positive=True)
+        return interval or (math.nan, math.nan)
 
     def shown_error(self, error: float) -> float:
         """An error in the units in which it is printed."""
@@ -259,8 +318,16 @@ class Outcome(ABC):
         ]
 
     def measured(self, scores: Any) -> dict[str, float]:
-        """From name to value, the measures of some scores."""
-        return {measure.name: measure.of(scores) for measure in self.measures(scores)}
+        """From name to value, the measures of some scores.
+
+        Some are left out where they are unknown, as the ends of an interval.
+        """
+        pairs = [(measure, measure.of(scores)) for measure in self.measures(scores)]
+        return {
+            measure.name: value
+            for measure, value in pairs
+            if not (math.isnan(value) and (measure.is_of_card or measure.is_optional))
+        }
 
     def measure(
         self,
@@ -343,6 +410,10 @@ class Outcome(ABC):
         """The means of the columns of `indicators`, as a rule reports them."""
         return means[0]
 
+    def likely(self, form: Any, matches: Flags) -> Floats | None:
+        """What measures of rules need beside predictions, as class probabilities."""
+        return None
+
     def reported(self, form: Any, matches: Flags) -> Floats:
         """What rules that match rows report, in columns as those of `indicators`."""
         predictions: Floats = form.predict(matches)[:, None]
@@ -352,10 +423,18 @@ class Outcome(ABC):
     def observed_interval(
         self, observed: float, variance: float, n_effective: float, weight: float
     ) -> tuple[float, float, float]:
-        """An observed mean, and the ends of its 95 % interval.
+        """An observed mean, and the ends of its 95% interval.
 
         `n_effective` rows are as much evidence; their weight is that in means of y.
         """
+
+    def further_outputs(self, form: Any) -> dict[str, Any]:
+        """What is predicted beside the prediction, by the name of its column.
+
+        A list of values, one per rule, which combine as predictions do; of points a
+        number whose negative is multiplied by the prediction and exponentiated.
+        """
+        return {}
 
     def outputs(self, rule: Any) -> Sequence[float]:
         """What a rule contributes to a mean over rules, one value for each column."""
@@ -377,12 +456,17 @@ class Outcome(ABC):
         """Predictions from means of outputs, (n_samples, n_outputs)."""
         return outputs[:, 0]
 
-    def expected_counts(self, predictions: Floats, exposure: Floats) -> Floats:
-        """Expected numbers of events in an exposure."""
+    def check_exposure(self) -> None:
+        """Raise ValueError if y has no exposure."""
         raise ValueError(
             "exposure is for rules of rates; these predict "
             f"{'classes' if self.n_classes else 'numbers'}. Leave it out."
         )
+
+    def expected_counts(self, predictions: Floats, exposure: Floats) -> Floats:
+        """Expected numbers of events in an exposure."""
+        self.check_exposure()
+        return predictions * exposure
 
     def ordered_value(self, prediction: Any, distribution: Any) -> float:
         """The number by which predictions are ordered."""
@@ -437,20 +521,36 @@ def n_columns(y: Any) -> int:
     return len(names) if names else (shape[1] if len(shape) > 1 else 1)
 
 
-def outcome_for(outcome: Outcome, n_columns: int) -> Outcome:
-    """The kind of a y with so many columns that a model predicts.
+def column_words(y: Any) -> tuple[str, ...]:
+    """The names of the columns of y; () if they have none."""
+    if isinstance(y, tuple):
+        return tuple(map(str, y))
+    names = getattr(getattr(y, "dtype", None), "names", None)
+    if names is None and not isinstance(y, np.ndarray):
+        names = getattr(y, "columns", None)
+    return () if names is None else tuple(map(str, names))
+
+
+def outcome_for(outcome: Outcome, y: Any, *models: Any) -> Outcome:
+    """The kind of y that a model, given as an object, a Forest or both, predicts.
 
     Examples
     --------
-    >>> outcome_for(make_outcome("regression"), 2).task
+    >>> y = np.zeros(5, dtype=[("events", float), ("exposure", float)])
+    >>> outcome_for(make_outcome("regression"), y).task
     'counts'
     """
-    if n_columns == len(outcome.columns):
+    kinds = [kind for kind in OUTCOMES.values() if outcome.task in kind.models]
+    if n_columns(y) == len(outcome.columns) or not kinds:
         return outcome
-    for kind in OUTCOMES.values():
-        if outcome.task in kind.models and n_columns == len(kind.columns):
+    for kind in kinds:
+        if kind.recognises(y, *models):
             return kind.of()
-    return outcome
+    raise ValueError(
+        f"y has {n_columns(y)} columns, and neither their names nor the model say what "
+        "they are. Pass exposure= beside the number of events, output= for one of "
+        "several outputs of a model, or columns named event and time for survival."
+    )
 
 
 # From the name of a task to its kind; `outcomes/__init__.py` has the entries.

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 import scipy  # whose modules are imported on first use
 
-from defragtrees._utils.values import all_rounded, is_finite
+from defragtrees._utils.values import KEPT, Added, all_rounded, is_finite
 from defragtrees.outcomes.base import Outcome
 from defragtrees.outcomes.decision import make_decision
 from defragtrees.outcomes.intervals import QUANTILE, wilson_interval
@@ -28,13 +28,13 @@ from defragtrees.outcomes.text import ClassView, NumberView
 LEAST_SHARE = 1e-6  # that a class is given, as its logarithm is taken
 SLACK = 0.01  # by which probabilities written by hand may miss a sum of 1
 # Rows that each rule is given at the rate of all rows, whatever the data: with one
-# no class is ever impossible; with more than z² of a 95 % interval the estimate might
+# no class is ever impossible; with more than z² of a 95% interval the estimate might
 # lie outside Wilson's interval, whose middle is shrunk by as much.
 LEAST_PRIOR, MOST_PRIOR = 1.0, QUANTILE**2
 
 
 @dataclass(frozen=True, eq=False)
-class ClassSums:
+class ClassSums(Added):
     """The weight of each class in groups of rows, one per rule; sums can be added."""
 
     classes: np.ndarray  # (n_groups, n_classes)
@@ -52,9 +52,6 @@ class ClassSums:
     def of_group(cls, outcome, target, sample_weight):
         """The sums of the rows of one group, whose rule has no prediction yet."""
         return cls(np.bincount(target, sample_weight, outcome.n_classes)[None])
-
-    def __add__(self, other):
-        return ClassSums(self.classes + other.classes)
 
     @property
     def weight(self):
@@ -124,18 +121,20 @@ class ClassSums:
 
 
 @dataclass(frozen=True, eq=False)
-class ClassScores:
+class ClassScores(Added):
     """Predictions and probabilities of classes against y; scores can be added.
 
     Rows of a class that is not among the labels are left out.
     """
 
     confusion: np.ndarray  # weight of the rows of each class, by the predicted class
-    costs: np.ndarray  # of each mistake, in the same order
+    # of each mistake, in the same order
+    costs: np.ndarray = field(metadata=KEPT)
     log_loss: float | None = None  # a sum over the rows, as is brier
     brier: float | None = None
-    rankings: tuple[RankedWeights, ...] = ()  # of the positive class, or one for each
-    positive_index: int = 1
+    # of the positive class, or one for each
+    rankings: list[RankedWeights] | None = None
+    positive_index: int = field(default=1, metadata=KEPT)
 
     @classmethod
     def of(cls, outcome, expected, weight, predictions, probabilities=None, costs=None):
@@ -172,17 +171,7 @@ class ClassScores:
             )
             for c in ranked
         ]
-        return cls(confusion, costs, log_loss, brier, tuple(rankings), positive)
-
-    def __add__(self, other):
-        log_loss, brier, rankings = None, None, ()
-        if self.has_probabilities and other.has_probabilities:
-            log_loss = self.log_loss + other.log_loss
-            brier = self.brier + other.brier
-            pairs = zip(self.rankings, other.rankings, strict=True)
-            rankings = tuple(one + two for one, two in pairs)
-        sums = self.confusion + other.confusion, self.costs, log_loss, brier, rankings
-        return ClassScores(*sums, self.positive_index)
+        return cls(confusion, costs, log_loss, brier, rankings, positive)
 
     @property
     def weight(self):
@@ -210,6 +199,15 @@ class ClassScores:
         """Of the positive class, or the mean over more."""
         return _mean_known([ranking.auc() for ranking in self.rankings])
 
+    def auc_interval(self):
+        """Of the positive class; NaN for more than two."""
+        many = len(self.rankings) != 1
+        return (np.nan, np.nan) if many else self.rankings[0].auc_interval()
+
+    def ks(self):
+        """Of the positive class, or the mean over more."""
+        return _mean_known([ranking.ks() for ranking in self.rankings])
+
     def average_precision(self):
         """Of the positive class, or the mean over more."""
         return _mean_known([one.average_precision() for one in self.rankings])
@@ -227,34 +225,50 @@ def _mean_known(values):
     return known.mean() if len(known) else np.nan
 
 
-def grouped(expected, weight, group, predictions, probabilities):
-    """Rows that share a prediction, as few rows that weigh as much.
-
-    `expected` are class numbers, `group` the place of each row's prediction among
-    `predictions` and `probabilities`; what is returned goes to `ClassScores.of`.
-    """
-    n_groups, n_classes = probabilities.shape
-    kept = expected >= 0
-    cells = group[kept] * n_classes + expected[kept]
-    weights = np.bincount(cells, weight[kept], n_groups * n_classes)
-    place, number = np.divmod(np.arange(n_groups * n_classes), n_classes)
-    return number, weights, predictions[place], probabilities[place]
-
-
 MEASURES = (
     Measure(
         "auc",
         "AUC",
-        "chance that a row of the class is ranked before one of another",
         True,
         ClassScores.auc,
         needs_probabilities=True,
         head="AUC",
     ),
     Measure(
+        "auc_low",
+        "AUC, 95% from",
+        True,
+        lambda scores: scores.auc_interval()[0],
+        needs_probabilities=True,
+        is_of_card=True,
+    ),
+    Measure(
+        "auc_high",
+        "AUC, 95% to",
+        True,
+        lambda scores: scores.auc_interval()[1],
+        needs_probabilities=True,
+        is_of_card=True,
+    ),
+    Measure(
+        "gini",
+        "Gini",
+        True,
+        lambda scores: 2 * scores.auc() - 1,
+        needs_probabilities=True,
+        is_of_card=True,
+    ),
+    Measure(
+        "ks",
+        "KS",
+        True,
+        ClassScores.ks,
+        needs_probabilities=True,
+        is_of_card=True,
+    ),
+    Measure(
         "average_precision",
         "average precision",
-        "mean share of the class from the likeliest row down",
         True,
         ClassScores.average_precision,
         needs_probabilities=True,
@@ -263,7 +277,6 @@ MEASURES = (
     Measure(
         "log_loss",
         "log loss",
-        "mean negative logarithm of the probability of the true class",
         False,
         lambda scores: scores.log_loss / scores.weight,
         needs_probabilities=True,
@@ -272,7 +285,6 @@ MEASURES = (
     Measure(
         "brier",
         "Brier score",
-        "mean squared distance of the probabilities to what is true",
         False,
         lambda scores: scores.brier / scores.weight,
         needs_probabilities=True,
@@ -280,7 +292,6 @@ MEASURES = (
     Measure(
         "precision",
         "precision",
-        "share of predictions of the class that are right",
         True,
         ClassScores.precision,
         is_of_class=True,
@@ -288,7 +299,6 @@ MEASURES = (
     Measure(
         "recall",
         "recall",
-        "share of rows of the class that are predicted as such",
         True,
         ClassScores.recall,
         is_of_class=True,
@@ -296,7 +306,6 @@ MEASURES = (
     Measure(
         "expected_cost",
         "expected cost",
-        "mean cost per row; equals the error where all mistakes cost 1",
         False,
         lambda scores: (scores.confusion * scores.costs).sum() / scores.weight,
     ),
@@ -325,6 +334,7 @@ class Classes(Outcome):
     all_measures: ClassVar[tuple[Measure, ...]] = MEASURES
     statistic: ClassVar[str] = "rates"
     has_probabilities: ClassVar[bool] = True
+    keeps_rates: ClassVar[bool] = True
     error_name: ClassVar[str] = "error"
     error_is_share: ClassVar[bool] = True
     error_digits: ClassVar[int] = 12
@@ -465,8 +475,8 @@ class Classes(Outcome):
         """Probabilities on a scale on which their noise is even, (n_samples, n).
 
         The angle whose squared sine is the probability; for more than two classes
-        their square roots, whose distance is Hellinger's. So 1 and 3 % are as far apart
-        as 45 and 52 %, which suits a search for rare classes.
+        their square roots, whose distance is Hellinger's. So 1 and 3% are as far apart
+        as 45 and 52%, which suits a search for rare classes.
         """
         probabilities = np.clip(probabilities, 0.0, 1.0)
         if self.is_binary:
@@ -667,6 +677,9 @@ class Classes(Outcome):
         if self.is_binary:
             return self.positive_index
         return self.labels.index(rule.prediction)
+
+    def likely(self, form, matches):
+        return form.predict_proba(matches) if form.has_probabilities else None
 
     def reported(self, form, matches):
         """Probabilities, (n_samples, n_classes)."""

@@ -5,16 +5,24 @@ predict the rate of events per unit of exposure. Losses are Poisson deviances.
 """
 
 import math
-from dataclasses import dataclass, fields
+import re
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy.special import bdtr, bdtrc, gammaincinv, xlogy
+from scipy.special import bdtr, bdtrc, xlogy
 
 from defragtrees._utils import formatting as render
-from defragtrees._utils.values import all_rounded, round_significant
+from defragtrees._utils.values import Added, all_rounded, round_significant, shown
 from defragtrees._utils.warnings import warn
-from defragtrees.outcomes.measures import Measure, RankedWeights
+from defragtrees.outcomes.base import column_words, n_columns
+from defragtrees.outcomes.intervals import garwood_interval
+from defragtrees.outcomes.measures import (
+    N_BANDS,
+    Measure,
+    RankedWeights,
+    bands_of,
+)
 from defragtrees.outcomes.points import (
     LEAST_RATE,
     LINKS,
@@ -28,16 +36,31 @@ from defragtrees.outcomes.text import NumberView
 
 PRIOR_STEPS = 20  # in which the prior of points settles
 PRIOR_EVENTS = 50.0  # with the dispersion of all rows, that each rule is given
-LEVEL = 0.95
-NEAR, FAR = 1.1, 1.3  # ratios of numbers of events that are, or are not, equal
+SURE = 4.0  # standard errors by which numbers of events differ not only by chance
+LEAST_FAR = 0.05  # the same as a share of them
 MOST_NEGATIVE = 0.1  # share of predicted rates that may be below 0
+LARGEST_POINTS = 700.0  # whose factor is a number
+LOG_LINKED = re.compile("poisson|gamma|tweedie", re.IGNORECASE)
 FACTOR_DIGITS = 3  # of a relativity; the base rate has one more
+
+
+def has_log_link(model):
+    """Whether a forest has one, or an object names a Poisson, gamma or Tweedie loss."""
+    if getattr(model, "link", None) == "exp":
+        return True
+    settings = model.get_params(deep=False) if hasattr(model, "get_params") else {}
+    words = type(model).__name__, *(v for v in settings.values() if isinstance(v, str))
+    if LOG_LINKED.search(" ".join(words)):
+        return True
+    inside = [step for _, step in getattr(model, "steps", ())[-1:]]
+    inside += [getattr(model, name, None) for name in ("regressor_", "best_estimator_")]
+    return any(has_log_link(one) for one in inside if one is not None)
 
 
 def columns_of(y):
     """Events and exposure; a predicted rate stands for an exposure of one."""
     if np.ndim(y) == 2:
-        return y.T
+        return y.T[:2]
     return np.maximum(np.asarray(y, dtype=np.float64), 0.0), np.ones(len(y))
 
 
@@ -48,22 +71,23 @@ def deviances(y, rates):
     return 2 * (xlogy(events, events / expected) - events + expected)
 
 
+def factor(points: float) -> float:
+    """What points multiply a rate by; no infinite number."""
+    return math.exp(min(points, LARGEST_POINTS))
+
+
 def rate_interval(events, exposure, dispersion=1.0):
-    """The 95 % interval of a rate: Garwood's exact one, wider by the dispersion.
+    """The 95% interval of a rate, wider by the dispersion.
 
     The dispersion is the variance of the number of events in units of the variance that
     a Poisson distribution has.
 
     Examples
     --------
-    >>> [round(float(end), 4) for end in rate_interval(58, 1000.0)]
-    [0.044, 0.075]
-    >>> [round(float(end), 4) for end in rate_interval(58, 1000.0, 2.0)]
+    >>> [round(end, 4) for end in rate_interval(58, 1000.0, 2.0)]
     [0.0388, 0.0833]
     """
-    shape, scale = events / dispersion, dispersion / exposure
-    low = gammaincinv(shape, (1 - LEVEL) / 2) * scale if events else 0.0
-    return float(low), float(gammaincinv(shape + 1, (1 + LEVEL) / 2) * scale)
+    return garwood_interval(events / exposure, exposure / dispersion)
 
 
 def dispersion_of(events, squares, products, exposures, prior=0.0, every=1.0):
@@ -79,7 +103,7 @@ def dispersion_of(events, squares, products, exposures, prior=0.0, every=1.0):
 
 
 @dataclass(frozen=True, eq=False)
-class CountSums:
+class CountSums(Added):
     """Sums over the rows of each group: events, exposure, and what tells their spread.
 
     The columns are the weight of rows, events, exposure, a term of the deviance,
@@ -106,9 +130,6 @@ class CountSums:
     def of_group(cls, outcome, y, sample_weight):
         """The sums of the rows of one group."""
         return cls.of(outcome, y, sample_weight, np.zeros(len(y), dtype=int), [None])
-
-    def __add__(self, other):
-        return CountSums(self.parts + other.parts)
 
     @property
     def weight(self):
@@ -185,7 +206,7 @@ class CountSums:
 
 
 @dataclass(frozen=True)
-class CountScores:
+class CountScores(Added):
     """Predicted rates against y; scores can be added."""
 
     weight: float
@@ -194,6 +215,7 @@ class CountScores:
     exposure: float
     logs: float  # a term of the deviance
     ranked: RankedWeights  # exposure and events, by predicted rate
+    expected: RankedWeights  # the events that are predicted, and those that happened
 
     has_probabilities: ClassVar[bool] = False
 
@@ -207,12 +229,9 @@ class CountScores:
         )
         # Rates as numbers below 1, in their order.
         place = np.maximum(predicted, 0.0) / (1 + np.maximum(predicted, 0.0))
-        ranked = RankedWeights.of(place, weight * exposure, weight * events)
-        return cls(*(float(weight @ term) for term in terms), ranked)
-
-    def __add__(self, other):
-        names = [one.name for one in fields(self)]
-        return CountScores(*(getattr(self, n) + getattr(other, n) for n in names))
+        sides = weight * exposure, weight * exposure * np.maximum(predicted, 0.0)
+        ranked = [RankedWeights.of(place, side, weight * events) for side in sides]
+        return cls(*(float(weight @ term) for term in terms), *ranked)
 
     def explained(self):
         """Share of the deviance around one rate that is explained."""
@@ -225,12 +244,20 @@ class CountScores:
         """Twice the area between the ordered Lorenz curve and the diagonal."""
         return 2 * self.ranked.auc() - 1
 
+    def apart(self):
+        """Share of the events by which tenths of the predicted ones miss what came."""
+        expected, events = self.expected.weights.T
+        if not self.events or not expected.sum():
+            return math.nan
+        band = bands_of(expected, N_BANDS)
+        apart = np.bincount(band, events) - np.bincount(band, expected)
+        return float(np.abs(apart).sum() / self.events)
+
 
 MEASURES = (
     Measure(
         "d2",
         "D²",
-        "share of the Poisson deviance around one rate that is explained",
         True,
         CountScores.explained,
         head="D²",
@@ -238,7 +265,6 @@ MEASURES = (
     Measure(
         "deviance",
         "Poisson deviance",
-        "mean Poisson deviance per row",
         False,
         lambda scores: scores.deviance / scores.weight,
         head="deviance",
@@ -246,25 +272,26 @@ MEASURES = (
     Measure(
         "gini",
         "Gini index",
-        "of the Lorenz curve: events against exposure, in order of the predicted rate",
         True,
         CountScores.gini,
         head="Gini",
+    ),
+    Measure(
+        "calibration",
+        "calibration by decile",
+        False,
+        CountScores.apart,
     ),
 )
 
 
 @dataclass(frozen=True)
-class RateMoments:
+class RateMoments(Added):
     """Predicted rates of a model, for the fidelity of rules; they add up."""
 
     weight: float
     total: float
     logs: float
-
-    def __add__(self, other):
-        names = [one.name for one in fields(self)]
-        return RateMoments(*(getattr(self, n) + getattr(other, n) for n in names))
 
     @property
     def deviance(self):
@@ -277,25 +304,18 @@ class CountView(NumberView):
     """Texts about rates of events."""
 
     prediction_title = "rate"
-    interval_title = "95 % interval"
+    interval_title = "95% interval"
     agreement_title = "Poisson deviance"
     legend = (
         "Behind a rate, per unit of exposure: the events and the exposure of the rows, "
-        "and the 95 % interval of the rate."
+        "and the 95% interval of the rate."
     )
 
-    distance = "Poisson deviance"
-
-    @property
-    def target(self):
-        return "a rate per unit of exposure"
-
-    def distance_text(self, rules, measured, half, model, guess, what):
-        model = model and f", that of the model {model}"
-        return (
-            f"Their mean Poisson deviance per unit of exposure is {rules} {measured}"
-            f"{model}; one rate for every row has {guess}."
-        )
+    distance, fidelity = "Poisson deviance", "D²"
+    mean_word, unnamed = "mean rate", "events"
+    target = "a rate per unit of exposure"
+    # words about points: what they are, what they multiply, and the product
+    point_words = "relativity", "relativities", "base rate", "rate"
 
     def estimate(self, rule):
         if rule.totals is None:
@@ -303,8 +323,13 @@ class CountView(NumberView):
         events, exposure, *_ = rule.totals
         return (
             f"{render.count(events)} events in an exposure of {render.count(exposure)},"
-            f" 95 % interval {self._interval(rule)}"
+            f" 95% interval {self._interval(rule)}"
         )
+
+    def counted(self, y, weight):
+        """Of rows, what their mean rate is from."""
+        events, exposure = (render.count(total) for total in weight @ y[:, :2])
+        return f"{events} events in an exposure of {exposure}"
 
     def estimate_columns(self, rules):
         counted = [rule.totals or (math.nan, math.nan) for rule in rules]
@@ -338,39 +363,51 @@ class CountView(NumberView):
             return False
         return not ends[0] <= rule.alone <= ends[1]
 
+    def basis(self, rule, probabilities, interval=None):
+        if interval is not None:
+            return f"95% interval {render.number_range(*interval)}"
+        return super().basis(rule, probabilities)
+
     def _interval(self, rule):
         ends = self.outcome.estimate(rule)["interval"]
         return "" if ends is None else render.number_range(*ends)
+
+    def how_to_read_measures(self, target):
+        large = [m.label for m in self.outcome.measures() if m.is_larger_better]
+        return (
+            f"Larger is better for {', '.join(large)} and agreement, smaller for the "
+            "deviance, a mean over rows."
+        )
 
     # Points: logarithms of factors
 
     def points(self, points, unit=1.0):
         if unit != 1.0:
             return super().points(points, unit)
-        return f"x {render.rounded(math.exp(points[0]))}"
+        return f"x {render.rounded(factor(points[0]))}"
 
     def point_cells(self, rule, unit):
         if unit != 1.0:
             return super().point_cells(rule, unit)
-        factor = math.exp(rule.points[0])
+        product = factor(rule.points[0])
         sign = "x " if rule.conditions else ""
         digits = FACTOR_DIGITS + (not rule.conditions)
-        return {"relativity": f"{sign}{render.rounded(factor, digits)}"}
+        return {self.point_words[0]: f"{sign}{render.rounded(product, digits)}"}
 
     def combination(self, unit, origin):
         if unit == 1.0:
+            _, factors, base, product = self.point_words
             return (
-                "Multiply the base rate by the relativities of all rules that match: "
-                "the product is the rate."
+                f"Multiply the {base} by the {factors} of all rules that match: the "
+                f"product is the {product}."
             )
         return super().combination(unit, origin)
 
     def total(self, unit, origin):
-        if unit == 1.0:
-            return "the logarithm of the rate"
+        product = self.point_words[-1]
         return (
-            f"a rate of {render.rounded(math.exp(-origin * unit), 4)} at 0, and each "
-            f"point multiplies the rate by {render.rounded(math.exp(unit))}"
+            f"a {product} of {render.rounded(factor(-origin * unit), 4)} at 0, and "
+            f"each point multiplies the {product} by {render.rounded(factor(unit))}"
         )
 
 
@@ -387,32 +424,59 @@ class Counts(Numbers):
     all_measures: ClassVar[tuple[Measure, ...]] = MEASURES
     error_name: ClassVar[str] = "Poisson deviance"
     keeps_residuals: ClassVar[bool] = False
+    keeps_rates: ClassVar[bool] = True
     view_class: ClassVar[type[NumberView]] = CountView
     points_count_worth: ClassVar[bool] = True
+    # of each column its name, what it must be, and whether values are
+    needs: ClassVar[Any] = (
+        ("The number of events", "0 or more", lambda values: values >= 0),
+        ("exposure", "above 0", lambda values: values > 0),
+    )
     link = "log"
     n_moments = 5
 
     # y and predictions as arrays
 
+    @classmethod
+    def recognises(cls, y, *models):
+        """Names in a file, a column called exposure, or a model with a log link."""
+        if n_columns(y) != 2:
+            return False
+        names = column_words(y)
+        is_named = "exposure" in map(str.lower, names)
+        return isinstance(y, tuple) or is_named or any(map(has_log_link, models))
+
     def check(self, y):
-        y = super().check(y)
-        for values, name, is_wrong, least in (
-            (y[:, 0], "The number of events", y[:, 0] < 0, "0 or more"),
-            (y[:, 1], "exposure", y[:, 1] <= 0, "above 0"),
-        ):
+        numbers = self.as_numbers(y)
+        for values, (name, need, is_right) in zip(numbers.T, self.needs, strict=True):
+            is_finite = np.isfinite(values)
+            need = need if is_finite.all() else "a finite number"
+            is_wrong = ~is_finite if not is_finite.all() else ~is_right(values)
             if is_wrong.any():
                 raise ValueError(
-                    f"{name} must be {least}; got {values[is_wrong][0]:g} in row "
-                    f"{int(is_wrong.argmax()) + 1}. Leave out such rows, or pass one "
-                    "column of y if it has no events and exposure."
+                    f"{name} must be {need}; got {values[is_wrong][0]:g} in row "
+                    f"{int(is_wrong.argmax()) + 1}. {self.advice(numbers)}"
                 )
-        return y
+        return super().check(numbers)
+
+    def advice(self, y):
+        """What to do about rows that cannot be."""
+        return (
+            "Leave out such rows, or pass one column of y if it has no events and "
+            "exposure."
+        )
 
     def check_training(self, y):
         if not y[:, 0].any():
             raise ValueError(
                 "y has no events, so no rate can be estimated. Pass the number of "
                 "events of each row, some of them above 0."
+            )
+        rate = y[:, 0].sum() / y[:, 1].sum()
+        if not LEAST_RATE < rate < 1 / LEAST_RATE:
+            raise ValueError(
+                f"The rate of y is {rate:g} events per unit of exposure; it must be "
+                f"from {LEAST_RATE:g} to {1 / LEAST_RATE:g}. Use another unit."
             )
 
     def indicators(self, y):
@@ -434,7 +498,7 @@ class Counts(Numbers):
         terms = events, exposure, events**2, events * exposure, exposure**2
         return np.array([weight @ term for term in terms])
 
-    def training_data(self, y, weight):
+    def training_data(self, y, weight, is_default=True):
         """Rates, weighted by their exposure."""
         events, exposure = columns_of(y)
         return events / exposure, exposure if weight is None else weight * exposure
@@ -452,20 +516,28 @@ class Counts(Numbers):
                 "if it has no events and exposure."
             )
 
-    def warn_of_model(self, predictions, y, weight):
+    def note_of_model(self, predictions, y, weight):
         if y is None or np.ndim(predictions) > 1:  # rules fit y
-            return
+            return ""
         events, exposure = columns_of(y)
-        happened = weight @ events
+        happened = max(weight @ events, LEAST_RATE)
         as_rates, as_counts = weight @ (predictions * exposure), weight @ predictions
-        is_far = not happened / FAR < as_rates < happened * FAR
-        if is_far and happened / NEAR < as_counts < happened * NEAR:
+        error = math.sqrt(weight**2 @ events) / happened
+        far, near = (
+            abs(math.log(max(total, LEAST_RATE) / happened))
+            for total in (as_rates, as_counts)
+        )
+        if far > max(SURE * error, LEAST_FAR) and near < far / 2:
             warn(
-                f"The model's predictions add up to {as_counts:,.0f} events, as many "
-                f"as happened ({happened:,.0f}), but times the exposure to "
+                f"The model's predictions add up to {as_counts:,.0f} events, about as "
+                f"many as happened ({happened:,.0f}), but times the exposure to "
                 f"{as_rates:,.0f}: it seems to predict counts. Pass a model of the "
                 "rate, fitted to events / exposure with sample_weight=exposure."
             )
+        return (
+            "The model's predictions are taken as rates: times the exposure they add "
+            f"up to {as_rates:,.0f} events; {happened:,.0f} happened."
+        )
 
     # Losses
 
@@ -478,7 +550,7 @@ class Counts(Numbers):
         return deviances(observed[:, 0], rates)
 
     def distances(self, y, predicted):
-        return self.estimate_losses(y[:, None], predicted[:, None])
+        return self.losses(y, predicted)
 
     def prediction_moments(self, predictions, weight):
         rates = np.maximum(np.asarray(predictions, dtype=np.float64), 0.0)
@@ -524,9 +596,25 @@ class Counts(Numbers):
 
     # What a rule predicts and reports
 
+    def check_rule(self, rule, is_averaged=False):
+        super().check_rule(rule, is_averaged)
+        own = rule.totals
+        if own is not None and (
+            len(own) not in (3, 4) or min(own) < 0 or 0 in own[1:3]
+        ):
+            raise ValueError(
+                "totals must be events, exposure, dispersion and rate, none below 0; "
+                f"got {shown(own)}."
+            )
+
+    def check_exposure(self):
+        """Nothing: y has one."""
+
     def expected_counts(self, predictions, exposure):
+        self.check_exposure()
         exposure = np.asarray(exposure, dtype=np.float64)
-        if exposure.shape not in ((), predictions.shape) or not (exposure > 0).all():
+        is_right = (exposure > 0) & np.isfinite(exposure)
+        if exposure.shape not in ((), predictions.shape) or not is_right.all():
             raise ValueError(
                 "exposure must be a number above 0 for each of the "
                 f"{len(predictions)} rows."
@@ -550,7 +638,7 @@ class Counts(Numbers):
         events, exposure, dispersion, *rest = rule.totals or (math.nan,) * 3
         interval = None
         if rule.totals is not None and rule.n_rows > 0:
-            known = rule.n_effective == rule.n_effective
+            known = rule.n_effective > 0
             worth = rule.n_effective / rule.n_rows if known else 1.0
             expected = rest[0] * exposure if rest else events
             interval = list(rate_interval(expected, exposure, dispersion / worth))
@@ -586,12 +674,12 @@ class Counts(Numbers):
         return points
 
     def scorecard(self, matches, weight, sums, points, bound=None):
-        def factor(unit):
+        def near_percent(unit):
             """A unit whose factor is a number of percent."""
             return math.log(max(round(math.exp(unit), 2), 1.01))
 
         how = LINKS[self.link], matches, weight, sums[:, 0], points, PRIOR_ROWS
-        return whole_linked(*how, factor, bound)
+        return whole_linked(*how, near_percent, bound)
 
     def rounded_points(self, points, spread):
         """Factors of three digits, and a base rate of four."""
@@ -606,7 +694,7 @@ def _change(events, exposure, y, dispersion, dispersion_now):
 
     Events count less where they vary more than those of a Poisson distribution.
     """
-    n, time = y.sum(axis=0)
+    n, time = y[:, :2].sum(axis=0)
     then = events / dispersion, exposure / dispersion
     now = n / dispersion_now, time / dispersion_now
     share = now[1] / (now[1] + then[1])

@@ -44,7 +44,7 @@ class Decision:
     def scores(self, probabilities):
         """How much speaks for a class, by which rows can be ranked.
 
-        Two classes: the log-odds of the second less those from which it is predicted,
+        Two classes: the log-odds of the second minus those from which it is predicted,
         so that it is predicted where the score is above 0; shape (n_samples,). More:
         the negative expected cost of each class; shape (n_samples, n_classes).
         """

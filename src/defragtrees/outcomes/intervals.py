@@ -1,4 +1,4 @@
-"""Intervals: of numbers by conformal prediction, of rates by Wilson's formula.
+"""Intervals: of numbers by conformal prediction, of rates by Wilson's and Garwood's.
 
 A residual is y less the prediction. Among n rows that the predictions do not rest on,
 and one more, the residual of this one is as likely to have any rank; so it lies between
@@ -8,26 +8,34 @@ is done in each band: rows with one rule, or with about the same prediction.
 
 import math
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Annotated, Self
 
 import numpy as np
 import scipy  # whose modules are imported on first use
 
+from defragtrees._utils import schema
 from defragtrees._utils.types import Floats, Places
-from defragtrees._utils.values import all_rounded, as_lists
+from defragtrees._utils.values import all_rounded
 
 MOST_POOLED = 1000
 MOST_IN_BAND = 200
-BAND_ROWS = 50  # of a band at least; at 90 % one or two are left out at each end
+BAND_ROWS = 50  # of a band at least; at 90% one or two are left out at each end
 MOST_BANDS = 20
 MOST_RATE_BANDS = 10  # a rate needs more rows than a range
-QUANTILE = 1.959963984540054  # of the normal distribution, for 95 %
+QUANTILE = 1.959963984540054  # of the normal distribution, for 95%
+TAILS = (0.025, 0.975)  # shares up to the ends of these
 PRIOR_ROWS = 3.84  # rows with the spread of all bands that each band is given
 LARGEST_LEVERAGE = 0.5
+# What a row that the model was trained on is worth for a mean or a quantile of numbers,
+# which miss by less than rates do (`benchmarks/honesty/means.py`).
+MEAN_WORTH = 0.6
+TOTAL_WORTH = 0.9  # the same for rates of rows with about the same points
+_AMOUNT = schema.number(-1e101, 1e101)
+_RATES = schema.list_of(schema.number(0, 1e100))
 
 
 @dataclass(frozen=True)
-class Residuals:
+class Residuals(schema.Stored):
     """How far y was from predictions, in bands of rows with about the same prediction.
 
     Parameters
@@ -53,12 +61,17 @@ class Residuals:
     [[-4.0, 14.0]]
     """
 
-    bands: tuple[tuple[float, ...], ...]
-    spreads: tuple[float, ...]
-    pooled: tuple[float, ...]
-    edges: tuple[float, ...] | None = None
-    low: float | None = None
-    high: float | None = None
+    bands: Annotated[
+        tuple[tuple[float, ...], ...],
+        schema.list_of(schema.list_of(_AMOUNT, 0, MOST_IN_BAND), 1),
+    ]
+    spreads: Annotated[tuple[float, ...], schema.list_of(schema.number(0, 1e101))]
+    pooled: Annotated[tuple[float, ...], schema.list_of(_AMOUNT, 1, MOST_POOLED)]
+    edges: Annotated[
+        tuple[float, ...] | None, schema.list_of(_AMOUNT) | schema.NULL
+    ] = None
+    low: Annotated[float | None, _AMOUNT | schema.NULL] = None
+    high: Annotated[float | None, _AMOUNT | schema.NULL] = None
 
     def __post_init__(self) -> None:
         if len(self.bands) != len(self.spreads):
@@ -150,38 +163,35 @@ class Residuals:
             return _ends(values, coverage)
         return min((low, *values[:1])), max((high, *values[-1:]))
 
-    def to_dict(self) -> dict[str, Any]:
-        """Its contents in plain numbers and lists."""
-        return {name: as_lists(value) for name, value in vars(self).items()}
-
 
 @dataclass(frozen=True)
-class RateBands:
-    """Rates of a class in bands of rows with about the same probability.
+class RateBands(schema.Stored):
+    """Rates in bands of rows with about the same probability, or predicted rate.
 
     Parameters
     ----------
     edges : tuple of float
-        The probabilities between bands, in ascending order.
+        The probabilities, or rates, between bands, in ascending order.
     rates : tuple of float
         Of each band.
     n_effective : tuple of float
-        How many rows each rate is worth as evidence.
+        How many rows each rate is worth as evidence; of events, how much exposure.
     means : tuple of float, optional
-        Mean probability of each band. With it, the interval of a row is that of its
-        band, shifted in log-odds by as much as the row differs from the mean.
+        Mean prediction of each band, by default its rate.
 
     Examples
     --------
     >>> bands = RateBands((0.5,), (0.2, 0.8), (50.0, 50.0), (0.2, 0.8))
     >>> bands.interval(np.array([0.1, 0.2, 0.7])).round(2).tolist()
-    [[0.05, 0.18], [0.11, 0.33], [0.54, 0.82]]
+    [[0.05, 0.33], [0.11, 0.33], [0.55, 0.82]]
     """
 
-    edges: tuple[float, ...]
-    rates: tuple[float, ...]
-    n_effective: tuple[float, ...]
-    means: tuple[float, ...] | None = None
+    edges: Annotated[tuple[float, ...], _RATES]
+    rates: Annotated[tuple[float, ...], _RATES]
+    n_effective: Annotated[
+        tuple[float, ...], schema.list_of(schema.number(0, 1e100, is_open=True), 1)
+    ]
+    means: Annotated[tuple[float, ...] | None, _RATES, "optional"] = None
 
     def __post_init__(self) -> None:
         means = self.rates if self.means is None else self.means
@@ -205,14 +215,17 @@ class RateBands:
         weight: Floats,
         squares: Floats,
         worth: float,
+        sizes: Floats | None = None,
     ) -> Self:
         """The bands of groups of rows: their weight, that of the events, its squares.
 
-        Squares are sums over rows, so that the effective numbers of rows follow.
+        Squares are sums over rows, so that the effective numbers of rows follow. Bands
+        have about equal sums of `sizes`, by default the weight.
         """
         # Those that differ by rounding alone have nothing between them.
         probabilities = np.array(all_rounded(probabilities))
-        edges = band_edges(probabilities, weight, MOST_RATE_BANDS)
+        sizes = weight if sizes is None else sizes
+        edges = band_edges(probabilities, sizes, MOST_RATE_BANDS)
         band = np.searchsorted(edges, probabilities)
         total = np.bincount(band, weight, len(edges) + 1)
         rates = np.bincount(band, events, len(edges) + 1) / total
@@ -223,27 +236,51 @@ class RateBands:
             all_rounded(edges), all_rounded(rates), n_effective, all_rounded(means)
         )
 
-    def interval(self, probabilities: Floats) -> Floats:
-        """The 95 % intervals of the rates of rows; each includes the probability."""
-        pairs = zip(self.rates, self.n_effective, strict=True)
-        ends = np.array([wilson_interval(rate, n_rows) for rate, n_rows in pairs])
-        band = np.searchsorted(self.edges, probabilities)
-        low, high = ends[band].T
-        if self.means is not None:
-            shift = _log_odds(probabilities) - _log_odds(np.array(self.means))[band]
-            logit, expit = scipy.special.logit, scipy.special.expit
-            low, high = expit(logit(low) + shift), expit(logit(high) + shift)
-        low, high = np.minimum(low, probabilities), np.maximum(high, probabilities)
-        return np.column_stack([low, high])
+    def interval(self, predictions: Floats, is_share: bool = True) -> Floats:
+        """The 95% intervals of the rates of rows; their ends rise with predictions.
 
-    def to_dict(self) -> dict[str, Any]:
-        """Its contents in plain numbers and lists."""
-        fields = vars(self).items()
-        return {name: as_lists(value) for name, value in fields if value is not None}
+        A band has the interval of its rate, of which a few rows have the predicted one.
+        Between means of bands log-odds, or logarithms of rates of events, are
+        interpolated; beyond the outer ones the outer end moves as the prediction does,
+        and the inner one stays.
+        """
+        means, n_rows = np.array(self.means or self.rates), np.array(self.n_effective)
+        # A few events, of which rows of a rate have the fewer the higher it is.
+        prior = PRIOR_ROWS if is_share else PRIOR_ROWS / np.maximum(means, 1e-300)
+        total = n_rows + prior
+        rates = (n_rows * np.array(self.rates) + prior * means) / total
+        pairs = zip(rates.tolist(), total.tolist(), strict=True)
+        place, value, ends_of = (
+            (_log_odds, scipy.special.expit, wilson_interval)
+            if is_share
+            else (_log_rates, np.exp, garwood_interval)
+        )
+        ends = place(np.array([ends_of(*pair) for pair in pairs]))
+        # Where a higher band has a lower rate it is levelled.
+        highest = np.maximum.accumulate(ends)
+        ends = (highest + np.minimum.accumulate(ends[::-1])[::-1]) / 2
+        places, odds = place(means), place(predictions)
+        low = np.interp(odds, places, ends[:, 0]) + np.minimum(odds - places[0], 0)
+        high = np.interp(odds, places, ends[:, 1]) + np.maximum(odds - places[-1], 0)
+        found: Floats = value(np.column_stack([low, high]))
+        return found
+
+    def check_shares(self) -> None:
+        """Raise ValueError for what is no probability."""
+        for name in ("edges", "rates", "means"):
+            for k, value in enumerate(getattr(self, name) or ()):
+                if value > 1:
+                    raise ValueError(
+                        f"rate_bands.{name}[{k}] must be from 0 to 1; got {value:g}."
+                    )
 
 
 def _log_odds(probabilities):
     return scipy.special.logit(np.clip(probabilities, 1e-6, 1 - 1e-6))
+
+
+def _log_rates(rates):
+    return np.log(np.maximum(rates, 1e-300))
 
 
 def band_edges(values: Floats, weight: Floats, most: int = MOST_BANDS) -> Floats:
@@ -298,8 +335,19 @@ def _ends(values, coverage):
     return lowest, values[min(place, n) - 1]
 
 
+def effective_rows(weight: Floats) -> float:
+    """How many rows of equal weight know as much about a mean as these.
+
+    Examples
+    --------
+    >>> effective_rows(np.array([5.0, 5.0])), effective_rows(np.array([1.0, 0.0]))
+    (2.0, 1.0)
+    """
+    return float(weight.sum() ** 2 / max((weight**2).sum(), 1e-300))
+
+
 def wilson_interval(rate: float, n_rows: float) -> tuple[float, float]:
-    """Wilson's 95 % interval of a rate that was seen in so many rows.
+    """Wilson's 95% interval of a rate that was seen in so many rows.
 
     Examples
     --------
@@ -315,10 +363,27 @@ def wilson_interval(rate: float, n_rows: float) -> tuple[float, float]:
     return low, max(min((middle + reach) / (1 + z), 1.0), rate)
 
 
+def garwood_interval(rate: float, exposure: float) -> tuple[float, float]:
+    """Garwood's exact 95% interval of a rate of events in so much exposure.
+
+    Examples
+    --------
+    >>> low, high = garwood_interval(0.058, 1000.0)
+    >>> round(low, 4), round(high, 4)
+    (0.044, 0.075)
+    """
+    events, (low, high) = rate * exposure, TAILS
+    inverse = scipy.special.gammaincinv
+    return (
+        float(inverse(events, low) / exposure) if events else 0.0,
+        float(inverse(events + 1, high) / exposure),
+    )
+
+
 def mean_interval(
     mean: float, spread: float, n_rows: float, is_positive: bool = False
 ) -> tuple[float, float] | None:
-    """Student's 95 % interval of a mean of so many rows; None of fewer than two.
+    """Student's 95% interval of a mean of so many rows; None of fewer than two.
 
     Of numbers that are not negative it is one of the logarithm, as in skewed numbers
     the mean is rather too low than too high.

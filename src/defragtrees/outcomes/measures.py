@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 import scipy  # whose modules are imported on first use
 
+from defragtrees.outcomes.intervals import QUANTILE
+
 MOST_SCORES = 100_000  # with more distinct scores, near ones are counted as one
 LARGEST_LOG_ODDS = 37.0  # those of the probability next to 1
 N_BINS = 2**18
@@ -24,12 +26,13 @@ class Measure:
 
     name: str  # as in `evaluate` and `metrics`
     label: str  # as in tables
-    meaning: str
     is_larger_better: bool
     formula: Callable[[Any], float]  # of an outcome's `scores`; NaN if it has no value
     needs_probabilities: bool = False
     is_of_class: bool = False  # of the positive one of two classes, a mean over more
     head: str = ""  # of a column in narrow tables, which else leave it out
+    is_of_card: bool = False  # printed of scorecards only
+    is_optional: bool = False  # left out where it is not known
 
     def of(self, scores: Any) -> float:
         """The measure of some rows; NaN without rows."""
@@ -50,6 +53,7 @@ class RankedWeights:
 
     scores: np.ndarray
     weights: np.ndarray  # (n_scores, 2): of the rows of another class, and of this one
+    squares: np.ndarray  # (2,): sums of squared weights, of the same rows
     is_binned: bool = False
 
     @classmethod
@@ -57,14 +61,14 @@ class RankedWeights:
         """The weights of some rows."""
         counts = np.column_stack([others, members])
         some = counts.any(axis=1)
-        return _merged(scores[some], counts[some])
+        return _merged(scores[some], counts[some], (counts**2).sum(axis=0))
 
     def __add__(self, other):
         is_binned = self.is_binned or other.is_binned
         sides = [side._binned() if is_binned else side for side in (self, other)]
         scores = np.concatenate([side.scores for side in sides])
         weights = np.concatenate([side.weights for side in sides])
-        return _merged(scores, weights, is_binned)
+        return _merged(scores, weights, self.squares + other.squares, is_binned)
 
     def _binned(self):
         if self.is_binned:
@@ -72,7 +76,7 @@ class RankedWeights:
         log_odds = scipy.special.logit(np.clip(self.scores, 0.0, 1.0))
         log_odds = np.clip(log_odds, -LARGEST_LOG_ODDS, LARGEST_LOG_ODDS)
         places = np.floor((log_odds / LARGEST_LOG_ODDS + 1.0) * (N_BINS / 2))
-        return _merged(places, self.weights, is_binned=True)
+        return _merged(places, self.weights, self.squares, is_binned=True)
 
     def auc(self):
         """Chance that a row of the class is before one of another; ties count half.
@@ -86,6 +90,36 @@ class RankedWeights:
         before = np.cumsum(others) - others / 2
         return float(members @ before / pairs)
 
+    def auc_interval(self):
+        """95% interval of the AUC: DeLong's variance, on the scale of log-odds.
+
+        Rows of unequal weight count as the number of rows of equal weight that have
+        the same variance. NaN where all rows are separated or there is one row of a
+        kind.
+        """
+        auc, sizes = self.auc(), self.weights.sum(axis=0)
+        n_rows = sizes**2 / np.maximum(self.squares, 1e-300)
+        if not (n_rows.min() > 1 and 0 < auc < 1):
+            return np.nan, np.nan
+        # The share of the other kind below, or above, each row; ties count half.
+        shares = (np.cumsum(self.weights, axis=0) - self.weights / 2) / sizes
+        apart = np.column_stack([1 - shares[:, 1], shares[:, 0]]) - auc
+        variance = ((self.weights * apart**2).sum(axis=0) / sizes / (n_rows - 1)).sum()
+        reach = QUANTILE * np.sqrt(variance) / (auc * (1 - auc))
+        ends = scipy.special.logit(auc) + reach * np.array([-1.0, 1.0])
+        return tuple(scipy.special.expit(ends).tolist())
+
+    def ks(self):
+        """Largest difference between the shares of both kinds of rows above a score.
+
+        It is the statistic of Kolmogorov and Smirnov; NaN without rows of both kinds.
+        """
+        sizes = self.weights.sum(axis=0)
+        if not sizes.min() > 0:
+            return np.nan
+        below = np.cumsum(self.weights, axis=0) / sizes
+        return float(np.abs(below[:, 0] - below[:, 1]).max())
+
     def average_precision(self):
         """Mean share of the class from the top down, by what each step finds of it.
 
@@ -98,11 +132,11 @@ class RankedWeights:
         return float(members @ (found / (found + np.cumsum(others))) / members.sum())
 
 
-def _merged(scores, weights, is_binned=False):
+def _merged(scores, weights, squares, is_binned=False):
     """One entry for each distinct score; in bins if there are too many."""
     distinct, place = np.unique(scores, return_inverse=True)
     columns = [np.bincount(place, column, len(distinct)) for column in weights.T]
-    merged = RankedWeights(distinct, np.column_stack(columns), is_binned)
+    merged = RankedWeights(distinct, np.column_stack(columns), squares, is_binned)
     is_too_much = len(distinct) > MOST_SCORES and not is_binned
     return merged._binned() if is_too_much else merged
 
@@ -254,7 +288,7 @@ def calibrate(rules, matrix, y, weight=None):
     kept = outcome.is_known(true) & (weight > 0)
     weight = weight[kept]
     reported = outcome.reported(rules._form, matches)[kept]
-    apart = outcome.indicators(true[kept]) - reported
+    reported, apart = outcome.compared(true[kept], reported)
     in_means = outcome.mean_weight(true[kept], weight)
     columns = (in_means[:, None] * values for values in (reported, apart, apart**2))
     keys = rules._form.calibration_keys(matches)[kept]

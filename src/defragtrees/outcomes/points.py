@@ -2,14 +2,14 @@
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from operator import attrgetter
+from dataclasses import dataclass, replace
+from operator import attrgetter, itemgetter
 from typing import Any
 
 import numpy as np
 import scipy  # whose modules are imported on first use
 
-# Prior rows that shrink the points of a rule towards zero. For classes z² of a 95 %
+# Prior rows that shrink the points of a rule towards zero. For classes z² of a 95%
 # interval, as for the rates of a list; for numbers one, as the residuals vary at most
 # as much as the points.
 from defragtrees._utils.formatting import round_significant
@@ -37,7 +37,15 @@ MOST_POINTS = (
 )  # the largest of whole points; the first that fits well
 MOST_SWEEPS = 10
 BOUND_SCALES = (0.5, 1.0, 1.5, 2.0)  # of a bound: largest points before clipping
-MOST_TOTALS = 10_000  # beyond it some are left out
+
+FREE = 2  # numbers per rule that are fitted: its points, and which rule it is
+LEAST_SHARE = 0.1  # of points that were fitted to chance; some of them is kept
+TAILS = (0.1, 0.9)  # shares of what rows know of a line, where its tails begin
+TAIL_PRIORS = 4.0 ** np.arange(-2, 5)  # that shrink tails to the line; the best counts
+STRAIGHT = 1e9  # a prior that leaves no tails
+LINE_PRIOR = 1.0  # of a slope; it matters where a line separates the classes
+LEAST_GAIN = 1.0  # nats of evidence for tails
+LEAST_SLOPE = 0.05  # of a tail; higher totals are never less probable
 
 
 def find_patterns(matches):
@@ -268,6 +276,7 @@ class FittedPoints:
     unit: float = 1.0
     origin: float = 0.0
     cost: float = math.inf  # of the totals, as `cost_of` counts it
+    tails: tuple = ()  # see `Scorecard`
 
 
 def whole_linked(link, matches, weight, events, points, prior, fix_unit, bound=None):
@@ -326,6 +335,92 @@ def whole_points(matches, points, cost_of, prior, slack, fix_unit=float, bound=N
     return cards[-1] if bound is None else min(cards, key=attrgetter("cost"))
 
 
+def bent(values: Floats, tails: Sequence[tuple[float, float]]) -> Floats:
+    """Values that below the first tail and above the second change by its slope.
+
+    Examples
+    --------
+    >>> bent(np.array([-3.0, 0.0, 4.0]), ((-1.0, 0.5), (2.0, 2.0))).tolist()
+    [-2.0, 0.0, 6.0]
+    """
+    if not tails:
+        return values
+    (low, low_slope), (high, high_slope) = tails
+    below, above = low + (values - low) * low_slope, high + (values - high) * high_slope
+    return np.select([values < low, values > high], [below, above], values)
+
+
+def calibrated(card, matches, weight, events):
+    """FittedPoints of two classes with unit, origin and tails that new rows confirm.
+
+    Points are too large by what fitting them, and choosing each rule, gains by chance.
+    So the unit shrinks by the share of the likelihood ratio that is left without it
+    (van Houwelingen and le Cessie, 1990). Tails are where totals and log-odds are not
+    on a line.
+    """
+    link, rate = LINKS["logit"], events.sum() / weight.sum()
+    n_free = FREE * (len(card.points) - 1)
+    if not n_free or not 0 < rate < 1:
+        return card
+
+    def nats(values):
+        return weight @ link.potential(values) - events @ values
+
+    values = (matches @ card.points[:, 0] - card.origin) * card.unit
+    level, slope, tails = _tails(values, weight, events)
+    values = bent(level + slope * values, tails)
+    constant = np.full(len(values), scipy.special.logit(rate))
+    ratio = max(2 * (nats(constant) - nats(values)), n_free)
+    share = max(1 - n_free / ratio, LEAST_SHARE)
+    shift = 0.0  # the mean stays
+    for _ in range(MOST_STEPS):
+        likely = link.mean(shift + share * values)
+        curve = max(weight @ link.curve(likely), FLOOR * weight.sum())
+        step = (events.sum() - weight @ likely) / curve
+        shift += step
+        if abs(step) < LEAST_STEP:
+            break
+    unit = card.unit * slope * share
+    return replace(
+        card,
+        unit=unit,
+        origin=card.origin - (shift + share * level) / unit,
+        tails=tuple(
+            (round_significant(shift + share * end, 3), round_significant(bend, 3))
+            for end, bend in tails
+        ),
+    )
+
+
+def _tails(values, weight, events):
+    """Level and slope of the line from values to log-odds, and its tails, if any.
+
+    Tails are shrunk to the line by the prior with the highest evidence (Laplace).
+    """
+    link = LINKS["logit"]
+    known = weight * link.curve(link.mean(values))
+    order = np.argsort(values, kind="stable")
+    reached = np.cumsum(known[order]) - known[order] / 2
+    low, high = np.interp(TAILS, reached / known.sum(), values[order]).tolist()
+    below, above = np.minimum(values - low, 0), np.maximum(values - high, 0)
+    design = np.column_stack([below, above, values, np.ones_like(values)])
+
+    def fitted(prior):
+        priors = np.array([prior, prior, LINE_PRIOR, 0.0])
+        found, cost = fit_linked(link, design, weight, events[:, None], priors)
+        curve = weight * link.curve(link.mean(design @ found[:, 0]))
+        matrix = _with_prior((design * curve[:, None]).T @ design, priors)
+        return math.log(prior) - cost - np.linalg.slogdet(matrix)[1] / 2, found[:, 0]
+
+    evidence, found = max(map(fitted, TAIL_PRIORS), key=itemgetter(0))
+    slope, level = found[2:].tolist()
+    if evidence < fitted(STRAIGHT)[0] + LEAST_GAIN or slope <= 0:
+        return 0.0, 1.0, ()
+    slopes = np.maximum(1 + found[:2] / slope, LEAST_SLOPE).tolist()
+    ends = (level + slope * low, level + slope * high)
+    return level, slope, tuple(zip(ends, slopes, strict=True))
+
+
 def _drawn(points, prior):
     """What points cost for not being zero; the base costs nothing."""
     return 0.5 * prior * float((points[:-1] ** 2).sum())
@@ -359,23 +454,6 @@ def _descended(matches, whole, scale_of, cost_of, prior, bound, is_base_free=Tru
         if not card.cost < before:
             break
     return card
-
-
-def reachable_totals(points: Sequence[float]) -> Floats:
-    """The totals that points can add up to; the last are those of the base.
-
-    Examples
-    --------
-    >>> reachable_totals([1.0, -2.0, 5.0]).tolist()
-    [3.0, 4.0, 5.0, 6.0]
-    """
-    totals = np.array([points[-1]], dtype=np.float64)
-    for value in points[:-1]:
-        totals = np.unique(np.round(np.concatenate([totals, totals + value]), 9))
-        if len(totals) > MOST_TOTALS:
-            places = np.linspace(0, len(totals) - 1, MOST_TOTALS).round().astype(int)
-            totals = totals[places]
-    return totals
 
 
 def round_unit(value):

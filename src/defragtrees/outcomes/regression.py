@@ -3,12 +3,12 @@
 import dataclasses
 import math
 import numbers
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
 
-from defragtrees._utils.values import is_finite, shown
+from defragtrees._utils.values import KEPT, Added, is_finite, shown
 from defragtrees.outcomes.base import Outcome
 from defragtrees.outcomes.intervals import LARGEST_LEVERAGE, QUANTILE
 from defragtrees.outcomes.measures import Measure, Moments
@@ -24,7 +24,7 @@ LARGEST = 1e100
 INTERVAL = (0.1, 0.9)  # shares of rows up to the quantiles of a rule
 
 # Cells grow with their distance from the rule's prediction, so that one far-off number
-# does not blur the others: a number is known to 0.24 % of this distance, or to a
+# does not blur the others: a number is known to 0.24% of this distance, or to a
 # 40,000th of the scale where it is nearer than a hundredth of that.
 HALF = 4095
 NEAR = 0.01
@@ -56,12 +56,12 @@ class KeptValues:
 
 
 @dataclass(frozen=True, eq=False)
-class CountedValues:
+class CountedValues(Added):
     """Weights of numbers in cells around the prediction of each group; they add up."""
 
     cells: np.ndarray  # (n_groups, 2 * HALF + 1)
-    around: np.ndarray  # (n_groups,)
-    scale: float  # of all numbers, roughly
+    around: np.ndarray = field(metadata=KEPT)  # (n_groups,)
+    scale: float = field(metadata=KEPT)  # of all numbers, roughly
 
     @classmethod
     def of(cls, target, weight, group, around, scale):
@@ -71,9 +71,6 @@ class CountedValues:
         shape = (len(around), n_cells)
         counts = np.bincount(group * n_cells + cell, weight, shape[0] * shape[1])
         return cls(counts.reshape(shape), around, scale)
-
-    def __add__(self, other):
-        return CountedValues(self.cells + other.cells, self.around, self.scale)
 
     def of_group(self, k):
         """Middles of the cells of a group in ascending order, and their weights."""
@@ -118,7 +115,7 @@ def quantiles(values, weight, shares):
 
 
 @dataclass(frozen=True, eq=False)
-class NumberSums:
+class NumberSums(Added):
     """Weights, and moments around a prediction of each group of rows.
 
     Around one number for all groups nothing would be left of a small spread. Sums
@@ -126,7 +123,8 @@ class NumberSums:
     """
 
     moments: np.ndarray  # (n_groups, 3): sums of weight, times distance, times square
-    around: np.ndarray  # (n_groups,): from where distances are measured
+    # (n_groups,): from where distances are measured
+    around: np.ndarray = field(metadata=KEPT)
 
     @classmethod
     def of(cls, outcome, target, sample_weight, group, predictions):
@@ -146,9 +144,6 @@ class NumberSums:
         mean = np.average(target, weights=sample_weight)
         square = sample_weight @ (target - mean) ** 2
         return cls(np.array([[weight, 0.0, square]]), np.array([mean]))
-
-    def __add__(self, other):
-        return NumberSums(self.moments + other.moments, self.around)
 
     @property
     def weight(self):
@@ -257,7 +252,7 @@ def _prediction_digits(value, spread):
 
 
 @dataclass(frozen=True, eq=False)
-class NumberScores:
+class NumberScores(Added):
     """Predicted numbers against y; scores can be added."""
 
     expected: Moments  # of y
@@ -274,13 +269,6 @@ class NumberScores:
             Moments.of(expected, weight),
             float(weight @ apart**2),
             float(weight @ apart),
-        )
-
-    def __add__(self, other):
-        return NumberScores(
-            self.expected + other.expected,
-            self.squares + other.squares,
-            self.distances + other.distances,
         )
 
     @property
@@ -307,7 +295,6 @@ MEASURES = (
     Measure(
         "rmse",
         "root mean squared error",
-        "root of the mean squared distance to y, in the units of y",
         False,
         lambda scores: math.sqrt(scores.squares / scores.weight),
         head="RMSE",
@@ -315,7 +302,6 @@ MEASURES = (
     Measure(
         "mae",
         "mean absolute error",
-        "mean distance to y, in the units of y",
         False,
         lambda scores: scores.distances / scores.weight,
         head="MAE",
@@ -323,7 +309,6 @@ MEASURES = (
     Measure(
         "r2",
         "R²",
-        "share of the variance of y that is explained",
         True,
         NumberScores.r2,
     ),
@@ -344,12 +329,16 @@ class Numbers(Outcome):
 
     # y and predictions as arrays
 
+    def as_numbers(self, y):
+        """Any y as float64."""
+        try:
+            return np.asarray(y, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise ValueError(f"y must be numeric for {self.task}.") from None
+
     def check(self, y):
         """The numbers as float64; rejected if some are not finite, or too large."""
-        try:
-            y = np.asarray(y, dtype=np.float64)
-        except (TypeError, ValueError):
-            raise ValueError(f"y must be numeric for a {self.task}.") from None
+        y = self.as_numbers(y)
         if not np.isfinite(y).all():
             raise ValueError(
                 "Input y contains NaN or infinity; finite numbers are needed."

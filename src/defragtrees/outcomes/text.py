@@ -5,11 +5,12 @@ it replaces some of these texts.
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from defragtrees._utils import formatting as render
 
+ENDS = "low", "high"  # of an interval
 LEAST_APART = 0.02  # rates that differ by less are as good as the same
 LEAST_SPREADS = 0.1  # means that differ by less than this share of a spread are alike
 
@@ -18,11 +19,14 @@ class NumberView:
     """Texts about numbers."""
 
     prediction_title = "prediction"  # of the column with predictions
-    interval_title = "80 % of rows"
+    interval_title = "80% of rows"
     agreement_title = "RMSE"
     legend = "Behind a prediction: the range of y in most rows of the rule."
 
-    distance = "average miss"
+    distance = "mean absolute error"  # to y, or what stands for it in a report
+    fidelity = "R²"
+    mean_word = "mean"  # what rules estimate
+    unnamed = "value"  # y without a name
 
     def __init__(self, outcome: Any) -> None:
         self.outcome = outcome
@@ -58,20 +62,14 @@ class NumberView:
         """A measure of predictions against y."""
         return render.rounded(value)
 
-    def distance_text(
-        self, rules: str, measured: str, half: str, model: str, guess: str, what: str
-    ) -> str:
-        """How far rules are from y, beside the model and the average."""
-        model = model and f" The model misses by {model}."
-        return (
-            f"They miss by {rules} on average {measured}, in half of them by less than "
-            f"{half}.{model} Predicting the average{what} for every row would miss by "
-            f"{guess}."
-        )
-
     def error(self, error: float) -> str:
         """An error with its name."""
         return f"{self.outcome.error_name} {self.agreement(error)}"
+
+    def error_range(self, scores: Mapping[str, float]) -> str:
+        """The 95% interval of an error on new rows; empty if it is unknown."""
+        ends = [self.outcome.shown_error(scores[f"error_{end}"]) for end in ENDS]
+        return "" if math.isnan(ends[0]) else render.number_range(*ends)
 
     def agreement(self, error: float) -> str:
         """How close a rule is to what it imitates, under `agreement_title`."""
@@ -104,8 +102,8 @@ class NumberView:
         """The statistics of y that a rule reports, as cells of a spreadsheet."""
         low, high = rule.quantiles or (None, None)
         return {
-            "10 % quantile": low,
-            "90 % quantile": high,
+            "10% quantile": low,
+            "90% quantile": high,
             "model": rule.model_mean,
         }
 
@@ -113,18 +111,22 @@ class NumberView:
         """Heading of the estimate of a rule, or of all rules."""
         return self.prediction_title
 
+    def note(self, rules: Iterable[Any]) -> str:
+        """What one has to know to read `estimate_columns`."""
+        return ""
+
     def estimate(self, rule: Any) -> str:
         """What the rows of a rule show; empty if they were not counted."""
         if rule.quantiles is None:
             return ""
-        return f"80 % of {render.count(rule.n_rows)} rows in {_range(rule)}"
+        return f"80% of {render.count(rule.n_rows)} rows in {_range(rule)}"
 
-    def estimate_columns(self, rules: Iterable[Any]) -> dict[str, list[str]]:
-        """The same as columns of a table: from title to texts, one per rule."""
+    def estimate_columns(self, rules: Iterable[Any]) -> dict[str, list[Any]]:
+        """The same as columns of a table: from title to cells, one per rule."""
         ends = getattr(rules, "_mean_intervals", ())
         means = ["" if pair is None else render.number_range(*pair) for pair in ends]
         return {
-            **({"95 % interval": means} if means else {}),
+            **({"95% interval": means} if means else {}),
             self.interval_title: [_range(rule) for rule in rules],
         }
 
@@ -156,7 +158,7 @@ class NumberView:
     def basis(self, rule: Any, probabilities: Any, interval: Any = None) -> str:
         """Estimate, interval and rows behind a prediction; empty if not measured."""
         if interval is not None:
-            return f"80 % interval {render.number_range(*interval)}"
+            return f"80% interval {render.number_range(*interval)}"
         return self.estimate(rule) if rule.n_rows > 0 else ""
 
     # Points
@@ -192,6 +194,14 @@ class NumberView:
 
     # Measures
 
+    def how_to_read_measures(self, target: str) -> str:
+        """Which measures should be large, in a report."""
+        large = [m.label for m in self.outcome.measures() if m.is_larger_better]
+        return (
+            f"Errors are in the units of {target}; smaller is better, except for "
+            f"{', '.join(large)} and agreement."
+        )
+
     def measure_titles(
         self,
         there: Any = None,
@@ -199,6 +209,7 @@ class NumberView:
         narrow: bool = False,
         also: str | None = None,
         has_costs: bool = True,
+        is_card: bool = False,
     ) -> dict[str, str]:
         """From name to heading, the measures that a table shows.
 
@@ -214,7 +225,8 @@ class NumberView:
                 heading = heading or measure.label
             is_there = there is None or measure.name in there
             is_the_error = measure.name == "expected_cost" and not has_costs
-            if heading and is_there and not is_the_error:
+            is_hidden = measure.is_of_card and not (is_card or measure.name == also)
+            if heading and is_there and not (is_the_error or is_hidden):
                 titles[measure.name] = heading
         error_name = self.outcome.error_name
         if error_name not in {one.label for one in measures} or not titles:
@@ -229,11 +241,13 @@ class ClassView(NumberView):
     that a rule predicts.
     """
 
+    unnamed = "class"
+
     prediction_title = "then"
-    interval_title = "95 % interval"
+    interval_title = "95% interval"
     agreement_title = "agreement"
     legend = (
-        "P is the estimated probability of a class. In brackets: its 95 % interval, "
+        "P is the estimated probability of a class. In brackets: its 95% interval, "
         "and the number of rows of the rule."
     )
 
@@ -259,6 +273,9 @@ class ClassView(NumberView):
     def measure(self, value: float) -> str:
         # Points stand below each other where all is near one.
         return f"{value:.4f}" if value < 10 else render.rounded(value)
+
+    def error_range(self, scores: Mapping[str, float]) -> str:
+        return render.percent_range(*(scores[f"error_{end}"] for end in ENDS))
 
     def error(self, error: float) -> str:
         return f"{render.share(error)} wrong"
@@ -324,7 +341,7 @@ class ClassView(NumberView):
             return ""
         head = f"{self.estimate_title(rule)} = {rate}"
         if bounds:
-            return f"{head} (95 % interval {bounds}, {render.count(rule.n_rows)} rows)"
+            return f"{head} (95% interval {bounds}, {render.count(rule.n_rows)} rows)"
         return f"{head} ({render.count(rule.n_rows)} rows, by the model)"
 
     def estimate_columns(self, rules: Iterable[Any]) -> dict[str, list[str]]:
@@ -375,7 +392,7 @@ class ClassView(NumberView):
         rate = render.percent(probabilities[k], digits)
         text = f"{self.estimate_title(rule)} = {rate}"
         if interval is not None:
-            text += f", 95 % interval {render.percent_range(*interval)}"
+            text += f", 95% interval {render.percent_range(*interval)}"
         if rule.n_rows > 0:
             text += f", {render.count(rule.n_rows)} rows"
         return text
@@ -399,7 +416,7 @@ class ClassView(NumberView):
             return f"the log-odds of {whose}"
         doubling = render.rounded(math.log(2) / abs(unit))
         return (
-            f"{render.rounded(origin)} where {whose} has a probability of 50 %, and "
+            f"{render.rounded(origin)} where {whose} has a probability of 50%, and "
             f"{doubling} more points double the odds"
         )
 

@@ -12,8 +12,6 @@ from sklearn.utils.validation import check_is_fitted
 from defragtrees._utils.progress import Progress
 from defragtrees._utils.types import Rows, Values
 from defragtrees._utils.warnings import warn
-from defragtrees.data.encoding import checked_columns
-from defragtrees.data.statistics import Evaluation, PartEvaluator
 from defragtrees.data.store import RowStore
 from defragtrees.estimators.base import (
     RuleClassifier,
@@ -28,8 +26,7 @@ from defragtrees.estimators.settings import (
     Real,
     setting,
 )
-from defragtrees.paper.fit import fit_mixture
-from defragtrees.paper.loop import SCHEDULES, Settings, Step
+from defragtrees.paper.fit import SCHEDULES, Settings, Step, fit_mixture
 from defragtrees.paper.parameters import Posterior
 from defragtrees.paper.rules import (
     component_rules,
@@ -125,24 +122,6 @@ class _FABRules(Simplifier):
         lists = [replace(self.rules_, rules=(rule,)) for rule in self.component_rules_]
         self.component_rules_ = tuple(rules.rules[0] for rules in store.recount(lists))
 
-    def _evaluator(self, rules, predict, is_by_rule):
-        return PosteriorEvaluator(rules, predict, is_by_rule, self.posterior_)
-
-    def _stored_evaluation(self, store):
-        outcome, posterior = self.rules_.outcome, self.posterior_
-        more = store.shards.total(evaluate_posterior, outcome, posterior)
-        return _joined(super()._stored_evaluation(store), more)
-
-    def _notes(self, scores, is_fit):
-        names = {"error": "error", "fidelity": "agreement with the model"}
-        shown = self.rules_.outcome.view.measure
-        texts = [
-            f"{label} {shown(scores[f'posterior_{name}'])}"
-            for name, label in names.items()
-            if f"posterior_{name}" in scores
-        ]
-        return [f"The mixture behind the rules (posterior): {', '.join(texts)}."]
-
     def predict_posterior(self, X: Rows) -> Values:
         """Predict by the paper's two-step MAP: most likely component, then its output.
 
@@ -171,54 +150,6 @@ class _FABRules(Simplifier):
         rules = self.rules_
         predict = partial(self.posterior_.predict_encoded, classes=rules.classes)
         return self._answers(X, predict, rules.outcome.dtype)
-
-
-@dataclass(frozen=True, eq=False)
-class PosteriorEvaluator(PartEvaluator):
-    """PartEvaluator that also measures the predictions of the mixture."""
-
-    posterior: Any = None
-
-    def __call__(self, part):
-        evaluation, outcome = super().__call__(part), self.rules.outcome
-        matrix = self.rules._encode(part.X)
-        y, weight = checked_columns(part, outcome, len(matrix))
-        predicted = self.posterior.predict_encoded(matrix, self.rules.classes)
-        by_model = self.predict(part.X, matrix)[0]
-        more = _evaluation(
-            outcome,
-            outcome.encode_any(predicted),
-            outcome.encode_any(by_model),
-            None if y is None else outcome.encode_any(y),
-            np.ones(len(matrix)) if weight is None else weight,
-        )
-        return _joined(evaluation, more)
-
-
-def evaluate_posterior(shard, outcome, posterior):
-    """The Evaluation of a mixture on the rows of a shard."""
-    by_model, labels = shard.targets["answers"], shard.targets.get("labels")
-    predicted = posterior.predict_codes(shard.codes)
-    return _evaluation(outcome, predicted, by_model, labels, shard.sample_weight)
-
-
-def _evaluation(outcome, predicted, by_model, labels, weight):
-    losses = outcome.losses(by_model, predicted)
-    sums, scores = {"posterior_loss": float(weight @ losses)}, {}
-    if labels is not None:
-        losses = outcome.losses(labels, predicted)
-        sums["posterior_error"] = float(weight @ losses)
-        rows = labels, weight, predicted, None, None
-        scores = {"posterior_": outcome.scores.of(outcome, *rows)}
-    return Evaluation(float(weight.sum()), sums, scores_by=scores)
-
-
-def _joined(evaluation, more):
-    return replace(
-        evaluation,
-        sums=evaluation.sums | more.sums,
-        scores_by=evaluation.scores_by | more.scores_by,
-    )
 
 
 def _warn_of_units(posterior, settings, problem):

@@ -10,37 +10,31 @@ from defragtrees.plots.style import COLOURS as COLOURS
 from defragtrees.plots.style import MARKERS as MARKERS
 
 if TYPE_CHECKING:
+    from defragtrees.plots.curves import survival as survival
     from defragtrees.plots.findings import history as history
     from defragtrees.plots.findings import segments as segments
     from defragtrees.plots.findings import stability as stability
     from defragtrees.plots.flow_chart import flow as flow
     from defragtrees.plots.measures import calibration as calibration
     from defragtrees.plots.measures import comparison as comparison
-    from defragtrees.plots.measures import convergence as convergence
     from defragtrees.plots.measures import gains as gains
     from defragtrees.plots.measures import risks as risks
     from defragtrees.plots.measures import trade_off as trade_off
-    from defragtrees.plots.rules import coverage as coverage
-    from defragtrees.plots.rules import rule_table as rule_table
     from defragtrees.plots.rules import score_risk as score_risk
     from defragtrees.plots.rules import scorecard as scorecard
-    from defragtrees.plots.two_features import regions as regions
 
 PICTURES = {
     "calibration": "defragtrees.plots.measures",
     "comparison": "defragtrees.plots.measures",
-    "convergence": "defragtrees.plots.measures",
-    "coverage": "defragtrees.plots.rules",
     "flow": "defragtrees.plots.flow_chart",
     "gains": "defragtrees.plots.measures",
     "history": "defragtrees.plots.findings",
-    "regions": "defragtrees.plots.two_features",
     "risks": "defragtrees.plots.measures",
-    "rule_table": "defragtrees.plots.rules",
     "score_risk": "defragtrees.plots.rules",
     "scorecard": "defragtrees.plots.rules",
     "segments": "defragtrees.plots.findings",
     "stability": "defragtrees.plots.findings",
+    "survival": "defragtrees.plots.curves",
     "trade_off": "defragtrees.plots.measures",
 }
 

@@ -11,9 +11,9 @@ from defragtrees.segments.found import UNITS, Segments
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-SIZE = 8  # of the text, in points
-SEGMENT, MEASURE = 250, 210  # widths of the texts beside a row, in points
-LINE = 0.16  # inches per line of text
+SIZE = 9.5  # of the text, in points
+SEGMENT, MEASURE = 280, 240  # widths of the texts beside a row, in points
+LINE = 0.18  # inches per line of text
 SEGMENT_GAP, MEASURE_GAP = 0.22, 0.3  # between two rows, in inches
 MOST = 12  # measures shown, those that drifted first
 HALF = 0.36  # of a measure's room above and below its training value
@@ -49,18 +49,18 @@ def segments(found: Segments, ax: "Axes | None" = None) -> "Axes":
         for k, one in enumerate(found, start=1)
     ]
     ax, places, _ = _rows_of(texts, ax, SEGMENT_GAP, 1.0)
-    orange, write = style.COLOURS[1], UNITS[found.unit][0]
+    orange, unit = style.COLOURS[1], UNITS[found.unit]
     for y, one in zip(places, found, strict=True):
         ax.plot(one.interval, [y, y], color=orange, lw=2)
         ax.scatter([one.mean], [y], s=20 + 400 * one.share, color=orange, zorder=3)
     ax.axvline(found.rest, color=style.GREY, ls="--", lw=1)
     side = "left" if found.direction == "high" else "right"
-    text = f" rest: {write(found.rest)} "
+    text = f" rest: {unit.number(found.rest)} "
     ax.text(found.rest, 0, text, fontsize=SIZE, ha=side, va="bottom")
     if not len(found):
         ax.text(0.5, 0.5, "no segment", transform=ax.transAxes, ha="center")
-    ax.xaxis.set_major_formatter(lambda value, _: write(value))
-    ax.set_xlabel(style.plain(found.loss_name))
+    ax.xaxis.set_major_formatter(lambda value, _: unit.number(value))
+    ax.set_xlabel(style.plain(f"{found.loss_name}{unit.heading}"))
     return ax
 
 
@@ -185,7 +185,7 @@ def _rows_of(texts, ax, gap, height):
     ax.set_yticks(middles, labels=labels, fontsize=SIZE, multialignment="left")
     ax.tick_params(axis="y", length=0)
     ax.set_ylim(max(heights.sum(), gap), 0)
-    ax.spines[["top", "right", "left"]].set_visible(False)
+    ax.spines["left"].set_visible(False)
     return ax, middles, heights
 
 

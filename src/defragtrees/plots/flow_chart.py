@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from defragtrees._utils import formatting as render
 from defragtrees.plots import style
 from defragtrees.plots.rules import rule_look
 from defragtrees.rules.model import RuleModel
@@ -13,9 +14,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 SIZE, SMALL, LINE = 11.0, 9.5, 1.35  # letters in points; a line in letters
-QUESTION, BETWEEN, ANSWER = 240.0, 60.0, 150.0  # widths in points
+QUESTION, BETWEEN, ANSWER = 236.0, 66.0, 156.0  # widths in points
 STEM, THINNEST = 60.0, 1.5  # width of the band of all rows, and of any band
-PAD, GAP, MARGIN = 7.0, 24.0, 4.0  # in a box, between two questions, around the chart
+PAD, GAP, MARGIN = 6.0, 20.0, 4.0  # in a box, between two questions, around the chart
 
 
 def flow(rules: RuleModel, ax: "Axes | None" = None) -> "Axes":
@@ -46,11 +47,11 @@ def flow(rules: RuleModel, ax: "Axes | None" = None) -> "Axes":
     if not isinstance(rules, RuleList):
         raise ValueError(
             f"A flow chart needs a rule list; got a {type(rules).__name__}. Fit with "
-            "form='list', or draw plots.rule_table."
+            "form='list', or draw plots.risks."
         )
     header, rows = rules._view.cells()
     questions = [_question(row[1]) for row in rows[:-1]]
-    answers = [_answer(header, row) for row in rows]
+    answers, counts = zip(*(_answer(header, row) for row in rows), strict=True)
     shares = np.nan_to_num([rule.share for rule in rules])
     bands = np.maximum(STEM * shares, THINNEST)
     boxes = [_height([SIZE] * len(lines)) for lines in questions]
@@ -72,6 +73,8 @@ def flow(rules: RuleModel, ax: "Axes | None" = None) -> "Axes":
     colours = [rule_look(rules, rule)["color"] for rule in rules]
     left, n_questions = (QUESTION - STEM) / 2, len(questions)
     answer = QUESTION + BETWEEN  # its left end
+    words: dict[str, Any] = {"size": SMALL * scale, "color": ink, "alpha": 0.75}
+    under_band = words | {"ha": "right", "va": "top"}
     for k, question in enumerate(questions):
         # The rows that are left go down; in the end they turn to the right.
         is_last = k + 1 == n_questions
@@ -83,11 +86,12 @@ def flow(rules: RuleModel, ax: "Axes | None" = None) -> "Axes":
         _rectangle(ax, QUESTION, top, answer, bottom, (colours[k], 0.45))
         _box(ax, 0.0, middles[k], QUESTION, boxes[k], ink)
         _text(ax, question, QUESTION / 2, middles[k], [SIZE] * len(question), scale)
-        words: dict[str, Any] = {"size": SMALL * scale, "color": style.GREY}
-        ax.text(QUESTION + 6, top - 3, "yes", va="bottom", **words)
-        under = middles[k] + boxes[k] / 2 + 3
-        ax.text(left - 6, under, "no", ha="right", va="top", **words)
+        ax.text(QUESTION + 5, top - 2, "yes", va="bottom", **words)
+        under = middles[k] + boxes[k] / 2 + 2
+        ax.text(left - 5, under, "no", ha="right", va="top", **words)
     for k, lines in enumerate(answers):
+        if counts[k]:
+            ax.text(answer - 5, middles[k] + bands[k] / 2 + 2, counts[k], **under_band)
         if k == n_questions:
             top, bottom = middles[k] - bands[k] / 2, middles[k] + bands[k] / 2
             start = left + bands[-1] if n_questions else 0.0
@@ -108,18 +112,20 @@ def _question(conditions):
 
 
 def _answer(header, row):
-    """The lines of an answer: the prediction, its estimate, and the rest in small."""
-    cells = dict(zip(header[2:], row[2:], strict=True))
+    """The lines of an answer, the prediction first, and the rows behind it."""
+    cells = dict(zip(header[2:], map(render.one_line, row[2:]), strict=True))
+    n_rows, interval = cells.pop("rows", ""), cells.pop("95% interval", "")
     (_, then), *measured = cells.items()
-    texts = [
-        f"{value} rows" if name == "rows" else f"{name}: {value}"
-        for name, value in measured
-        if value
-    ]
+    texts = [f"{name}: {value}" for name, value in measured if value]
+    if texts and interval:
+        texts[-1] += f" ({interval})"
     small = [
         line for text in texts for line in style.wrap(text, ANSWER - 2 * PAD, SMALL)
     ]
-    return [*style.wrap(then, ANSWER - 2 * PAD, SIZE, most=1), *small]
+    counted = f"{n_rows} rows" if n_rows else ""
+    if style.width(counted, SMALL) > BETWEEN - 5:
+        counted = n_rows
+    return [*style.wrap(then, ANSWER - 2 * PAD, SIZE, most=1), *small], counted
 
 
 def _height(sizes):

@@ -1,6 +1,5 @@
-"""Plots of measures: calibration, gains, risks, trade-off, comparison, convergence."""
+"""Plots of measures: calibration, gains, risks, trade-off, comparison."""
 
-import itertools
 import math
 import operator
 from dataclasses import replace
@@ -43,7 +42,7 @@ def calibration(
 ) -> "Axes":
     """Plot the observed rate of each rule against its estimated probability.
 
-    A rule whose 95 % interval contains the dashed line is calibrated. For two classes
+    A rule whose 95% interval contains the dashed line is calibrated. For two classes
     the rate is that of `pos_label` or the second, for more that of the predicted class;
     for numbers it is the mean. A point of a scorecard is a group of rows with similar
     totals.
@@ -77,7 +76,6 @@ def calibration(
     ax = style.axes_or_new(ax, (7.0 if has_classes else 4.8, 4.6))
     legend = style.legend if has_classes else style.legend_above
     legend(ax, *draw_picture(picture, ax, style.PALETTE))
-    ax.spines[["top", "right"]].set_visible(False)
     curves = [mark for mark in picture.marks if mark.numbers]
     style.number_points(
         ax,
@@ -96,10 +94,12 @@ def calibration_picture(rows, rules, write=render.rounded):
     low, high = min(values, default=0.0), max(values, default=1.0)
     room = MARGIN * (high - low or 1.0)
     low, high = low - room, high + room
-    titles = "estimated mean", "observed mean"
+    word = outcome.view.mean_word
+    titles = f"estimated {word}", f"observed {word}"
     numbers = style.class_numbers(rules)
     number = numbers[outcome.positive_class] if outcome.is_binary else 0
-    groups = {"totals" if rules._form.is_sum else "rules": (number, "o", rows)}
+    name = rules._view.total_name if rules._form.is_sum else "rule"
+    groups = {f"{name}s": (number, "o", rows)}
     if outcome.has_probabilities:
         low, high = max(low, -MARGIN / 2), min(high, 1 + MARGIN / 2)
         whose = ""
@@ -129,7 +129,7 @@ def calibration_picture(rows, rules, write=render.rounded):
             line="",
             reach=[(row["low"], row["high"]) for row in some],
             texts=[
-                f"{' '.join(calibrated_unit(row))}\n".lstrip()
+                f"{' '.join(calibrated_unit(row, rules))}\n".lstrip()
                 + f"estimated {write(row['estimated'])}\n"
                 f"observed {write(row['observed'])} "
                 f"({write(row['low'])} to {write(row['high'])})"
@@ -170,7 +170,7 @@ def gains(
     ax : matplotlib Axes, optional
     measure : {"captured", "precision", "lift"}, default="captured"
         The share of the positive rows that is captured, the share of the contacted rows
-        that is positive, or the latter relative to that of all rows.
+        that is positive, or this share relative to the share in all rows.
     pos_label : class label, optional
         As for `metrics.gains`.
 
@@ -236,7 +236,6 @@ def gains(
     picture = Picture(x, y_axis, marks)
     ax = style.axes_or_new(ax, (5.0, 4.6))
     style.legend_above(ax, *draw_picture(picture, ax, style.PALETTE))
-    ax.spines[["top", "right"]].set_visible(False)
     dots = list(zip(shares, values, strict=True))
     texts = [", ".join(map(str, step["rules"])) for step in steps]
     named = [(*dot, text) for dot, text in zip(dots, texts, strict=True) if text]
@@ -245,12 +244,12 @@ def gains(
 
 
 def risks(rules: RuleModel, ax: "Axes | None" = None) -> "Axes":
-    """Plot the estimate of each rule with its interval, beside its text.
+    """Plot the estimate of each rule with its interval next to its conditions.
 
     For two classes it is the probability of `pos_label`, or of the second class, with
-    its 95 % interval; the dashed line is the rate of all rows. For more classes it is
-    that of the predicted class; for numbers the prediction with the 10 % and 90 %
-    quantiles of the rows.
+    its 95% interval; the dashed line is the rate of all rows. For more classes it is
+    the probability of the predicted class; in regression the prediction with the 10%
+    and 90% quantiles of the rows.
 
     Parameters
     ----------
@@ -270,7 +269,7 @@ def risks(rules: RuleModel, ax: "Axes | None" = None) -> "Axes":
     >>> rules = RuleList((warm,), cold, ("degrees",), "classification", ("stay", "go"))
     >>> ax = risks(rules)
     >>> [text.get_text() for text in ax.texts]
-    ['80.0 % (50 rows): go', '10.0 % (50 rows): stay', 'all rows: 45.0 %']
+    ['80.0% (50 rows): go', '10.0% (50 rows): stay', 'all rows: 45.0%']
     """
     outcome = rules.outcome
     marks = [_risk(rules, rule) for rule in rules]
@@ -282,13 +281,13 @@ def risks(rules: RuleModel, ax: "Axes | None" = None) -> "Axes":
         ax.plot([value], [place], ms=8, clip_on=False, **look)
     ax.grid(axis="x", color=style.PALE, lw=0.8)
     ax.set_axisbelow(True)
-    ax.spines[["top", "right", "left"]].set_visible(False)
+    ax.spines["left"].set_visible(False)
     if outcome.statistic == "rates":
         ends = [value for value, *_ in marks]
         ends += [end for _, interval, _ in marks for end in interval or ()]
         _scale_rates(ax, rules, ends)
     else:
-        ax.set_xlabel("prediction, with the middle 80 % of the rows")
+        ax.set_xlabel("prediction, with the middle 80% of the rows")
         style.number_ticks(ax.xaxis)
     return ax
 
@@ -316,7 +315,7 @@ def _risk(rules, rule):
 
 
 def _scale_rates(ax, rules, ends):
-    """Scale from 0 to 100 %, or shorter for rare classes, with the overall rate."""
+    """Scale from 0 to 100%, or shorter for rare classes, with the overall rate."""
     outcome = rules.outcome
     most = max((end for end in ends if not math.isnan(end)), default=1.0)
     most = 1.0 if most > RARE else 1.15 * most or 1.0
@@ -334,7 +333,7 @@ def _scale_rates(ax, rules, ends):
         look = {"ha": "center", "va": "bottom", "fontsize": 8, "color": style.GREY}
         ax.text(rate, 1.01, words, transform=where, **look)
     has_rates = any(rule.rates is not None for rule in rules)
-    ending = ", with 95 % interval" if has_rates else ""
+    ending = ", with 95% interval" if has_rates else ""
     style.axis_title(ax.xaxis, f"probability of {whose}{ending}")
 
 
@@ -444,102 +443,3 @@ def comparison(found: Any, ax: "Axes | None" = None) -> "Axes":
     picture = Picture(size, _held_out(outcome), tuple(marks))
     style.legend(ax, *draw_picture(picture, ax, style.PALETTE))
     return ax
-
-
-def convergence(found: Any, ax: "Axes | None" = None) -> "Axes":
-    """Plot the bound and the number of components over the iterations of each restart.
-
-    The left axis shows the bound, the right axis (a second Axes, the last of the
-    figure) the number of components. The kept restart is emphasised, or the one with
-    the largest bound. The bound of the first iteration is far below all others and left
-    out. If restarts were screened on a sample, only those fitted to the most rows are
-    shown.
-
-    Parameters
-    ----------
-    found : FABRulesClassifier, FABRulesRegressor or sequence of Step
-        A fitted estimator, or its `history_`.
-    ax : matplotlib Axes, optional
-
-    Returns
-    -------
-    matplotlib Axes
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> from sklearn.ensemble import RandomForestClassifier
-    >>> from defragtrees.paper import FABRulesClassifier
-    >>> X, y = load_iris(return_X_y=True)
-    >>> forest = RandomForestClassifier(10, random_state=0).fit(X, y)
-    >>> paper = FABRulesClassifier(forest, n_restarts=2, random_state=0).fit(X, y)
-    >>> convergence(paper).get_ylabel()
-    'bound, in nats'
-    """
-    restarts = _restarts(found)
-    kept, label = getattr(found, "kept_restart_", None), "kept restart"
-    if kept is None:
-        kept = max(restarts, key=lambda restart: restarts[restart][-1].objective)
-        label = "largest bound"
-    ax = style.axes_or_new(ax, (6.4, 4.0))
-    right = ax.twinx()
-    blue, orange = style.COLOURS[:2]
-    # The bound of the first iteration is far below the others.
-    first = 2 if all(len(steps) > 1 for steps in restarts.values()) else 1
-    # The kept restart is drawn last, on top.
-    for restart in sorted(restarts, key=lambda r: r == kept):
-        steps = restarts[restart]
-        iterations = [step.iteration for step in steps]
-        bounds = [
-            step.objective if step.iteration >= first else math.nan for step in steps
-        ]
-        counts = [step.n_components for step in steps]
-        if restart == kept:
-            bold: dict[str, Any] = {"lw": 2.2, "zorder": 5}
-            ax.plot(
-                iterations, bounds, "-", color=blue, label=f"bound, {label}", **bold
-            )
-            right.step(iterations, counts, ls="--", where="post", color=orange, **bold)
-            ax.plot([], [], "--", color=orange, lw=2.2, label=f"components, {label}")
-        else:
-            ax.plot(iterations, bounds, color=style.tint(blue, 0.45), lw=0.8)
-            faint = {"color": style.tint(orange, 0.35), "lw": 0.8}
-            right.step(iterations, counts, ls="--", where="post", **faint)
-    # The curves of the bound are drawn above those of the components.
-    ax.set_zorder(right.get_zorder() + 1)
-    ax.patch.set_visible(False)
-    if len(restarts) > 1:
-        others = render.plural(len(restarts) - 1, "other restart")
-        ax.plot([], [], color="0.7", lw=1, label=others)
-    steps = [step for some in restarts.values() for step in some]
-    # The bound takes the upper half, the components the lower half.
-    bounds = [step.objective for step in steps if step.iteration >= first]
-    low, high = min(bounds), max(bounds)
-    if low == high:
-        low, high = low - 0.5, low + 0.5
-    ax.set(xlabel="iteration", ylabel="bound, in nats")
-    ax.set_ylim(low - 1.0 * (high - low), high + 0.06 * (high - low))
-    highest = max(step.n_components for step in steps)
-    style.number_ticks(ax.yaxis)
-    right.set(ylabel="number of components", ylim=(0, 2.2 * highest))
-    for axis in (ax.xaxis, right.yaxis):
-        style.ticks_at_integers(axis)
-    right.set_yticks([tick for tick in right.get_yticks() if tick <= highest])
-    style.legend_above(ax)
-    return ax
-
-
-def _restarts(fitted):
-    """The steps of each restart, in order."""
-    history = getattr(fitted, "history_", fitted)
-    try:
-        steps = sorted(history, key=operator.attrgetter("restart", "iteration"))
-    except (TypeError, AttributeError):
-        raise TypeError(
-            "convergence needs a fitted FABRulesClassifier or FABRulesRegressor, or "
-            f"its history_; got {type(fitted).__name__}."
-        ) from None
-    if not steps:
-        raise ValueError("The history must have at least one step; it is empty.")
-    by_restart = itertools.groupby(steps, key=operator.attrgetter("restart"))
-    return {restart: list(some) for restart, some in by_restart}

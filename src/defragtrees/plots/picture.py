@@ -11,11 +11,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-from sklearn.utils.validation import check_consistent_length
-
 from defragtrees.plots import style
-from defragtrees.tables import check_finite
 
 LETTER = (
     "[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc"
@@ -46,7 +42,8 @@ class Curve:
     marker: str = "o"  # a marker of matplotlib; "" is none
     line: str = "-"  # a line style of matplotlib
     spread: list[float] | None = None  # half lengths of error bars
-    reach: list[tuple[float, float]] | None = None  # ends of asymmetric error bars
+    # ends of asymmetric error bars; without a marker, of a band around the line
+    reach: list[tuple[float, float]] | None = None
     title: str = ""  # shown above the text of every point
     texts: list[str] | None = None  # hover text of each point
     numbers: list[int] | None = None  # labels beside the points
@@ -98,7 +95,11 @@ def _draw_mark(ax, mark, palette):
     if mark.marker == "ring":
         return ax.plot(mark.x, mark.y, "o", ms=13, mfc="none", mew=2, **look)[0]
     spread = mark.spread
-    if mark.reach is not None:
+    if mark.reach is not None and not mark.marker:
+        ax.fill_between(
+            mark.x, *zip(*mark.reach, strict=True), alpha=0.15, lw=0, **look
+        )
+    elif mark.reach is not None:
         ends = list(zip(mark.y, mark.reach, strict=True))
         spread = [
             [y - low for y, (low, _) in ends],
@@ -106,38 +107,3 @@ def _draw_mark(ax, mark, palette):
         ]
         look |= {"elinewidth": 1.2, "capsize": 2.5}
     return ax.errorbar(mark.x, mark.y, spread, fmt=f"{mark.marker}{mark.line}", **look)
-
-
-def encoded(rules, X, y=None):
-    """Check and encode X for a RuleModel; None without X."""
-    if X is None:
-        if y is not None:
-            raise ValueError("y needs the rows that it belongs to; pass X too.")
-        return None
-    check_consistent_length(X, y)
-    matrix = rules._encode(X)
-    check_finite(matrix, rules.feature_names)
-    if not len(matrix):
-        raise ValueError("At least one row is needed; X has none.")
-    return matrix
-
-
-def some_rows(n_rows, most):
-    """Indices of at most `most` rows, evenly spaced.
-
-    Examples
-    --------
-    >>> some_rows(9, 3).tolist()
-    [0, 4, 8]
-    """
-    if most is None or n_rows <= most:
-        return np.arange(n_rows)
-    return np.linspace(0, n_rows - 1, most).round().astype(int)
-
-
-def spread(rows, share):
-    """Offsets in (-0.5, 0.5) for row numbers: a low-discrepancy jitter.
-
-    Multiples of an irrational number modulo 1; a row always has the same offset.
-    """
-    return (np.asarray(rows) + 1) * share % 1.0 - 0.5

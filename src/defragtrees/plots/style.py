@@ -1,4 +1,4 @@
-"""Shared style of plots: colours, markers, hatches, ticks, text that fits its place."""
+"""Shared style of plots: colours, markers, ticks, text that fits its place."""
 
 from functools import lru_cache
 
@@ -9,11 +9,8 @@ from defragtrees._utils.formatting import COLOURS
 from defragtrees._utils.optional import require
 from defragtrees._utils.values import round_significant
 
-# Markers and hatches differ where colours do, for colour-blind readers.
+# Markers differ where colours do, for colour-blind readers.
 MARKERS = "osD^vP*X"
-HATCHES = ("", "///", "...", "\\\\\\", "xxx", "|||", "ooo", "---")
-# Colour map of regression: monotonic in lightness, safe for the colour-blind.
-NUMBERS = "cividis"
 DARK, GREY, PALE = "0.15", "0.45", "0.88"
 TICKS = 10.0  # size of the letters of ticks and titles of axes
 LEGEND = 150.0  # width of a text in a legend, in points
@@ -35,10 +32,11 @@ def part(name):
 
 
 def axes_or_new(ax, size=(6.4, 4.4)):
-    """Return the given Axes, or one in a new figure of this size in inches."""
-    if ax is not None:
-        return ax
-    return part("pyplot").subplots(figsize=size, layout="constrained")[1]
+    """Return the given Axes, or one in a new figure of this size; without a box."""
+    if ax is None:
+        ax = part("pyplot").subplots(figsize=size, layout="constrained")[1]
+    ax.spines[["top", "right"]].set_visible(False)
+    return ax
 
 
 def size_in_points(ax):
@@ -64,22 +62,16 @@ def number_ticks(axis):
     Along x there are as many as fit beside one another; set the limits first.
     """
     axis.set_major_formatter(lambda value, _: tick_text(value))
-    axis.set_major_locator(fitting_locator(axis, *axis.get_view_interval()))
-
-
-def fitting_locator(axis, low, high, write=None, *, integer=False):
-    """Locator of ticks whose texts fit beside one another along x."""
-    make = part("ticker").MaxNLocator
+    low, high = axis.get_view_interval()
     # A legend or the labels of the other axis may still take room.
     room = 0.6 * size_in_points(axis.axes)[0]
     for n_intervals in (8, 6, 5, 4, 3, 2):
-        locator = make(n_intervals, steps=(1, 2, 5, 10), integer=integer)
+        locator = part("ticker").MaxNLocator(n_intervals, steps=(1, 2, 5, 10))
         ticks = [tick for tick in locator.tick_values(low, high) if low <= tick <= high]
-        texts = [(write or tick_text)(tick) for tick in ticks]
-        taken = sum(width(text, TICKS) + TICKS / 2 for text in texts)
+        taken = sum(width(tick_text(tick), TICKS) + TICKS / 2 for tick in ticks)
         if axis.axis_name == "y" or taken <= room:
             break
-    return locator
+    axis.set_major_locator(locator)
 
 
 def tick_text(value):
@@ -95,16 +87,14 @@ def tick_text(value):
 
 def percent_ticks(axis):
     """Write the ticks of an axis in per cent."""
-    axis.set_major_formatter(
-        lambda value, _: f"{round_significant(100 * value, 4):g} %"
-    )
+    axis.set_major_formatter(lambda value, _: f"{round_significant(100 * value, 4):g}%")
 
 
 def class_numbers(rules):
     """Number of each class's colour, from 0 to 7, by label.
 
-    Classes have the order of their labels. With more than eight, those that rules
-    predict come first and the rest share the last colour.
+    Of two classes, the class of interest is 1. More have the order of their labels;
+    of more than eight, those that rules predict come first and the rest share 7.
 
     Examples
     --------
@@ -116,6 +106,8 @@ def class_numbers(rules):
     {'no': 0, 'yes': 1}
     """
     labels = [*(rules.outcome.labels or ())]
+    if rules.outcome.is_binary:
+        labels.sort(key=lambda label: label == rules.outcome.positive_class)
     if len(labels) > len(COLOURS):
         predicted = {rule.prediction for rule in rules}
         labels.sort(key=lambda label: label not in predicted)
@@ -125,23 +117,6 @@ def class_numbers(rules):
 def marker(i):
     """Marker of class i; it differs where colours repeat."""
     return MARKERS[(i + i // len(COLOURS)) % len(MARKERS)]
-
-
-def hatch(i):
-    """Hatch of class i; it differs where colours repeat."""
-    return HATCHES[(i + i // len(COLOURS)) % len(HATCHES)]
-
-
-def tint(name, strength):
-    """Mix a colour with white; strength 1 is the colour itself.
-
-    Examples
-    --------
-    >>> tint("#000000", 0.0)
-    (1.0, 1.0, 1.0)
-    """
-    red_green_blue = np.array(part("colors").to_rgb(name))
-    return tuple((1 - strength * (1 - red_green_blue)).tolist())
 
 
 def plain(text):
@@ -196,10 +171,10 @@ def wrap(text, points, size, most=None):
 
 
 def _chunks(words):
-    """Group words: a comparison and its two sides belong together, 5 and % too."""
+    """Group words: a comparison and its two sides belong together."""
     groups = []
     for i, word in enumerate(words):
-        if groups and (word == "%" or {word, words[i - 1]} & {"<", "<=", ">"}):
+        if groups and {word, words[i - 1]} & {"<", "<=", ">"}:
             groups[-1].append(word)
         else:
             groups.append([word])
@@ -221,35 +196,9 @@ def _broken(word, points, size):
 
 
 def distinct(texts, points, size):
-    """Shorten labels to so many points, and keep the parts in which they differ.
-
-    Examples
-    --------
-    >>> names = ["occupation of the applicant: skilled", "missing",
-    ...          "occupation of the applicant: unskilled"]
-    >>> distinct(names, 90, 8)
-    ['…skilled', 'missing', '…unskilled']
-    """
+    """Labels shortened to so many points that keep the parts in which they differ."""
     texts = [" ".join(str(text).split()) for text in texts]
-    long = [text for text in texts if width(text, size) > points]
-    if len(long) > 1:
-        start = _shared_start(long)
-        end = _shared_start([text[start:][::-1] for text in long])
-        texts = [
-            f"{'…' if start else ''}{text[start : len(text) - end]}{'…' if end else ''}"
-            if text in long
-            else text
-            for text in texts
-        ]
-    return [label(text, points, size) for text in texts]
-
-
-def _shared_start(texts):
-    """Number of letters of the whole words with which all texts begin."""
-    n_same = 0
-    while len({text[: n_same + 1] for text in texts}) == 1:
-        n_same += 1
-    return max(texts[0].rfind(mark, 0, n_same) for mark in " _-.:/") + 1
+    return list(map(plain, render.distinct(texts, points, lambda t: width(t, size))))
 
 
 def label(text, points, size):
@@ -258,17 +207,7 @@ def label(text, points, size):
     Labels often share their start and differ at the end, so both ends stay.
     """
     text = " ".join(str(text).split())
-    if width(text, size) <= points:
-        return plain(text)
-    n_letters = len(text)
-    while n_letters > 2 and width(_ends(text, n_letters), size) > points:
-        n_letters -= 1
-    return plain(_ends(text, n_letters))
-
-
-def _ends(text, n_letters):
-    n_last = n_letters // 2
-    return f"{text[: n_letters - n_last]}…{text[len(text) - n_last :]}"
+    return plain(render.middle_cut(text, points, lambda t: width(t, size)))
 
 
 def legend(owner, handles, labels, **settings):

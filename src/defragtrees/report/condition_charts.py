@@ -9,16 +9,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from defragtrees._utils.formatting import plural
+from defragtrees._utils.formatting import distinct, middle_cut, percent, plural
 from defragtrees.report.charts import (
     axis_text,
     nice_ticks,
-    shortened,
     svg_text,
     text_at,
     text_width,
 )
-from defragtrees.report.text import Html, amount, percent, value_text
+from defragtrees.report.text import Html, amount, sentence, value_text
 
 WIDTH, SIZE = 220, 10  # of a chart and of its letters, in pixels
 # Of numbers: upright bars, as wide as their rows are many.
@@ -80,7 +79,7 @@ def condition_charts(summary):
     least = SMALL * rows.weight.sum()
     bins = [b for some in effects for effect in some for b in effect.all_bins]
     values = [b.value for b in bins if b.value is not None and b.weight >= least]
-    scale = _Scale(summary.outcome.statistic == "rates", [*values, *overall])
+    scale = Scale(summary.outcome.statistic == "rates", [*values, *overall])
     return [
         [_draw(effect, scale, level) for effect in some]
         for some, level in zip(effects, overall, strict=True)
@@ -114,8 +113,8 @@ def _values(summary, rule):
     """What is averaged over rows, its name, and its colour."""
     rows, outcome = summary.rows, summary.outcome
     if outcome.statistic != "rates":
-        whose = "Mean prediction" if rows.y is None else f"Mean of {summary.target}"
-        return rows.expected, whose, "accent"
+        whose = "mean prediction" if rows.y is None else summary.mean_text
+        return rows.expected, sentence(whose), "accent"
     label = outcome.labels[outcome.rate_index(rule)]
     [colour] = summary.colours.of([label])
     whose = "Predicted rate" if rows.y is None else "Rate"
@@ -202,8 +201,8 @@ def _category_bins(column, condition, rules, make_bin):
     return lines, [], []
 
 
-class _Scale:
-    """The scale of all charts of a page."""
+class Scale:
+    """One scale for several charts: from 0 if that is near, to a round number."""
 
     def __init__(self, is_share, values):
         self.is_share = is_share
@@ -278,7 +277,7 @@ def _upright(effect, scale, overall):
     """Bars of a number, as wide as their rows are many, with labelled thresholds."""
     floor = TOP + HIGH
     ends = [axis_text(value, scale.is_share) for value in (scale.high, scale.low)]
-    left = max(text_width(text, SIZE) for text in ends) + 4
+    left = max(_width(text) for text in ends) + 4
     parts = [text_at(left - 3, TOP + 6, ends[0], "end")]
     parts += [text_at(left - 3, floor, ends[1], "end")]
     widths, missing = _widths(effect, WIDTH - left)
@@ -335,7 +334,7 @@ def _widths(effect, room):
     if effect.missing is not None:
         share = effect.missing.weight / (there + effect.missing.weight or 1.0)
         wanted = (room - GAP) * share
-        place = min(max(wanted, text_width("missing", SIZE)), 0.6 * room)
+        place = min(max(wanted, _width("missing")), 0.6 * room)
         missing = (place, min(max(wanted, LEAST), place))
         room -= place + GAP
     least = [EMPTY if one.value is None else LEAST for one in effect.bins]
@@ -349,8 +348,9 @@ def _spread(places, texts, anchors=(0.5, 0.5)):
 
     An anchor is the part of a text that lies left of its place.
     """
-    texts = [shortened(text, WIDTH / len(texts) / BOLD - 4, SIZE) for text in texts]
-    widths = [BOLD * text_width(text, SIZE) for text in texts]
+    room = WIDTH / max(1, len(texts)) / BOLD - 4
+    texts = [middle_cut(text, room, _width) for text in texts]
+    widths = [BOLD * _width(text) for text in texts]
     lefts = [
         min(max(x - part * width, 0.0), WIDTH - width)
         for x, width, part in zip(places, widths, anchors, strict=False)
@@ -367,7 +367,7 @@ def _lines(effect, scale, overall):
     """One line per category: its name, a bar, and its value."""
     start, lines = NAME + 4, effect.all_bins
     height, parts = LINES * len(lines) + 2, []
-    names = short_names([one.label for one in lines], NAME / BOLD)
+    names = distinct([one.label for one in lines], NAME / BOLD, _width)
     for i, (one, name) in enumerate(zip(lines, names, strict=True)):
         top, kind = LINES * i + 1, "cut-label" if one.is_accepted else ""
         shapes = text_at(NAME, top + LINES - 2.5, name, "end", kind)
@@ -384,22 +384,8 @@ def _lines(effect, scale, overall):
     return parts, height
 
 
-def short_names(names, room):
-    """Names that fit; a start that all long ones share, or else the middle, goes.
-
-    Examples
-    --------
-    >>> short_names(["savings: under 100", "savings: 100 and more", "none"], 80)
-    ['…under 100', '…100 and more', 'none']
-    """
-    long = [name for name in names if text_width(name, SIZE) > room]
-    if len(long) > 1:
-        n_same = 0
-        while len({name[: n_same + 1] for name in long}) == 1:
-            n_same += 1
-        n_same = max(long[0].rfind(mark, 0, n_same) for mark in " _-.:/=") + 1
-        names = [f"…{n[n_same:]}" if n_same and n in long else n for n in names]
-    return [shortened(name, room, SIZE) for name in names]
+def _width(text):
+    return text_width(text, SIZE)
 
 
 def _label(box, y, kind=""):

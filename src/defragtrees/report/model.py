@@ -172,7 +172,8 @@ def _importances(fitted, forest):
     """Importance of each feature as a share of one, and how it was computed."""
     values = np.empty(0)
     # Some libraries have the attribute but cannot compute it.
-    with contextlib.suppress(AttributeError, KeyError, TypeError, ValueError):
+    errors = AttributeError, KeyError, TypeError, ValueError, NotImplementedError
+    with contextlib.suppress(*errors):
         values = np.asarray(fitted.feature_importances_, dtype=np.float64)
     is_usable = np.isfinite(values).all() and (values >= 0).all()
     if is_usable and values.shape == (forest.n_features,):

@@ -7,19 +7,21 @@ templates, and the page contains its style, data and scripts.
 import base64
 import hashlib
 import os
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date
-from functools import cached_property
+from functools import cache, cached_property
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
 from defragtrees._utils.files import write_atomic
-from defragtrees._utils.formatting import count, plural
+from defragtrees._utils.formatting import count, percent, plural
 from defragtrees._utils.optional import require
 from defragtrees._utils.types import Column, Rows
 from defragtrees.estimators.base import Simplifier
 from defragtrees.report import charts, sections
+from defragtrees.report.sections.for_all import strip
 from defragtrees.report.sections.for_analysts import segment_groups
 from defragtrees.report.summary import Summary, summarize
 from defragtrees.report.text import (
@@ -29,7 +31,6 @@ from defragtrees.report.text import (
     escaped,
     isolated,
     name,
-    percent,
     rate_text,
     script_json,
     sentence,
@@ -43,6 +44,7 @@ from defragtrees.segments import SegmentGroups, Segments
 OTHER_KINDS = (".doc", ".docx", ".md", ".pdf", ".png", ".pptx", ".svg", ".xlsx")
 # The files of each line become one function, so that their names stay local.
 SCRIPTS = ("page", "numbers model changes controls edit decide why")
+LONGEST_COPY = 50_000  # characters of a text to copy
 FILTERS = {
     "amount": amount,
     "breakable": breakable,
@@ -99,9 +101,9 @@ def write_report(
     title : str, optional
         By default it names what is predicted.
     target_name : str, optional
-        Name of y; by default that of the Series.
+        Name of y; by default the name of the Series.
     data_name : str, optional
-        Name of the rows, such as that of their file.
+        Name of the rows, such as the name of their file.
     model_name : str, optional
         Name of the model; by default its kind and size.
     rule_path : RulePath, optional
@@ -115,9 +117,9 @@ def write_report(
         A column of X, which need not be a feature, or the group of each row. Coverage,
         rates, errors and predictions are then compared between groups.
     is_new : bool, optional
-        Whether the model was not trained on these rows. If it may have been, the
-        report notes this beside the model's figures. By default it was not if the
-        model is clearly worse here than on the rows of the fit.
+        True if neither the model nor the rules used these rows. If they may have, the
+        report notes it beside the model's figures. By default it is True if the model
+        is clearly worse here than on the rows of the fit.
 
     Returns
     -------
@@ -141,23 +143,34 @@ def write_report(
     place = _checked(path, rules, X, segments)
     require("jinja2", "A report")
     if isinstance(rules, Segments | SegmentGroups):
-        page = (
-            make_environment()
-            .get_template("segments_page.html.j2")
-            .render(
-                summary={"title": title or "Segments"},
-                policy=_policy(""),
-                style=read_template("report.css"),
-                **segment_groups(rules),
-                level=2,
-                today=date.today().isoformat(),
-            )
-        )
+        page = _segments_page(rules, title, model_name, data_name)
     else:
         page = make_page(summarize(**given))
     # A name may contain half of a surrogate pair, which UTF-8 cannot encode.
     write_atomic(place, page.encode("utf-8", "replace"))
     return place
+
+
+def _segments_page(found, title, model_name, data_name):
+    """The page of segments alone."""
+    context = segment_groups(found)
+    if title is None and len(context["groups"]) == 1:
+        title = context["groups"][0]["heading"]
+    one = found if isinstance(found, Segments) else next(iter(found.values()))
+    about = f"Measured on {plural(round(one.n_rows), 'row')}"
+    return (
+        make_environment()
+        .get_template("segments_page.html.j2")
+        .render(
+            summary={"title": title or f"Where {model_name or 'the model'} fails"},
+            about=f"{about} of {data_name}" if data_name else about,
+            policy=_policy(""),
+            style=read_template("report.css"),
+            **context,
+            level=2,
+            today=date.today().isoformat(),
+        )
+    )
 
 
 def _checked(path, rules, X, segments):
@@ -205,9 +218,13 @@ class Page:
     edit: dict[str, Any] | None = None  # data of the scripts, see `page_data`
 
     @cached_property
-    def environment(self):
-        """The Jinja2 environment of the templates."""
-        return make_environment()
+    def copies(self):
+        """The rules as texts that buttons copy, by their kind."""
+        rules, found = self.summary.given_rules, {}
+        for kind, options in (("text", {}), ("SQL", {"table": "my_table"})):
+            with suppress(ValueError):  # such as rules that SQL cannot write
+                found[kind] = rules.export(kind.lower(), **options)
+        return {kind: text for kind, text in found.items() if len(text) <= LONGEST_COPY}
 
     def draw(self, name, picture):
         """The argument of the macro `figure` for a Picture.
@@ -222,7 +239,7 @@ class Page:
         context = section.fill(self)
         if context is None:
             return Html()
-        template = self.environment.get_template(f"{section.name}.html.j2")
+        template = make_environment().get_template(f"{section.name}.html.j2")
         return Html(template.render(summary=self.summary, page=self, **context))
 
 
@@ -233,7 +250,7 @@ def make_page(summary):
     parts = map("\n".join, parts)
     script = "".join(f'(() => {{\n"use strict";\n{part}}})();\n' for part in parts)
     written = [(section, page.write(section)) for section in sections.SECTIONS]
-    template = page.environment.get_template("page.html.j2")
+    template = make_environment().get_template("page.html.j2")
     return template.render(
         summary=summary,
         page=page,
@@ -243,14 +260,16 @@ def make_page(summary):
         today=date.today().isoformat(),
         script=script,
         verdict=make_verdict(summary),
+        strip=strip(summary),
     )
 
 
+@cache
 def make_environment():
-    """Make the Jinja2 environment with the filters of the report and autoescaping."""
+    """The Jinja2 environment with the filters of the report and autoescaping."""
     jinja2 = require("jinja2", "A report")
     environment = jinja2.Environment(
-        loader=jinja2.FunctionLoader(read_template),
+        loader=jinja2.FunctionLoader(lambda file: read_template(file)),
         autoescape=True,
         finalize=lambda value: value if hasattr(value, "__html__") else escaped(value),
         undefined=jinja2.StrictUndefined,

@@ -22,22 +22,22 @@ from defragtrees.ensembles.forest import Forest
 from defragtrees.ensembles.predictions import read_model
 from defragtrees.estimators.base import Simplifier
 from defragtrees.metrics.rulesets import calibration_rows, table_of_totals
-from defragtrees.outcomes.intervals import QUANTILE, wilson_interval
+from defragtrees.outcomes.intervals import QUANTILE, effective_rows, wilson_interval
 from defragtrees.plots.style import class_numbers
-from defragtrees.report.facts import measure_facts
 from defragtrees.report.model import FeatureUse, Model, describe_model, feature_use
 from defragtrees.report.text import (
     amount,
     cut,
     make_title,
-    rate_range,
     shown_rules,
+    span,
     target_text,
 )
+from defragtrees.report.verdict import measure_facts
+from defragtrees.rules.labels import WITH_UNIT
 from defragtrees.rules.model import RuleModel
 from defragtrees.tables import as_dense, check_weight
 
-UNNAMED = ("class", "value")  # what is predicted if y has no name
 MOST_DISAGREEMENTS = 12
 MOST_FEATURES = 8  # maximum number of features in a table of rows
 QUANTILES = (0.1, 0.5, 0.9)
@@ -64,7 +64,7 @@ class Card:
     # For classes: share of its rows on which y, and the model, agree with it.
     right: float | None = None
     agrees: float | None = None
-    # For numbers: mean distance to y and to the model, and mean of the model.
+    # For numbers: mean loss of y, mean distance to the model, and mean of the model.
     miss: float | None = None
     distance: float | None = None
     model_mean: float | None = None
@@ -86,7 +86,7 @@ class Summary:
     model: Model | None  # None if the rules are not compared with any
     given_rules: RuleModel  # as they are saved
     rows: "PredictedRows"
-    target: str  # what is predicted, such as "heart disease", or one of UNNAMED
+    target: str  # what is predicted, such as "heart disease"; see `has_target_name`
     data_name: str | None  # of the rows, such as "heart.csv"
     baseline: "Baseline"
     groups: "Groups | None"
@@ -114,7 +114,18 @@ class Summary:
     @property
     def has_target_name(self):
         """Whether the name of y says something."""
-        return self.target not in UNNAMED
+        return self.target != self.outcome.view.unnamed
+
+    @property
+    def mean_text(self):
+        """What rules estimate, as in "mean of value"."""
+        return f"{self.outcome.view.mean_word} of {self.target}"
+
+    @property
+    def unit(self):
+        """The unit in the name of a number, such as " [USD]"; empty without."""
+        match = WITH_UNIT.fullmatch(self.target)
+        return f" [{match[2]}]" if match and not self.outcome.labels else ""
 
     @property
     def all_weak(self):
@@ -133,7 +144,7 @@ class Summary:
 
     @cached_property
     def facts(self):
-        """Facts for a verdict; see `report.facts`."""
+        """Facts for a verdict."""
         return measure_facts(self)
 
     @cached_property
@@ -174,7 +185,7 @@ class Summary:
         )
         if rows.y is None or is_unknown:
             return []
-        if rules._form.is_standalone:
+        if rules._form.is_standalone or self.outcome.quantile is not None:
             return [self._matched(k, rule) for k, rule in enumerate(rules)]
         return calibration_rows(rules, rows.matrix, rows.given_y, rows.weight)
 
@@ -186,7 +197,10 @@ class Summary:
             place = outcome.rate_index(rule)
             line["class"], estimated = outcome.labels[place], rule.distribution[place]
             y = y == line["class"]
-        observed = zip(("observed", "low", "high"), rows.interval(y, mask), strict=True)
+            observed = rows.interval(y, mask)
+        else:
+            observed = rows.observed(mask)
+        observed = zip(("observed", "low", "high"), observed, strict=True)
         line |= {"estimated": estimated, **dict(observed)}
         return line | {"n_rows": float(rows.weight[mask].sum())}
 
@@ -205,7 +219,7 @@ class Summary:
         rows = self.rows
         if rows.model_predictions is None:
             return None
-        losses = self.outcome.losses(rows.model_predictions, rows.predicted)
+        losses = self.outcome.model_losses(rows.model_predictions, rows.predicted)
         differs = losses > 0
         size = losses
         if rows.sureness is not None:
@@ -234,14 +248,18 @@ class Summary:
             measured = {"prediction": predicted}
             if y is not None:
                 apart = predicted - y
-                measured |= {"mean": y, "bias": apart, "error": np.abs(apart)}
+                measured |= {"mean": y, "bias": apart}
         else:
             measured = {"selection": predicted == label}
             if y is not None:
                 measured |= {"rate": y == label, "error": predicted != y}
+        losses = None
+        if y is not None and label is None:
+            losses = self.outcome.distances(rows.given_y, predicted)
         return [
             {"group": group, "n_rows": int(mask.sum())}
             | {name: rows.interval(values, mask) for name, values in measured.items()}
+            | ({} if losses is None else {"error": rows.loss(losses, mask)})
             for group, mask in self.groups.masks()
         ]
 
@@ -312,7 +330,7 @@ def summarize(
         model=described,
         given_rules=given_rules,
         rows=rows,
-        target=cut(target_text(target_name)) or UNNAMED[rules.outcome.labels is None],
+        target=cut(target_text(target_name)) or rules.outcome.view.unnamed,
         data_name=data_name and cut(data_name),
         baseline=baseline,
         groups=read_groups(groups, X, rows),
@@ -418,21 +436,37 @@ class PredictedRows:
         """Share of some rows, by weight."""
         return float(self.weight[mask].sum() / self.weight.sum())
 
-    def mean(self, values, mask=True):
-        """Mean by weight over some rows; None if they have no weight."""
-        weight = np.where(mask, self.mean_weight, 0.0)
+    def mean(self, values, mask=True, is_loss=False):
+        """Mean by weight over some rows; None if they have no weight.
+
+        Losses count once per row, other values by the exposure if y has one.
+        """
+        weight = np.where(mask, self.weight if is_loss else self.mean_weight, 0.0)
         if not weight.sum() > 0:
             return None
         return float(np.average(np.asarray(values, dtype=np.float64), weights=weight))
 
+    def loss(self, values, mask=True):
+        """A mean loss over some rows and its interval; of flags a share."""
+        per_row = replace(self, mean_weight=self.weight)
+        mask = np.ones(len(self), dtype=bool) & mask
+        return per_row.interval(np.asarray(values), mask)
+
+    def observed(self, mask):
+        """The mean of y, or what rules estimate in its place, and its interval."""
+        found = self.weight[mask].any() or None
+        found = found and self.rules.outcome.observed(self.y[mask], self.weight[mask])
+        return found or self.interval(self.y, mask)
+
     def interval(self, values, mask):
         """A mean over some rows and its interval; of flags a share, and Wilson's."""
-        mean, weight = self.mean(values, mask), float(self.weight[mask].sum())
+        mean, weight = self.mean(values, mask), self.mean_weight[mask]
         if mean is None:
             return math.nan, math.nan, math.nan
         if values.dtype == bool:
-            return (mean, *wilson_interval(mean, weight))
-        half = QUANTILE * math.sqrt(self.mean((values - mean) ** 2, mask) / weight)
+            return (mean, *wilson_interval(mean, effective_rows(weight)))
+        apart = float(((weight * (values[mask] - mean)) ** 2).sum())
+        half = QUANTILE * math.sqrt(apart) / float(weight.sum())
         return mean, mean - half, mean + half
 
 
@@ -464,7 +498,7 @@ def _read_rows(rules, simplifier, X, y, sample_weight, model):
     elif model is not None:
         read = read_model(model, rules, X)
         forest = read.model if isinstance(read.model, Forest) else None
-        predicted = read(X)[:2]
+        predicted = read(X, matrix, given_y, weight)[:2]
     columns = given_y, y, weight, mean_weight
     return PredictedRows(rules, matrix, *columns, *predicted), forest
 
@@ -476,9 +510,13 @@ def _card(rows, k, colours, flags):
     for name, others in zip(names, (rows.y, rows.model_predictions), strict=True):
         if others is None or rows.is_sum:
             continue  # a rule with points does not predict alone
-        is_same = rows.predicted == others
-        apart = is_same if outcome.error_is_share else abs(rows.predicted - others)
-        quality[name] = rows.mean(apart, members)
+        if outcome.error_is_share:
+            quality[name] = rows.mean(rows.predicted == others, members)
+        elif name == "miss":
+            losses = outcome.distances(rows.given_y, rows.predicted)
+            quality[name] = rows.mean(losses, members, is_loss=True)
+        else:
+            quality[name] = rows.mean(abs(rows.predicted - others), members)
     if "distance" in quality:
         quality["model_mean"] = rows.mean(rows.model_predictions, members)
     then = rules._view.then_text(rule)
@@ -507,7 +545,7 @@ class Baseline:
 
     n_rows: tuple[int, ...] = ()  # of each class
     rates: tuple[float, ...] = ()  # of each class, by weight
-    intervals: tuple[tuple[float, float], ...] = ()  # Wilson's, at 95 %
+    intervals: tuple[tuple[float, float], ...] = ()  # Wilson's, at 95%
     guess: Any = None  # the most frequent class, or the mean
     quantiles: tuple[float, ...] = ()  # of numbers, at QUANTILES
 
@@ -517,10 +555,13 @@ def measure_baseline(rows):
     outcome, expected = rows.rules.outcome, rows.expected
     if outcome.statistic == "mean":
         quantiles = tuple(np.quantile(expected, QUANTILES).tolist())
-        return Baseline(guess=rows.mean(expected), quantiles=quantiles)
+        guess = rows.mean(expected)
+        if rows.y is not None:
+            guess = rows.observed(np.ones(len(rows), dtype=bool))[0]
+        return Baseline(guess=guess, quantiles=quantiles)
     masks = [expected == label for label in outcome.labels]
     rates = tuple(map(rows.share, masks))
-    total = float(rows.weight.sum())
+    total = effective_rows(rows.weight)
     return Baseline(
         tuple(int(mask.sum()) for mask in masks),
         rates,
@@ -588,7 +629,7 @@ def _coded(values):
         edges = np.unique(np.quantile(numbers, QUARTERS))
         place = np.clip(np.searchsorted(edges, numbers) - 1, 0, max(0, len(edges) - 2))
         ends = [*map(amount, edges), amount(edges[-1])]
-        texts = np.array([f"{ends[p]} to {ends[p + 1]}" for p in place], dtype=object)
+        texts = np.array([span(ends[p], ends[p + 1]) for p in place], dtype=object)
     else:
         texts = np.array([cut(v) for v in there], dtype=object)
     counted, counts = np.unique(texts, return_counts=True)
@@ -621,13 +662,15 @@ def rule_flags(rows, k, baseline, stability=None):
     if rows.share(members) < RARE and not is_base:
         verb = "predicts" if rules._form.is_exclusive else "matches"
         reasons["few rows here"] = (
-            f"It {verb} less than 1 % of the rows here: {count(members.sum())} of "
+            f"It {verb} less than 1% of the rows here: {count(members.sum())} of "
             f"{count(len(rows))}."
         )
     if stability is not None and is_rarely_found(k, stability):
+        fits = f"{plural(stability.n_resamples, 'fit')} to other rows"
+        again = f"found again in only {stability.returns[k]} of {fits}"
+        again = again if stability.returns[k] else f"not found again in any of {fits}"
         reasons["found again in fewer than half of the fits"] = (
-            f"It is not stable: it is found again in only {stability.returns[k]} of "
-            f"{plural(stability.n_resamples, 'fit')} to other rows."
+            f"It is not stable: {again}."
         )
     return reasons
 
@@ -659,17 +702,18 @@ def _rate_flags(rows, k, baseline):
         return reasons
     found = rules.outcome.estimate(rule)
     estimate, interval, what = found["estimate"], found["interval"], "its estimate"
-    weight = float(rows.weight[members].sum())
-    is_alone = weight > 0 and not rules._form.has_weights
+    is_alone = rows.weight[members].any() and not rules._form.has_weights
     if interval is None and rows.y is not None and is_alone:
-        estimate = rows.mean(rows.y == rules.outcome.labels[place], members)
-        interval, what = wilson_interval(estimate, weight), "its rate here"
+        is_it = rows.y == rules.outcome.labels[place]
+        estimate, *interval = rows.interval(is_it, members)
+        what = "its rate here"
     if interval and interval[0] <= base[place] <= interval[1]:
         shown = render.percent(estimate, render.percent_digits(*interval))
         all_rows = render.percent(base[place], 0 if 0.1 <= base[place] <= 0.9 else 1)
         reasons["not clearly different from all rows"] = (
-            f"The 95 % interval of {what} ({shown}, "
-            f"{rate_range(*interval)}) contains the rate of all rows ({all_rows})."
+            f"The 95% interval of {what} ({shown}, "
+            f"{render.percent_range(*interval)}) contains the rate of all rows "
+            f"({all_rows})."
         )
     return reasons
 

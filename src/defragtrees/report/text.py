@@ -12,7 +12,7 @@ from html import escape
 from typing import Any
 
 from defragtrees._utils import formatting as render
-from defragtrees._utils.formatting import true_minus
+from defragtrees._utils.formatting import percent, true_minus
 from defragtrees._utils.values import round_significant
 from defragtrees.plots.picture import RIGHT_TO_LEFT
 from defragtrees.rules.labels import PLAIN
@@ -42,40 +42,13 @@ TURNING = {
 }
 
 
-def unbroken(text):
-    """Keep per cent signs on the line of their numbers."""
-    return text.replace(" %", "\N{NO-BREAK SPACE}%")
-
-
-def percent(share, digits=0):
-    """Write a share in whole per cent.
-
-    Examples
-    --------
-    >>> [percent(s).split() for s in (0.001, 0.184, 0.9975)]
-    [['<1', '%'], ['18', '%'], ['>99', '%']]
-    """
-    return unbroken(render.percent(share, digits))
-
-
-def rate_range(low, high):
-    """Write an interval of a rate, with the decimals that it supports.
-
-    Examples
-    --------
-    >>> rate_range(0.051, 0.18), rate_range(0.002, 0.0049)
-    ('5 to 18 %', '0.2 to 0.5 %')
-    """
-    return render.percent_range(low, high, " to ")
-
-
-def rate_text(rate, sign="\N{NO-BREAK SPACE}%"):
+def rate_text(rate, sign="%"):
     """Write a rate in per cent, with more decimals for rare classes.
 
     Examples
     --------
-    >>> [rate_text(r).split()[0] for r in (0.0004, 0.0803, 0.6, 0.9996, 1.0)]
-    ['0.04', '8.0', '60.0', '99.96', '100']
+    >>> [rate_text(r) for r in (0.0004, 0.0803, 0.6, 0.9996, 1.0)]
+    ['0.04%', '8.0%', '60.0%', '99.96%', '100%']
     """
     apart = min(rate, 1 - rate)
     digits = 0 if apart <= 0 else 1 if apart >= 0.001 else 2
@@ -118,6 +91,28 @@ def amount(value):
     return true_minus(render.rounded(value))
 
 
+def span(low, high):
+    """A range of written numbers.
+
+    Examples
+    --------
+    >>> span("1", "2"), span("−3", "2")
+    ('1–2', '−3 to 2')
+    """
+    return f"{low} to {high}" if low.startswith("\N{MINUS SIGN}") else f"{low}–{high}"
+
+
+def amount_range(low, high):
+    """Write a range of numbers.
+
+    Examples
+    --------
+    >>> amount_range(61000, 173000)
+    '61,000–173,000'
+    """
+    return span(amount(low), amount(high))
+
+
 def prediction_text(prediction, outcome):
     """Write a prediction: a label as given, a number with few digits."""
     return outcome.view.prediction(prediction) if outcome.labels else amount(prediction)
@@ -135,7 +130,7 @@ def error_text(error, outcome, deviation=None):
 def shown_error_text(error, outcome):
     """Write an error that is a share of rows, or already in the units of y."""
     if outcome.error_is_share:
-        return f"{100 * error:.1f}\N{NO-BREAK SPACE}%"
+        return f"{100 * error:.1f}%"
     return amount(error)
 
 
@@ -245,9 +240,8 @@ def make_title(rules, target_name=None, data_name=None):
     """
     outcome, words = rules.outcome, target_text(target_name)
     labels = [outcome.view.prediction(label) for label in outcome.labels or ()]
-    what = (
-        f"Predicting one of {len(labels)} classes" if labels else "Predicting a number"
-    )
+    several = f"one of {len(labels)} classes" if labels else outcome.view.target
+    what = f"Predicting {several}"
     if outcome.is_binary:
         what = f"Predicting {' or '.join(labels)}"
     if data_name:
@@ -257,7 +251,7 @@ def make_title(rules, target_name=None, data_name=None):
         label = labels[outcome.positive_index]
         what = what if label.lower() in EMPTY_LABELS else f"Predicting “{label}”"
     if rules._form.is_sum:
-        return f"{what}: {size_text(rules)} with points"
+        return f"{what}: {size_text(rules)} with {rules._view.points_name}"
     return f"{what} in {size_text(rules)}"
 
 
@@ -269,11 +263,7 @@ def cut(text, most=LONGEST):
     >>> cut("abcdefgh", 5), cut("abc", 5)
     ('ab…gh', 'abc')
     """
-    text = str(text)
-    n_last = (most - 1) // 2
-    if len(text) <= most:
-        return text
-    return f"{text[: most - 1 - n_last]}…{text[len(text) - n_last :]}"
+    return render.middle_cut(str(text), most)
 
 
 def condition_parts(rules, condition):
@@ -353,14 +343,15 @@ def name(given):
 def isolated(text):
     r"""A text as HTML in which right-to-left passages are isolated.
 
-    Digits and signs beside names in such scripts stay in place.
+    Digits and signs beside names in such scripts stay in place; long names may break.
 
     Examples
     --------
     >>> isolated("\u05d0\u05d1 > -1") == "<bdi>\u05d0\u05d1</bdi> &gt; -1"
     True
     """
-    return Html(RIGHT_TO_LEFT.sub(r"<bdi>\g<0></bdi>", escaped(text)))
+    parts = RIGHT_TO_LEFT.sub(r"<bdi>\g<0></bdi>", escaped(text))
+    return Html(re.sub(r"_(?=\w)", "_<wbr>", parts))
 
 
 def breakable(given, attributes=""):
@@ -420,21 +411,28 @@ class Table:
     kind: str = "bars"  # a CSS class
 
 
-def bar(share, label, look=""):
-    """A bar from 0 to 1 with a label."""
+def bar(share, label, look="", ends=None):
+    """A bar from 0 to 1 with a label and optionally the ends of an interval."""
     width = min(100.0, max(0.0, 100 * share))
-    return {"kind": "bar", "width": width, "label": label, "look": look}
+    made = {"kind": "bar", "width": width, "label": label, "look": look}
+    low, high = ends or (0.0, 0.0)
+    return made | {"low": 100 * low, "reach": 100 * (high - low)}
 
 
-def range_bar(low, middle, high, mark=None, colour=""):
-    """A bar from 0 to 1 with an interval, its middle and optionally a dashed mark."""
+def range_bar(low, middle, high, mark=None, colour="", scale=(0.0, 1.0)):
+    """An interval on a scale, its middle and optionally a dashed mark, in per cent."""
+
+    def place(value):
+        start, end = scale
+        return 100 * (value - start) / ((end - start) or 1.0)
+
     return {
         "kind": "range",
         "colour": colour,
-        "low": 100 * low,
-        "width": 100 * max(0.005, high - low),
-        "middle": 100 * middle,
-        "mark": None if mark is None else 100 * mark,
+        "low": place(low),
+        "width": max(0.5, place(high) - place(low)),
+        "middle": place(middle),
+        "mark": None if mark is None else place(mark),
     }
 
 
@@ -445,4 +443,4 @@ def badge(then, colour):
 
 def with_interval(value, low, high):
     """A number with its interval below."""
-    return {"kind": "interval", "value": value, "low": low, "high": high}
+    return {"kind": "interval", "value": value, "range": span(low, high)}

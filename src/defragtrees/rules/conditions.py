@@ -10,10 +10,10 @@ from typing import Annotated, Any, ClassVar, Self
 import numpy as np
 
 from defragtrees._utils import formatting as render
+from defragtrees._utils import schema
 from defragtrees._utils.types import Flags, Floats
 from defragtrees._utils.values import ByValue
 from defragtrees.outcomes.intervals import wilson_interval
-from defragtrees.rules import schema
 from defragtrees.rules.labels import PLAIN, Scale, Vocabulary
 
 __all__ = ["Condition", "Rule", "is_single", "sides_of"]
@@ -31,6 +31,7 @@ UNMEASURED: dict[
     "rates": None,
     "model_mean": None,
     "quantiles": None,
+    "curve": None,
     "spread": None,
 }
 
@@ -118,8 +119,8 @@ class Condition(schema.Stored):
     lower, upper : float
         A number x matches if `lower < x <= upper`.
     categories : tuple of int, optional
-        Of a categorical feature: the positions that match. The position after the
-        last category stands for any other one.
+        The positions of the categories that match. The position after the last category
+        stands for all unknown ones.
     missing : bool, default=False
         Whether a missing value matches.
     is_integer : bool, default=False
@@ -203,7 +204,7 @@ class Condition(schema.Stored):
         return np.where(np.isnan(column), self.missing, inside)
 
     def without(self, other: Self) -> Self:
-        """The condition less the values that another one of its feature accepts.
+        """The condition without the values that another one on its feature accepts.
 
         It stays as it is where the rest is empty or not one condition.
 
@@ -299,12 +300,13 @@ class Condition(schema.Stored):
             return "", ""
         if labels is None:
             labels = [f"category {c}" for c in range(max(self.categories) + 1)]
-        texts = [render.category(scale.label(label)) for label in labels]
+        labels = [scale.label(label) for label in labels]
         if any(c >= len(labels) for c in self.categories):
             # Categories that the model does not know match too, so the text names
             # the known ones that do not.
             inside = set(self.categories)
-            out = [text for c, text in enumerate(texts) if c not in inside]
+            out = [label for c, label in enumerate(labels) if c not in inside]
+            out = render.categories(out)
             if not out:
                 return "", "is anything" if self.missing else "is not missing"
             if len(out) == 1:
@@ -314,18 +316,35 @@ class Condition(schema.Stored):
             return "", f"is none of {', '.join(out)}"
         first, last = min(self.categories), max(self.categories)
         if scale.is_ordered and last - first + 1 == len(self.categories) > 1:
-            if 0 < first and last == len(texts) - 1:
-                return "", f"{scale.sign('>=')} {texts[first]}"
-            before = f"{texts[first]} {scale.sign('<=')} " if first else ""
-            return before, f"{scale.sign('<=')} {texts[last]}"
-        *most, final = [texts[c] for c in sorted(self.categories)]
+            if 0 < first and last == len(labels) - 1:
+                return "", f"{scale.sign('>=')} {render.category(labels[first])}"
+            ends = [labels[first], labels[last]] if first else [labels[last]]
+            *low, high = render.categories(ends)
+            before = f"{low[0]} {scale.sign('<=')} " if first else ""
+            return before, f"{scale.sign('<=')} {high}"
+        *most, final = render.categories([labels[c] for c in sorted(self.categories)])
         return "", f"is {', '.join(most)} or {final}" if most else f"is {final}"
 
 
+def n_named(condition: Condition, labels: Sequence[Any], scale: Scale = PLAIN) -> int:
+    """Number of categories that the text of a condition names; 1 for a run in order."""
+    places = condition.categories or ()
+    n_inside = sum(c < len(labels) for c in places)
+    if n_inside < len(places):
+        return len(labels) - n_inside
+    is_run = bool(places) and max(places) - min(places) + 1 == n_inside
+    return 1 if scale.is_ordered and is_run else n_inside
+
+
 def remaining(
-    conditions: Iterable[Condition], taken: Sequence[Condition]
+    conditions: Iterable[Condition],
+    taken: Sequence[Condition],
+    categories: Sequence[Any] | None = None,
+    scales: Sequence[Scale] | None = None,
 ) -> tuple[Condition, ...]:
     """Conditions less the values that earlier rules take, each by one condition.
+
+    Categories that are taken stay where the text would name more without them.
 
     Examples
     --------
@@ -337,8 +356,14 @@ def remaining(
     for condition in conditions:
         before = [c for c in taken if c.feature == condition.feature]
         # As often as there are conditions: each may make another one adjoin.
+        own = condition
         for other in before * len(before):
             condition = condition.without(other)
+        if own.categories is not None and categories:
+            labels = categories[own.feature] or ()
+            scale = scales[own.feature] if scales else PLAIN
+            if n_named(condition, labels, scale) > n_named(own, labels, scale):
+                condition = replace(own, missing=condition.missing)
         left.append(condition)
     return tuple(left)
 
@@ -397,7 +422,7 @@ class Rule(schema.Stored, ByValue):
         Mean prediction of the model in these rows: the probability of each class, or a
         number.
     quantiles : tuple of two floats, optional
-        For regression: the 10 % and 90 % quantiles of y in these rows or, without y,
+        For regression: the 10% and 90% quantiles of y in these rows or, without y,
         of the model's predictions.
     alone : tuple of float or float, optional
         For a rule in a list: share of each class, or the mean, in all training rows
@@ -405,6 +430,9 @@ class Rule(schema.Stored, ByValue):
     totals : tuple of float, optional
         For rates of events: events, exposure, the dispersion of the events, and the
         estimated rate, around which its interval is.
+    curve : tuple of float, optional
+        For survival: the times of the events, the weight at risk and that of the
+        events, one after the other, with the first and the last time.
     points : tuple of float, optional
         Points that the rule adds in a scorecard: to the predicted number, to the
         log-odds of the second of two classes, or to each class if there are more.
@@ -440,6 +468,7 @@ class Rule(schema.Stored, ByValue):
     alone: Annotated[tuple[float, ...] | float | None, _MEANS, "optional"] = None
     points: Annotated[tuple[float, ...] | None, _POINTS] = None
     totals: Annotated[tuple[float, ...] | None, _POINTS, "optional"] = None
+    curve: Annotated[tuple[float, ...] | None, _POINTS, "optional"] = None
     is_override: Annotated[bool, schema.FLAG, "override", "optional"] = False
 
     _order: ClassVar[tuple[str, ...]] = (
@@ -449,6 +478,7 @@ class Rule(schema.Stored, ByValue):
             "quantiles",
             "alone",
             "totals",
+            "curve",
             "points",
             "spread",
             "weight",
@@ -469,7 +499,7 @@ class Rule(schema.Stored, ByValue):
 
     @property
     def interval(self) -> tuple[Any, ...] | None:
-        """For each class a 95 % interval of its rate in new rows.
+        """For each class a 95% interval of its rate in new rows.
 
         It is Wilson's, for `n_effective` rows, and includes the estimate; of numbers it
         is `quantiles`. None where nobody counted.

@@ -5,15 +5,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-
 from defragtrees._utils import formatting as render
 from defragtrees._utils.types import Column, Floats, Rows, Values
 from defragtrees.outcomes.decision import cost_matrix
 from defragtrees.rules.conditions import Rule
 from defragtrees.rules.model import RuleModel
 from defragtrees.rules.text import decision_phrase
-from defragtrees.tables import check_length
 
 __all__ = ["Change", "Difference", "diff", "diff_encoded"]
 
@@ -21,6 +18,7 @@ SETTINGS = {
     "form": "the form",
     "unit": "what a point stands for",
     "origin": "the total that stands for 0",
+    "tails": "what the lowest and highest totals stand for",
 }
 ALIKE = 0.5  # share of columns that two rules must have in common to be one changed
 
@@ -57,18 +55,14 @@ class Difference(render.Tabular):
     ----------
     changes : tuple of Change
     measures : dict from str to number
-        Of rows, if some were given: their number, the number with another prediction,
-        for numbers the mean difference. With y the error of both models, for classes
-        the number of rows that are newly right (`n_mended`) and newly wrong
-        (`n_broken`), and with costs the expected cost per row. If rates were counted
-        again, also what remains if both models are counted on these rows: the number of
-        rows that the other rates alone (`n_changed_by_counts`) and the other rules
-        alone (`n_changed_by_rules`) predict differently, and the errors and costs
-        (`counted_error_before`, ...).
+        If rows were given: their number, the number predicted differently, and in
+        regression the mean difference. With y the error of both models and the number
+        of rows that are newly right (`n_mended`) and newly wrong
+        (`n_broken`), and with costs the expected cost per row.
     is_changed : bool array of shape (n_samples,), optional
-        Which rows have another prediction.
+        Which rows are predicted differently.
     moves : tuple of (str, str, int)
-        Of classes: predictions before and after, and the number of such rows.
+        Classes predicted before and after, and the number of such rows.
     outcome : Outcome, optional
         What is predicted; it names the error.
     """
@@ -127,32 +121,17 @@ class Difference(render.Tabular):
         if "n_mended" in measures and n_changed:
             mended, broken = measures["n_mended"], measures["n_broken"]
             notes.append(f"{mended:,} newly right, {broken:,} newly wrong")
-        notes += self._scores("")
-        by_counts = measures.get("n_changed_by_counts", 0)
-        by_rules = measures.get("n_changed_by_rules", 0)
-        if by_counts or by_rules:
-            scores = ", ".join(self._scores("counted_"))
-            notes += [
-                f"the other counts alone change {render.plural(by_counts, 'row')}",
-                f"the other rules alone change {render.plural(by_rules, 'row')} (both "
-                f"counted on these rows): {scores}",
-            ]
-        return notes
-
-    def _scores(self, how: str) -> list[str]:
-        """Error and cost of both models."""
-        texts = []
         for name, title in (
             ("error", self.outcome and self.outcome.error_name),
             ("cost", "expected cost per row"),
         ):
-            if f"{how}{name}_after" in self.measures:
-                pair = [self.measures[f"{how}{name}_{t}"] for t in ("after", "before")]
+            if f"{name}_after" in measures:
+                pair = [measures[f"{name}_{when}"] for when in ("after", "before")]
                 if name == "error":
                     pair = [self.outcome.shown_error(value) for value in pair]
                 now, then = map(render.rounded, pair)
-                texts.append(f"{title} {now}, was {then}")
-        return texts
+                notes.append(f"{title} {now}, was {then}")
+        return notes
 
 
 def diff(
@@ -176,7 +155,7 @@ def diff(
     --------
     >>> print(diff(rules, rules.replace(2, "degrees > 25"), [[21.0, 3.0], [26.0, 3.0]]))
     rule 2: degrees > 20 became degrees > 25
-    1 row of 2 (50.0 %) predicted differently
+    1 row of 2 (50.0%) predicted differently
     1 row from yes to no
     """
     _check(before, after)
@@ -192,8 +171,6 @@ def diff_encoded(
     y: Any = None,
 ) -> Difference:
     """`diff` of the same rows as matrices, one by the columns of each model."""
-    from defragtrees.data.refitting import refit_encoded
-
     _check(before, after)
     changes = (*_rule_changes(before, after), *_setting_changes(before, after))
     if matrices is None:
@@ -204,8 +181,7 @@ def diff_encoded(
     )
     outcome, is_changed = before.outcome, first != second
     if y is not None:
-        y = np.ravel(y)
-        check_length(len(first), len(y), "y")
+        y = outcome.read(y, len(first))
     measures = {
         "n_rows": len(first),
         "n_changed": int(is_changed.sum()),
@@ -213,16 +189,6 @@ def diff_encoded(
         **_scores_of(before, after, first, second, y),
     }
     moves = outcome.moves(first[is_changed], second[is_changed])
-    is_recounted = any(change.kind == "rate" for change in changes)
-    if y is not None and is_recounted and outcome.is_known(outcome.encode_any(y)).all():
-        old, new = (
-            refit_encoded(rules, matrix, y)._form.predict(rules._covers(matrix))
-            for rules, matrix in zip((before, after), matrices, strict=True)
-        )
-        measures["n_changed_by_counts"] = int((first != old).sum())
-        measures["n_changed_by_rules"] = int((old != new).sum())
-        for name, value in _scores_of(before, after, old, new, y).items():
-            measures[f"counted_{name}"] = value
     return Difference(changes, measures, is_changed, moves, outcome)
 
 
@@ -336,14 +302,15 @@ def _rate_text(rules: RuleModel, rule: Rule) -> str:
 def _setting_changes(before: RuleModel, after: RuleModel) -> Iterator[Change]:
     old, new = before.to_dict(profile=False), after.to_dict(profile=False)
     for name, text in SETTINGS.items():
-        if old[name] != new[name]:
-            yield Change("setting", f"{text} is {new[name]!r}, was {old[name]!r}")
+        was, now = old.get(name, "a line"), new.get(name, "a line")
+        if was != now:
+            yield Change("setting", f"{text} is {now!r}, was {was!r}")
     if (before.threshold, before.costs) != (after.threshold, after.costs):
-        now, then = (
+        decided, then = (
             decision_phrase(rules.outcome, rules.threshold, rules.costs)
             for rules in (after, before)
         )
-        yield Change("setting", f"{now}; before: {then}")
+        yield Change("setting", f"{decided}; before: {then}")
     added = after.edits[len(before.edits) :]
     if after.edits[: len(before.edits)] == before.edits:
         for edit in added:

@@ -18,7 +18,7 @@ from defragtrees._utils.types import Flags, Floats, Places, Values
 from defragtrees._utils.values import all_rounded, is_finite
 from defragtrees.outcomes.base import Outcome
 from defragtrees.outcomes.intervals import RateBands, Residuals, band_edges
-from defragtrees.outcomes.points import PRIOR_ROWS_OF_NUMBERS, FittedPoints
+from defragtrees.outcomes.points import PRIOR_ROWS_OF_NUMBERS, FittedPoints, bent
 from defragtrees.rules.conditions import (
     UNMEASURED,
     Condition,
@@ -26,6 +26,7 @@ from defragtrees.rules.conditions import (
     RuleSequence,
     remaining,
 )
+from defragtrees.rules.labels import Vocabulary
 from defragtrees.rules.profile import Evidence
 
 __all__ = ["FORMS", "Form"]
@@ -62,15 +63,26 @@ class Form(RuleSequence, ABC):
     has_weights: ClassVar[bool] = False  # that were fitted, and decide a mean
     default_matches_all: ClassVar[bool] = False  # also rows that other rules match
 
+    @property
+    def edges(self) -> dict[int, set[float]]:
+        """The features that conditions are on, and where these begin and end."""
+        found: dict[int, set[float]] = {}
+        for condition in (c for rule in self.rules for c in rule.conditions):
+            ends = {e for e in (condition.lower, condition.upper) if math.isfinite(e)}
+            found.setdefault(condition.feature, set()).update(ends)
+        return found
+
     @classmethod
-    def shown(cls, rules: Sequence[Sequence[Condition]]) -> list[tuple[Condition, ...]]:
+    def shown(
+        cls, rules: Sequence[Sequence[Condition]], words: Vocabulary
+    ) -> list[tuple[Condition, ...]]:
         """The conditions of each rule with the values that can still reach it.
 
         In a list a rule of one condition takes all rows that this condition accepts.
         """
         found, taken = [], list[Condition]()
         for conditions in rules:
-            found.append(remaining(conditions, taken))
+            found.append(remaining(conditions, taken, *words[1:]))
             if cls.is_ordered and len(conditions) == 1:
                 taken += conditions
         return found
@@ -88,6 +100,11 @@ class Form(RuleSequence, ABC):
     @abstractmethod
     def probabilities(self, matches: Flags) -> Floats:
         """The probability of each class, (n_samples, n_classes)."""
+
+    def combined(self, matches: Flags, values: Values) -> Values:
+        """What rows get if rules have these values, (n_rules, n_columns)."""
+        by_row: Values = values[self.apply(matches)]
+        return by_row
 
     def predict_codes(self, matches: Flags) -> Values:
         """Predictions as numbers of classes, or numbers."""
@@ -146,13 +163,16 @@ class Form(RuleSequence, ABC):
         return self.apply(matches)
 
     def rate_interval(self, matches: Flags) -> Floats:
-        """95 % interval of the rate of a class in rows with about the same probability.
+        """95% interval of the rate of a class in rows with about the same probability.
 
-        See `RuleModel.rate_interval`.
+        Or of events, in rows with about the same predicted rate. See
+        `RuleModel.rate_interval`.
         """
-        self._check_classes()
+        self._check_rates()
         if self.rate_bands is None:
             return np.full((len(matches), 2), math.nan)
+        if not self.outcome.has_probabilities:
+            return self.rate_bands.interval(self.predict(matches), is_share=False)
         likely = self.predict_proba(matches)
         if not self.outcome.is_binary:
             chosen = self.predict_codes(matches)
@@ -249,10 +269,12 @@ class Form(RuleSequence, ABC):
         outcome, residuals = self.outcome, self.residuals
         for name, value, is_kept in (
             ("residuals", residuals, outcome.keeps_residuals),
-            ("rate_bands", self.rate_bands, outcome.has_probabilities),
+            ("rate_bands", self.rate_bands, outcome.keeps_rates),
         ):
             if value is not None and not is_kept:
-                raise ValueError(f"Rules for a {outcome.task} have no {name}.")
+                raise ValueError(f"Rules for {outcome.task} have no {name}.")
+        if self.rate_bands is not None and outcome.has_probabilities:
+            self.rate_bands.check_shares()
         if residuals is not None and residuals.edges is None:
             if not self.is_exclusive or len(residuals.bands) != self.n_rules:
                 raise ValueError(
@@ -269,7 +291,7 @@ class Form(RuleSequence, ABC):
         if not outcome.n_classes:
             raise ValueError(
                 "threshold and costs need rules for classes of which one predicts; got "
-                f"rules for a {outcome.task} with form={self.name!r}."
+                f"rules for {outcome.task} with form={self.name!r}."
             )
         if not self.has_probabilities:
             raise ValueError("threshold and costs need the distribution of each rule.")
@@ -314,8 +336,8 @@ class Form(RuleSequence, ABC):
         return self.residuals.interval(predictions, rule, coverage)
 
     def intervals(self, matches: Flags, coverage: Any) -> Floats:
-        """Of numbers prediction intervals, of classes the 95 % intervals of rates."""
-        if not self.outcome.has_probabilities:
+        """Of numbers prediction intervals, else the 95% intervals of rates."""
+        if not self.outcome.keeps_rates:
             self.check_coverage(coverage)
             return self.predict_interval(matches, float(coverage))
         if coverage != RATE_COVERAGE:
@@ -368,10 +390,10 @@ class Form(RuleSequence, ABC):
         )
 
     def _check_numbers(self) -> None:
-        if self.outcome.n_classes:
+        if self.outcome.keeps_rates:
+            what = "classes" if self.outcome.n_classes else self.outcome.task
             raise AttributeError(
-                "Rules for classes have no intervals of predictions; use rate_interval "
-                "or predict_proba."
+                f"Rules for {what} have no intervals of predictions; use rate_interval."
             )
 
     def residuals_of(
@@ -399,11 +421,11 @@ class Form(RuleSequence, ABC):
         ends = self.rate_bands.interval(likely)
         return ends if self.outcome.positive_index else 1 - ends[:, ::-1]
 
-    def _check_classes(self) -> None:
-        if not self.outcome.n_classes:
+    def _check_rates(self) -> None:
+        if not self.outcome.keeps_rates:
             raise ValueError(
-                "rate_interval is for classes; these rules predict numbers. Use "
-                "predict_interval."
+                "rate_interval is for classes and rates of events; these rules predict "
+                "numbers. Use predict_interval."
             )
 
 
@@ -420,15 +442,14 @@ class ListForm(Form):
 
     def predict(self, matches: Flags) -> Values:
         every = [rule.prediction for rule in self]
-        return np.asarray(every, dtype=self.outcome.dtype)[self.apply(matches)]
+        return self.combined(matches, np.asarray(every, dtype=self.outcome.dtype))
 
     def predict_codes(self, matches: Flags) -> Values:
         codes = self.outcome.encode(np.array([rule.prediction for rule in self]))
-        by_row: Values = codes[self.apply(matches)]
-        return by_row
+        return self.combined(matches, codes)
 
     def probabilities(self, matches: Flags) -> Floats:
-        return np.array([rule.distribution for rule in self])[self.apply(matches)]
+        return self.combined(matches, np.array([rule.distribution for rule in self]))
 
     def members(self, matches: Flags) -> Flags:
         return np.eye(self.n_rules, dtype=bool)[self.apply(matches)]
@@ -440,7 +461,7 @@ class ListForm(Form):
         return slice(None), rule
 
     def rate_interval(self, matches: Flags) -> Floats:
-        self._check_classes()
+        self._check_rates()
         unknown = (math.nan, math.nan)
         ends = [self.outcome.estimate(rule)["interval"] or unknown for rule in self]
         return np.array(ends, dtype=np.float64)[self.apply(matches)]
@@ -487,14 +508,17 @@ class AverageForm(Form):
 
     def probabilities(self, matches: Flags) -> Floats:
         outputs = np.array([self.outcome.outputs(rule) for rule in self])
-        total = np.zeros((len(matches), outputs.shape[1]))
+        return self.combined(matches, outputs)
+
+    def combined(self, matches: Flags, values: Values) -> Values:
+        total = np.zeros((len(matches), values.shape[1]))
         weight = np.zeros(len(matches))
         # Rule by rule: the last digits must not depend on the number of rows.
         for k, rule in enumerate(self):
-            total += np.outer(matches[:, k] * rule.weight, outputs[k])
+            total += np.outer(matches[:, k] * rule.weight, values[k])
             weight += matches[:, k] * rule.weight
         without = weight <= 0
-        total[without], weight[without] = outputs[-1], 1.0
+        total[without], weight[without] = values[-1], 1.0
         return total / weight[:, None]
 
     def new_rule(self, *given: Any) -> Rule:
@@ -550,6 +574,9 @@ class PointsForm(Form):
 
     unit: float = 1.0  # a total stands for `(total - origin) * unit`
     origin: float = 0.0
+    # (value, slope): below the first value and above the second values change by slope
+    # times as much
+    tails: tuple[tuple[float, float], ...] = ()
 
     name: ClassVar[str] = "points"
     is_sum: ClassVar[bool] = True
@@ -564,7 +591,7 @@ class PointsForm(Form):
 
     def values_of(self, totals: Floats) -> Floats:
         """What totals of points stand for: numbers, or log-odds."""
-        return (totals - self.origin) * self.unit
+        return bent((totals - self.origin) * self.unit, self.tails)
 
     def apply(self, matches: Flags) -> Places:
         # The base matches everywhere, so it is the strongest only if it is alone.
@@ -638,6 +665,7 @@ class PointsForm(Form):
             default=default,
             unit=sign * card.unit,
             origin=sign * card.origin + 0.0,
+            tails=card.tails,
         )
 
     @property
@@ -720,6 +748,15 @@ class PointsForm(Form):
                 f"first of two classes, and origin a number; got {self.unit!r} and "
                 f"{self.origin!r}."
             )
+        if self.tails:
+            (low, *_), (high, *_) = self.tails[0], self.tails[-1]
+            is_map = len(self.tails) == 2 and low <= high
+            is_rising = all(slope > 0 for _, slope in self.tails)
+            if not (self.outcome.is_binary and is_map and is_rising):
+                raise ValueError(
+                    "tails are for two classes: two log-odds in ascending order, each "
+                    f"with a slope above 0; got {self.tails!r}."
+                )
 
     def check_decision(self) -> None:
         if not self.outcome.n_classes:

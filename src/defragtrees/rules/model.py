@@ -6,15 +6,18 @@ by its view (`rules/text.py`).
 """
 
 import dataclasses
+import math
+import operator
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Self, TypeVar
 
 import numpy as np
 
 from defragtrees._utils import formatting as render
+from defragtrees._utils import schema
 from defragtrees._utils.files import to_json, write_atomic
 from defragtrees._utils.optional import require
 from defragtrees._utils.types import Column, Flags, Floats, Places, Rows, Values
@@ -22,17 +25,16 @@ from defragtrees._utils.values import ByValue, is_finite, shown
 from defragtrees.errors import ModelFileError
 from defragtrees.outcomes import OUTCOMES, make_outcome
 from defragtrees.outcomes.base import Outcome
+from defragtrees.outcomes.decision import Decision, threshold_of_second
 from defragtrees.outcomes.intervals import (
-    MOST_IN_BAND,
-    MOST_POOLED,
+    MEAN_WORTH,
     RateBands,
     Residuals,
     mean_interval,
 )
-from defragtrees.rules import edits as editing
-from defragtrees.rules import schema
-from defragtrees.rules.conditions import Rule, RuleSequence
-from defragtrees.rules.edits import Edit
+from defragtrees.outcomes.quantiles import Quantiles
+from defragtrees.outcomes.survival import Baseline, step_functions
+from defragtrees.rules.conditions import UNMEASURED, Condition, Rule, RuleSequence
 from defragtrees.rules.forms import FORMS, Form
 from defragtrees.rules.labels import (
     BOOLEAN,
@@ -44,21 +46,79 @@ from defragtrees.rules.labels import (
     checked_pos_label,
     make_vocabulary,
 )
-from defragtrees.rules.profile import MEAN_WORTH, Evidence, TrainingRows
-from defragtrees.rules.text import VIEWS, View
-from defragtrees.rules.unseen import (
+from defragtrees.rules.parsing import ColumnWords, parse_conditions, read_condition
+from defragtrees.rules.profile import (
+    Evidence,
+    TrainingRows,
     check_seen,
     count_unseen,
     unseen_texts,
     warn_of_unseen,
 )
+from defragtrees.rules.text import VIEWS, View, decision_phrase
 from defragtrees.tables import check_finite, read_matrix
 
 __all__ = ["RuleModel"]
 
+FORMAT = "defragtrees-rules-1"
+KEYS = (  # of rule files, in their order
+    *("format", "task", "classes", "feature_names", "categories", "rules", "default"),
+    *("form", "residuals", "baseline", "quantile", "rate_bands", "threshold", "costs"),
+    *("feature_labels", "class_labels", "feature_kinds", "pos_label", "unit"),
+    *("origin", "edits", "training", "evidence", "tails"),
+)
+Model = TypeVar("Model", bound="RuleModel")
+_LABELS = schema.list_of(schema.TEXT | schema.NULL) | schema.NULL
+
+
+ACTIONS = (
+    "drop",  # a rule is removed
+    "insert",  # a rule is added
+    "replace",  # its conditions, or one of them
+    "remove",  # one of its conditions
+    "move",  # to another place in the list
+    "prediction",  # a rule predicts something else
+    "threshold",  # a class is predicted from another probability on
+    "costs",  # errors have other costs
+    "refit",  # all rules are counted on other rows
+    "improve",  # some rules are searched for again
+    "use",  # other rules, as good as these, are used
+)
+
+
+@dataclass(frozen=True)
+class Edit(schema.Stored):
+    """What was changed.
+
+    Examples
+    --------
+    >>> Edit("drop", "dropped rule 3: if age > 80 then no", 3).to_dict()
+    {'action': 'drop', 'rule': 3, 'text': 'dropped rule 3: if age > 80 then no'}
+    """
+
+    action: Annotated[str, schema.one_of(*ACTIONS)]
+    text: Annotated[str, schema.TEXT]  # the change in words
+    # its number then, from 1; None for more than one
+    rule: Annotated[int | None, schema.whole(1) | schema.NULL] = None
+
+    _order: ClassVar[tuple[str, ...]] = ("action", "rule", "text")
+
+    def __post_init__(self) -> None:
+        if self.action not in ACTIONS:
+            raise ValueError(
+                f"action must be one of {ACTIONS}; got {self.action!r}. Use the one "
+                "that comes closest."
+            )
+        text: Any = self.text
+        if not isinstance(text, str) or not text.strip():
+            raise ValueError(
+                f"An edit must describe the change in words; got {text!r}. "
+                "Write it as text."
+            )
+
 
 @dataclass(frozen=True, eq=False, repr=False)
-class RuleModel(RuleSequence, ByValue):
+class RuleModel(RuleSequence, ByValue, schema.Written):
     """Base class of all rule models: rules that predict every row.
 
     `RuleList`, `RuleSet`, `Scorecard` and `RuleEnsemble` define how the predictions
@@ -76,12 +136,12 @@ class RuleModel(RuleSequence, ByValue):
     categories : tuple of (tuple or None), optional
         For each feature its categories, or None where it is numeric.
     residuals : Residuals, optional
-        Of numbers, for `predict_interval`: how far y was from the predictions.
+        Regression: how far y was from the predictions, for `predict_interval`.
     rate_bands : RateBands, optional
-        Of classes where several rules predict together, for `rate_interval`: rates in
-        rows with about the same probability.
+        Where several rules predict a class, or a rate, together: rates in rows with
+        about the same prediction, for `rate_interval`.
     threshold : float, optional
-        Of two classes, the second is predicted from this probability on.
+        With two classes, the probability from which on the second is predicted.
     costs : tuple of tuple of float, optional
         The cost of predicting the class of the column where that of the row is true;
         the class with the lowest expected cost is predicted. Without threshold and
@@ -90,11 +150,11 @@ class RuleModel(RuleSequence, ByValue):
         Names of features and classes in texts; the label of a feature may end with a
         unit, as in "Duration [months]". `relabel` takes dicts too.
     feature_kinds : tuple of (str or None), optional
-        Of features with numbers of days: "date", "datetime", "datetime UTC", "time" or
-        "duration"; of features whose categories have an order, "ordered"; of features
-        with 0 for false and 1 for true, "boolean".
+        "date", "datetime", "datetime UTC", "time" or "duration" for numbers of days;
+        "ordered" for categories with an order; "boolean" for 0 and 1 as false and
+        true.
     pos_label : object, optional
-        Of two classes, the one whose rate rules report and whose precision and recall
+        With two classes, the one whose rate rules report and whose precision and recall
         are measured; by default the second.
     edits : tuple of Edit
         What people changed after the fit, in order.
@@ -115,33 +175,73 @@ class RuleModel(RuleSequence, ByValue):
     ...                  "classification", ("no", "yes"))
     >>> print(rules)
     #  if             then  P(yes)
-    1  degrees > 30   no      30 %
+    1  degrees > 30   no       30%
        and wind <= 9
-    2  degrees > 20   yes     80 %
-    3  otherwise      no      10 %
+    2  degrees > 20   yes      80%
+    3  otherwise      no       10%
     <BLANKLINE>
     Rules apply in order; the first match predicts.
     >>> warm = Rule((Condition(0, lower=20.0),), 9.0)
     >>> numeric = RuleList((warm,), Rule((), 1.0), ("degrees",), "regression")
     """
 
-    rules: tuple[Rule, ...]
-    default: Rule
-    feature_names: tuple[str, ...]
-    task: str
-    classes: tuple[Any, ...] | None = None
-    categories: tuple[tuple[Any, ...] | None, ...] | None = None
-    residuals: Residuals | None = None
-    rate_bands: RateBands | None = None
-    threshold: float | None = None
-    costs: tuple[tuple[float, ...], ...] | None = None
-    feature_labels: tuple[str | None, ...] | None = None
-    class_labels: tuple[str | None, ...] | None = None
-    feature_kinds: tuple[str | None, ...] | None = None
-    pos_label: Any = None
-    edits: tuple[Edit, ...] = ()
-    training: TrainingRows | None = None
-    evidence: Evidence | None = None
+    rules: Annotated[tuple[Rule, ...], schema.list_of(schema.ANYTHING)]
+    default: Annotated[Rule, schema.ANYTHING]
+    feature_names: Annotated[tuple[str, ...], schema.list_of(schema.TEXT)]
+    task: Annotated[str, schema.ANYTHING]
+    classes: Annotated[
+        tuple[Any, ...] | None, schema.NULL | schema.CLASSES, "required"
+    ] = None
+    categories: Annotated[
+        tuple[tuple[Any, ...] | None, ...] | None,
+        schema.list_of(schema.NULL | schema.list_of(schema.LABEL)),
+        "required",
+    ] = None
+    residuals: Annotated[
+        Residuals | None, schema.NULL | schema.object_of(Residuals)
+    ] = None
+    rate_bands: Annotated[
+        RateBands | None, schema.NULL | schema.object_of(RateBands), "optional"
+    ] = None
+    threshold: Annotated[
+        float | None, schema.number(0, 1, is_open=True) | schema.NULL
+    ] = None
+    costs: Annotated[
+        tuple[tuple[float, ...], ...] | None,
+        schema.list_of(schema.list_of(schema.number(0, 1e100))) | schema.NULL,
+    ] = None
+    feature_labels: Annotated[tuple[str | None, ...] | None, _LABELS] = None
+    class_labels: Annotated[tuple[str | None, ...] | None, _LABELS] = None
+    feature_kinds: Annotated[
+        tuple[str | None, ...] | None,
+        schema.list_of(schema.one_of(*KINDS, ORDERED, BOOLEAN, None)) | schema.NULL,
+    ] = None
+    pos_label: Annotated[Any, schema.NULL | schema.LABEL, "optional"] = None
+    edits: Annotated[
+        tuple[Edit, ...],
+        schema.list_of(schema.object_of(Edit)) | schema.null_as(()),
+        "optional",
+    ] = ()
+    training: Annotated[
+        TrainingRows | None, schema.NULL | schema.object_of(TrainingRows), "optional"
+    ] = None
+    evidence: Annotated[
+        Evidence | None, schema.NULL | schema.object_of(Evidence), "optional"
+    ] = None
+    # of survival
+    _baseline: Annotated[
+        Baseline | None,
+        schema.NULL | schema.object_of(Baseline),
+        "baseline",
+        "optional",
+    ] = None
+    # of y, in place of its mean
+    _quantile: Annotated[
+        float | None,
+        schema.number(0, 1, is_open=True) | schema.NULL,
+        "quantile",
+        "optional",
+    ] = None
 
     form: ClassVar[str]  # its name, in settings and in rule files
 
@@ -165,9 +265,10 @@ class RuleModel(RuleSequence, ByValue):
             object.__setattr__(self, name, value)
         if len(categories) != len(names):
             raise ValueError("categories must have one entry for each feature.")
-        shown = FORMS[self.form].shown([rule.conditions for rule in self])
+        words = self._vocabulary
+        shown = FORMS[self.form].shown([rule.conditions for rule in self], words)
         pairs = zip(self, shown, strict=True)
-        named = [rule.named(self._vocabulary, own) for rule, own in pairs]
+        named = [rule.named(words, own) for rule, own in pairs]
         object.__setattr__(self, "rules", tuple(named[:-1]))
         object.__setattr__(self, "default", named[-1])
         self._check()
@@ -177,9 +278,9 @@ class RuleModel(RuleSequence, ByValue):
         outcome, form = self.outcome, self._form
         n_points = outcome.n_points if form.is_sum else 0
         if outcome.labels == ():
-            raise ValueError(f"Rules for a {self.task} need their classes.")
+            raise ValueError(f"Rules for {self.task} need their classes.")
         if self.classes is not None and not outcome.n_classes:
-            raise ValueError(f"Rules for a {self.task} have no classes.")
+            raise ValueError(f"Rules for {self.task} have no classes.")
         if len(set(self.classes or ())) < len(self.classes or ()):
             raise ValueError(f"classes must differ; got {shown(self.classes)}.")
         if self.default.conditions:
@@ -227,7 +328,16 @@ class RuleModel(RuleSequence, ByValue):
     @cached_property
     def outcome(self) -> Outcome:
         """What is predicted: its measures, texts and checks."""
-        return make_outcome(self.task, self.classes, self.class_labels, self.pos_label)
+        words = self.classes, self.class_labels, self.pos_label
+        outcome: Any = make_outcome(self.task, *words)
+        if self._baseline is not None:
+            outcome = dataclasses.replace(outcome, baseline=self._baseline)
+        if self._quantile is not None:
+            if outcome.n_classes or len(outcome.columns) > 1:
+                raise ValueError("quantile is for rules that predict numbers.")
+            outcome = Quantiles(self._quantile)
+        made: Outcome = outcome
+        return made
 
     @cached_property
     def _form(self) -> Form:
@@ -279,10 +389,12 @@ class RuleModel(RuleSequence, ByValue):
 
     @cached_property
     def _mean_intervals(self) -> tuple[tuple[float, float] | None, ...]:
-        """For each rule a 95 % interval of the mean of y in new rows; None if unknown.
+        """For each rule a 95% interval of the mean of y in new rows; None if unknown.
 
-        Of rules that predict the mean of the y that they were counted on.
+        Of rules that predict the mean, or a quantile, of the y that they counted.
         """
+        if self._quantile is not None:
+            return tuple(rule.quantiles for rule in self)
         if self.evidence is None or not self.outcome.keeps_residuals:
             return (None,) * self.n_rules
         gain = max(1.0, MEAN_WORTH / self.evidence.worth)
@@ -304,7 +416,7 @@ class RuleModel(RuleSequence, ByValue):
         class_labels: Mapping[Any, str] | Sequence[str] | None = None,
         pos_label: Any = None,
     ) -> Self:
-        """Return a copy with other labels; labels that are not given do not change.
+        """Return a copy with new labels; labels that are not given do not change.
 
         Parameters
         ----------
@@ -312,14 +424,14 @@ class RuleModel(RuleSequence, ByValue):
             A label may end with a unit in brackets.
         class_labels : dict from class to str, or sequence of str, optional
         pos_label : object, optional
-            Of two classes, the one whose rate is reported.
+            With two classes, the one whose rate is reported.
 
         Examples
         --------
         >>> print(rules.drop(1).relabel({"degrees": "Warmth [°C]"}, {"yes": "go"}))
         #  if              then  P(go)
-        1  Warmth > 20 °C  go     80 %
-        2  otherwise       no     10 %
+        1  Warmth > 20 °C  go      80%
+        2  otherwise       no      10%
         <BLANKLINE>
         Edited after the fit:
         - dropped rule 1: if degrees > 30 and wind <= 9 then no
@@ -454,7 +566,7 @@ class RuleModel(RuleSequence, ByValue):
         X : array-like or data frame of shape (n_samples, n_features)
         probabilities : bool, optional
             Whether to add the probability of each class. By default only a scorecard
-            for two classes has one, that of `pos_label` or of the second.
+            for two classes has one, of `pos_label` or the second class.
         reasons : int, default=0
             Number of reason codes; see `reasons`.
         best : {"high", "low"}, default="high"
@@ -467,8 +579,8 @@ class RuleModel(RuleSequence, ByValue):
         exposure : float or array-like of shape (n_samples,), optional
             For rates: adds the column `expected`, the number of events to expect.
         interval : float, optional
-            Add the columns `low` and `high`: of numbers `predict_interval` with this
-            coverage, such as 0.9; of classes `rate_interval`, which has 0.95.
+            Add the columns `low` and `high`: in regression `predict_interval` with this
+            coverage, such as 0.9; otherwise `rate_interval`, which has 0.95.
 
         Returns
         -------
@@ -513,6 +625,11 @@ class RuleModel(RuleSequence, ByValue):
             raise ValueError(f"best must be 'high' or 'low'; got {best!r}.")
         form = self._form
         columns = {"prediction": form.predict(matches), **form.scores(matches)}
+        for name, given in self.outcome.further_outputs(form).items():
+            if form.is_sum:
+                columns[name] = np.exp(-given * columns["prediction"])
+            else:
+                columns[name] = form.combined(matches, np.array(given)[:, None])[:, 0]
         labels = form.reported_classes(probabilities)
         if labels or probabilities:
             likely = form.predict_proba(matches)
@@ -552,13 +669,19 @@ class RuleModel(RuleSequence, ByValue):
         return self.n_rules
 
     def __repr__(self) -> str:
-        return (
-            f"<{type(self).__name__}: {self.n_rules} rules, {len(self.features)} "
-            f"features, {self._mean_conditions:.1f} conditions per rule>"
-        )
+        rules, features = self.n_rules, len(self.features)
+        size = f"{render.plural(rules, 'rule')}, {render.plural(features, 'feature')}"
+        mean = f"{self._mean_conditions:.1f} conditions per rule"
+        return f"<{type(self).__name__}: {size}, {mean}>"
 
     def __str__(self) -> str:
         return self._view.text()
+
+    def __dir__(self) -> list[str]:
+        # Without what raises AttributeError: rules of survival alone have functions.
+        has_functions = self.task == "survival"
+        names = super().__dir__()
+        return [n for n in names if has_functions or not n.endswith("_function")]
 
     def table(self, details: bool = False, width: int | None = None) -> str:
         """The rules as a text table, with one condition per line.
@@ -573,7 +696,7 @@ class RuleModel(RuleSequence, ByValue):
             it matches, the agreement with the model, and the rate in all rows that the
             rule matches.
         width : int, optional
-            Maximum number of columns. By default that of the terminal, or 76.
+            Maximum number of columns; by default as many as the terminal has, or 76.
 
         Returns
         -------
@@ -583,10 +706,10 @@ class RuleModel(RuleSequence, ByValue):
         --------
         >>> print(rules.table())
         #  if             then  P(yes)
-        1  degrees > 30   no      30 %
+        1  degrees > 30   no       30%
            and wind <= 9
-        2  degrees > 20   yes     80 %
-        3  otherwise      no      10 %
+        2  degrees > 20   yes      80%
+        3  otherwise      no       10%
         """
         width = render.page_width() if width is None else width
         return self._view.table(details, width)
@@ -612,7 +735,7 @@ class RuleModel(RuleSequence, ByValue):
         Examples
         --------
         >>> print(rules.explain({"degrees": 21, "wind": 3}))
-        Prediction: yes; P(yes) = 80 %
+        Prediction: yes; P(yes) = 80%
         <BLANKLINE>
         rule  condition     value  match
            2  degrees > 20  21     yes
@@ -662,12 +785,13 @@ class RuleModel(RuleSequence, ByValue):
         return self._form.predict_interval(self.covers(X), coverage)
 
     def rate_interval(self, X: Rows) -> Floats:
-        """95 % interval, for each row, of the rate of a class in rows like it.
+        """95% interval, for each row, of the rate of a class or of events.
 
-        These are the rows of the predicting rule or, where several rules predict
-        together, those with about the same probability: a band of totals of points. Of
-        two classes it is the rate of `pos_label`, or of the second; of more that of the
-        predicted class. NaN where no rows were counted.
+        It is that of the rows of the predicting rule or, where several rules predict
+        together, of rows with about the same prediction: a band of totals of points.
+        With two classes it is the rate of `pos_label`, or of the second; with more, of
+        the predicted class; of survival the hazard ratio. NaN where no rows were
+        counted.
 
         Parameters
         ----------
@@ -687,6 +811,67 @@ class RuleModel(RuleSequence, ByValue):
         [[0.043, 0.214]]
         """
         return self._form.rate_interval(self.covers(X))
+
+    # Survival
+
+    def predict_survival_function(self, X: Rows, return_array: bool = False) -> Values:
+        """Estimated survival of each row, as functions of time; for survival only.
+
+        Those of a list are the curves of its rules (Kaplan and Meier), those of points
+        that of all rows to the power of the hazard ratio.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+        return_array : bool, default=False
+            Return the values at the times of the steps, `StepFunction.x`, instead.
+
+        Returns
+        -------
+        array of StepFunction, or of shape (n_samples, n_times)
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from defragtrees import DefragSurvival
+        >>> X, time = np.arange(40.0)[:, None], np.tile([1.0, 2.0, 4.0, 8.0], 10)
+        >>> y = np.column_stack([np.ones(40), time])
+        >>> rules = DefragSurvival(max_rules=1, random_state=0).fit(X, y).rules_
+        >>> function = rules.predict_survival_function([[7.0]])[0]
+        >>> round(function(4.0), 2)
+        0.25
+        """
+        return step_functions(self, X, return_array)
+
+    def predict_cumulative_hazard_function(
+        self, X: Rows, return_array: bool = False
+    ) -> Values:
+        """Estimated cumulative hazard of each row; for survival only.
+
+        It is the logarithm of survival, negated.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+        return_array : bool, default=False
+            Return the values at the times of the steps, `StepFunction.x`, instead.
+
+        Returns
+        -------
+        array of StepFunction, or of shape (n_samples, n_times)
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from defragtrees import DefragSurvival
+        >>> X, time = np.arange(40.0)[:, None], np.tile([1.0, 2.0, 4.0, 8.0], 10)
+        >>> y = np.column_stack([np.ones(40), time])
+        >>> rules = DefragSurvival(max_rules=1, random_state=0).fit(X, y).rules_
+        >>> function = rules.predict_cumulative_hazard_function([[7.0]])[0]
+        >>> round(function(4.0), 2)
+        1.39
+        """
+        return step_functions(self, X, return_array, is_cumulative=True)
 
     # Editing; rules count from 1, as printed
 
@@ -708,21 +893,34 @@ class RuleModel(RuleSequence, ByValue):
         --------
         >>> print(rules.drop(1))
         #  if            then  P(yes)
-        1  degrees > 20  yes     80 %
-        2  otherwise     no      10 %
+        1  degrees > 20  yes      80%
+        2  otherwise     no       10%
         <BLANKLINE>
         Edited after the fit:
         - dropped rule 1: if degrees > 30 and wind <= 9 then no
         >>> rules.drop(1, "wind").rules[0].text()
         'degrees > 30'
         """
-        return editing.drop(self, rule, condition)
+        k = _index(self, rule)
+        dropped = self.rules[k]
+        if condition is not None:
+            conditions = list(dropped.conditions)
+            del conditions[_condition_index(self, dropped, condition)]
+            if not conditions:
+                raise ValueError(
+                    f"A rule needs a condition; rule {k + 1} has no other. Drop the "
+                    "rule, or replace its condition."
+                )
+            return _with_conditions(self, k, conditions, "remove")
+        text = f"dropped rule {k + 1}: {self._view.rule_text(dropped)}"
+        kept = [*self.rules[:k], *self.rules[k + 1 :], self.default]
+        return _edited(self, kept, Edit("drop", text, k + 1))
 
     def insert(self, rule: int, text: str, *, probability: float | None = None) -> Self:
         """Return a copy with one more rule, given as text.
 
-        Until `refit` counts it, its probabilities are those of all training rows, and
-        where rules are averaged it has the weight of one row.
+        Until `refit` counts it, it has the probabilities of all training rows and,
+        where rules are averaged, the weight of one row.
 
         Parameters
         ----------
@@ -743,20 +941,35 @@ class RuleModel(RuleSequence, ByValue):
         --------
         >>> print(rules.insert(1, "if wind > 20 then no", probability=0.99))
         #  if             then  P(yes)
-        1  wind > 20      no       1 %
-        2  degrees > 30   no      30 %
+        1  wind > 20      no        1%
+        2  degrees > 30   no       30%
            and wind <= 9
-        3  degrees > 20   yes     80 %
-        4  otherwise      no      10 %
+        3  degrees > 20   yes      80%
+        4  otherwise      no       10%
         <BLANKLINE>
         Rules apply in order; the first match predicts.
         Edited after the fit:
         - inserted rule 1: if wind > 20 then no
         """
-        return editing.insert(self, rule, text, probability)
+        k = _index(self, rule, with_default=True)
+        asked, then, predicted = str(text).rpartition(" then ")
+        if not then:
+            raise ValueError(
+                "A rule is written as conditions, then what it predicts: if age <= 40 "
+                f"then yes; got {shown(text)}."
+            )
+        asked = asked.strip().removeprefix("if ")
+        conditions = tuple(parse_conditions(asked, column_words(self)))
+        new = self._form.new_rule(
+            conditions, predicted.strip(), probability, self._class_rates
+        )
+        made = [*self]
+        made.insert(k, new)
+        text = f"inserted rule {k + 1}: {self._view.rule_text(_named(self, made, k))}"
+        return _edited(self, made, Edit("insert", text, k + 1))
 
     def replace(self, rule: int, text: str, condition: int | str | None = None) -> Self:
-        """Return a copy in which one rule has other conditions, given as text.
+        """Return a copy in which one rule has new conditions, given as text.
 
         Parameters
         ----------
@@ -776,10 +989,31 @@ class RuleModel(RuleSequence, ByValue):
         >>> rules.replace(2, "18 < degrees <= 30").edits[0].text
         'rule 2: degrees > 20 became 18 < degrees <= 30'
         """
-        return editing.replace(self, rule, text, condition)
+        k, words = _index(self, rule), column_words(self)
+        if condition is None:
+            return _with_conditions(self, k, parse_conditions(text, words), "replace")
+        conditions = list(self.rules[k].conditions)
+        place = _condition_index(self, self.rules[k], condition)
+        conditions[place] = read_condition(text, words)
+        features = [c.feature for c in conditions]
+        repeated = [j for j in features if features.count(j) > 1]
+        if repeated:
+            raise ValueError(
+                "A rule must have one condition for each column; it would have two "
+                f"on {self._vocabulary.names[repeated[0]]!r}. Replace all "
+                "conditions of the rule, or that one."
+            )
+        return _with_conditions(self, k, conditions, "replace")
+
+    def _with_condition(self, rule: int, text: str) -> Self:
+        """Replace the condition of a rule on a column, or add it if there is none."""
+        k, changed = _index(self, rule), read_condition(text, column_words(self))
+        conditions = {c.feature: c for c in self.rules[k].conditions}
+        conditions[changed.feature] = changed
+        return _with_conditions(self, k, [*conditions.values()], "replace")
 
     def set_prediction(self, rule: int, prediction: Any) -> Self:
-        """Return a copy in which one rule predicts something else; probabilities stay.
+        """Return a copy in which one rule has another prediction; probabilities stay.
 
         Where costs or a threshold decide, the rule no longer follows them.
 
@@ -795,7 +1029,15 @@ class RuleModel(RuleSequence, ByValue):
         >>> rules.set_prediction(2, "no").edits[0].text
         'rule 2 predicts no, not yes: if degrees > 20'
         """
-        return editing.set_prediction(self, rule, prediction)
+        k, write = _index(self, rule, with_default=True), self._view.then_text
+        made = [*self]
+        before, changed = made[k], self._form.with_prediction(made[k], prediction)
+        made[k] = changed
+        text = (
+            f"rule {k + 1} predicts {write(changed)}, not {write(before)}: "
+            f"{'if ' if changed.conditions else ''}{before.text()}"
+        )
+        return _edited(self, made, Edit("prediction", text, k + 1))
 
     def with_threshold(self, threshold: float | None) -> Self:
         """Return a copy that predicts a class from a certain probability on.
@@ -816,7 +1058,12 @@ class RuleModel(RuleSequence, ByValue):
         >>> rules.with_threshold(0.25).edits[0].text
         'predicts yes if P(yes) >= 0.25'
         """
-        return editing.with_threshold(self, threshold)
+        _check_probabilities(self, "with_threshold")
+        if threshold is not None:
+            self.outcome.decision(threshold)  # checks it as it is given
+            if self.outcome.positive_index == 0:
+                threshold = threshold_of_second(float(threshold))
+        return _decided(self, "threshold", self.outcome.decision(threshold))
 
     def with_costs(self, costs: Any) -> Self:
         """Return a copy that predicts the class with the lowest expected cost.
@@ -837,7 +1084,8 @@ class RuleModel(RuleSequence, ByValue):
         >>> costly.edits[0].text
         'costs: yes predicted for no 1, no predicted for yes 5'
         """
-        return editing.with_costs(self, costs)
+        _check_probabilities(self, "with_costs")
+        return _decided(self, "costs", self.outcome.decision(costs=costs))
 
     def with_class_weight(self, class_weight: Any) -> Self:
         """Return a copy in which an error costs the weight of its true class.
@@ -855,7 +1103,15 @@ class RuleModel(RuleSequence, ByValue):
         >>> [rule.prediction for rule in rules.with_class_weight({"yes": 3})]
         ['yes', 'yes', 'no']
         """
-        return editing.with_class_weight(self, class_weight)
+        _check_probabilities(self, "with_class_weight")
+        rates = self._class_rates
+        if rates is None and str(class_weight) == "balanced":
+            raise ValueError(
+                "class_weight='balanced' needs the shares of the classes; these rules "
+                "have none. Pass a dict from class to weight, or refit the rules."
+            )
+        decision = self.outcome.decision(rates=rates, class_weight=class_weight)
+        return _decided(self, "costs", decision)
 
     def move(self, rule: int, to: int) -> Self:
         """Return a copy with one rule moved to another position.
@@ -870,7 +1126,12 @@ class RuleModel(RuleSequence, ByValue):
         >>> rules.move(2, 1).rules[0].text()
         'degrees > 20'
         """
-        return editing.move(self, rule, to)
+        k, place = _index(self, rule), _index(self, to)
+        made = [*self]
+        moved = made.pop(k)
+        made.insert(place, moved)
+        text = f"moved rule {k + 1} to {place + 1}: {self._view.rule_text(moved)}"
+        return _edited(self, made, Edit("move", text, k + 1))
 
     # Methods that need packages above this one, which are imported when called
 
@@ -881,21 +1142,28 @@ class RuleModel(RuleSequence, ByValue):
         sample_weight: Column | None = None,
         *,
         model: Any = None,
+        exposure: Column | None = None,
     ) -> dict[str, float]:
         """Measure the rules on these rows.
 
         Returns a dict with the size (`n_rules`, `n_conditions` in all rules together,
         `mean_conditions` per rule), `coverage` and `overlap`. With y it also has
-        `error` and, for classes, `auc`, `average_precision`, `log_loss`, `brier`,
-        `precision`, `recall` and `expected_cost`, for numbers `rmse`, `mae` and `r2`.
+        `error` and, in classification, `auc`, each with its 95% interval (`error_low`,
+        `error_high`, `auc_low`, `auc_high`), `gini`, `ks`,
+        `average_precision`, `log_loss`, `brier`, `precision`, `recall` and
+        `expected_cost`, in regression `rmse`, `mae` and `r2`. Rates of events have
+        `d2`, `deviance`, `gini` and `calibration`, the share of the events by which
+        tenths of the predicted ones miss them; survival the same without `gini`,
+        `concordance` and, with scikit-survival, `uno`, `dynamic_auc` and
+        `integrated_brier`.
 
-        Beside a model, which every estimator has, there is `fidelity`, the agreement
-        with it (of one class for all rows it is `fidelity_of_constant`), and the same
-        measures of the model have the prefix `model_`. They are too good on rows that
-        it was trained on. If the rules have costs or a threshold, these decide the
-        class of the model too.
+        With a model, which every estimator has, there is `fidelity`, the agreement
+        with it (`fidelity_of_constant` is that of always predicting one class), of two
+        classes `correlation`, that of the probabilities, and the same measures of the
+        model with the prefix `model_`. They are too good on rows that it was trained
+        on. Costs or a threshold of the rules decide the class of the model too.
 
-        `average_precision`, `precision` and `recall` are those of `pos_label`, by
+        `average_precision`, `precision` and `recall` refer to `pos_label`, by
         default the second class; for more than two classes they and `auc` are means
         over classes. Rows of a class that the rules do not know count for `error`
         only. Measures that are undefined on these rows are NaN.
@@ -912,7 +1180,10 @@ class RuleModel(RuleSequence, ByValue):
             probabilities, or the name of a column of X with them. It gets X as it is,
             with the columns that it needs. Fractions from 0 to 1 are probabilities of
             the second of two classes. A model that numbers its classes from 0 or 1 is
-            taken to number those of the rules in their order.
+            taken to number the classes of the rules in their order.
+        exposure : array-like of shape (n_samples,) or str, optional
+            Of rates, the exposure of each row or its column of X, if y has the number
+            of events only.
 
         Examples
         --------
@@ -927,7 +1198,7 @@ class RuleModel(RuleSequence, ByValue):
         """
         from defragtrees.estimators.measuring import evaluate
 
-        return evaluate(self, X, y, sample_weight, model=model)
+        return evaluate(self, X, y, sample_weight, model=model, exposure=exposure)
 
     def summary(
         self,
@@ -964,6 +1235,7 @@ class RuleModel(RuleSequence, ByValue):
         sample_weight: Column | None = None,
         *,
         predictions: str = "recount",
+        exposure: Column | None = None,
     ) -> Self:
         """Return a copy with the same conditions and order, counted on other rows.
 
@@ -976,7 +1248,9 @@ class RuleModel(RuleSequence, ByValue):
         sample_weight : array-like of shape (n_samples,), optional
             Only ratios of weights matter; see `Simplifier.fit`.
         predictions : {"recount", "keep"}, default="recount"
-            Predictions of the rules: those of these rows, or the same as before.
+            Whether predictions follow from these rows, or stay the same.
+        exposure : array-like of shape (n_samples,) or str, optional
+            Of rates, as for `evaluate`.
 
         Returns
         -------
@@ -990,7 +1264,8 @@ class RuleModel(RuleSequence, ByValue):
         """
         from defragtrees.data.refitting import refit
 
-        return refit(self, X, y, sample_weight, predictions=predictions)
+        how: dict[str, Any] = {"predictions": predictions, "exposure": exposure}
+        return refit(self, X, y, sample_weight, **how)
 
     def improve(
         self,
@@ -1042,8 +1317,10 @@ class RuleModel(RuleSequence, ByValue):
         model: Any = None,
         classes: Iterable[Any] | None = None,
         level: float = 0.05,
+        marks: tuple[float, float] = (0.1, 0.25),
+        exposure: Column | None = None,
     ) -> Any:
-        """Test new rows for drift from those that the rules were fitted to.
+        """Test new rows for drift from the rows that the rules were fitted to.
 
         Parameters
         ----------
@@ -1054,11 +1331,17 @@ class RuleModel(RuleSequence, ByValue):
             If given, its agreement with the rules is tested too: whether it is lower
             than on rows that the model was not trained on.
         classes : sequence of class labels, optional
-            The classes of the rules in the order of the model's, if these are other
+            The classes of the rules in the order of the model's, if it has different
             labels. A model that numbers its classes from 0 or 1 is taken to number
             those of the rules in their order.
         level : float, default=0.05
             Probability of a false alarm in any of the tests.
+        marks : tuple of float, default=(0.1, 0.25)
+            From where on a population stability index (PSI), of a column or of the
+            score of a scorecard, counts as some change and as a large one. It is shown
+            beside the tests.
+        exposure : array-like of shape (n_samples,) or str, optional
+            Of rates, as for `evaluate`.
 
         Returns
         -------
@@ -1076,7 +1359,8 @@ class RuleModel(RuleSequence, ByValue):
         """
         from defragtrees.monitoring.check import check
 
-        return check(self, X, y, model=model, classes=classes, level=level)
+        given = {"model": model, "classes": classes, "level": level, "marks": marks}
+        return check(self, X, y, **given, exposure=exposure)
 
     def to_frame(self) -> Any:
         """The rules as a pandas data frame, one row per rule.
@@ -1153,29 +1437,12 @@ class RuleModel(RuleSequence, ByValue):
         'list'
         """
         categories, training = self._kept
-        return {
-            "format": schema.FORMAT,
-            "task": self.task,
-            "classes": None if self.classes is None else list(self.classes),
-            "feature_names": list(self.feature_names),
-            "categories": [c if c is None else list(c) for c in categories],
-            "rules": [rule.to_dict() for rule in self.rules],
-            "default": self.default.to_dict(),
-            "form": self.form,
-            "residuals": None if self.residuals is None else self.residuals.to_dict(),
-            **({"rate_bands": self.rate_bands.to_dict()} if self.rate_bands else {}),
-            "threshold": self.threshold,
-            "costs": None if self.costs is None else [list(row) for row in self.costs],
-            "feature_labels": self.feature_labels and list(self.feature_labels),
-            "class_labels": self.class_labels and list(self.class_labels),
-            "feature_kinds": self.feature_kinds and list(self.feature_kinds),
-            **({} if self.pos_label is None else {"pos_label": self.pos_label}),
-            "unit": 1.0,  # of points
-            "origin": 0.0,
-            **({"edits": [e.to_dict() for e in self.edits]} if self.edits else {}),
-            **({"training": training.to_dict()} if training and profile else {}),
-            **({"evidence": self.evidence.to_dict()} if self.evidence else {}),
-        }
+        training = training if profile else None
+        written = self._written(categories=categories, training=training)
+        # Only points have another scale, but all files have one.
+        scale = {"form": self.form, "unit": 1.0, "origin": 0.0}
+        values = {"format": FORMAT} | scale | written
+        return {name: values[name] for name in KEYS if name in values}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> "RuleModel":
@@ -1190,18 +1457,13 @@ class RuleModel(RuleSequence, ByValue):
 
         _check_format(data)
         try:
-            # The kinds of y are looked up here, as further ones may be registered.
-            checks = {
-                **_FIELDS,
-                "task": schema.one_of(*OUTCOMES),
-                "form": schema.one_of(*FORMS),
-            }
-            fields = schema.read_fields(data, checks, _NEEDS)
-            del fields["format"]
-            form = fields.pop("form", "list")
+            given = {name: data[name] for name in data if name != "format"}
+            form = schema.one_of(*FORMS)(given.pop("form", "list"), "form")
+            task = schema.one_of(*OUTCOMES)  # looked up now: further ones may be there
+            fields = MODELS["points"]._read(given, task=task)
             if form != "points":
-                fields.pop("unit", None)
-                fields.pop("origin", None)
+                for name in ("unit", "origin", "tails"):
+                    fields.pop(name, None)
             prediction = schema.LABEL
             if not fields["classes"]:
                 prediction = schema.number(-1e100, 1e100)
@@ -1212,7 +1474,6 @@ class RuleModel(RuleSequence, ByValue):
             fields["default"] = Rule.from_dict(
                 fields["default"], "default", prediction=prediction
             )
-            fields["edits"] = fields.get("edits") or ()
             made: RuleModel = MODELS[form](**fields)
             return made
         except (LookupError, TypeError, AttributeError, ValueError) as error:
@@ -1230,7 +1491,7 @@ class RuleModel(RuleSequence, ByValue):
         Parameters
         ----------
         path : path
-            The file appears when it is complete; one that is there is replaced then.
+            Written atomically; an existing file is replaced.
         profile : bool, default=True
             Include the profile of the training rows that `check` needs: of the columns
             that rules use, the rows per category or per tenth of the numbers.
@@ -1253,63 +1514,149 @@ def _check_format(data: Any) -> None:
         if isinstance(data, dict):
             came = f"one with {', '.join(map(shown, list(data)[:5])) or 'nothing'}"
         raise ModelFileError(
-            f"Saved rules are an object with the format {schema.FORMAT!r}; got {came}. "
+            f"Saved rules are an object with the format {FORMAT!r}; got {came}. "
             "Give a file that RuleModel.save wrote."
         )
-    if data["format"] != schema.FORMAT:
+    if data["format"] != FORMAT:
         raise ModelFileError(
-            f"Rules must have the format {schema.FORMAT!r}; got "
+            f"Rules must have the format {FORMAT!r}; got "
             f"{shown(data['format'])}. Update defragtrees, or save the rules again "
             "with this version."
         )
 
 
-_AMOUNT = schema.number(-1e101, 1e101)
-_RESIDUALS = {
-    "bands": schema.list_of(schema.list_of(_AMOUNT, 0, MOST_IN_BAND), 1),
-    "spreads": schema.list_of(schema.number(0, 1e101)),
-    "pooled": schema.list_of(_AMOUNT, 1, MOST_POOLED),
-    "edges": schema.list_of(_AMOUNT) | schema.NULL,
-    "low": _AMOUNT | schema.NULL,
-    "high": _AMOUNT | schema.NULL,
-}
-_RATE_BANDS = {
-    "edges": schema.SHARES,
-    "rates": schema.SHARES,
-    "n_effective": schema.list_of(schema.number(0, 1e18, is_open=True), 1),
-    "means": schema.SHARES,
-}
-_WORDS = schema.list_of(schema.TEXT | schema.NULL) | schema.NULL
-_NEEDS = (
-    "format",
-    "task",
-    "classes",
-    "feature_names",
-    "categories",
-    "rules",
-    "default",
-)
-_FIELDS = {
-    "format": schema.ANYTHING,
-    "classes": schema.NULL | schema.CLASSES,
-    "feature_names": schema.list_of(schema.TEXT),
-    "categories": schema.list_of(schema.NULL | schema.list_of(schema.LABEL)),
-    "rules": schema.list_of(schema.ANYTHING),
-    "default": schema.ANYTHING,
-    "residuals": schema.NULL
-    | schema.fields_of(Residuals, _RESIDUALS, ("bands", "spreads", "pooled")),
-    "rate_bands": schema.NULL
-    | schema.fields_of(RateBands, _RATE_BANDS, ("edges", "rates", "n_effective")),
-    "threshold": schema.number(0, 1, is_open=True) | schema.NULL,
-    "costs": schema.list_of(schema.list_of(schema.number(0, 1e100))) | schema.NULL,
-    "feature_labels": _WORDS,
-    "class_labels": _WORDS,
-    "feature_kinds": schema.list_of(schema.one_of(*KINDS, ORDERED, BOOLEAN, None))
-    | schema.NULL,
-    "pos_label": schema.NULL | schema.LABEL,
-    "unit": schema.number(-1e100, 1e100),
-    "origin": schema.number(-1e100, 1e100),
-    "edits": schema.list_of(schema.object_of(Edit)) | schema.NULL,
-    "training": schema.NULL | schema.object_of(TrainingRows),
-    "evidence": schema.NULL | schema.object_of(Evidence),
-}
+# Changes that people make after the fit; rules and conditions count from 1
+
+
+def _check_probabilities(rules: RuleModel, method: str) -> None:
+    if not (rules.outcome.n_classes and rules._form.has_probabilities):
+        raise ValueError(
+            f"{method} needs rules for classes, each with its distribution; got "
+            f"rules for {rules.task}. Set other predictions instead."
+        )
+
+
+def _decided(rules: Model, action: str, decision: Decision) -> Model:
+    """The rules with predictions that a decision makes from their probabilities."""
+    chosen = decision.choose([rule.distribution for rule in rules])
+    labels = rules.outcome.decode(chosen).tolist()
+    made = [
+        rule
+        if rule.prediction == label or rule.is_override
+        else dataclasses.replace(rule, prediction=label, error=math.nan)
+        for rule, label in zip(rules, labels, strict=True)
+    ]
+    given = {"threshold": decision.threshold, "costs": decision.stated_costs}
+    edit = Edit(action, decision_phrase(rules.outcome, **given))
+    return _with_rules(rules, made, edit, **given)
+
+
+def _with_conditions(
+    rules: Model, k: int, conditions: Sequence[Condition], action: str
+) -> Model:
+    made = [*rules]
+    before = made[k]
+    made[k] = dataclasses.replace(
+        before,
+        conditions=tuple(conditions),
+        coverage=math.nan,
+        alone=None,
+        **UNMEASURED,
+    )
+    text = f"rule {k + 1}: {before.text()} became {_named(rules, made, k).text()}"
+    return _edited(rules, made, Edit(action, text, k + 1))
+
+
+def _named(rules: RuleModel, made: Sequence[Rule], k: int) -> Rule:
+    """A changed rule as the model will print it among the others."""
+    words = rules._vocabulary
+    shown = rules._form.shown([rule.conditions for rule in made], words)
+    return made[k].named(words, shown[k])
+
+
+def _edited(rules: Model, changed: list[Rule], edit: Edit) -> Model:
+    """The model with changed rules, without counts that are no longer true."""
+    form = rules._form
+
+    def counted(every: list[Rule]) -> Iterator[tuple[Any, Any]]:
+        """Conditions of each rule, and of the rules that take rows from it."""
+        conditions = [rule.conditions for rule in every]
+        for k, own in enumerate(conditions):
+            is_rest = k == len(every) - 1 and not form.default_matches_all
+            is_after = form.is_exclusive or is_rest
+            yield own, frozenset(conditions[:k]) if is_after else None
+
+    before = dict(counted([*rules]))
+    made = [
+        rule
+        if before.get(conditions, "changed") == others
+        else dataclasses.replace(rule, **UNMEASURED)
+        for rule, (conditions, others) in zip(changed, counted(changed), strict=True)
+    ]
+    model = _with_rules(rules, made, edit, residuals=None, rate_bands=None)
+    as_edited: Model = model._as_edited()
+    return as_edited
+
+
+def _with_rules(rules: Model, made: list[Rule], edit: Edit, **changes: Any) -> Model:
+    """The model with other rules, without the scores of the rules before."""
+    if rules.training is not None:
+        pairs = zip(rules, made, strict=False)
+        is_same = len(made) == rules.n_rules and all(
+            (a.conditions, a.points) == (b.conditions, b.points) for a, b in pairs
+        )
+        score = rules.training.score if is_same else None
+        changes["training"] = dataclasses.replace(
+            rules.training, error=None, agreement=None, score=score
+        )
+    edits = (*rules.edits, edit)
+    return dataclasses.replace(
+        rules, rules=tuple(made[:-1]), default=made[-1], edits=edits, **changes
+    )
+
+
+def column_words(rules: RuleModel) -> ColumnWords:
+    """The words of conditions: names, categories, scales, whole numbers."""
+    conditions = [c for rule in rules.rules for c in rule.conditions]
+    integers = {c.feature for c in conditions if c.is_integer}
+    if rules.training is not None:
+        # Conditions on a column are better evidence than its rows of today.
+        known = {c.feature for c in conditions}
+        columns = [c for c in rules.training.columns if c.feature not in known]
+        integers |= {column.feature for column in columns if column.is_integer}
+    return ColumnWords(
+        *rules._vocabulary, frozenset(integers), columns=rules.feature_names
+    )
+
+
+def _index(rules: RuleModel, number: Any, with_default: bool = False) -> int:
+    """The index of a rule that is given by its number from 1."""
+    most = len(rules.rules) + with_default
+    try:
+        place = operator.index(number)
+    except TypeError:
+        place = 0
+    if isinstance(number, bool) or not 1 <= place <= most:
+        last = "" if with_default else "; the last rule, without conditions, stays"
+        raise ValueError(
+            f"A rule is given by its number from 1 to {most}; got {number!r}. Take "
+            f"one that is printed{last}."
+        )
+    return place - 1
+
+
+def _condition_index(rules: RuleModel, rule: Rule, condition: int | str) -> int:
+    """The index of a condition of a rule, given by its number or its column."""
+    features = [c.feature for c in rule.conditions]
+    shown_names = [rules._vocabulary.names[j] for j in features]
+    for names in ([rules.feature_names[j] for j in features], shown_names):
+        if condition in names:
+            return names.index(str(condition))
+    is_number = isinstance(condition, int) and not isinstance(condition, bool)
+    if not is_number or not 1 <= int(condition) <= len(features):
+        raise ValueError(
+            f"A condition is given by its number from 1 to {len(features)} or its "
+            f"column, one of {shown_names}; got {condition!r}. Take one that it "
+            "has."
+        )
+    return int(condition) - 1

@@ -4,10 +4,11 @@ import dataclasses
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import Any, ClassVar, Self, cast
+from typing import Annotated, Any, ClassVar, Self, cast
 
 import numpy as np
 
+from defragtrees._utils import schema
 from defragtrees._utils.optional import require
 from defragtrees._utils.types import Flags, Floats, Rows, Values
 from defragtrees._utils.values import is_finite
@@ -15,6 +16,9 @@ from defragtrees.rules.bins import bin_rows
 from defragtrees.rules.forms import PointsForm
 from defragtrees.rules.model import RuleModel
 from defragtrees.rules.reasons import Reasons, checked_number
+from defragtrees.rules.text import FactorsView, View
+
+_AMOUNT = schema.number(-1e100, 1e100)
 
 __all__ = ["MODELS", "RuleEnsemble", "RuleList", "RuleSet", "RuleTree", "Scorecard"]
 
@@ -35,7 +39,7 @@ class RuleList(RuleModel):
     >>> rules = RuleList((warm,), Rule((), "no"), ("degrees",), "classification",
     ...                  ("no", "yes"))
     >>> rules
-    <RuleList: 2 rules, 1 features, 1.0 conditions per rule>
+    <RuleList: 2 rules, 1 feature, 1.0 conditions per rule>
     >>> print(rules)
     #  if            then
     1  degrees > 20  yes
@@ -138,6 +142,10 @@ class Scorecard(RuleModel):
         What a total stands for: `(total - origin) * unit` is the number, or the
         log-odds of the second of two classes. With a negative unit, points count for
         the first.
+    tails : tuple of (float, float), optional
+        Of two classes, two log-odds with a slope each: below the first and above the
+        second log-odds change by slope times as much as the total says. Empty where the
+        rows that count fit the straight line.
 
     Examples
     --------
@@ -146,22 +154,33 @@ class Scorecard(RuleModel):
     >>> card = Scorecard((warm,), Rule((), 2.0, points=(2.0,)), ("degrees",),
     ...                  "regression")
     >>> print(card)
-    #  if            points
-    1  degrees > 20      +3
-    2  base              +2
+    characteristic  bin    points  rule
+    degrees         <= 20       0
+                    > 20       +3     1
+    base                       +2     2
     <BLANKLINE>
-    Add up the points of the base and of all rules that match: the total is the
-    prediction.
+    Add up the points of the base and of one bin of each characteristic: the
+    total is the prediction. Values that are in no bin have 0 points.
     >>> card.totals([[21.0], [19.0]]).tolist()
     [[5.0], [2.0]]
     >>> card.values_of(card.totals([[21.0]])).tolist()
     [[5.0]]
     """
 
-    unit: float = 1.0
-    origin: float = 0.0
+    unit: Annotated[float, _AMOUNT] = 1.0
+    origin: Annotated[float, _AMOUNT] = 0.0
+    tails: Annotated[
+        tuple[tuple[float, float], ...],
+        schema.list_of(schema.list_of(_AMOUNT, 2, 2), 2, 2),
+        "optional",
+    ] = ()
 
     form: ClassVar[str] = "points"
+
+    @property
+    def _view(self) -> View:
+        is_product = self.outcome.link == "log" and self.unit == 1.0
+        return FactorsView(self) if is_product else super()._view
 
     @property
     def _points(self) -> PointsForm:
@@ -255,10 +274,13 @@ class Scorecard(RuleModel):
         Returns
         -------
         pandas.DataFrame
-            The columns `characteristic`, `bin`, `points`; with X `rows` and `share`;
-            with y `rate` or `mean` and, of two classes, `woe`, the weight of evidence
-            (log odds of the class in the bin less those in all rows), and `iv`, whose
-            sum over the bins of a characteristic is its information value.
+            The columns `characteristic`, `bin`, `points` and `rules`, the numbers of
+            the rules whose points they are; of rates also `relativity`, the factor that
+            points stand for (of survival `hazard ratio`); `rows` and `share`, without X
+            of the rows that counted; with y `rate` or `mean` (with events and exposure
+            as y these and their rate) and, of two classes, `woe`, the weight
+            of evidence (log odds of the class in the bin less those in all rows), and
+            `iv`, whose sum over the bins of a characteristic is its information value.
 
         Examples
         --------
@@ -268,13 +290,11 @@ class Scorecard(RuleModel):
         >>> base = Rule((), "good", (0.4, 0.6), points=(10.0,))
         >>> card = Scorecard((paid, long), base, ("years",), "classification",
         ...                  ("bad", "good"))
-        >>> print(card.bins().to_string(index=False))
-        characteristic              bin  points
-                 years       years <= 1     0.0
-                 years   1 < years <= 5    40.0
-                 years        years > 5    55.0
-                 years years is missing     0.0
-                  base                     10.0
+        >>> for line in card.bins()[["bin", "points", "rules"]].values.tolist()[:3]:
+        ...     print(line)
+        ['years <= 1', 0.0, '']
+        ['1 < years <= 5', 40.0, '1']
+        ['years > 5', 55.0, '1, 2']
         """
         pandas = require("pandas", "A data frame")
         if self.outcome.n_points != 1:
@@ -286,9 +306,9 @@ class Scorecard(RuleModel):
         if y is not None:
             if matrix is None:
                 raise ValueError("bins with y need X too; got y alone.")
-            read = self.outcome.read(y, len(matrix))
-            outputs = self.outcome.indicators(self.outcome.encode(read))
-            target = outputs[:, int(self.unit > 0) if self.outcome.is_binary else 0]
+            target = self.outcome.encode(self.outcome.read(y, len(matrix)))
+            if len(self.outcome.columns) == 1:
+                target = self.outcome.indicators(target)[:, -1]
         return pandas.DataFrame(bin_rows(self, matrix, target))
 
     def _scorecard(self, what: str) -> Self:
@@ -334,18 +354,24 @@ class Scorecard(RuleModel):
         points: float = 0,
         odds: float = 1,
         of: Any = None,
+        *,
+        unit: float | None = None,
     ) -> Self:
-        """Return a scorecard for two classes with whole points on another scale.
+        """Return a scorecard with whole points on another scale.
+
+        Scale the exact points of a fit, as whole ones are rounded already.
 
         Parameters
         ----------
         points_to_double : float, default=20
-            How many points double the odds.
+            How many points double the odds of two classes.
         points, odds : float
-            A total that stands for these odds, such as 600 points for odds of 50.
+            The total that corresponds to these odds, such as 600 for odds of 50.
         of : class label, optional
-            The class whose odds these are, and that high totals stand for. In credit
+            The class whose odds these are, and which high totals favour. In credit
             scoring it is the good one. By default the class that points count for now.
+        unit : float, optional
+            Of a scorecard for numbers, what a point stands for, such as 0.25%.
 
         Examples
         --------
@@ -358,7 +384,20 @@ class Scorecard(RuleModel):
         [(40.0,), (507.0,)]
         >>> [rule.points for rule in card.scaled(20, of="bad")]
         [(-40.0,), (-20.0,)]
+        >>> warm, base = Rule((Condition(0, lower=20.0),), 5.0, points=(1.4,)), Rule(
+        ...     (), 2.0, points=(0.7,))
+        >>> card = Scorecard((warm,), base, ("degrees",), "regression")
+        >>> [rule.points for rule in card.scaled(unit=0.25)]
+        [(6.0,), (3.0,)]
         """
+        if unit is not None:
+            if self.outcome.n_classes or self.outcome.link != "identity":
+                raise ValueError("unit is for a scorecard of numbers; leave it out.")
+            if not (is_finite(unit) and unit > 0):
+                raise ValueError(f"unit must be a number above 0; got {unit!r}.")
+            [base] = self.values_of(np.array([self.default.points]))[0] / unit
+            origin = round(float(np.rint(base) - base), 9)
+            return self._with_form(self._points.rescaled(unit, origin, is_whole=True))
         if not self.outcome.is_binary:
             raise ValueError(
                 "scaled needs a scorecard for two classes; this one is for "
@@ -383,9 +422,6 @@ class Scorecard(RuleModel):
     def values_of(self, totals: Floats) -> Floats:
         """What totals of points stand for: numbers, or log-odds."""
         return self._points.values_of(totals)
-
-    def to_dict(self, profile: bool = True) -> dict[str, Any]:
-        return super().to_dict(profile) | {"unit": self.unit, "origin": self.origin}
 
 
 @dataclass(frozen=True, eq=False, repr=False)

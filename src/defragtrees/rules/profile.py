@@ -1,17 +1,26 @@
-"""A small profile of the training rows, kept with the rules to detect drift."""
+"""A small profile of the training rows, kept with the rules to detect drift.
+
+It also knows which missing values and categories of new rows no training row had.
+"""
 
 import dataclasses
+import itertools
 import math
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Annotated, Any, Self
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Annotated, Any, Self
 
 import numpy as np
 
+from defragtrees._utils import schema
 from defragtrees._utils.formatting import count, plural, round_significant
-from defragtrees._utils.types import Floats, Places
+from defragtrees._utils.types import Flags, Floats, Places, Values
 from defragtrees._utils.values import all_rounded
-from defragtrees.rules import schema
+from defragtrees._utils.warnings import warn
+
+if TYPE_CHECKING:
+    from defragtrees.rules.model import RuleModel
 
 MOST_PARTS = 10  # into which the numbers of a column are counted
 # What a row is worth as evidence, by where it comes from. A model was chosen by the y
@@ -25,9 +34,6 @@ WORTH = {
     "validation": 1.0,
     "refit": 1.0,
 }
-# Means of numbers miss by less: as if 1.7 times fewer rows had been counted
-# (`benchmarks/honesty/means.py`).
-MEAN_WORTH = 0.6
 KNOWN = "the model may have been trained on them, so they count as {worth}"
 ORIGINS = {
     "training": f"{{n}} not used by the search; {KNOWN}",
@@ -118,9 +124,19 @@ class TrainingColumn(schema.Stored):
     high: Annotated[float | None, schema.number() | schema.NULL] = None
     # whether all numbers are whole
     is_integer: Annotated[bool, schema.FLAG, "integer"] = False
+    # of a scorecard the sums of y in each part, of missing values last: of numbers, or
+    # rows of the second class
+    sums: Annotated[tuple[float, ...] | None, _AMOUNTS | schema.NULL, "optional"] = None
+    # numbers that are codes, such as -9 for "no account"
+    special: Annotated[tuple[float, ...], _NUMBERS, "optional"] = ()
 
     def __post_init__(self) -> None:
         cuts = self.cuts
+        if self.sums is not None and len(self.sums) != len(self.counts) + 1:
+            raise ValueError(
+                "The sums of a training column must have one entry more than its "
+                f"counts; got {len(self.sums)}."
+            )
         if cuts is None:
             return
         if len(cuts) + 1 != len(self.counts) or list(cuts) != sorted(set(cuts)):
@@ -133,6 +149,45 @@ class TrainingColumn(schema.Stored):
                 "A training column must have low and high, or neither; got "
                 f"{self.low!r} and {self.high!r}."
             )
+
+    def psi(self, column: Floats) -> float:
+        """Population stability index of the values of an encoded column.
+
+        Each part, each special value and missing values are a part; half a row is added
+        to each, so that it is finite.
+
+        Examples
+        --------
+        >>> part = TrainingColumn(0, (50.0, 50.0), cuts=(1.5,), low=1.0, high=2.0)
+        >>> round(part.psi(np.array([1.0] * 50 + [2.0] * 50)), 3)
+        0.0
+        >>> round(part.psi(np.array([1.0] * 90 + [2.0] * 10)), 3)
+        0.853
+        """
+        before = np.array([*self.counts, self.missing])
+        now = np.append(self.count(column), np.isnan(column).sum())
+        before, now = before[before + now > 0], now[before + now > 0]
+        shares = [(n + 0.5) / (n.sum() + len(n) / 2) for n in (before, now)]
+        return float((shares[1] - shares[0]) @ np.log(shares[1] / shares[0]))
+
+    def rows_of(self, condition: Any) -> tuple[float, float]:
+        """The rows that a condition accepts and their sum of y; NaN if not known."""
+        parts = np.arange(len(self.counts), dtype=np.float64)
+        if self.cuts is not None:
+            whole = math.floor if self.is_integer else float
+            cuts = [*map(whole, self.cuts)]
+            low, high = (math.nan if e is None else e for e in (self.low, self.high))
+            for edge in (condition.lower, condition.upper):
+                is_cut = math.isfinite(edge) and whole(edge) in cuts
+                if math.isfinite(edge) and low <= edge < high and not is_cut:
+                    return math.nan, math.nan
+            parts = np.array([*cuts, high])
+        inside = condition.covers(parts) & ~np.isnan(parts)
+        inside = np.append(inside, condition.missing)
+        n_rows = float(np.array([*self.counts, self.missing])[inside].sum())
+        if self.sums is None:
+            return n_rows, math.nan
+        return n_rows, float(np.array(self.sums)[inside].sum())
 
     def count(self, column: Floats) -> Places:
         """How many values of an encoded column are in each part, without missing ones.
@@ -150,12 +205,12 @@ class TrainingColumn(schema.Stored):
     def to_dict(self) -> dict[str, Any]:
         """Its contents in plain numbers and lists."""
         written = super().to_dict()
-        names = (
-            [*written] if self.cuts is not None else ("feature", "counts", "missing")
-        )
-        return {name: written[name] for name in names}
+        names = ("feature", "counts", "missing", "sums")
+        is_set = self.cuts is None
+        return {k: v for k, v in written.items() if k in names or not is_set}
 
 
+CHOICES = ("accept", "error")
 AGREED_ON = ("validation", "synthetic", "training")
 
 
@@ -192,6 +247,12 @@ class TrainingRows(schema.Stored):
     error: Annotated[float | None, schema.MEASURED] = field(default=None, compare=False)
     agreement: Annotated[
         Agreement | None, schema.NULL | schema.object_of(Agreement), "optional"
+    ] = field(default=None, compare=False)
+    # of a scorecard, rows by what their totals stand for, as the log-odds
+    score: Annotated[
+        TrainingColumn | None,
+        schema.NULL | schema.object_of(TrainingColumn),
+        "optional",
     ] = field(default=None, compare=False)
 
     def column(self, feature: int) -> TrainingColumn | None:
@@ -236,15 +297,21 @@ class TrainingRows(schema.Stored):
 
 def training_column(
     feature: int,
-    weights: Floats,
+    weights: Any,
     thresholds: Floats | None,
     ends: tuple[float, ...],
     is_integer: bool,
+    values: Floats | None = None,
+    edges: Iterable[float] = (),
+    sums: Any = None,
+    special: tuple[float, ...] = (),
 ) -> TrainingColumn:
     """The profile of a column that was counted by bins.
 
-    Weights are those of the rows in each bin, missing last; thresholds are between
-    bins, None of categories; ends are the smallest and the largest number.
+    Weights are those of the rows in each bin, missing last, and sums those of their y;
+    thresholds are between bins, None of categories; ends are the smallest and the
+    largest number. Parts also end at the edges of conditions, for which values has a
+    number of each bin.
 
     Examples
     --------
@@ -254,48 +321,153 @@ def training_column(
     """
     missing = round_significant(weights[-1])
     if thresholds is None:
-        return TrainingColumn(feature, all_rounded(weights[:-1]), missing)
-    reached = np.cumsum(weights[:-1])
+        read = None if sums is None else all_rounded(sums)
+        return TrainingColumn(feature, all_rounded(weights[:-1]), missing, sums=read)
+    thresholds, reached = np.array(thresholds), np.cumsum(weights[:-1])
     # Bins side by side, put together until they have a share of the rows.
     part = np.ceil(reached * MOST_PARTS / max(reached[-1], 1e-300) - 1e-9)
-    is_cut = (part[:-1] != part[1:]) & (reached[:-1] > 0)
-    is_cut &= reached[:-1] < reached[-1]
+    is_cut = part[:-1] != part[1:]
+    if values is not None:
+        highest = np.fmax.accumulate(np.append(-math.inf, values[: len(reached)]))
+        ends_of = [(math.nextafter(v, -math.inf), v) for v in special]
+        for edge in {*edges, *itertools.chain(*ends_of)}:
+            place = int(np.searchsorted(highest, edge, side="right")) - 2
+            if 0 <= place < len(is_cut):
+                is_cut[place], thresholds[place] = True, edge
+    is_cut &= (reached[:-1] > 0) & (reached[:-1] < reached[-1])
     places = np.flatnonzero(is_cut)
-    counts = np.diff([0.0, *reached[places], reached[-1]])
-    cuts = tuple(np.asarray(thresholds)[places].tolist())
+
+    def summed(each: Floats) -> tuple[float, ...]:
+        return all_rounded(np.add.reduceat(each[:-1], [0, *(places + 1)]))
+
+    cuts = tuple(thresholds[places].tolist())
     low, high = (None if math.isnan(end) else float(end) for end in ends)
-    return TrainingColumn(
-        feature, all_rounded(counts), missing, cuts, low, high, is_integer
+    column = TrainingColumn(
+        feature, summed(weights), missing, cuts, low, high, is_integer
     )
+    if sums is None:
+        return dataclasses.replace(column, special=special)
+    read = (*summed(sums), round_significant(sums[-1]))
+    return dataclasses.replace(column, sums=read, special=special)
 
 
 def count_rows(
-    features: Iterable[int], categories: Sequence[Any], matrix: Floats, weight: Floats
+    features: Iterable[int],
+    categories: Sequence[Any],
+    matrix: Floats,
+    weight: Floats,
+    edges: Mapping[int, Iterable[float]],
+    y: Floats | None = None,
+    special: Mapping[int, tuple[float, ...]] = MappingProxyType({}),
 ) -> tuple[TrainingColumn, ...]:
-    """The profiles of columns of encoded rows.
+    """The profiles of columns of encoded rows; see `training_column`.
 
     Examples
     --------
     >>> rows = np.arange(100.0)[:, None]
-    >>> [column] = count_rows([0], [None], rows, np.ones(100))
+    >>> [column] = count_rows([0], [None], rows, np.ones(100), {})
     >>> column.counts[:3], column.low, column.high
     ((10.0, 10.0, 10.0), 0.0, 99.0)
     """
     made = []
     for j in sorted(features):
-        values, missing = matrix[:, j], np.isnan(matrix[:, j])
-        present, weights = values[~missing], weight[~missing]
-        gone = weight[missing].sum()
-        if categories[j] is not None:
-            size = len(categories[j]) + 1
-            counts = np.bincount(present.astype(np.intp), weights, size)
-            made.append(training_column(j, np.append(counts, gone), None, (), False))
-            continue
-        distinct, codes = np.unique(present, return_inverse=True)
-        counts = np.bincount(codes, weights, len(distinct))
+        column, is_missing = matrix[:, j], np.isnan(matrix[:, j])
+        distinct = np.unique(column[~is_missing])
+        is_set = categories[j] is not None
+        size = len(categories[j]) + 1 if is_set else max(len(distinct), 1)
+        codes = column if is_set else np.searchsorted(distinct, column)
+        codes = np.where(is_missing, size, codes).astype(np.intp)
         ends = (distinct[0], distinct[-1]) if len(distinct) else (math.nan, math.nan)
-        is_whole = distinct == np.floor(distinct)
-        is_integer = bool(len(distinct)) and bool(is_whole.all())
-        bins = np.append(counts if len(distinct) else [0.0], gone)
-        made.append(training_column(j, bins, distinct[:-1], ends, is_integer))
+        made.append(
+            training_column(
+                j,
+                np.bincount(codes, weight, size + 1),
+                None if is_set else distinct[:-1],
+                ends,
+                len(distinct) > 0 and bool((distinct == np.floor(distinct)).all()),
+                distinct,
+                edges.get(j, ()),
+                None if y is None else np.bincount(codes, weight * y, size + 1),
+                special.get(j, ()),
+            )
+        )
     return tuple(made)
+
+
+# Missing values and categories of new rows that the training rows did not have. Rules
+# predict such rows too, by the conditions that fail; without a profile all missing
+# values are new.
+
+
+def unseen_values(
+    rules: "RuleModel", matrix: Floats
+) -> Iterator[tuple[int, str, Flags]]:
+    """For each column that rules use, which rows are "missing" and which are "new".
+
+    A row in which all of several columns are missing is new in any case.
+    """
+    used = sorted({c.feature for rule in rules.rules for c in rule.conditions})
+    is_empty: Flags = np.isnan(matrix[:, used]).sum(axis=1) == max(2, len(used))
+    for j in used:
+        column = None if rules.training is None else rules.training.column(j)
+        values, labels = matrix[:, j], (rules.categories or ())[j]
+        is_missing = np.isnan(values)
+        had_missing = column is not None and column.missing > 0
+        yield j, "missing", is_empty if had_missing else is_missing
+        if labels is not None:
+            counts = (*[1] * len(labels), 0) if column is None else column.counts
+            places = np.where(is_missing, 0, values).astype(np.intp)
+            yield j, "new", ~is_missing & (np.array(counts)[places] == 0)
+
+
+def unseen_texts(rules: "RuleModel", matrix: Floats) -> Values:
+    """What each row has that training did not have, as text; empty if nothing."""
+    texts = np.full(len(matrix), "", dtype=object)
+    for j, what, mask in unseen_values(rules, matrix):
+        between = np.where(texts[mask] == "", "", ", ").astype(object)
+        texts[mask] += between + f"{rules._vocabulary.names[j]} is {what}"
+    return texts
+
+
+def count_unseen(rules: "RuleModel", matrix: Floats) -> int:
+    """Number of rows with values that training did not have; 0 without a profile."""
+    if rules.training is None:
+        return 0
+    masks = [mask for _, _, mask in unseen_values(rules, matrix)]
+    return int(np.logical_or.reduce(masks).sum()) if masks else 0
+
+
+def warn_of_unseen(n_unseen: int, n_rows: int, how: str) -> None:
+    """Warn of rows with values that training did not have; `how` to see which."""
+    if n_unseen:
+        warn(
+            f"{n_unseen:,} of {plural(n_rows, 'row')} have a missing value or a "
+            f"category that no training row had; {how} shows which."
+        )
+
+
+def check_seen(
+    rules: "RuleModel",
+    matrix: Floats,
+    on_missing: str = "accept",
+    on_unknown: str = "accept",
+    n_before: int = 0,
+) -> None:
+    """Raise for values that training did not have, if asked to.
+
+    `n_before` rows came before these, for the message.
+    """
+    for name, value in (("on_missing", on_missing), ("on_unknown", on_unknown)):
+        if value not in CHOICES:
+            raise ValueError(f"{name} must be 'accept' or 'error'; got {value!r}.")
+    if on_missing == on_unknown == "accept":
+        return
+    for j, what, mask in unseen_values(rules, matrix):
+        choice = on_missing if what == "missing" else on_unknown
+        if choice == "error" and mask.any():
+            raise ValueError(
+                f"{rules.feature_names[j]!r} is {what} in {mask.sum():,} of "
+                f"{plural(len(mask), 'row')}, the first of them row "
+                f"{n_before + mask.argmax() + 1}, as in no training row. Correct these "
+                "rows, or leave them out."
+            )

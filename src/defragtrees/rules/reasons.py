@@ -154,7 +154,11 @@ class Reasons:
             for own in rule.conditions
             if own.feature == feature
         ]
-        cells = cells_of([own for _, own, _ in found], card.categories[feature])
+        column = card.training and card.training.column(feature)
+        special = column.special if column else ()
+        conditions = [own for _, own, _ in found]
+        conditions += single_values(feature, special)
+        cells = cells_of(conditions, card.categories[feature])
         values = np.array([value_in(cell) for cell in cells])
         others: list[int] = []
         rules = []
@@ -167,6 +171,8 @@ class Reasons:
         is_remedy = tuple(
             not cell.missing
             and (cell.categories is None or known is None or value < len(known))
+            # Nobody can be told to have a code, or what no row had beside codes.
+            and not (special and (value in special or not column.rows_of(cell)[0]))
             for cell, value in zip(cells, values.tolist(), strict=True)
         )
         return _Column(feature, cells, is_remedy, tuple(rules), tuple(others))
@@ -191,9 +197,7 @@ def checked_number(n: Any) -> int:
     return int(n)
 
 
-def run_of(
-    points: Floats, k: int, cells: Sequence[Condition], is_known: Flags
-) -> Places:
+def run_of(points: Any, k: int, cells: Sequence[Condition], is_known: Flags) -> Places:
     """The cells with as many points as cell k that can be written with it."""
     cell = cells[k]
     if cell.missing:
@@ -242,6 +246,11 @@ def cells_of(
     ]
     missing = Condition(feature, math.inf, missing=True, is_integer=is_integer)
     return (*cells, missing)
+
+
+def single_values(feature: int, values: Sequence[float]) -> list[Condition]:
+    """Conditions that accept one number each."""
+    return [Condition(feature, math.nextafter(v, -math.inf), v) for v in values]
 
 
 def value_in(cell: Condition) -> float:

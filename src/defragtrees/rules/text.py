@@ -5,8 +5,8 @@ are made of its cells and notes.
 """
 
 import dataclasses
+import itertools
 import math
-import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -17,9 +17,19 @@ import numpy as np
 from defragtrees._utils import formatting as render
 from defragtrees._utils.types import Flags, Floats
 from defragtrees.outcomes.base import Outcome
+from defragtrees.outcomes.counts import factor
 from defragtrees.outcomes.decision import positive_threshold
-from defragtrees.outcomes.points import reachable_totals
 from defragtrees.outcomes.text import LEAST_APART
+from defragtrees.rules.bins import (
+    ALSO,
+    BASE,
+    Bin,
+    bin_text,
+    bins_of,
+    is_by_column,
+    is_shown,
+    totals_of,
+)
 from defragtrees.rules.conditions import Condition, Rule
 from defragtrees.rules.labels import Scale
 
@@ -29,9 +39,19 @@ if TYPE_CHECKING:
 
 MOST_ROWS = 0.8  # coverage of the interval that explains a number
 MOST_TOTALS = 9  # totals of points that are printed with their probability
+MOST_WHOLE = 25  # the same of whole points
 LEAST_RATIO = 0.1  # part of a small rate by which another must differ from it
 LEAST_CONDITION = 32  # columns for conditions beside details; else these come below
-TEXT_COLUMNS = ("if", "then", "condition", "value", "match")  # aligned to the left
+TEXT_COLUMNS = (
+    "if",
+    "characteristic",
+    "bin",
+    ALSO,
+    "then",
+    "condition",
+    "value",
+    "match",
+)  # aligned to the left
 EDITED = "Edited after the fit:"  # above or before the texts of edits
 UNORDERED = "These rules have no order, so they cannot be moved."
 DETAILS = {
@@ -43,6 +63,7 @@ DETAILS = {
     "alone": "rate or mean of all rows that the rule matches, whatever the order",
 }
 SOURCES = (("rules", ""), ("model", "model_"))
+RATE_INTERVAL = "95% interval"  # of a total
 WIDE = 0.5  # rates up to here have a scale of their own
 MAYBE_TRAINED = "may be trained on these rows"  # a model, and then looks too good
 
@@ -71,7 +92,7 @@ class Explanation:
     # where rules are not in order.
     failed: tuple[tuple[int, Condition], ...]
     probabilities: tuple[float, ...] | None = None
-    # 95 % of the rate of a class, 80 % of a number that several rules predict
+    # 95% of the rate of a class, 80% of a number that several rules predict
     interval: tuple[float, float] | None = None
     totals: tuple[float, ...] = ()  # of points
 
@@ -98,6 +119,8 @@ class View:
 
     default_text: ClassVar[str] = "otherwise"  # what the default rule is called
     shows_estimates: ClassVar[bool] = True  # of single rules, without details
+    is_product: ClassVar[bool] = False  # whether factors are multiplied
+    total_name: ClassVar[str] = "total"  # what points add up, or factors multiply, to
     # How to predict with the rules, for those who only have their text and for readers
     # of a report; what follows the number of conditions in `size_text`.
     usage: ClassVar[str]
@@ -150,9 +173,16 @@ class View:
         """What the total of points stands for; empty where none add up."""
         return ""
 
-    def total_cells(self) -> Cells | None:
-        """Totals of points of two classes, and the probability of each; else None."""
+    def total_cells(self, most: int = MOST_WHOLE) -> Cells | None:
+        """Totals of points of two classes, and the probability of each; else None.
+
+        They are all that occur if they are whole and at most so many.
+        """
         return None
+
+    def shown_totals(self, *totals: float) -> list[float]:
+        """Totals as they are shown: of factors the products."""
+        return [*totals]
 
     def contradictions(self) -> list[str]:
         """Which rules have points that contradict their own rates."""
@@ -171,7 +201,7 @@ class View:
         """The rules as they are printed."""
         width = render.page_width()
         table = self.table(details, width, paint)
-        notes = wrap_notes([*self.notes(), *self.edit_lines()], width)
+        notes = render.wrap_notes([*self.notes(), *self.edit_lines()], width)
         return "\n\n".join(filter(None, [table, notes]))
 
     def html(self) -> str:
@@ -181,7 +211,10 @@ class View:
         tables = self.tables(False, render.WIDTH)
         if bars := _bars(self.bars()):
             header, rows = tables[0]
-            place = len(header) - (header[-1] == "rows")
+            # Beside the points, or what is estimated.
+            place = (
+                3 if self.rules._form.is_sum else len(header) - (header[-1] == "rows")
+            )
             header = [*header[:place], "", *header[place:]]
             lines = zip(rows, bars, strict=True)
             rows = [[*row[:place], (bar,), *row[place:]] for row, bar in lines]
@@ -200,6 +233,8 @@ class View:
             known = self.outcome.estimate(rule)
             value = known.get("estimate", rule.prediction)
             number = labels.index(rule.prediction) if labels else 0
+            if self.outcome.is_binary:
+                number = int(rule.prediction == self.outcome.positive_class)
             interval = known["interval"] and tuple(known["interval"])
             bars.append(Bar(value, interval, number))
         return bars if any(bar.interval for bar in bars) else []
@@ -208,7 +243,7 @@ class View:
         """The rules as tables that are at most so many columns wide."""
         tables = self.tables(details, width)
         text = "\n\n".join(table_text(cells, width, paint) for cells in tables)
-        legend = wrap_notes(self.legend(), width) if details else ""
+        legend = render.wrap_notes(self.legend(), width) if details else ""
         return f"{text}\n\n{legend}" if legend else text
 
     def tables(self, details: bool, width: int) -> list[Cells]:
@@ -218,7 +253,11 @@ class View:
             header, rows = tables[0]
             others = [j for j, title in enumerate(header) if title != "if"]
             lines: list[Sequence[Cell]] = [header, *rows]
-            taken = sum(2 + max(len(str(line[j])) for line in lines) for j in others)
+            widths = [
+                max(len(text) for line in lines for text in render.lines_of(line[j]))
+                for j in others
+            ]
+            taken = sum(widths) + 2 * len(widths)
             if width - taken < LEAST_CONDITION:
                 further = {} if self.shows_estimates else self._estimate_columns()
                 further |= self._detail_columns()
@@ -304,8 +343,13 @@ class View:
     def notes(self) -> list[str]:
         """Notes below a table: how rules combine, and where estimates come from."""
         decision = self.decision_text()
-        notes = [self.combination(), *self.contradictions(), decision, self.evidence()]
+        notes = [self.combination(), *self.contradictions(), self.estimates_text()]
+        notes += [decision, self.evidence()]
         return [render.plain(note) for note in notes if note]
+
+    def estimates_text(self) -> str:
+        """What the columns of estimates are, if their heads do not say it."""
+        return self.y_view.note(self.rules) if self.shows_estimates else ""
 
     def edit_lines(self) -> list[str]:
         """The changes after the fit, as lines under a title."""
@@ -415,6 +459,7 @@ class View:
         ends: list[Any] = [None] * len(places)
         if form.has_probabilities:
             likely = [tuple(row) for row in form.predict_proba(matches).tolist()]
+        if form.has_probabilities or form.rate_bands is not None:
             ends = [
                 None if math.isnan(low) else (low, high)
                 for low, high in form.rate_interval(matches).tolist()
@@ -447,7 +492,7 @@ class View:
         parts = [f"Prediction: {answer}", basis]
         head = render.plain("; ".join(filter(None, parts)))
         cells, width = self.explanation_cells(row, explanation), render.page_width()
-        text = f"{wrap_notes([head], width)}\n\n{table_text(cells, width)}"
+        text = f"{render.wrap_notes([head], width)}\n\n{table_text(cells, width)}"
         return render.Lines(text, f"<p>{escape(head)}</p>{html_table(cells)}")
 
     def explanation_cells(self, row: Floats, explanation: Explanation) -> Cells:
@@ -527,9 +572,14 @@ class View:
         if "model_error" in scores and not is_new:
             header[-1] += f" ({MAYBE_TRAINED})"
         width = render.page_width()
-        parts = [wrap_notes([self.size_text(scores, is_short)], width)]
+        parts = [render.wrap_notes([self.size_text(scores, is_short)], width)]
         parts += [render.text_table(header, lines)] if lines else []
-        parts.append(wrap_notes([" ".join(self.score_notes(scores))], width))
+        notes = self.score_notes(scores)
+        ends = "error_low" in scores and self.y_view.error_range(scores)
+        if is_new and ends:
+            name = self.outcome.error_name
+            notes.insert(0, f"95% interval of the {name} of the rules: {ends}.")
+        parts.append(render.wrap_notes([" ".join(notes)], width))
         return "\n\n".join(filter(None, parts))
 
     def score_cells(
@@ -549,8 +599,10 @@ class View:
             narrow=is_short,
             also="expected_cost" if has_costs else None,
             has_costs=has_costs,
+            is_card=self.rules._form.is_sum and outcome.is_binary,
         )
         measures["fidelity"] = "agreement with the model"
+        measures["correlation"] = "correlation of probabilities"
         lines = []
         for name, label in measures.items():
             cells = []
@@ -598,7 +650,7 @@ class View:
         is_many = outcome.link == "softmax"
         lines, head = [], ""
         for row in rows:
-            head, cell = calibrated_unit(row)
+            head, cell = calibrated_unit(row, self.rules)
             line = [cell] if head else []
             if is_many:
                 line.append(self._class_name(row["class"]))
@@ -609,7 +661,7 @@ class View:
                 line += [""] * 3
             lines.append([*line, f"{row['n_rows']:,.6g}"])
         header = [*([head] if head else []), *(["class"] if is_many else [])]
-        header += ["estimated", "observed", "95 % interval", "rows"]
+        header += ["estimated", "observed", "95% interval", "rows"]
         title = f"Estimated and observed on {where}"
         if outcome.is_binary:
             title += f", for {self._class_name(outcome.positive_class)}"
@@ -775,6 +827,8 @@ class PointsView(View):
         "Points add up in any order, so rules cannot be moved; the points of each can "
         "be changed."
     )
+    points_name = property(lambda self: "points")
+    no_points = property(lambda self: "0 points")  # of values in no bin
 
     @property
     def _form(self) -> "PointsForm":
@@ -784,11 +838,113 @@ class PointsView(View):
         if self.outcome.n_points > 1:
             return []
         points = [rule.points[0] for rule in self.rules if rule.points]
+        if is_by_column(self.rules):
+            points = [one.points if one.conditions else 0.0 for one in self.bins()]
         return [Bar(value, None, int(value > 0)) for value in points]
 
     def combination(self) -> str:
         text = self.y_view.combination(self._form.unit, self._form.origin)
+        if is_by_column(self.rules):
+            bins = "one bin of each characteristic"
+            if any(len(rule.conditions) > 1 for rule in self.rules.rules):
+                bins += ", and of the rules below them that match"
+            text = text.replace("all rules that match", bins)
+            if self.outcome.is_binary and not math.isnan(bins_of(self.rules)[-1].total):
+                label = self.y_view.label(self._form.scored_class)
+                text += f" WoE is the weight of evidence of {label}."
+            shown = {b.conditions for b in self.bins()}
+            hidden = [b for b in bins_of(self.rules) if b.feature is not None]
+            if any(b.conditions not in shown for b in hidden):
+                text += f" Values that are in no bin have {self.no_points}."
+        if self._form.tails:
+            form = self._form
+            ends = sorted((end / form.unit + form.origin, by) for end, by in form.tails)
+            below, above = (
+                f"{word} {render.rounded(total)} a point counts {render.rounded(by)}"
+                for word, (total, by) in zip(("below", "above"), ends, strict=True)
+            )
+            text += f" At the ends the data say otherwise: {below}, {above}."
         return render.plain(text)
+
+    def tables(self, details: bool, width: int) -> list[Cells]:
+        if details or not is_by_column(self.rules):
+            return super().tables(details, width)
+        tables, total = [self.bin_cells()], self.total_cells()
+        header, rows = self.cells()
+        is_below = [len(rule.conditions) != 1 for rule in self.rules]
+        if any(is_below[:-1]):
+            below = [row for row, is_own in zip(rows, is_below, strict=True) if is_own]
+            header = [ALSO if title == "if" else title for title in header]
+            tables.append((header, below))
+        return [*tables, total] if total else tables
+
+    def bin_cells(self) -> Cells:
+        """The table by characteristic, with numbers of the rules whose points it has.
+
+        Below the name of a characteristic is its information value.
+        """
+        found, [*_, every] = self.bins(), bins_of(self.rules)
+        evidence = [b.woe(every, 1 if self._form.unit > 0 else -1) for b in found]
+        heads = list[str]()
+        for name, group in itertools.groupby(
+            zip(self.bin_lines(), evidence, strict=True), lambda line: line[0][0]
+        ):
+            own = [iv for _, (_, iv) in group]
+            head = [name, f"IV {sum(own):.2f}"] if sum(own) else [name]
+            heads += [*head, *[""] * len(own)][: len(own)]
+        lines = [
+            self.contribution(Rule(b.conditions, None, points=(b.points,)))
+            for b in found
+        ]
+        counts = {
+            "rows": [
+                _unless_nan(lambda n: render.count(round(n)), b.n_rows) for b in found
+            ],
+            "share": [_share_text(b.n_rows / (every.n_rows or 1.0)) for b in found],
+            self.y_view.estimate_title() if self.outcome.is_binary else "mean": [
+                *map(self._mean_text, found)
+            ],
+            "WoE": [
+                "" if b == every else _unless_nan("{:+.2f}".format, woe)
+                for b, (woe, _) in zip(found, evidence, strict=True)
+            ],
+        }
+        columns = {
+            "characteristic": heads,
+            "bin": [text for _, text, _ in self.bin_lines()],
+            **{title: [line[title] for line in lines] for title in lines[0]},
+            **_measured(counts),
+            "rule": [", ".join(str(k + 1) for k in b.rules) for b in found],
+        }
+        return _cells(columns)
+
+    def bin_lines(self, **style: bool) -> list[tuple[str, str, str]]:
+        """The characteristic, the bin and its points, of all bins that are shown."""
+        words = self.rules._vocabulary.styled(is_grouped=True, **style)
+        return [
+            (
+                BASE if b.feature is None else words.names[b.feature],
+                "" if b.feature is None else bin_text(b.conditions[0], words),
+                self.y_view.points((b.points,), self._form.unit),
+            )
+            for b in self.bins()
+        ]
+
+    def bins(self) -> list[Bin]:
+        """The lines of the table by characteristic, without values nobody has.
+
+        The base is the last one unless other rules follow.
+        """
+        *found, base = bins_of(self.rules)
+        bins = [b for b in found if b.feature is not None and is_shown(self.rules, b)]
+        is_all = all(b.feature is not None for b in found)
+        return [*bins, base] if is_all else bins
+
+    def _mean_text(self, one: Bin) -> str:
+        mean = one.total / one.n_rows if one.n_rows else math.nan
+        if not self.outcome.is_binary:
+            return _unless_nan(self.y_view.rate, mean)
+        return _share_text(mean if self.outcome.positive_index else 1 - mean)
 
     def total_text(self) -> str:
         text: str = self.y_view.total(self._form.unit, self._form.origin)
@@ -809,11 +965,13 @@ class PointsView(View):
         cells: dict[str, str] = self.y_view.point_cells(rule, self._form.unit)
         return cells
 
-    def total_cells(self) -> Cells | None:
+    def total_cells(self, most: int = MOST_WHOLE) -> Cells | None:
         rules, outcome, form = self.rules, self.outcome, self._form
+        if outcome.link == "log":
+            return self._rate_cells(most)
         if not outcome.is_binary or not rules.rules:
             return None
-        totals = _shown_totals([rule.points[0] for rule in rules if rule.points])
+        totals = _shown_totals(rules, most)
         values = form.values_of(totals[:, None])
         likely = outcome.linked(values)
         chosen = outcome.decide_points(values, rules.threshold, rules.costs)
@@ -830,6 +988,24 @@ class PointsView(View):
             )
         interval = [outcome.view.interval_title] if rules.rate_bands else []
         return ["total", outcome.view.estimate_title(), *interval, "then"], rows
+
+    def _rate_cells(self, most: int) -> Cells | None:
+        """Totals, the rate of each, its interval, and what is predicted beside it."""
+        further, bands = self.outcome.further_outputs(self._form), self.rules.rate_bands
+        if not self.rules.rules:
+            return None
+        totals = _shown_totals(self.rules, most)
+        rates = self.outcome.linked(self._form.values_of(totals[:, None]))[:, 0]
+        columns: dict[str, list[Cell]] = {
+            "total": [render.grouped(total) for total in totals],
+            self.y_view.prediction_title: [render.rounded(rate) for rate in rates],
+        }
+        if bands is not None:
+            ends = bands.interval(rates, is_share=False)
+            columns[RATE_INTERVAL] = [render.number_range(*pair) for pair in ends]
+        for name, by in further.items():
+            columns[name] = [render.percent(math.exp(-rate * by)) for rate in rates]
+        return _cells(columns)
 
     def contradictions(self) -> list[str]:
         outcome, rates = self.outcome, self.rules.default.rates
@@ -861,13 +1037,58 @@ class PointsView(View):
 
     def explanation_cells(self, row: Floats, explanation: Explanation) -> Cells:
         header, rows = super().explanation_cells(row, explanation)
-        totals = map(render.grouped, explanation.totals)
-        return header, [*rows, ["", "total", "", *totals]]
+        totals = map(render.grouped, self.shown_totals(*explanation.totals))
+        return header, [*rows, ["", self.total_name, "", *totals]]
 
     def explanation_data(self, explanation: Explanation) -> dict[str, Any]:
         pairs = [(k + 1, [*self.rules][k].points or ()) for k in explanation.combined]
         added = [{"rule": number, "points": list(points)} for number, points in pairs]
         return {"added": added, "total": list(explanation.totals)}
+
+
+class FactorsView(PointsView):
+    """What a scorecard prints whose points are the logarithms of factors."""
+
+    is_product: ClassVar[bool] = True
+    total_name: ClassVar[str] = "product"
+    usage: ClassVar[str] = (
+        "Multiply the base by the factors of every rule that matches."
+    )
+    reading: ClassVar[str] = (
+        "The base and the factors of every rule that matches are multiplied."
+    )
+    size: ClassVar[str] = (
+        "; on average {overlap} of them match per row. Their factors and the base are "
+        "multiplied."
+    )
+    fixed: ClassVar[str] = (
+        "Factors are multiplied in any order, so rules cannot be moved; the factor of "
+        "each can be changed."
+    )
+
+    @property
+    def points_name(self) -> str:
+        name: str = self.y_view.point_words[1]
+        return name
+
+    @property
+    def no_points(self) -> str:
+        return f"a {self.y_view.point_words[0]} of 1"
+
+    def shown_totals(self, *totals: float) -> list[float]:
+        return [render.round_significant(factor(total), 3) for total in totals]
+
+    def total_text(self) -> str:
+        return ""
+
+    def _rate_cells(self, most: int) -> Cells | None:
+        """The same without totals, for some rates."""
+        found = super()._rate_cells(most)
+        if found is None or len(found[0]) < 3:
+            return None
+        header, rows = found
+        rates = {row[1]: row[1:] for row in rows}
+        return header[1:], [*rates.values()]
 
 
 VIEWS: dict[str, type[View]] = {
@@ -897,8 +1118,12 @@ def _measured(columns: dict[str, list[str]]) -> dict[str, list[str]]:
     return {name: texts for name, texts in columns.items() if any(texts)}
 
 
+def _unless_nan(write: Callable[[float], str], value: float) -> str:
+    return "" if math.isnan(value) else write(value)
+
+
 def _share_text(value: float) -> str:
-    return "" if math.isnan(value) else render.percent(value)
+    return _unless_nan(render.percent, value)
 
 
 def left_columns(header: Sequence[str]) -> list[int]:
@@ -936,7 +1161,8 @@ def _bars(bars: Sequence[Bar]) -> list[render.Lines]:
     made = []
     for bar in bars:
         colour = f"background:{render.COLOURS[bar.colour % len(render.COLOURS)]};"
-        parts = part(0.0, bar.value, f"{colour}opacity:.3;height:100%")
+        look = f"{colour}opacity:{0.3 if bar.interval else 0.7};height:100%"
+        parts = part(0.0, bar.value, look) if bar.value else ""
         if bar.interval is not None:
             line = f"{colour}height:.2em;top:.35em"
             parts += part(bar.interval[0], bar.interval[1], line)
@@ -953,23 +1179,11 @@ def html_table(cells: Cells, notes: str = "") -> str:
     return render.html_table(header, rows, notes, left_columns(header))
 
 
-def wrap_notes(notes: Sequence[str], width: int) -> str:
-    """Notes as lines that are at most so many columns wide."""
-    return "\n".join(
-        textwrap.fill(
-            note,
-            width,
-            subsequent_indent="  " if note.startswith("- ") else "",
-            break_on_hyphens=False,
-        )
-        for note in notes
-    )
-
-
-def _shown_totals(points: list[float]) -> Floats:
-    """Totals for a table: all that can be reached, or a few in even steps."""
-    totals: Floats = reachable_totals(points)
-    if len(totals) <= MOST_TOTALS:
+def _shown_totals(rules: Any, most: int) -> Floats:
+    """Totals for a table: all that occur, or a few in even steps."""
+    totals: Floats = totals_of(rules)
+    is_whole = bool((totals == np.floor(totals)).all())
+    if len(totals) <= (most if is_whole else MOST_TOTALS):
         return totals
     span = totals[-1] - totals[0]
     power = 10.0 ** math.floor(math.log10(span / MOST_TOTALS))
@@ -1024,17 +1238,17 @@ def mean_gap(rows: Sequence[Mapping[str, Any]]) -> float:
     return float(sum(gaps) / sum(row["n_rows"] for row in seen))
 
 
-def calibrated_unit(row: Mapping[str, Any]) -> tuple[str, str]:
+def calibrated_unit(row: Mapping[str, Any], rules: "RuleModel") -> tuple[str, str]:
     """What a line of `metrics.calibration` is about, and which one of these.
 
     Examples
     --------
-    >>> calibrated_unit({"total": (1.0, 2.0)})
-    ('total', '1 to 2')
+    >>> calibrated_unit({"rule": 2}, rules)
+    ('rule', '2')
     """
     if "rule" in row:
         return "rule", str(row["rule"])
     if "total" not in row:
         return "", ""
-    low, high = map(render.rounded, row["total"])
-    return "total", low if low == high else f"{low} to {high}"
+    low, high = map(render.rounded, rules._view.shown_totals(*row["total"]))
+    return rules._view.total_name, low if low == high else f"{low} to {high}"

@@ -36,6 +36,9 @@ class Column:
     has_missing: bool  # whether the code after the last stands for missing values
     # nats for a condition: per finite side of an interval, or for one name of a set
     price: float
+    # the bins that its codes stand for, from the first to before the last; all others
+    # have the code after the last, which no condition accepts
+    span: tuple[int, int] | None = None
 
     @property
     def n_codes(self):
@@ -68,6 +71,7 @@ class RowTable:
         self.prices = np.maximum(prices, least_price)
         self.is_set = np.array([column.is_set for column in columns], dtype=bool)
         self.name_prices = np.where(self.is_set, float(least_price), 0.0)
+        self.part = np.flatnonzero([column.span is not None for column in columns])
         self.column_codes = {}  # of all rows in one column, as indices; see `rows_in`
 
     @cached_property
@@ -83,6 +87,14 @@ class RowTable:
         prices = self.prices[:, None] + self.name_prices[:, None] * n_further
         is_short = ~self.is_set[:, None] | (n_named <= self.most_named)
         return np.where(is_short, prices, np.inf)
+
+    def within_spans(self, sums):
+        """Gains by column and code with which no condition leaves the span."""
+        if not len(self.part):
+            return sums
+        sums = sums.copy()
+        sums[self.part, self.n_codes[self.part]] = -np.inf
+        return sums
 
     def n_named(self, j, accepted):
         """Number of categories that the text of a condition names; 0 of an interval."""
@@ -131,6 +143,9 @@ def make_table(
     log(n_codes) / 2 for the threshold, the usual precision of an estimated number; for
     a set log(2) per category, inside or outside. Further names of a set, inside or
     outside, whichever are fewer, have a penalty besides.
+
+    A feature with special values is several columns: the numbers between them, each of
+    them, and missing values.
     """
     usable = []
     for j in range(grid.n_features) if order is None else order:
@@ -138,15 +153,25 @@ def make_table(
             present = np.bincount(bins[:, j], minlength=grid.n_bins[j]) > 0
             occurring = np.flatnonzero(present[:-1])
             if len(occurring) + present[-1] > 1 and len(grid.splits[j]):
-                usable.append((j, occurring, bool(present[-1])))
+                if j not in grid.special:
+                    usable.append((j, occurring, bool(present[-1]), None))
+                    continue
+                for first, end in grid.segments(j):
+                    own = first + np.flatnonzero(present[first:end])
+                    if len(own):
+                        usable.append((j, own, True, (first, end)))
     columns, codes = [], []
-    for j, occurring, has_missing in usable:
+    for j, occurring, has_missing, span in usable:
         is_set = grid.is_categorical(j) and j not in ordered
         n_codes = len(occurring)
         precision = n_codes * np.log(2) if is_set else np.log(n_codes + 1) / 2
         price = np.log(len(usable)) + precision
-        columns.append(Column(j, occurring, is_set, has_missing, float(price)))
-        codes.append(np.searchsorted(occurring, bins[:, j]))
+        columns.append(Column(j, occurring, is_set, has_missing, float(price), span))
+        places = np.searchsorted(occurring, bins[:, j])
+        if span is not None:
+            outside = (bins[:, j] < span[0]) | (bins[:, j] >= span[1])
+            places = np.where(outside, n_codes, places)
+        codes.append(places)
     matrix = np.array(codes, dtype=np.intp).reshape(len(columns), len(bins))
     return RowTable(tuple(columns), matrix.T, least_price, most_named)
 

@@ -21,7 +21,7 @@ from defragtrees.data.sampling import code_sums, ranks
 from defragtrees.outcomes.decision import Decision, cost_matrix, threshold_costs
 from defragtrees.outcomes.points import LINKS
 from defragtrees.outcomes.text import LEAST_APART
-from defragtrees.rules.conditions import Condition, remaining
+from defragtrees.rules.conditions import Condition, n_named, remaining
 from defragtrees.rules.profile import WORTH, Agreement
 from defragtrees.search.boxes import (
     LEAST_ERRORS,
@@ -87,7 +87,6 @@ class Candidate:
     # a number near those of each rule's rows, around which sums are taken; with the
     # default rule; None for classes
     centers: tuple[Any, ...]
-    cost: float  # description length in nats
     # once it is counted, on the rows by which models are chosen
     loss: float = 0.0
     losses: np.ndarray | None = None  # the same of each row
@@ -144,12 +143,6 @@ def _by_size(candidates, size):
     for candidate in candidates:
         groups.setdefault(getattr(candidate, size), []).append(candidate)
     return dict(sorted(groups.items()))
-
-
-def _best_of_each(candidates, size):
-    """The candidate with the smallest loss of each size; the first of equals."""
-    groups = _by_size(candidates, size).values()
-    return tuple(min(group, key=attrgetter("share")) for group in groups)
 
 
 def _scaled_outputs(rows, settings):
@@ -407,7 +400,7 @@ class Conversion:
 
         The default rule has the rows that no rule matches, or all if points add up.
         """
-        problem, form, cost = self.problem, self.strategy.form, rules.cost
+        problem, form = self.problem, self.strategy.form
         left = np.ones(len(problem.target), dtype=bool)
         conditions, centers, seen, earlier = [], [], set(), []
         if self.settings.prefer:
@@ -441,7 +434,7 @@ class Conversion:
                 left &= ~taken
         default = np.ones_like(left) if form == "points" else left
         centers.append(None if problem.n_classes else problem.mean_of(default))
-        return Candidate(tuple(conditions), tuple(centers), cost)
+        return Candidate(tuple(conditions), tuple(centers))
 
     def _as_seen(self, sides, taken, earlier):
         """The conditions of a rule that takes these rows, in the values that they have.
@@ -456,15 +449,20 @@ class Conversion:
             accepts[-1] &= not taken.any() or (codes == last).any()
             is_set = grid.is_categorical(j) and j not in self.problem.ordered_features
             if is_set and accepts[-2] and not (codes == last - 1).any():
-                [shown] = remaining([grid.condition(j, accepts)], earlier)
-                labels = self.problem.categories[j]
-                others = [
-                    str(v) for c, v in enumerate(labels) if c not in shown.categories
+                labels = self.problem.categories
+                known = accepts & (np.arange(len(accepts)) != last - 1)
+                whole, short = [
+                    remaining([grid.condition(j, one)], earlier, labels)[0]
+                    for one in (accepts, known)
                 ]
-                n_inside = len(labels) - len(others)
-                is_negated = len(others) == 1 and NEGATION.match(others[0])
-                if 0 < n_inside and (n_inside <= len(others) or is_negated):
-                    accepts[-2] = False
+                outside = [
+                    str(v) for c, v in enumerate(labels[j]) if c not in whole.categories
+                ]
+                is_negated = len(outside) == 1 and NEGATION.match(outside[0])
+                if known[:-2].any() and (
+                    is_negated or n_named(short, labels[j]) <= len(outside)
+                ):
+                    accepts = known
             made.append((j, accepts))
         return grid.conditions(made)
 
@@ -502,7 +500,9 @@ def count_found(path, blank, store, settings, scoring, rows):
         predictions="recount",
         decision=settings.decision,
         scoring=scoring,
-        order=MonotoneAnswers(limits.monotone) if limits.monotone else None,
+        order=MonotoneAnswers(limits.monotone, store.grid.special)
+        if limits.monotone
+        else None,
     )
     every = *path.by_rules, *path.by_conditions
     distinct = {one.conditions: one for one in every}
@@ -531,20 +531,18 @@ def count_found(path, blank, store, settings, scoring, rows):
             share = share_of_loss(loss, rules, rows, near, decision)
             found = {"model": rules, "losses": losses, "loss": loss, "share": share}
             counted[conditions] = found
-    by_rules, by_conditions = (
-        _best_of_each(
-            [
-                replace(one, **counted[one.conditions])
-                for one in candidates
-                if one.conditions in counted
-            ],
-            size,
-        )
-        for candidates, size in (
-            (path.by_rules, "n_rules"),
-            (path.by_conditions, "n_conditions"),
-        )
-    )
+    best = []
+    sizes = (path.by_rules, "n_rules"), (path.by_conditions, "n_conditions")
+    for candidates, size in sizes:
+        kept = [
+            replace(one, **counted[one.conditions])
+            for one in candidates
+            if one.conditions in counted
+        ]
+        # Of each size the one with the smallest loss; the first of equals.
+        groups = _by_size(kept, size).values()
+        best.append(tuple(min(group, key=attrgetter("share")) for group in groups))
+    by_rules, by_conditions = best
     chosen = {one.conditions: one.model for one in (*by_rules, *by_conditions)}
     made = store.finished(blank, chosen)
     if near is not None:
@@ -563,7 +561,7 @@ def _with_agreement(rules, rows):
     predicted = rules._form.predict_codes(rules._covers(rows.X))
     # However many were drawn, they are near this many rows.
     n_rows = WORTH["training"] * min(len(rows.X), rows.n_near)
-    loss = round_significant(rules.outcome.losses(rows.target, predicted).mean())
+    loss = round_significant(rules.outcome.model_losses(rows.target, predicted).mean())
     agreement = Agreement("synthetic", loss, round_significant(n_rows))
     return replace(rules, training=replace(rules.training, agreement=agreement))
 
@@ -622,8 +620,9 @@ def leave_one_out_losses(rows, rules, decision=None, near=False):
             n_rows = np.full(len(held), weight.sum() / rules.n_rules)
         # The residual of a row grows if the row is left out.
         worth = WORTH[rows.store.source]
-        n_rows = np.maximum(worth * n_rows, 2.0)
-        apart *= (n_rows / (n_rows - worth))[:, None]
+        own = worth * weight / rows.sample_weight  # by exposure, if y has one
+        n_rows = np.maximum(worth * n_rows, 2.0 * np.maximum(own, 1.0))
+        apart *= (n_rows / (n_rows - own))[:, None]
     if decision is None:
         return rows.outcome.estimate_losses(observed, observed - apart)
     chosen = decision.choose(observed - apart)
@@ -721,6 +720,8 @@ def accepted_bins(grid, column, mask):
     accepts = np.zeros(grid.n_bins[column.feature], dtype=bool)
     accepts[-1] = mask[-1] and column.has_missing
     inside = np.flatnonzero(mask[:-1])
+    # Of ordered categories, the bin before that of missing values is unknown ones.
+    begin, end = column.span or (0, -2 if grid.is_categorical(column.feature) else -1)
     if column.is_set:
         # Categories without training rows go with the larger part.
         accepts[:-1] = len(inside) > column.n_codes / 2
@@ -729,21 +730,20 @@ def accepted_bins(grid, column, mask):
         is_open = inside[-1] == column.n_codes - 1
         # The middle one of the thresholds between a code and the next.
         middle = (column.bins[:-1] + column.bins[1:] - 1) // 2 + 1
-        first = middle[inside[0] - 1] if inside[0] > 0 else 0
-        # Of ordered categories, the bin before that of missing values is unknown ones.
-        end = -2 if grid.is_categorical(column.feature) else -1
+        first = middle[inside[0] - 1] if inside[0] > 0 else begin
         accepts[first : end if is_open else middle[inside[-1]]] = True
     return accepts
 
 
 def moved(box, grid, columns, others):
     """Convert a box over the codes of some columns to those of other columns."""
-    places = {column.feature: j for j, column in enumerate(others)}
+    places = {(column.feature, column.span): j for j, column in enumerate(others)}
     made = {}
     for j, mask in box.items():
-        place = places[columns[j].feature]
+        place = places[columns[j].feature, columns[j].span]
         bins = accepted_bins(grid, columns[j], mask)
-        accepted = np.append(bins[others[place].bins], bins[-1])
+        missing = others[place].span is None and bins[-1]
+        accepted = np.append(bins[others[place].bins], missing)
         if not others[place].accepts_all(accepted):
             made[place] = accepted
     return made

@@ -7,9 +7,10 @@ stand in their way; `gain_sums` adds up what rows gain, by code of every column,
 condition on every column is worth, `best_cuts` the cut that is worth most to a new
 rule, and `answered_sums` adds up what matched rows say.
 
-The definitions here have the prefix `plain_`. Without it, the name is the loop compiled
-by numba (`kernels_numba`), or the definition without numba. Both add in the order of
-rows and outputs, and rows in a box before those near it, so they agree to the last bit.
+Some of the definitions have the prefix `plain_`. Without it, the name is the loop
+compiled by numba (`kernels_numba`), or the definition without numba. Both add in the
+order of rows and outputs, and rows in a box before those near it, so they agree to the
+last bit.
 """
 
 from importlib import import_module
@@ -100,7 +101,7 @@ def largest(values, among, n):
     return np.isin(np.arange(len(values)), order[:n])
 
 
-def plain_best_cuts(sums, n_codes, prices):
+def best_cuts(sums, n_codes, prices):
     """The cut of each column that is best for a new rule.
 
     `sums`, (2 + n_outputs, n_columns, width), are of the terms of
@@ -146,7 +147,7 @@ def plain_first_true_again(held, answering, k):
     return again
 
 
-def plain_row_gains(
+def row_gains(
     held, answering, k, weight, target, means, spread, classes, answers, mistake
 ):
     """Gain of a list for each row if rule k takes it from the rules after it.
@@ -178,7 +179,7 @@ def plain_row_gains(
     return gain
 
 
-def plain_rejections(codes, columns, accepted):
+def rejections(codes, columns, accepted):
     """Number of conditions of a box that reject each row, and the last one's column.
 
     `accepted`, (n_conditions, width), is by code; the column is 0 if none rejects the
@@ -227,8 +228,8 @@ def plain_rule_gains(held, answering, k, *terms_and_box):
     terms of the loss, then codes, columns, accepted codes and the width.
     """
     *terms, codes, columns, accepted, width = terms_and_box
-    gain = plain_row_gains(held, answering, k, *terms)
-    rejected = plain_rejections(codes, columns, accepted)
+    gain = row_gains(held, answering, k, *terms)
+    rejected = rejections(codes, columns, accepted)
     return plain_gain_sums(codes, gain, *rejected, width), gain[held[k]]
 
 

@@ -31,21 +31,6 @@ def first_true_again(held, answering, k):
     return again
 
 
-@njit(cache=True, nogil=True)
-def row_gains(
-    held, answering, k, weight, target, means, spread, classes, answers, mistake
-):
-    """See `kernels.plain_row_gains`."""
-    gain = np.zeros(len(target))
-    for i in range(len(gain)):
-        if answering[i] >= k:
-            after = _after(held, answering[i], k, i)
-            gain[i] = _row_gain(
-                i, k, after, weight, target, means, spread, classes, answers, mistake
-            )
-    return gain
-
-
 @njit(inline="always")
 def _after(held, taker, k, i):
     """The rule of row i without the boxes up to k; `taker` is its rule with them."""
@@ -130,21 +115,6 @@ def _only_rejecting(codes, i, columns, accepted):
         n_rejecting += rejects
         place += rejects * c
     return place if n_rejecting == 1 else -1
-
-
-@njit(cache=True, nogil=True)
-def rejections(codes, columns, accepted):
-    """See `kernels.plain_rejections`."""
-    n_rows = len(codes)
-    n_rejecting = np.zeros(n_rows, dtype=np.uint8)
-    rejecting = np.zeros(n_rows, dtype=np.intp)
-    for c in range(len(columns)):
-        j = columns[c]
-        for i in range(n_rows):
-            if not accepted[c, codes[i, j]]:
-                n_rejecting[i] += np.uint8(1)
-                rejecting[i] = j
-    return n_rejecting, rejecting
 
 
 @njit(cache=True, nogil=True)
@@ -238,37 +208,6 @@ def condition_values(sums, n_codes, prices, name_prices, is_set, most_named):
         best = max(best, between + bonus - 2 * price)
         value[j] = max(best, total - price)
     return value
-
-
-@njit(cache=True, nogil=True)
-def best_cuts(sums, n_codes, prices):
-    """See `kernels.plain_best_cuts`."""
-    n_terms, n_columns, _ = sums.shape
-    value, cut = np.full(n_columns, -np.inf), np.zeros(n_columns, dtype=np.intp)
-    is_low = np.zeros(n_columns, dtype=np.bool_)
-    total, reached, rest = np.empty(n_terms), np.empty(n_terms), np.empty(n_terms)
-    for j in range(n_columns):
-        total[:] = 0.0
-        for c in range(n_codes[j]):
-            total += sums[:, j, c]
-        reached[:] = 0.0
-        for c in range(n_codes[j] - 1):
-            for t in range(n_terms):
-                reached[t] += sums[t, j, c]
-                rest[t] = total[t] - reached[t]
-            low, high = _worth(reached), _worth(rest)
-            worth = max(low, high) - prices[j, c]
-            if worth > value[j]:
-                value[j], cut[j], is_low[j] = worth, c, low >= high
-    return value, cut, is_low
-
-
-@njit(cache=True, nogil=True)
-def _worth(terms):
-    square = 0.0
-    for t in range(2, len(terms)):
-        square += terms[t] * terms[t]
-    return terms[0] + square / max(terms[1], 1e-300)
 
 
 @njit(cache=True, nogil=True)

@@ -1,6 +1,7 @@
 """Limits on rules: read from settings, and applied in the search."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, field, fields, replace
 
 import numpy as np
@@ -77,6 +78,8 @@ class Limits:
         if most is not None and n_conditions(table, box) > most:
             return False
         if any(table.n_named(j, mask) > table.most_named for j, mask in box.items()):
+            return False
+        if any(box[j][-1] for j in table.part if j in box):
             return False
         if not self.groups:
             return True
@@ -178,20 +181,6 @@ class Limits:
                 yield changed
 
 
-def rules_for_rows(max_rules, n_rows):
-    """The maximum number of rules that is worth searching for in `n_rows` rows.
-
-    A rule and its conditions cost a few nats, which it must gain in the rows that it
-    matches; so few rows do not justify many rules.
-
-    Examples
-    --------
-    >>> rules_for_rows(10**6, 200), rules_for_rows(10, 200), rules_for_rows(10, 3)
-    (40, 10, 2)
-    """
-    return min(max_rules, max(2, n_rows // ROWS_OF_A_RULE))
-
-
 def read_limits(given, forest):
     """Read limits from settings, and check them against a forest."""
     names, groups, allowed, must_use, monotone = forest.feature_names, {}, None, (), {}
@@ -201,7 +190,12 @@ def read_limits(given, forest):
         allowed = _allowed(given.features, given.exclude, names, groups)
     if given.must_use is not None:
         must_use = _read_must_use(given.must_use, names, groups, allowed)
-    if given.monotone is not None:
+    if is_auto(given.monotone) and forest.outcome.n_classes > 2:
+        raise ValueError(
+            "monotone needs regression or two classes; the model has "
+            f"{forest.outcome.n_classes} classes. Leave it out."
+        )
+    if given.monotone is not None and not is_auto(given.monotone):
         monotone = _read_monotone(given, forest, allowed)
     max_rules = MOST_RULES if given.max_rules == "auto" else int(given.max_rules)
     total, each = given.max_total_conditions, given.max_conditions
@@ -237,6 +231,37 @@ def read_limits(given, forest):
         groups=tuple(groups.values()),
         must_use=must_use,
     )
+
+
+def is_auto(monotone):
+    """Whether the data say in which direction predictions move."""
+    return isinstance(monotone, str) and monotone == "auto"
+
+
+def read_special(given, forest):
+    """The special values of each feature, sorted, from a setting."""
+    if given is None:
+        return {}
+    names, numeric = forest.feature_names, forest.categories
+    if not hasattr(given, "keys"):
+        given = {j: given for j, known in enumerate(numeric) if known is None}
+    read = {}
+    for name, values in given.items():
+        j = feature_index(name, names, "special_values")
+        values = [values] if np.ndim(values) == 0 else list(values)
+        is_number = [isinstance(v, (int, float, np.number)) for v in values]
+        if not values or not all(is_number) or not np.isfinite(values).all():
+            raise SettingError(
+                "special_values must be finite numbers, for all columns or by column, "
+                f"such as {{'age': [-9, 999]}}; got {shown(values)}."
+            )
+        if numeric[j] is not None:
+            raise ValueError(
+                f"special_values names {names[j]!r}, which has categories: each of "
+                "them is a value of its own already. Leave it out."
+            )
+        read[j] = tuple(sorted({float(v) for v in values}))
+    return read
 
 
 def read_preferred(prefer, forest, allowed=None):
@@ -358,7 +383,7 @@ def _read_monotone(given, forest, allowed):
     names, monotone = forest.feature_names, given.monotone
     if not hasattr(monotone, "keys") or not monotone:
         raise ValueError(
-            "monotone must be a dict from features to -1 or 1; got "
+            'monotone must be "auto" or a dict from features to -1 or 1; got '
             f"{shown(monotone)}. {{'income': -1}} means that predictions may only fall "
             "with income."
         )
@@ -472,6 +497,7 @@ class MonotoneAnswers:
     """
 
     signs: dict[int, int]  # by feature, -1 or 1
+    special: Mapping[int, tuple[float, ...]] = field(default_factory=dict)
 
     def point_signs(self, rules):
         """The allowed sign of the points of each rule, the base last; 0 for any.
@@ -486,7 +512,11 @@ class MonotoneAnswers:
                 known = condition.categories
                 if sign is None or known == () or condition.lower >= condition.upper:
                     continue
-                is_low = 0 in known if known else condition.lower == -np.inf
+                codes = self.special.get(condition.feature, ())
+                if condition.upper in codes:
+                    continue
+                lowest = condition.lower in (-np.inf, *codes)
+                is_low = 0 in known if known else lowest
                 signs[k] = -sign if is_low else sign
         return signs
 

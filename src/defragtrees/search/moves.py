@@ -342,6 +342,7 @@ def box_changes(table, box, sums, inside, limits, price=None):
     `sums` and `inside` are gains in nats, as of `code_gains`, of which the price of the
     conditions is deducted.
     """
+    sums = table.within_spans(sums)
     value = kernels.condition_values(
         sums,
         table.n_codes,
@@ -377,8 +378,9 @@ def _with_condition(table, box, j, sums):
     column = table.columns[j]
     n_codes = column.n_codes
     name_price = table.name_prices[j] if column.is_set else None
+    missing = sums[n_codes] if column.span is None else -np.inf
     _, accepted = best_condition(
-        sums[:n_codes], sums[n_codes], table.prices[j], name_price, table.most_named
+        sums[:n_codes], missing, table.prices[j], name_price, table.most_named
     )
     changed = {i: mask for i, mask in box.items() if i != j}
     if not column.accepts_all(accepted):
@@ -613,21 +615,25 @@ class Slopes:
         is_code = places < table.n_codes[:, None]
         reached = np.cumsum(np.where(is_code, sums, 0.0), axis=2)
         is_cut = np.isfinite(table.cut_prices)
-        is_cut &= places < (table.n_codes - 1)[:, None]
+        last = (table.n_codes - 1)[:, None]
         missing = sums[:, np.arange(len(table.columns)), table.n_codes][:, :, None]
         best = []
         for side in (-1, 1):
             sums = reached if side < 0 else reached[:, :, -1:] - reached
+            is_inside = places < last
+            if side < 0:  # all numbers of a span
+                is_inside[table.part] |= places == last[table.part]
             for takes_missing in (False, True):
                 if takes_missing and not missing.any():
                     continue
                 total = sums + missing if takes_missing else sums
-                is_allowed = is_cut & (total[0] * sign >= 0)
+                is_allowed = is_cut & is_inside & (total[0] * sign >= 0)
                 is_allowed &= total[0] * (side * self.signs)[:, None] >= 0
                 fall = np.where(is_allowed, self.fall(total), -np.inf)
                 for j, column in enumerate(table.columns):
                     at = fall[j].argmax()
-                    is_known = column.has_missing or not takes_missing
+                    is_missing = column.has_missing and column.span is None
+                    is_known = is_missing or not takes_missing
                     if is_known and np.isfinite(fall[j, at]):
                         codes = order[j, : column.n_codes]
                         accepted = np.zeros(column.n_codes + 1, dtype=bool)

@@ -237,6 +237,8 @@ class PointBoxes(Boxes):
             return box
         [(j, accepted)] = box.items()
         column = self.table.columns[j]
+        if column.span is not None:
+            return box
         others = ~accepted
         if not column.has_missing:
             others[-1] = False

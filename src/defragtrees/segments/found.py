@@ -1,21 +1,21 @@
-"""Segments: rules for some rows, with figures of rows that did not find them."""
+"""Segments: rules for some rows, measured on rows not used in the search."""
 
 import math
 import os
 import textwrap
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
-from typing import Any, NamedTuple
+from typing import Annotated, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
 from defragtrees._utils import formatting as render
+from defragtrees._utils import schema
 from defragtrees._utils.files import to_json, write_atomic
 from defragtrees._utils.optional import require
 from defragtrees._utils.types import Flags, Places, Rows
 from defragtrees.errors import ModelFileError
-from defragtrees.rules import schema
 from defragtrees.rules.conditions import Condition, Rule
 from defragtrees.rules.model import RuleModel
 
@@ -26,20 +26,44 @@ def _points(value: float) -> str:
     return f"{round(100 * value):+d}" if round(100 * value) else "0"
 
 
-# How a mean and an interval are written.
+class Unit(NamedTuple):
+    """How a mean and an interval are written, and a mean whose unit is in a heading."""
+
+    mean: Callable[[float], str]
+    interval: Callable[[float, float], str]
+    number: Callable[[float], str]
+    heading: str = ""
+
+
 UNITS = {
-    "number": (render.rounded, render.number_range),
-    "share": (render.percent, render.percent_range),
-    "points": (
-        lambda value: f"{_points(value)} points",
+    "number": Unit(render.rounded, render.number_range, render.rounded),
+    "share": Unit(render.percent, render.percent_range, render.percent),
+    "points": Unit(
+        lambda value: (
+            f"{_points(value)} percentage point{'s' * (abs(round(100 * value)) != 1)}"
+        ),
         lambda low, high: f"{_points(low)} to {_points(high)}",
+        _points,
+        " in percentage points",
     ),
 }
 
 
+NUMBER = schema.number()
+REST = NUMBER | schema.null_as(math.nan)  # there may be no rows in no segment
+INTERVAL = schema.list_of(NUMBER, 2, 2)
+MEANS = schema.Check(
+    "an object",
+    lambda value: isinstance(value, dict),
+    lambda value, place: {
+        name: NUMBER(one, f"{place}.{name}") for name, one in value.items()
+    },
+)
+
+
 @dataclass(frozen=True)
-class Segment:
-    """One segment: its conditions, and figures from rows that did not find it.
+class Segment(schema.Stored):
+    """One segment: its conditions, and figures from rows not used in its search.
 
     Parameters
     ----------
@@ -53,7 +77,7 @@ class Segment:
     mean : float
         Mean loss of these rows.
     interval : (float, float)
-        95 % interval of the mean.
+        95% interval of the mean.
     rest : float
         Mean loss of the rows in no segment.
     p_value : float
@@ -66,14 +90,14 @@ class Segment:
     """
 
     rule: Rule
-    n_rows: int
-    share: float
-    mean: float
-    interval: tuple[float, float]
-    rest: float
-    p_value: float
-    explained: float
-    beside: Mapping[str, float] = field(default_factory=dict)
+    n_rows: Annotated[int, schema.whole()]
+    share: Annotated[float, schema.number(0, 1)]
+    mean: Annotated[float, NUMBER]
+    interval: Annotated[tuple[float, float], INTERVAL]
+    rest: Annotated[float, REST]
+    p_value: Annotated[float, schema.number(0, 1)]
+    explained: Annotated[float, NUMBER]
+    beside: Annotated[Mapping[str, float], MEANS] = field(default_factory=dict)
 
     @property
     def conditions(self) -> tuple[Condition, ...]:
@@ -82,7 +106,7 @@ class Segment:
 
 
 @dataclass(frozen=True)
-class Segments(Sequence[Segment]):
+class Segments(schema.Stored, Sequence[Segment]):
     """Segments found by `find_segments`, ranked by what they explain of the loss.
 
     Parameters
@@ -97,7 +121,7 @@ class Segments(Sequence[Segment]):
     mean : float
         Mean loss of the rows that count.
     interval : (float, float)
-        95 % interval of this mean.
+        95% interval of this mean.
     rest : float
         Mean loss of the rows in no segment.
     rest_interval : (float, float)
@@ -122,8 +146,8 @@ class Segments(Sequence[Segment]):
     >>> X = np.arange(300.0).reshape(-1, 1)
     >>> segments = find_segments(X, X[:, 0] > 249, loss_name="error")
     >>> print(segments.table())
-    #  if         rows  error  95 % interval  rest
-    1  x1 >= 250    49  100 %     93 - 100 %  <1 %
+    #  if         rows  error  95% interval  rest
+    1  x1 >= 250    49   100%       93–100%   <1%
     >>> segments.apply([[10.0], [290.0]]).tolist()
     [0, 1]
     >>> segments.covers([[10.0], [290.0]]).tolist()
@@ -139,21 +163,26 @@ class Segments(Sequence[Segment]):
     ...     segments.save(f"{folder}/segments.json")
     """
 
-    rules: RuleModel
-    found: tuple[Segment, ...]
-    loss_name: str
-    unit: str
-    mean: float
-    interval: tuple[float, float]
-    rest: float
-    rest_interval: tuple[float, float]
-    n_rows: int
-    n_searched: int
-    n_tested: int
-    direction: str = "high"
-    beside_unit: str = "number"
-    beside: Mapping[str, float] = field(default_factory=dict)
-    is_excess: bool = False
+    rules: Annotated[RuleModel, schema.ANYTHING]
+    found: Annotated[tuple[Segment, ...], schema.list_of(schema.ANYTHING)]
+    loss_name: Annotated[str, schema.TEXT]
+    unit: Annotated[str, schema.one_of(*UNITS)]
+    mean: Annotated[float, NUMBER]
+    interval: Annotated[tuple[float, float], INTERVAL]
+    rest: Annotated[float, REST]
+    rest_interval: Annotated[tuple[float, float], schema.list_of(REST, 2, 2)]
+    n_rows: Annotated[int, schema.whole()]
+    n_searched: Annotated[int, schema.whole()]
+    n_tested: Annotated[int, schema.whole()]
+    direction: Annotated[str, schema.one_of("high", "low"), "required"] = "high"
+    beside_unit: Annotated[str, schema.one_of("number", "share"), "required"] = "number"
+    beside: Annotated[Mapping[str, float], MEANS] = field(default_factory=dict)
+    is_excess: Annotated[bool, schema.FLAG, "required"] = False
+    _order: ClassVar[tuple[str, ...]] = (
+        *("loss_name", "unit", "beside_unit", "mean", "interval", "rest"),
+        *("rest_interval", "n_rows", "n_searched", "n_tested", "direction", "beside"),
+        *("is_excess", "rules", "found"),
+    )
 
     def __len__(self) -> int:
         return len(self.found)
@@ -190,23 +219,23 @@ class Segments(Sequence[Segment]):
         return render.html_table(*self._cells(), left=(1,))
 
     def _number(self, value: float) -> str:
-        return UNITS[self.unit][0](value)
+        return UNITS[self.unit].mean(value)
 
     def _cells(self) -> tuple[list[str], list[list[Any]]]:
         """Header and rows of the table as text; conditions are a tuple."""
         others = list(self.found[0].beside)
-        header = ["#", "if", "rows", self.loss_name, "95 % interval", "rest", *others]
-        header = [render.plain(title) for title in header]
-        write, other = UNITS[self.unit][1], UNITS[self.beside_unit][0]
+        own, other = UNITS[self.unit], UNITS[self.beside_unit]
+        header = ["#", "if", "rows", f"{self.loss_name}{own.heading}", "95% interval"]
+        header = [render.plain(title) for title in (*header, "rest", *others)]
         rows: list[list[Any]] = []
         for k, segment in enumerate(self.found, start=1):
             vocabulary = self.rules._vocabulary
             texts = [render.plain(c.text(*vocabulary)) for c in segment.conditions]
             lines = (texts[0], *(f"and {text}" for text in texts[1:]))
-            mean, rest = map(self._number, [segment.mean, segment.rest])
-            cells = [str(k), lines, render.count(segment.n_rows), mean]
-            cells += [write(*segment.interval), rest]
-            rows.append(cells + [other(segment.beside[name]) for name in others])
+            cells = [str(k), lines, render.count(segment.n_rows)]
+            cells += [own.number(segment.mean), own.interval(*segment.interval)]
+            beside = [other.number(segment.beside[name]) for name in others]
+            rows.append([*cells, own.number(segment.rest), *beside])
         return header, rows
 
     def _note(self) -> str:
@@ -214,7 +243,7 @@ class Segments(Sequence[Segment]):
         searched, n_rows = map(render.count, (self.n_searched, self.n_rows))
         overall = f"Overall {self.loss_name}: {self._number(self.mean)}"
         if "expected" in self.beside:
-            expected = UNITS[self.beside_unit][0](self.beside["expected"])
+            expected = UNITS[self.beside_unit].mean(self.beside["expected"])
             overall += f", expected {expected}"
         if not self.found:
             what = f"a {self.direction} {self.loss_name}"
@@ -232,15 +261,13 @@ class Segments(Sequence[Segment]):
         largest = max(segment.p_value for segment in self.found)
         level = "< 0.0001" if largest < 1e-4 else f"<= {largest:.2g}"
         tests = f"adjusted for {render.plural(self.n_tested, 'candidate')}"
-        how = f"rows that did not find the segments; {searched} others were searched"
+        how = f"rows not used in the search of {searched} others"
         if not self.n_searched:
             how = "rows, each counted for segments found without it"
         held = f"All are {kind} the rest at p {level}"
         if self.is_excess:
             held = f"All are above the expected {self.loss_name} at p {level}"
-        return render.plain(
-            f"{overall}. Figures are of {n_rows} {how}. {held}, {tests}."
-        )
+        return render.plain(f"{overall}. Measured on {n_rows} {how}. {held}, {tests}.")
 
     def to_frame(self) -> Any:
         """The segments as a pandas DataFrame, one row each."""
@@ -265,29 +292,25 @@ class Segments(Sequence[Segment]):
 
     def to_sql(self, *, column: str = "segment", **options: Any) -> str:
         """An SQL CASE with the number of the segment; options as for SQL of rules."""
-        return str(self.rules.export("sql", column=column, **options))
+        options = {"column": column, "probabilities": False, **options}
+        return str(self.rules.export("sql", **options))
 
     def to_dict(self) -> dict[str, Any]:
         """The contents as plain data, for JSON."""
-        found = [
-            {one: _json(getattr(segment, one)) for one in _SEGMENT}
-            for segment in self.found
-        ]
-        plain = {name: _json(getattr(self, name)) for name in _PLAIN}
-        rules = self.rules.to_dict()
-        return {"format": FORMAT, **plain, "rules": rules, "found": found}
+        return {"format": FORMAT} | super().to_dict()
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> "Segments":
+    def from_dict(cls, data: Any, place: str = "") -> Self:  # type: ignore[override]
         """The segments that `to_dict` wrote down; ModelFileError for anything else."""
         try:
-            plain = schema.read_fields(data, _FIELDS | _HEADING, _FIELDS)
-            for name in ("format", *_HEADING):
-                plain.pop(name, None)
-            rules = RuleModel.from_dict(plain.pop("rules"))
+            if not isinstance(data, dict) or data.get("format") != FORMAT:
+                raise ValueError(f"the format must be {FORMAT!r}")
+            of_group = ("format", *Heading._fields)
+            fields = cls._read({k: v for k, v in data.items() if k not in of_group})
+            rules = RuleModel.from_dict(fields.pop("rules"))
             found = [
-                schema.read_fields(one, _SEGMENT, tuple(_SEGMENT), f"found[{k}]")
-                for k, one in enumerate(plain.pop("found"))
+                Segment._read(one, f"found[{k}]")
+                for k, one in enumerate(fields.pop("found"))
             ]
             numbers = [*range(1, len(found) + 1), 0]
             if rules.form != "list" or [r.prediction for r in rules] != numbers:
@@ -304,66 +327,11 @@ class Segments(Sequence[Segment]):
             ) from None
         pairs = zip(rules.rules, found, strict=True)
         segments = tuple(Segment(rule, **one) for rule, one in pairs)
-        return cls(rules=rules, found=segments, **plain)
+        return cls(rules, segments, **fields)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the segments as JSON, which `defragtrees.load` reads."""
         write_atomic(path, to_json(self.to_dict(), 2) + "\n")
-
-
-def _json(value: Any) -> Any:
-    """A value without NaN, which JSON does not have."""
-    if isinstance(value, tuple):
-        return [*map(_json, value)]
-    return None if value != value else value
-
-
-_NUMBER = schema.number()
-# There may be no rows in no segment.
-_REST = schema.Check(
-    "a number or null",
-    (_NUMBER | schema.NULL).is_kind,
-    lambda value, place: math.nan if value is None else _NUMBER(value, place),
-)
-_MEANS = schema.Check(
-    "an object",
-    lambda value: isinstance(value, dict),
-    lambda value, place: {
-        name: _NUMBER(one, f"{place}.{name}") for name, one in value.items()
-    },
-)
-_SEGMENT = {
-    "n_rows": schema.whole(),
-    "share": schema.number(0, 1),
-    "mean": _NUMBER,
-    "interval": schema.list_of(_NUMBER, 2, 2),
-    "rest": _REST,
-    "p_value": schema.number(0, 1),
-    "explained": _NUMBER,
-    "beside": _MEANS,
-}
-_PLAIN = {
-    "loss_name": schema.TEXT,
-    "unit": schema.one_of(*UNITS),
-    "beside_unit": schema.one_of("number", "share"),
-    "mean": _NUMBER,
-    "interval": schema.list_of(_NUMBER, 2, 2),
-    "rest": _REST,
-    "rest_interval": schema.list_of(_REST, 2, 2),
-    "n_rows": schema.whole(),
-    "n_searched": schema.whole(),
-    "n_tested": schema.whole(),
-    "direction": schema.one_of("high", "low"),
-    "beside": _MEANS,
-    "is_excess": schema.FLAG,
-}
-_FIELDS = {
-    "format": schema.one_of(FORMAT),
-    **_PLAIN,
-    "rules": schema.ANYTHING,
-    "found": schema.list_of(schema.ANYTHING),
-}
-_HEADING = {"heading": schema.TEXT, "about": schema.TEXT}  # of a group
 
 
 class Heading(NamedTuple):
@@ -398,12 +366,12 @@ class SegmentGroups(Mapping[str, Segments]):
         if "too high" not in self.groups:
             return ""
         found = self.groups["too high"]
-        mean, reach = UNITS[found.unit]
+        unit, write = UNITS[found.unit], UNITS[found.beside_unit].mean
         pair = ", ".join(
-            f"{name} {UNITS[found.beside_unit][0](value)}"
-            for name, value in found.beside.items()
+            f"{name} {write(value)}" for name, value in found.beside.items()
         )
-        return f"Overall bias: {mean(found.mean)} ({reach(*found.interval)}); {pair}."
+        ends = unit.interval(*found.interval)
+        return f"Overall bias: {unit.mean(found.mean)} ({ends}); {pair}."
 
     def __str__(self) -> str:
         width = render.page_width()
@@ -433,7 +401,7 @@ class SegmentGroups(Mapping[str, Segments]):
         """The groups that `to_dict` wrote down; ModelFileError for anything else."""
         groups = {name: Segments.from_dict(one) for name, one in data.items()}
         headings = {
-            name: Heading(one.get("heading", name), one.get("about", ""))
+            name: Heading(str(one.get("heading", name)), str(one.get("about", "")))
             for name, one in data.items()
         }
         return cls(groups, headings)

@@ -2,7 +2,7 @@
 
 Two thirds of the rows are searched, at most 30,000, and all others count. Of a small
 table all rows count, each for the segments that are found without its tenth of the
-rows. So every figure of a segment comes from rows that did not find it.
+rows. So every figure of a segment comes from rows not used in its search.
 """
 
 import math
@@ -18,12 +18,14 @@ from defragtrees._utils import formatting as render
 from defragtrees._utils.types import Column, Rows
 from defragtrees._utils.values import is_finite
 from defragtrees.data.sampling import hash_rows, name_order
-from defragtrees.data.sources import open_source
+from defragtrees.data.sources import open_source, with_exposure
 from defragtrees.ensembles.predictions import predict_rows
-from defragtrees.outcomes.intervals import QUANTILE, wilson_interval
+from defragtrees.outcomes.base import make_outcome, n_columns, outcome_for
+from defragtrees.outcomes.intervals import QUANTILE, effective_rows, wilson_interval
 from defragtrees.outcomes.tests import holm, same_share_p, welch_p
 from defragtrees.rules.conditions import Rule
 from defragtrees.rules.labels import BOOLEAN, ORDERED
+from defragtrees.rules.model import RuleModel
 from defragtrees.rules.models import RuleList
 from defragtrees.segments.boxes import BoxSearch, family_of, make_column, make_losses
 from defragtrees.segments.found import Heading, Segment, SegmentGroups, Segments
@@ -47,28 +49,15 @@ LEAST_SHARE = 0.01  # of a segment
 FEWEST = 40  # rows without which nothing can be found and counted
 LEAST_EXPLAINED = 0.1  # of the excess loss of the first segment
 LEAST_PROBABILITY = 1e-6  # a probability of 0 has a finite log loss
-# Losses by the name of scikit-learn's scorer, and how they are called in tables.
-SCORERS = {
-    "accuracy": "error",
-    "neg_log_loss": "log_loss",
-    "neg_brier_score": "brier",
-    "neg_mean_absolute_error": "absolute",
-    "neg_mean_squared_error": "squared",
-}
-METRICS = {
-    "accuracy_score": "error",
-    "zero_one_loss": "error",
-    "log_loss": "log_loss",
-    "brier_score_loss": "brier",
-    "mean_absolute_error": "absolute",
-    "mean_squared_error": "squared",
-}
+# Losses, and how they are called in tables.
 LOSSES = {
     "error": "error",
     "log_loss": "log loss",
     "brier": "Brier score",
     "absolute": "absolute error",
     "squared": "squared error",
+    "deviance": "deviance",
+    "martingale": "absolute residual",
 }
 
 
@@ -88,10 +77,10 @@ def find_segments(
 ) -> Segments:
     """Find short rules for rows whose losses are unusually high.
 
-    Two thirds of the rows (at most 30,000) are searched. The rows left count: all
-    figures are theirs, and only segments whose mean differs from the rest at the level
-    `alpha` are reported, adjusted for the number of candidates. A further segment is
-    searched among the rows of no earlier one.
+    Two thirds of the rows (at most 30,000) are searched. The remaining rows are used
+    for all reported figures, and only segments whose mean differs from the rest at the
+    level `alpha` are reported, adjusted for the number of candidates. Each further
+    segment is searched among the rows that are in no earlier one.
 
     Parameters
     ----------
@@ -104,7 +93,7 @@ def find_segments(
     max_conditions : int, default=3
         Maximum number of conditions per segment.
     min_rows : int, optional
-        Minimum number of rows of a segment; by default 1 % of the rows, at least 20.
+        Minimum number of rows of a segment; by default 1% of the rows, at least 20.
     direction : {"high", "low"}, default="high"
         Whether to search for high or for low losses.
     features : sequence of str or int, optional
@@ -156,6 +145,7 @@ def explain_errors(
     loss: str | Callable[..., Any] | None = None,
     *,
     excess: bool = True,
+    exposure: Column | None = None,
     **settings: Any,
 ) -> SegmentGroups:
     """Find where a model fails, and where its predictions are too high or too low.
@@ -167,21 +157,24 @@ def explain_errors(
         function, an array of predictions, or the name of a column of X with them.
         Fractions from 0 to 1 for a y of two classes are probabilities of the second
         class; a matrix has a column per class. A model that numbers its classes from 0
-        or 1 is taken to number those of y in their order.
+        or 1 is taken to number the classes of y in their order.
     X : array-like or data frame of shape (n_samples, n_features)
         Rows that the model was not trained on. Columns that the model does not know
         may occur in segments.
     y : array-like of shape (n_samples,)
     loss : str or callable, optional
-        Of classes "error" (default), "log_loss" or "brier"; of numbers "absolute"
-        (default) or "squared"; the matching scorer or metric of scikit-learn, such as
-        "neg_log_loss"; or a function of y and the predictions (the probabilities of the
-        second of two classes) that returns a loss per row.
+        In classification "error" (default), "log_loss" or "brier"; in regression
+        "absolute" (default) or "squared"; of rates and survival, whose y has two
+        columns, "deviance" (default) or "martingale", the distance of events from
+        those expected; or a function of y and the predictions (the probabilities of
+        the second of two classes) that returns a loss per row.
     excess : bool, default=True
         Where the model has probabilities, whether to find segments whose loss is above
         the one that these lead to expect. Segments with a high loss that the model
         expects are in a group of their own, "uncertain". If False, segments are found
         and ranked by the loss alone.
+    exposure : array-like of shape (n_samples,) or str, optional
+        If y counts events, their exposure or its column of X.
     **settings
         `max_segments`, `max_conditions`, `min_rows`, `features`, `alpha`,
         `sample_weight` and `random_state`, as for `find_segments`. `features` restricts
@@ -190,9 +183,9 @@ def explain_errors(
     Returns
     -------
     SegmentGroups
-        A mapping with the Segments of the loss; with excess those where the model is
-        "uncertain"; and, for numbers and two classes, "too low" and "too high", the
-        segments with a bias.
+        A mapping with the Segments of the loss; with `excess` also where the model is
+        "uncertain"; and, in regression and for two classes, "too low" and "too high",
+        the segments with a bias.
 
     Examples
     --------
@@ -206,6 +199,8 @@ def explain_errors(
     """
     if y is None and not isinstance(X, str | os.PathLike | Iterator):
         raise ValueError("explain_errors needs y, the true value of each row.")
+    if exposure is not None:
+        X, y = with_exposure(X, y, exposure)
     search = SegmentSearch(X, y, named_by=model, **settings)
     predicted = _predictions(model, search)
     name, losses = predicted.losses(loss)
@@ -239,7 +234,7 @@ def explain_errors(
         )
         headings[title] = Heading(
             f"Where predictions are {title}",
-            f"bias: mean of observed less predicted{predicted.unit}",
+            f"bias: mean of observed minus predicted{predicted.unit}",
         )
     return SegmentGroups(groups, headings)
 
@@ -265,7 +260,7 @@ def compare_models(
     loss : str or callable, optional
         As for `explain_errors`; by default "log_loss" of two models with probabilities.
     min_difference : float, default=0.0
-        Leave out segments whose mean difference is smaller, such as 0.05 for 5 points.
+        Leave out segments with smaller differences; 0.05 is 5 percentage points.
     **settings
         As for `explain_errors`.
 
@@ -381,7 +376,7 @@ class SegmentSearch:
         self.max_segments, self.max_conditions = max_segments, max_conditions
         self.alpha = alpha
         source = open_source(X, y, sample_weight).load()
-        self.table, self.y = source.X, source.y
+        self.table, self.y = source.X, _flat(source.y)
         shape = getattr(self.table, "shape", (1, 1))
         if len(shape) < 2 or not shape[1]:
             raise ValueError(
@@ -653,7 +648,10 @@ def _distinct_keys(keys, y, weight):
     """Other hashes for rows with equal contents, so that both halves get some."""
     if len(np.unique(keys)) == len(keys):
         return keys
-    values = np.zeros(len(keys)) if y is None else np.asarray(y).astype(str)
+    values = np.zeros(len(keys)) if y is None else np.asarray(y)
+    if n_columns(values) > 1:
+        values = np.array(list(map(str, values.tolist())))
+    values = values.astype(str)
     order = np.lexsort((weight, values, keys))
     keys = keys[order]
     is_first = np.append(True, keys[1:] != keys[:-1])
@@ -748,11 +746,10 @@ class _Counter:
 
     def n_effective(self, inside):
         """Number of rows of equal weight with the same precision."""
-        weight = self.weight[inside]
-        return float(weight.sum() ** 2 / max((weight**2).sum(), 1e-300))
+        return effective_rows(self.weight[inside])
 
     def interval(self, inside):
-        """95 % interval of the mean loss of some rows."""
+        """95% interval of the mean loss of some rows."""
         mean, n = self.mean(inside), self.n_effective(inside)
         if math.isnan(mean):
             return math.nan, math.nan
@@ -847,6 +844,8 @@ class _Counter:
 
 def _predictions(model, search, classes=None):
     """The predictions of a model for the rows of a search."""
+    if search.y is not None and n_columns(search.y) == 2:
+        return _Rates(model, search)
     y = None if search.y is None else _checked_y(search.y)
     return _Outcomes(predict_rows(model, search.table, y, classes), y)
 
@@ -864,6 +863,12 @@ class _Outcomes:
                     "itself, or probabilities of the second of two classes."
                 )
             self.y = y.astype(np.float64)
+
+    @property
+    def names(self):
+        """The losses that there are, the default first."""
+        is_number = self.classes is None
+        return ("absolute", "squared") if is_number else ("error", "log_loss", "brier")
 
     @property
     def expected(self):
@@ -886,23 +891,15 @@ class _Outcomes:
 
     def losses(self, loss):
         """Name and values of a loss."""
-        names = ("absolute", "squared")
-        if self.classes is not None:
-            names = ("error", "log_loss", "brier")
-        measure = getattr(loss, "_score_func", loss)
-        if getattr(measure, "__module__", "").startswith("sklearn.metrics"):
-            name = METRICS.get(measure.__name__)
-        elif callable(measure) and measure is loss:
+        if callable(loss):
             given = self.labels if self.expected is None else self.expected
             name = getattr(loss, "__name__", "<lambda>").replace("<lambda>", "loss")
             return name, check_losses(loss(self.y, given), len(self.y))
-        else:
-            name = names[0] if loss is None else SCORERS.get(loss, loss)
-        if name not in names:
-            known = [*names, *(key for key, of in SCORERS.items() if of in names)]
+        name = self.names[0] if loss is None else loss
+        if name not in self.names:
             raise ValueError(
-                f"loss must be one of {', '.join(known)}, their scorers, or a function "
-                f"that returns a number per row; got {loss!r}."
+                f"loss must be one of {', '.join(self.names)}, or a function that "
+                f"returns a number per row; got {loss!r}."
             )
         return LOSSES[name], self._losses(name)
 
@@ -934,10 +931,46 @@ class _Outcomes:
         return -np.log(np.maximum(right, LEAST_PROBABILITY))
 
 
+class _Rates(_Outcomes):
+    """Predicted rates beside events and exposure, or hazards beside survival."""
+
+    names, unit = ("deviance", "martingale"), ", in events"
+    classes = probabilities = expected = observed = None
+
+    def __init__(self, model, search):
+        rules = getattr(model, "rules_", model)
+        outcome = getattr(rules, "outcome", None)
+        if outcome is None or len(outcome.columns) != 2:
+            outcome = outcome_for(make_outcome("regression"), search.y, model)
+        self.outcome, self.y = outcome, outcome.read(search.y, len(search.matrix))
+        predicted = predict_rows(model, search.table)
+        if predicted.classes is not None:
+            raise ValueError(
+                "The model predicts classes, but y has the columns "
+                f"{', '.join(outcome.columns)}."
+            )
+        scores = self.labels = predicted.labels
+        for here, there in () if isinstance(rules, RuleModel) else search.splits:
+            # What is tested has the scale of the rows that search.
+            scale = outcome.scale_of(scores[here], self.y[here], search.weight[here])
+            self.labels = np.where(there, scale(scores), self.labels)
+        self.observed = self.y[:, 0]
+        self.expected = self.labels * self.y[:, 1]
+
+    def _losses(self, name):
+        if name == "deviance":
+            return self.outcome.losses(self.y, self.labels)
+        return np.abs(self.observed - self.expected)
+
+
+def _flat(y):
+    """A column of one dimension, if y is one of two."""
+    return np.asarray(y)[:, 0] if np.shape(y)[1:] == (1,) else y
+
+
 def _checked_y(y):
     """y as a plain array without missing values."""
     y = np.asarray(y)
-    y = y[:, 0] if y.ndim == 2 and y.shape[1] == 1 else y
     if y.ndim != 1:
         raise ValueError(f"y must have one column; got the shape {y.shape}.")
     is_gone = np.isnan(y) if y.dtype.kind == "f" else [is_missing(one) for one in y]

@@ -16,6 +16,7 @@ of its models is read. A module has some of these:
 import functools
 import os
 from contextlib import contextmanager
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -23,13 +24,10 @@ from typing import Any, NamedTuple
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
-from defragtrees._utils import formatting as render
 from defragtrees._utils.files import first_bytes
 from defragtrees._utils.types import Rows
 from defragtrees.ensembles.forest import Forest
 from defragtrees.errors import ModelFileError, UnsupportedModelError
-
-__all__ = ["READERS", "file_kind", "load_object", "read_forest", "read_on_table"]
 
 # Some pickles have no magic number, so they come last.
 READERS = {
@@ -209,7 +207,7 @@ def _open(path, trust, options):
     if hasattr(reader, "load"):
         model = reader.load(path, trust)
         with report_damage("pickled", path.name):
-            return read_forest(model, **options)
+            return replace(read_forest(model, **options), estimator=model)
     return reader.read_file(path, **options)
 
 
@@ -361,20 +359,20 @@ RANKINGS = ("rank", "lambda", "yeti", "pairlogit", "query", "stochastic")
 
 
 def what_is_predicted(objective, level=0.5):
-    """What a model with this objective predicts of y; empty if it is the mean.
+    """The quantile of y that a model with this objective predicts, or "ranking".
+
+    Empty if it is the mean.
 
     Examples
     --------
     >>> what_is_predicted("reg:quantileerror", 0.9), what_is_predicted("MAE")
-    ('90 % quantile', 'median')
+    (0.9, 0.5)
     >>> what_is_predicted("lambdarank"), what_is_predicted("squared_error")
     ('ranking', '')
     """
     name = str(objective).lower().removeprefix("reg:")
-    if "quantile" in name and float(level) != 0.5:
-        return f"{render.percent(float(level))} quantile"
     if "quantile" in name or name in MEDIANS:
-        return "median"
+        return float(level) if "quantile" in name else 0.5
     return "ranking" if name.startswith(RANKINGS) else ""
 
 

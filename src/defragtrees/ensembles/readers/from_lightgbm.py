@@ -106,14 +106,11 @@ def _forest(text, kind, classes=None):
         weights=np.full(len(trees), scale),
         link=link,
         categories=categories,
-        predicts=_predicts(model),
+        predicts=what_is_predicted(
+            model.header.get("objective", "").split(" ")[0],
+            (model.parameters or {}).get("alpha") or 0.5,  # the level
+        ),
     )
-
-
-def _predicts(model):
-    """What the objective predicts of y; its level is among the parameters."""
-    name = model.header.get("objective", "").split(" ")[0]
-    return what_is_predicted(name, (model.parameters or {}).get("alpha") or 0.5)
 
 
 def _task(header, kind):

@@ -28,10 +28,10 @@ class Section:
 
 
 FOR_ALL = (
+    (for_all.scorecard, "Card", "The card"),
     (for_all.rules, "Rules", "The rules"),
-    (for_all.scorecard, "Card", "The card on paper"),
-    (for_all.decide, "Decide", "Choose a threshold"),
-    (for_all.edit, "Edit", "Edit the rules"),
+    (for_all.survival, "Survival", "Survival by rule"),
+    (for_all.edit, "Change", "Change the rules"),
     (for_all.why, "Why", "Why this row?"),
 )
 FOR_ANALYSTS = (

@@ -4,6 +4,7 @@ The data of the scripts are the rules, some rows, and texts. The scripts in `tem
 predict, measure, explain and print as the library does.
 """
 
+import math
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -12,28 +13,29 @@ import numpy as np
 
 from defragtrees._utils import formatting as render
 from defragtrees._utils.files import to_json
-from defragtrees._utils.formatting import category, count, true_minus
-from defragtrees.outcomes.points import reachable_totals
-from defragtrees.report.condition_charts import FEW, condition_charts
+from defragtrees._utils.formatting import category, count, percent, true_minus
+from defragtrees.plots.curves import numbers_at_risk, survival_picture
+from defragtrees.report.charts import axis_text
+from defragtrees.report.condition_charts import FEW, Scale, condition_charts
 from defragtrees.report.summary import RARE
 from defragtrees.report.text import (
     Table,
     amount,
+    amount_range,
     badge,
     condition_parts,
-    percent,
     range_bar,
-    rate_range,
     rate_text,
-    unbroken,
+    span,
     visible,
 )
+from defragtrees.rules.bins import is_by_column
 from defragtrees.rules.conditions import join_conditions
 from defragtrees.rules.labels import KINDS
 
 MOST_UNPREDICTED = 5  # maximum number of classes listed
-MOST_CHARTS = 7  # maximum number of rules whose charts are not folded
-MOST_TOTALS = 9  # maximum number of totals on a card, or of bands of them
+MOST_CHARTS = 12  # maximum number of rules whose charts are not folded
+MOST_LETTERS = 90  # of labels side by side
 MOST_ROWS = 5000
 MOST_CHARACTERS = 250_000  # of the rows, so that the page stays small
 MOST_STEPS = 100  # of a slider
@@ -49,20 +51,23 @@ def rules(page):
     header, lines = rules._view.cells()
     titles = header[2:]
     charts = condition_charts(summary)
+    scale, ranges = _ranges(summary)
     shown = [
-        _rule(summary, k, list(zip(titles, line[2:], strict=True)), charts[k])
+        _rule(summary, k, zip(titles, line[2:], strict=True), charts[k], ranges[k])
         for k, line in enumerate(lines)
     ]
     missing = rules._form.unpredicted_classes
     is_sum = rules._form.is_sum
     return {
         "titles": [*titles, "matches"] if is_sum else titles,
-        "how_to_read": rules._view.reading,
+        "how_to_read": f"{rules._view.reading} {rules._view.estimates_text()}",
         "total": true_minus(rules._view.total_text()),
         "contradictions": rules._view.contradictions(),
         "decision": rules._view.decision_text(),
         "is_compact": rules.n_rules > MOST_CHARTS,
-        "ranges": [c["range"] for rule in shown for c in rule["cells"] if c["range"]],
+        "ranges": scale
+        and summary.outcome.view.interval_title in titles
+        and _range_words(scale, next(filter(None, ranges))),
         "has_implied": any(rule["full"] for rule in shown),
         "edits": [edit.text for edit in rules.edits],
         "chart_words": _chart_words(summary) if rules.rules else "",
@@ -72,16 +77,40 @@ def rules(page):
             for label in missing[:MOST_UNPREDICTED]
         ],
         "n_more_unpredicted": len(missing) - MOST_UNPREDICTED,
-        "totals": _totals(summary),
+        "is_card": is_sum and summary.outcome.n_points == 1 and rules.rules,
     }
 
 
-def _rule(summary, k, cells, charts):
+def survival(page):
+    """The curves of rules of survival, and the rows at risk."""
+    rules = page.summary.rules
+    has_curves = any(rule.curve for rule in rules) and not rules._form.is_sum
+    if not has_curves:
+        return None
+    times, at_risk = numbers_at_risk(rules)
+    lines = [[name, *map(count, row)] for name, row in at_risk.items()]
+    header = ["Rule", *map(render.grouped, times)]
+    caption = "Rows of each rule that are at risk at a time"
+    return {
+        "picture": page.draw("survival", survival_picture(rules)),
+        "lines": Table(header, lines, caption, numeric=range(1, len(header))),
+    }
+
+
+def _range_words(scale, bar):
+    ends = [axis_text(end, scale.is_share) for end in (scale.low, scale.high)]
+    what = "rate" if scale.is_share else "mean"
+    mark = f", the dotted line shows the {what} of all rows"
+    mark = mark if bar["mark"] is not None else ""
+    return f"Bars go from {ends[0]} to {ends[1]}; the line is the estimate{mark}."
+
+
+def _rule(summary, k, cells, charts, range):
     rules, card = summary.rules, summary.cards[k]
     is_default = k == len(rules.rules)
     rule = [*rules][k]
     default = rules._view.default_text if rules.rules else "always"
-    cells = [_cell(summary, k, title, text) for title, text in cells]
+    cells = [_cell(summary, k, *cell, range) for cell in cells]
     if rules._form.is_sum:
         default = "base score"
         text = f"{count(card.n_rows)} rows ({percent(card.share)})"
@@ -102,7 +131,7 @@ def _rule(summary, k, cells, charts):
         "full": ""
         if rule.shown == rule.conditions
         else _conditions_text(rule.conditions, rules),
-        "alone": unbroken(card.alone),
+        "alone": card.alone,
     }
 
 
@@ -110,14 +139,12 @@ def _conditions_text(conditions, rules):
     return join_conditions(["".join(condition_parts(rules, c)) for c in conditions])
 
 
-def _cell(summary, k, title, text):
+def _cell(summary, k, title, text, range):
     """One cell: a text that may have a badge in a colour, or a bar below."""
     rules, outcome = summary.rules, summary.rules.outcome
-    text = unbroken(true_minus(text)) or "–"
+    text = true_minus(render.one_line(text)) or "–"
     cell = {"title": title, "text": text, "badge": None}
-    cell["range"] = (
-        _interval(summary, k) if title == outcome.view.interval_title else None
-    )
+    cell["range"] = range if title == outcome.view.interval_title else None
     if title in rules._view.then_columns() and title != "weight":
         cell["badge"] = badge(text, _colour(summary, k, title))
     return cell
@@ -139,17 +166,73 @@ def _colour(summary, k, title):
     return summary.colours.of([labels[int(rule.points[0] * rules.unit > 0)]])[0]
 
 
-def _interval(summary, k):
-    """The estimate and its interval as a bar from 0 to 100 %, and the base rate."""
-    rules, rule = summary.rules, list(summary.rules)[k]
-    if summary.outcome.statistic != "rates" or rule.interval is None:
+def _ranges(summary):
+    """Of each rule its estimate and interval as a bar, all on one scale, or None."""
+    outcome, rates = summary.outcome, summary.rules._form.training_rates
+    known = [outcome.estimate(rule) for rule in summary.rules]
+    ends = [end for one in known for end in one.get("interval") or ()]
+    if not ends or summary.rules._form.is_sum:
+        return None, [None] * len(known)
+    is_share, bars = outcome.statistic == "rates", []
+    scale = Scale(is_share, ends)
+    for rule, one in zip(summary.rules, known, strict=True):
+        mark, colour = None if is_share else summary.baseline.guess, "accent"
+        if is_share:
+            place = outcome.rate_index(rule)
+            mark = None if rates is None else rates[place]
+            [colour] = summary.colours.of([outcome.labels[place]])
+        low, high = one.get("interval") or (None, None)
+        middle = one.get("estimate", rule.prediction)
+        limits = scale.low, scale.high
+        bars.append(
+            low is not None and range_bar(low, middle, high, mark, colour, limits)
+        )
+    return scale, bars
+
+
+def strip(summary):
+    """A block per rule or total: as wide as its rows, in the colour of its estimate."""
+    outcome, rules, lines = summary.outcome, summary.rules, []
+    whose, focus = "rule", outcome.positive_class if outcome.is_binary else None
+    if summary.totals:
+        whose = rules._view.total_name
+        for line in summary.totals:
+            [low] = rules._view.shown_totals(line["low"])
+            title = true_minus(render.rounded(low, 2))
+            lines.append(("rules", title, line["n_rows"], line["estimated"], focus))
+    elif rules._form.is_exclusive:
+        for rule, card in zip(rules, summary.cards, strict=True):
+            value, label = rule.prediction, focus
+            if outcome.labels:
+                value = outcome.estimate(rule).get("estimate", math.nan)
+                label = outcome.labels[outcome.rate_index(rule)]
+            place = f"rule-{card.number}"
+            lines.append((place, card.number, card.n_rows, value, label))
+    if len(lines) < 2:
         return None
-    place = summary.outcome.rate_index(rule)
-    base, estimate = rules._form.training_rates, summary.outcome.estimate(rule)
-    low, high = estimate["interval"]
-    mark = None if base is None else base[place]
-    [colour] = summary.colours.of([summary.outcome.labels[place]])
-    return range_bar(low, estimate["estimate"], high, mark, colour)
+    shown = outcome.view.estimate_title() if outcome.is_binary else "prediction"
+    is_share, blocks = outcome.statistic == "rates", []
+    for place, title, n_rows, value, label in lines:
+        [colour] = summary.colours.of([label if outcome.labels else value])
+        known = 0.0 if math.isnan(value) else value
+        about = {"place": place, "title": title, "n_rows": n_rows, "colour": colour}
+        about["depth"] = 100 * known if is_share else 100.0
+        about["text"] = (percent if is_share else _short)(known) * (value == value)
+        blocks.append(about)
+    caption = (
+        f"A block per {whose}, wider with more rows; colour: {shown}{summary.unit}"
+    )
+    # Labels that would not fit side by side are hidden where blocks are narrow.
+    n_letters = sum(2 + len(one["text"]) for one in blocks)
+    return {"caption": caption, "blocks": blocks, "is_full": n_letters > MOST_LETTERS}
+
+
+def _short(value):
+    """A number in few letters, such as 659k."""
+    for least, unit, letter in ((1e9, 1e9, "G"), (1e6, 1e6, "M"), (1e4, 1e3, "k")):
+        if abs(value) >= least:
+            return f"{amount(value / unit)}{letter}"
+    return amount(value)
 
 
 def _observed(summary, k):
@@ -161,7 +244,7 @@ def _observed(summary, k):
     if not line["n_rows"]:
         return None
     _, value, interval = observed_cells(line, outcome)
-    what = "mean"
+    what = outcome.view.mean_word
     if outcome.labels:
         label = outcome.labels[outcome.rate_index(rule)]
         what = f"rate of {outcome.view.prediction(label)}"
@@ -173,9 +256,9 @@ def observed_cells(line, outcome):
     if not line["n_rows"]:
         return ["–", "–", "–"]
     ends = line["low"], line["high"]
-    write, interval = amount, f"{amount(ends[0])} to {amount(ends[1])}"
+    write, interval = amount, amount_range(*ends)
     if outcome.statistic == "rates":
-        interval = rate_range(*ends)
+        interval = render.percent_range(*ends)
         write = partial(percent, digits=render.percent_digits(*ends))
     elif line["n_rows"] <= 1 or ends[0] == ends[1]:
         interval = "–"
@@ -187,7 +270,7 @@ def _chart_words(summary):
     outcome = summary.outcome
     what = "the model’s mean prediction"
     if summary.rows.y is not None:
-        what = f"the mean of {summary.target}"
+        what = f"the {summary.mean_text}"
     if outcome.statistic == "rates":
         whose = "the predicted class"
         if outcome.is_binary:
@@ -197,8 +280,8 @@ def _chart_words(summary):
             what += " in the model’s predictions"
     return (
         f"Charts show {what} by value of the feature, coloured where the condition is "
-        "true; the dashed line is that of all rows. Wider bars have more rows, pale "
-        f"ones fewer than {FEW}."
+        "true; the dashed line shows all rows. Wider bars have more rows, pale ones "
+        f"fewer than {FEW}."
     )
 
 
@@ -210,31 +293,10 @@ def _having(rows, label):
     return {"n_rows": int(members.sum()), "share": rows.share(members)}
 
 
-def _totals(summary):
-    """Estimated and observed values by total of points, on the rows of the report."""
-    if not summary.calibration or not summary.totals:
-        return None
-    outcome = summary.outcome
-    what = outcome.view.estimate_title() if outcome.is_binary else "prediction"
-    return Table(
-        ["Total", "Rows", "Estimated", "Observed", "95 % interval"],
-        [
-            [
-                _total_text(*line["total"]),
-                count(round(line["n_rows"])),
-                *observed_cells(line, outcome),
-            ]
-            for line in summary.calibration
-        ],
-        f"Estimated and observed values of each total: {what}, on these rows",
-        numeric=range(1, 5),
-    )
-
-
-def _total_text(low, high):
+def total_text(low, high):
     """A total of points, or a range of them, with all digits."""
     low, high = (true_minus(render.grouped(total)) for total in (low, high))
-    return low if low == high else f"{low} to {high}"
+    return low if low == high else span(low, high)
 
 
 def scorecard(page):
@@ -243,10 +305,31 @@ def scorecard(page):
     if not rules._form.is_sum or summary.outcome.n_points != 1 or not rules.rules:
         return None
     points = [true_minus(line[2]) for line in rules._view.cells()[1]]
-    questions = [_conditions_text(rule.conditions, rules) for rule in rules.rules]
-    header, lines = _risks(rules) or ((), ())
+    is_read, blocks = is_by_column(rules), {}
+    numbers = [one.points for one in rules._view.bins()] if is_read else []
+    numbers += [rule.points[0] for rule in rules.rules]
+    scale = Scale(False, [0.0, *numbers])
+    limits, unit = (scale.low, scale.high), rules.unit
+    # Whether higher totals speak for the class of interest, or a number.
+    is_for_focus = not summary.outcome.is_binary or bool(summary.outcome.positive_index)
+
+    def bar(value):
+        colour = "g1" if (value * unit > 0) == is_for_focus else "g0"
+        return range_bar(min(value, 0), value, max(value, 0), 0, colour, limits)
+
+    bins = zip(rules._view.bin_lines(is_typeset=True), numbers, strict=False)
+    for (name, text, value), number in bins if is_read else ():
+        if text:
+            cells = text, true_minus(value), bar(number)
+            blocks.setdefault(name, []).append(cells)
+    blocks[""] = [
+        (_conditions_text(rule.conditions, rules), text, bar(rule.points[0]))
+        for rule, text in zip(rules.rules, points, strict=False)
+        if not is_read or len(rule.conditions) > 1
+    ]
+    header, lines = rules._view.total_cells() or ((), ())
     return {
-        "questions": list(zip(questions, points, strict=False)),
+        "blocks": blocks,
         "base": points[-1],
         "totals": lines
         and Table(
@@ -257,45 +340,7 @@ def scorecard(page):
             kind="",
         ),
         "meaning": true_minus(rules._view.total_text()),
-    }
-
-
-def _risks(rules):
-    """Header and lines from totals to risks: of every total or, if many, in bands.
-
-    A band has one prediction; None for numbers.
-    """
-    outcome = rules.outcome
-    totals = reachable_totals([rule.points[0] for rule in rules])
-    if len(totals) <= MOST_TOTALS or not outcome.is_binary:
-        return rules._view.total_cells()
-    values = rules.values_of(totals[:, None])
-    risks = outcome.linked(values)[:, outcome.positive_index]
-    chosen = outcome.decide_points(values, rules.threshold, rules.costs)
-    lines = []
-    for label in dict.fromkeys(chosen.tolist()):
-        places = np.flatnonzero(chosen == label)
-        n_bands = max(1, MOST_TOTALS * len(places) // len(totals))
-        for band in np.array_split(places, n_bands):
-            ends = band[[0, -1]]
-            low, high = sorted(risks[ends])
-            text = rate_range(low, high) if low < high else percent(low)
-            then = outcome.view.prediction(label)
-            lines.append([_total_text(*totals[ends].tolist()), text, then])
-    return ["total", outcome.view.estimate_title(), "then"], lines
-
-
-def decide(page):
-    """The threshold of two classes and what it brings."""
-    summary, rules = page.summary, page.summary.rules
-    outcome = summary.outcome
-    can_decide = outcome.is_binary and rules._form.has_probabilities
-    if not can_decide or not _has_data(page):
-        return None
-    return {
-        "label": outcome.view.prediction(outcome.positive_class),
-        "other": outcome.view.prediction(outcome.labels[1 - outcome.positive_index]),
-        **_rows(page),
+        "words": rules.outcome.view.point_words if rules._view.is_product else None,
     }
 
 
@@ -313,6 +358,7 @@ def can_edit(rules):
     is_exact = all(abs(int(c)) < LARGEST_WHOLE for c in whole)
     return (
         rules.task in SCRIPTED
+        and rules.outcome.quantile is None
         and is_exact
         and len(to_json(rules.to_dict())) <= LARGEST_FILE
     )
@@ -397,9 +443,11 @@ def _feature(rules, sample, j):
     if categories is None:
         return about | {"steps": _steps(sample.matrix[:, j], rules, j)}
     shown = [scale.label(one) for one in categories]
-    printed = [category(one) for one in shown]
-    short = [str(one)[:LONGEST_NAME] for one in shown]
-    return about | {"categories": printed, "boxes": short if short != printed else None}
+    printed, short = map(category, shown), [str(one)[:LONGEST_NAME] for one in shown]
+    about["categories"] = [*printed]
+    if short != about["categories"]:
+        about |= {"boxes": short, "quoted": [repr(str(one)) for one in shown]}
+    return about
 
 
 def _steps(column, rules, j):
@@ -419,9 +467,10 @@ def _rows(page):
 
 
 def edit(page):
-    """The editor of the rules."""
+    """The editor of the rules and, of two classes, of the threshold."""
     rules = page.summary.rules
-    if not rules.rules or rules.task not in SCRIPTED:
+    is_measured = rules.task in SCRIPTED and rules.outcome.quantile is None
+    if not rules.rules or not is_measured:
         return None
     if not _has_data(page):
         return {"can_edit": False}
@@ -430,8 +479,12 @@ def edit(page):
     deeds += ["change a prediction"] if offered["prediction"] else []
     deeds += ["change points"] if offered["points"] else []
     deeds += ["move a rule up or down"] if offered["move"] else []
+    outcome, can_decide = rules.outcome, rules._form.has_probabilities
     return {
         "can_edit": True,
+        "decides": outcome.is_binary
+        and can_decide
+        and outcome.view.prediction(outcome.positive_class),
         "deeds": f"{', '.join(deeds[:-1]).capitalize()} or {deeds[-1]}.",
         "reason": rules._view.not_editable(),
         **_rows(page),

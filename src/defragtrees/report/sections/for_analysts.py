@@ -1,5 +1,6 @@
 """Sections for the analyst: data and model, measures, other sizes and methods."""
 
+import itertools
 import math
 from dataclasses import replace
 from functools import partial
@@ -8,15 +9,16 @@ import numpy as np
 from sklearn.metrics import confusion_matrix
 
 from defragtrees._utils import formatting as render
-from defragtrees._utils.formatting import count, lines_of, plural
+from defragtrees._utils.formatting import count, lines_of, percent, true_minus
 from defragtrees.outcomes.decision import positive_threshold
 from defragtrees.plots.measures import (
     calibration_picture,
     trade_off_picture,
 )
 from defragtrees.plots.picture import Axis
+from defragtrees.report.condition_charts import Scale
 from defragtrees.report.model import changed_settings, versions
-from defragtrees.report.sections.for_all import observed_cells
+from defragtrees.report.sections.for_all import observed_cells, total_text
 from defragtrees.report.summary import QUANTILES, is_rarely_found
 from defragtrees.report.text import (
     Html,
@@ -34,11 +36,12 @@ from defragtrees.report.text import (
     isolated,
     name,
     numbered,
-    percent,
     prediction_text,
+    range_bar,
     rate_text,
     sentence,
     shown_error_text,
+    size_text,
     value_text,
     with_interval,
 )
@@ -50,6 +53,8 @@ MOST_CLASSES = 20
 MOST_SHOWN = 20
 TOP_UNUSED = 5
 FOUR_FIFTHS = 0.8  # the four-fifths rule for ratios of selection rates
+FEWEST_IN_GROUP = 30  # rows, below which its rate is not compared
+MOST_APART = 6  # pairs of groups that are listed
 MOST_GROUPED = 6  # maximum number of classes with a table of groups
 MOST_PAIRED = 12  # maximum number of classes in a confusion matrix
 
@@ -66,9 +71,12 @@ def data(page):
         "positive": None,
     }
     if outcome.statistic == "mean":
-        low, middle, high = baseline.quantiles
+        low, middle, high = map(amount, baseline.quantiles)
         levels = f"{render.percent(QUANTILES[0])} and {render.percent(QUANTILES[-1])}"
-        return context | {"low": low, "middle": middle, "high": high, "levels": levels}
+        text = f", its median {middle}, and its {levels} quantiles are {low} and {high}"
+        if len(outcome.columns) > 1:
+            text = f": {outcome.view.counted(rows.given_y, rows.weight)}"
+        return context | {"distribution": text}
     if outcome.n_classes <= MOST_CLASSES:
         context["classes"] = _classes(summary)
     if outcome.is_binary:
@@ -91,7 +99,7 @@ def _classes(summary):
         lines.append(line + ([] if before is None else [rate_text(before[k])]))
     header = ["Class"] + (["In the data"] if rules.class_labels else [])
     first = len(header)
-    header += ["Rows", "Base rate", "95 % interval"]
+    header += ["Rows", "Base rate", "95% interval"]
     header += [] if before is None else ["Base rate in the rows of the estimates"]
     return Table(
         header,
@@ -108,7 +116,9 @@ def measures(page):
     if rows.y is None:
         return None
     has_costs = rules.costs is not None
-    shown = outcome.view.measure_titles(summary.scores, has_costs=has_costs)
+    is_card = rules._form.is_sum and outcome.is_binary
+    given = {"has_costs": has_costs, "is_card": is_card}
+    shown = outcome.view.measure_titles(summary.scores, **given)
     prefixes = ("",) if summary.model is None else ("", "model_")
     training = getattr(summary.simplifier, "training_", None)
     measured = [summary.scores] + ([] if training is None else [training])
@@ -130,6 +140,7 @@ def measures(page):
         lines.append(_fidelity_line(summary, measured))
     context = {
         "label": _positive_text(outcome),
+        "how_to_read": outcome.view.how_to_read_measures(summary.target),
         "threshold": None,
         "has_costs": has_costs,
         "measures": Table(
@@ -173,7 +184,7 @@ def _value(key, prefix, scores, outcome):
         return "–"  # nothing is found, mostly as the class is never predicted
     if key == "error":
         return error_text(value, outcome)
-    if key == "r2" or (outcome.error_is_share and value < 10):
+    if key in ("r2", "d2") or (outcome.error_is_share and value < 10):
         return fidelity_text(value)
     return amount(value)
 
@@ -217,17 +228,20 @@ def calibration(page):
     # The prediction of a number is its estimate.
     n_known = int(by_rule and not outcome.labels)
     lines = []
-    # A table of totals stands with the rules.
-    for line in [] if summary.totals else summary.calibration:
-        if "rule" not in line:
+    for line in summary.calibration:
+        if "total" in line:
+            cells = [total_text(*summary.rules._view.shown_totals(*line["total"]))]
+        elif "rule" not in line:
             cells = [name(outcome.view.prediction(line["class"]))]
         else:
             card = summary.cards[line["rule"] - 1]
             cells = [card.name, badge(card.then, card.colour)]
         cells.append(count(round(line["n_rows"])))
         lines.append([*cells, *observed_cells(line, outcome)[n_known:]])
-    header = ["Rule", "Predicts"] if by_rule else ["Class"]
-    values = ["Estimated", "Observed", "95 % interval"][n_known:]
+    total_name = summary.rules._view.total_name
+    one = "rule" if by_rule else total_name if summary.totals else "class"
+    header = ["Rule", "Predicts"] if by_rule else [sentence(one)]
+    values = ["Estimated", "Observed", "95% interval"][n_known:]
     header += ["Rows", *values]
     picture = calibration_picture(summary.calibration, summary.rules, write)
     gap_text = amount(gap)
@@ -237,12 +251,11 @@ def calibration(page):
         "label": _positive_text(outcome),
         "gap": gap_text,
         "picture": page.draw("calibration", picture),
-        "by_rule": by_rule,
-        "lines": lines
-        and Table(
+        "one": one,
+        "lines": Table(
             header,
             lines,
-            "Estimated and observed values of each rule, on these rows",
+            f"Estimated and observed values of each {one}, on these rows",
             numeric=range(len(header) - 1 - len(values), len(header)),
         ),
     }
@@ -265,7 +278,7 @@ def path(page):
     marks = (("chosen", trade_off.chosen), ("shown here", shown))
     lines = [
         [
-            plural(point.n_rules, "rule"),
+            size_text(point.rules),
             point.rules.n_conditions,
             *([amount(point.measures["expected_cost"])] if has_costs else []),
             error_text(point.error, outcome, point.standard_error),
@@ -278,7 +291,10 @@ def path(page):
     same = [
         i for i in range(1, len(lines)) if lines[i][2:] == [*lines[i - 1][2:-1], ""]
     ]
-    axis, write = _error_axis(outcome), partial(shown_error_text, outcome=outcome)
+    axis = Axis(
+        outcome.error_name, is_share=outcome.error_is_share, starts_at_zero=True
+    )
+    write = partial(shown_error_text, outcome=outcome)
     if has_costs:  # whose standard errors are mostly unknown
         points = tuple(
             replace(
@@ -308,11 +324,6 @@ def path(page):
     }
 
 
-def _error_axis(outcome):
-    is_share = outcome.error_is_share
-    return Axis(outcome.error_name, is_share=is_share, starts_at_zero=True)
-
-
 def segments(page):
     """One table per group of segments."""
     found = page.summary.segments
@@ -325,21 +336,28 @@ def segment_groups(found):
         heading = Heading(f"Where the {found.loss_name} is {found.direction}")
         return {"lead": "", "groups": [_segment_group(heading, found)]}
     pairs = [(found.headings[key], one) for key, one in found.items()]
-    return {"lead": found.lead, "groups": [_segment_group(*pair) for pair in pairs]}
+    groups = [_segment_group(*pair) for pair in pairs]
+    return {"lead": true_minus(found.lead), "groups": groups}
 
 
 def _segment_group(heading, found):
     heading, about = heading
-    note = found._note()
+    note = true_minus(found._note().replace("<=", "≤"))
     if about:
         note = f"{sentence(about)}. {note}"
     if not len(found):
         return {"heading": heading, "table": None, "note": note}
-    header, rows = found._cells()
-    rows = [
-        [number, _conditions(segment, found.rules), *figures]
-        for segment, (number, _, *figures) in zip(found, rows, strict=True)
-    ]
+    header, lines = found._cells()
+    ends = [end for one in found for end in one.interval]
+    scale, rows = Scale(False, [*ends, found.rest]), []
+    for one, (number, _, *figures) in zip(found, lines, strict=True):
+        n_rows, mean, interval, *others = map(true_minus, figures)
+        limits = scale.low, scale.high
+        low, high = one.interval
+        drawn = range_bar(low, one.mean, high, found.rest, "g1", limits)
+        drawn["text"] = interval
+        cells = [n_rows, mean, drawn, *others]
+        rows.append([number, _conditions(one, found.rules), *cells])
     table = Table(
         [name(one) for one in header],
         rows,
@@ -370,10 +388,10 @@ def groups(page):
 
 def _mean_groups(summary):
     columns = {
-        "mean": (Html(f"Mean of {name(summary.target)}"), _mean_cell),
+        "mean": (Html(name(sentence(summary.mean_text))), _mean_cell),
         "prediction": ("Mean prediction", _mean_cell),
         "bias": ("Mean error (bias)", _mean_cell),
-        "error": ("Mean absolute error", _mean_cell),
+        "error": (sentence(summary.outcome.view.distance), _mean_cell),
     }
     lines = summary.group_lines()
     table = _group_table(summary, lines, columns, summary.target)
@@ -395,7 +413,7 @@ def _group_table(summary, lines, columns, about):
     return Table(
         header,
         cells,
-        f"{about} by group, with 95 % intervals",
+        f"{about} by group, with 95% intervals",
         numeric=range(1, len(header)),
         kind="bars groups",
     )
@@ -430,21 +448,34 @@ def _rate_cell(rate, low, high):
 
 
 def _gap(lines):
-    """The groups with the lowest and highest selection rate; None if equal."""
+    """The groups whose selection rates differ most, and those that differ surely.
+
+    Small groups are left out, if there are two others; None if all rates are equal.
+    """
     there = [line for line in lines if not math.isnan(line["selection"][0])]
-    low = min(there, key=lambda line: line["selection"][0])
-    high = max(there, key=lambda line: line["selection"][0])
-    least, most = low["selection"], high["selection"]
-    if least[0] == most[0]:
+    large = [line for line in there if line["n_rows"] >= FEWEST_IN_GROUP]
+    small = [line for line in there if line["n_rows"] < FEWEST_IN_GROUP]
+    if len(large) < 2:
+        large, small = there, []
+    by_rate = sorted(large, key=lambda line: line["selection"][0])
+    low, high = by_rate[0], by_rate[-1]
+    ratio = low["selection"][0] / (high["selection"][0] or math.nan)
+    if low["selection"][0] == high["selection"][0]:
         return None
+    pairs = [
+        f"{one['group']} and {other['group']}"
+        for one, other in itertools.combinations(by_rate, 2)
+        if one["selection"][2] < other["selection"][1]
+    ]
+    more = [f"{len(pairs) - MOST_APART} more"] if pairs[MOST_APART:] else []
     return {
-        "low": low["group"],
-        "low_rate": least[0],
-        "high": high["group"],
-        "high_rate": most[0],
-        "ratio": least[0] / most[0],
-        "is_far": least[0] / most[0] < FOUR_FIFTHS,
-        "may_be_chance": most[1] <= least[2],
+        "low": low,
+        "high": high,
+        "ratio": ratio,
+        "is_far": ratio < FOUR_FIFTHS,
+        "may_be_chance": high["selection"][1] <= low["selection"][2],
+        "pairs": "; ".join([*pairs[:MOST_APART], *more]) if pairs[1:] else "",
+        "small": small,
     }
 
 
@@ -457,7 +488,8 @@ def disagreements(page):
     # Where rules combine, no single one is to blame.
     is_one = rules._form.is_exclusive
     header = ["Row", *(["Rule"] if is_one else []), "Rules", "Model"]
-    header += [name(summary.target)] if rows.y is not None else []
+    truth = summary.target if len(summary.outcome.columns) == 1 else "observed"
+    header += [name(truth)] if rows.y is not None else []
     names = [clamped(rules._vocabulary.axis_names[j]) for j in differing.features]
     lines = []
     for i in differing.worst:
@@ -485,7 +517,11 @@ def disagreements(page):
             [*header, *names],
             lines,
             "Rows on which rules and model disagree most",
-            numeric=range(len(header), len(header) + len(names)),
+            numeric=[
+                place
+                for place, j in enumerate(differing.features, len(header))
+                if rules.categories[j] is None
+            ],
             kind="wide",
         ),
     }

@@ -21,11 +21,6 @@ const asked = (parts) => element("span", { class: "asks" }, spelled(parts[0]), e
 const badge = (set, prediction) =>
   element("span", { class: `prediction ${isClasses ? data.colours[prediction] : ""}` }, named(answerText(set, prediction)));
 
-/* A line that screen readers announce. */
-function statusLine() {
-  const line = element("p", { class: "edit-status", role: "status", "aria-live": "polite" });
-  return { line, say: (words) => { line.textContent = spelled(typeset(words)); } };
-}
 /* A number; the field shows the old text again if `commit` returns false. */
 function numberField(attributes, read, commit) {
   const input = element("input", { type: "number", step: "any", value: read(), ...attributes });
@@ -51,38 +46,10 @@ function categoryField(feature, value, choose, attributes, extra = []) {
 }
 
 /* Figures now and before the changes. */
-const errorText = (value) => (isClasses ? `${fixed(100 * value, 1)}${space}%` : amount(value));
+const errorText = (value) => (isClasses ? `${fixed(100 * value, 1)}%` : amount(value));
 const before = measure(original);
-function showFigures(place, lines, found) {
-  const text = (value, write) => (isKnown(value) ? write(value) : "\u2013");
-  place.replaceChildren(...lines.map(([label, key, write]) => {
-    const now = text(found[key], write), then = text(before[key], write);
-    return element("div", { "data-figure": key }, element("dt", {}, spelled(label)),
-      element("dd", {}, element("b", { class: now === then ? "now" : "now moved" }, now),
-        element("span", { class: "was" }, " was ", element("span", { class: "before" }, then))));
-  }));
-}
 const positiveName = () => data.classes[data.positive];
 
-/* Undo, start over and save; each panel has these buttons. */
-function undoLast(say) {
-  const text = changes.undo();
-  if (text === null) return;
-  shownAgain(true, "undo");
-  say(`Undone: ${text}`);
-}
-function deeds(say) {
-  const restart = () => {
-    changes.restart();
-    shownAgain(true, "0/drop");
-    say("All changes are undone.");
-  };
-  return [button("Undo", "undo", () => undoLast(say)), button("Start over", "restart", restart),
-    button("Save as rules.json", "save", save)];
-}
-const enableDeeds = (holder) => ["undo", "restart"].forEach((key) => {
-  holder.querySelector(`[data-key="${key}"]`).disabled = !steps.length;
-});
 /* After a change: show it everywhere, and say it. */
 function done(text, say, ...about) {
   shownAgain(...about);

@@ -3,7 +3,8 @@ const stale = element("p", { class: "note", hidden: true }, "The rules were chan
 document.getElementById("rules-heading")?.after(stale);
 panels.push(() => { stale.hidden = !steps.length; });
 const editor = document.getElementById("editor");
-const { line: editStatus, say } = statusLine();
+const editStatus = element("p", { class: "edit-status", role: "status", "aria-live": "polite" }); /* announced */
+const say = (words) => { editStatus.textContent = spelled(typeset(words)); };
 const figures = element("dl", { class: "edit-figures" });
 const list = element("ol", { class: "edit-rules", role: "list" });
 const log = element("ol", { class: "edit-log" });
@@ -12,18 +13,26 @@ function headlines() {
   const against = data.has_y ? "" : " against the model";
   const lines = [[`${data.error_name}${against}`, "error", errorText]];
   if (!isClasses) lines.push(["mean absolute error", "mae", amount], ["R\u00b2", "r2", threeDigits]);
+  if (isBinary && data.has_y)
+    lines.push(["precision", "precision", percent, `share of flagged rows that are ${positiveName()}`],
+      ["recall", "recall", percent, `share of ${positiveName()} rows that are flagged`]);
+  if (isBinary) lines.push(["flagged rows", "flagged", count, `rows predicted as ${positiveName()}`]);
+  const isPriced = costs.some((line, t) => line.some((cost, a) => cost !== Number(t !== a)));
+  if (isPriced && data.has_y) lines.push(["mean cost", "cost", amount]);
   if (data.has_y && hasModel)
     lines.push(["agreement with the model", "fidelity", isClasses ? rateText : (value) => `R\u00b2 ${threeDigits(value)}`]);
-  if (original.costs) lines.push(["mean cost", "cost", amount]);
-  if (isBinary && data.has_y)
-    lines.push([`precision for ${positiveName()}`, "precision", threeDigits], [`recall for ${positiveName()}`, "recall", threeDigits]);
-  if (!form(current).isComplete) lines.push(["coverage", "coverage", rateText]);
   return [...lines, ["rules", "nRules", count], ["conditions", "nConditions", count]];
 }
 /* The figures above all rules and at each; the conditions of the model tried. They are those that
    the controls change: the table of the rules also has bounds that follow from the rules before. */
 function showAll(found, set = current) {
-  showFigures(figures, headlines(), found);
+  const text = (value, write) => (isKnown(value) ? write(value) : "\u2013");
+  figures.replaceChildren(...headlines().map(([label, key, write, title]) => {
+    const now = text(found[key], write), then = text(before[key], write);
+    return element("div", { "data-figure": key, title: title || false }, element("dt", {}, spelled(label)),
+      element("dd", {}, element("b", { class: now === then ? "now" : "now moved" }, now),
+        element("span", { class: "was" }, " was ", element("span", { class: "before" }, then))));
+  }));
   [...list.children].forEach((card, k) => {
     card.querySelector(".edit-proof").textContent = proof(found.rules[k]);
     card.querySelectorAll(".asks").forEach((place, c) => place.replaceWith(asked(conditionParts(set.rules[k].conditions[c]))));
@@ -38,7 +47,7 @@ function proof(rule) {
     if (hasModel) parts.push(`mean distance ${amount(rule.distance)} to the model`);
     return parts.join("; ");
   }
-  const rate = percent(rule.rate, percentDigits(rule.interval)), range = percentRange(rule.interval).replace(" - ", " to ");
+  const rate = percent(rule.rate, percentDigits(rule.interval)), range = percentRange(rule.interval);
   parts.push(`rate of ${spelled(data.classes[rule.shownClass])}${data.has_y ? "" : " (model)"} ${rate} (${range})`);
   if (data.has_y) parts.push(`${percent(rule.right)} right`);
   if (hasModel) parts.push(`the model agrees on ${percent(rule.agrees)}`);
@@ -89,7 +98,7 @@ function sideControls(k, c, sign) {
 }
 function categoryControls(k, c) {
   const condition = current.rules[k].conditions[c], feature = data.features[condition.feature], { categories } = condition;
-  const texts = [...boxTexts(feature), "any other"], key = `${k}/${c}/category`;
+  const texts = [...boxTexts(feature), "any other value"], key = `${k}/${c}/category`;
   const toggle = (place) => {
     const places = categories.includes(place) ? categories.filter((one) => one !== place) : [...categories, place].sort((a, b) => a - b);
     if (places.length) return done(changes.replace(k, c, { ...condition, categories: places }), say, true, `${key}/${place}`);
@@ -116,6 +125,12 @@ function conditionItem(k, c) {
     disabled: isOnly, title: isOnly ? "Drop the rule instead" : false });
   const controls = condition.categories ? [categoryControls(k, c)]
     : sidesOf(condition).map(([sign]) => sideControls(k, c, sign));
+  if (condition.missing || data.columns[condition.feature].includes(null)) {
+    const key = `${k}/${c}/missing`, turned = { ...condition, missing: !condition.missing };
+    controls.push(element("label", { class: "category" }, element("input", { type: "checkbox", checked: condition.missing, "data-key": key,
+      "aria-label": `Rule ${k + 1}, ${spelled(data.features[condition.feature].name)} may be missing`,
+      on: { change: () => done(changes.replace(k, c, turned), say, true, key) } }), "missing"));
+  }
   return element("li", {}, element("span", { class: "asks" }), ...controls, remove);
 }
 
@@ -179,27 +194,37 @@ function refresh() {
   const texts = (current.edits || []).slice((original.edits || []).length);
   log.replaceChildren(...(texts.length ? texts.map((one) => element("li", {}, spelled(typeset(one.text))))
     : [element("li", { class: "none" }, "none yet")]));
-  enableDeeds(editor);
+  ["undo", "restart"].forEach((key) => { editor.querySelector(`[data-key="${key}"]`).disabled = !steps.length; });
   showAll(measure(current));
+}
+function undoLast() {
+  const text = changes.undo();
+  if (text === null) return;
+  shownAgain(true, "undo");
+  say(`Undone: ${text}`);
+}
+function restart() {
+  changes.restart();
+  shownAgain(true, "0/drop");
+  say("All changes are undone.");
 }
 function open() {
   start.remove();
-  editor.append(
-    element("div", { class: "edit-bar" },
-      element("p", { class: "caption" }, `Effect of the changes on ${plural(nRows, "row")}`), figures,
-      element("div", { class: "edit-deeds" }, ...deeds(say), editStatus)),
-    list, element("h3", {}, "Changes"), log);
-  editor.addEventListener("keydown", (event) => {
-    const isTyping = event.target.matches('input[type="number"]');
-    if (event.key.toLowerCase() === "z" && (event.ctrlKey || event.metaKey) && !isTyping) {
-      event.preventDefault();
-      undoLast(say);
-    }
-  });
-  panels.push((isAnew, focus) => (isAnew ? render(focus) : refresh()));
+  editor.append(list, element("h3", {}, "Changes"), log);
   render();
-  const first = list.querySelector("button:enabled") || editor.querySelector("button");
-  first.focus();
+  list.querySelector("button:enabled")?.focus();
 }
 const start = button("Start editing", "start", open, { class: "start" });
+editor.prepend(element("div", { class: "edit-bar" }, figures,
+  element("div", { class: "edit-deeds" }, button("Undo", "undo", undoLast), button("Start over", "restart", restart),
+    button("Save as rules.json", "save", save), editStatus)));
 editor.append(start);
+editor.addEventListener("keydown", (event) => {
+  const isTyping = event.target.matches('input[type="number"]');
+  if (event.key.toLowerCase() === "z" && (event.ctrlKey || event.metaKey) && !isTyping) {
+    event.preventDefault();
+    undoLast();
+  }
+});
+panels.push((isAnew, focus) => (isAnew && !start.isConnected ? render(focus) : refresh()));
+refresh();

@@ -81,21 +81,27 @@ function noneOf(texts) {
   return texts.length === 2 ? `neither ${texts[0]} nor ${texts[1]}` : `none of ${texts.join(", ")}`;
 }
 function setParts(feature, condition, isShown) {
-  const texts = feature.categories.map((text) => (isShown && text.length > 200 ? `${text.slice(0, 200)}\u2026` : text));
+  const { categories, quoted = categories } = feature, { length } = categories;
   const places = [...condition.categories].sort((a, b) => a - b);
+  /* All that a text names are quoted if one must be. */
+  const named = (chosen) => {
+    const texts = chosen.some((c) => quoted[c] === categories[c]) ? quoted : categories;
+    return chosen.map((c) => (isShown && texts[c].length > 200 ? `${texts[c].slice(0, 200)}\u2026` : texts[c]));
+  };
   if (!places.length) return null;
-  if (places.some((c) => c >= texts.length)) {
-    const out = texts.filter((_, c) => !places.includes(c));
+  if (places.some((c) => c >= length)) {
+    const out = named([...categories.keys()].filter((c) => !places.includes(c)));
     return ["", ` is ${out.length ? noneOf(out) : condition.missing ? "anything" : "not missing"}`];
   }
   const first = places[0], last = places[places.length - 1];
   if (feature.is_ordered && last - first + 1 === places.length && places.length > 1) {
     const most = signText("<=", isShown);
-    if (first === 0) return ["", ` ${most} ${texts[last]}`];
-    if (last === texts.length - 1) return ["", ` ${signText(">=", isShown)} ${texts[first]}`];
-    return [`${texts[first]} ${most} `, ` ${most} ${texts[last]}`];
+    if (first === 0) return ["", ` ${most} ${named([last])[0]}`];
+    if (last === length - 1) return ["", ` ${signText(">=", isShown)} ${named([first])[0]}`];
+    const [low, high] = named([first, last]);
+    return [`${low} ${most} `, ` ${most} ${high}`];
   }
-  return ["", ` is ${anyOf(places.map((c) => texts[c]))}`];
+  return ["", ` is ${anyOf(named(places))}`];
 }
 function conditionParts(condition, isShown = true) {
   const feature = data.features[condition.feature];
@@ -135,13 +141,22 @@ function without(condition, other) {
   const stored = (value, none) => (value === none ? null : Number.isFinite(value) ? value : exact(value));
   return { ...condition, lower: stored(lower, -Infinity), upper: stored(upper, Infinity), missing };
 }
+/* How many categories a text names; see n_named of the library. */
+function nNamed({ feature, categories }) {
+  const { categories: texts, is_ordered: isOrdered } = data.features[feature];
+  const nInside = categories.filter((c) => c < texts.length).length;
+  if (nInside < categories.length) return texts.length - nInside;
+  return isOrdered && Math.max(...categories) - Math.min(...categories) + 1 === nInside ? 1 : nInside;
+}
 /* The conditions of each rule as printed: in a list, the values that can still reach it. */
 function printedConditions(set) {
   const taken = [];
   return everyRule(set).map((rule) => {
     const printed = rule.conditions.map((condition) => {
       const before = taken.filter((one) => one.feature === condition.feature);
-      return before.reduce((some) => before.reduce(without, some), condition);
+      const left = before.reduce((some) => before.reduce(without, some), condition);
+      const isLonger = left.categories && nNamed(left) > nNamed(condition);
+      return isLonger ? { ...condition, missing: left.missing } : left;
     });
     if (form(set).isOrdered && rule.conditions.length === 1) taken.push(...rule.conditions);
     return printed;
@@ -266,7 +281,11 @@ const forms = {
     isWhole: (set) => everyRule(set).every((rule) => rule.points.every(Number.isInteger)),
     apply: (set, held) => heaviest(held, [...set.rules.map((r) => Math.max(...r.points.map(Math.abs))), 0]),
     members: matching,
-    values: (set, held) => totalsOf(set, held).map((total) => (total - set.origin) * set.unit),
+    values: (set, held) => totalsOf(set, held).map((total) => {
+      const value = (total - set.origin) * set.unit;
+      const tail = (set.tails || []).find(([end], k) => (k ? value > end : value < end));
+      return tail ? tail[0] + (value - tail[0]) * tail[1] : value;
+    }),
     outputs: (set, held) => {
       const values = forms.points.values(set, held);
       if (!isClasses || values.length > 1) return isClasses ? softmax(values) : values;
@@ -305,14 +324,21 @@ function shareOf(rule) {
   const k = rateIndex(classPlace(rule.prediction)), interval = ruleInterval(rule, k);
   return percent(rule.distribution[k], interval ? percentDigits(interval) : 0);
 }
+const PRIOR_ROWS = 3.84;
 function bandInterval(set, shares, k) {
   if (!set.rate_bands) return null;
-  const { edges, rates, n_effective: n, means } = set.rate_bands;
-  const p = isBinary ? shares[1] : shares[k], place = edges.filter((one) => one < p).length;
-  const shift = means ? logOdds(p, 1e-6) - logOdds(means[place], 1e-6) : 0;
-  const moved = (q) => (means ? 1 / (1 + Math.exp(-(Math.log(q / (1 - q)) + shift))) : q);
-  const [low, high] = wilson(rates[place], n[place]).map(moved);
-  const found = [Math.min(low, p), Math.max(high, p)];
+  const { rates, n_effective: n, means = rates } = set.rate_bands;
+  const odds = (p) => logOdds(p, 1e-6), at = odds(isBinary ? shares[1] : shares[k]), places = means.map(odds);
+  const ends = rates.map((rate, b) => {
+    const total = n[b] + PRIOR_ROWS;
+    return wilson((n[b] * rate + PRIOR_ROWS * means[b]) / total, total).map(odds);
+  });
+  const found = [0, 1].map((side) => {
+    const own = ends.map((pair) => pair[side]);
+    const levels = own.map((_, b) => (Math.max(...own.slice(0, b + 1)) + Math.min(...own.slice(b))) / 2);
+    const beyond = side ? Math.max(at - places.at(-1), 0) : Math.min(at - places[0], 0);
+    return 1 / (1 + Math.exp(-interpolate(at, places, levels) - beyond));
+  });
   return isBinary && data.positive === 0 ? [1 - found[1], 1 - found[0]] : found;
 }
 /* A row's prediction and why; see RuleModel.explain. */
@@ -345,12 +371,12 @@ function basis(set, found) {
   const { rule, shares, prediction } = found;
   if (!isClasses)
     return rule.quantiles && rule.n_rows > 0
-      ? `80 % of ${rowCount(rule.n_rows)} rows in ${rule.quantiles.map(amount).join(rule.quantiles[0] >= 0 ? " - " : " to ")}` : "";
+      ? `80% of ${rowCount(rule.n_rows)} rows in ${rule.quantiles.map(amount).join(rule.quantiles[0] >= 0 ? "–" : " to ")}` : "";
   if (!shares) return "";
   const k = rateIndex(rule.conditions ? classPlace(rule.prediction) : prediction);
   const interval = ruleInterval(rule, k) || (form(set).isExclusive ? null : bandInterval(set, shares, k));
   return [`${rateTitle(k)} = ${percent(shares[k], interval ? percentDigits(interval) : 0)}`,
-    interval ? `95 % interval ${percentRange(interval)}` : "",
+    interval ? `95% interval ${percentRange(interval)}` : "",
     rule.n_rows > 0 ? `${rowCount(rule.n_rows)} rows` : ""].filter(Boolean).join(", ");
 }
 const answerText = (set, prediction) => (isClasses ? data.classes[prediction] : trueMinus(form(set).answerText(prediction)));

@@ -1,6 +1,5 @@
 /* Numbers and dates as the library writes them, digit for digit. */
 
-const space = "\u00a0";
 const grouped = (digits) => digits.replace(/\B(?=(\d{3})+(?!\d))/g, ",");
 const count = (value) => grouped(String(value));
 const plural = (value, noun) => `${count(value)} ${noun}${value === 1 ? "" : "s"}`;
@@ -69,7 +68,7 @@ const rowCount = (value) => {
 function rateText(rate) {
   const apart = Math.min(rate, 1 - rate);
   const digits = apart <= 0 ? 0 : apart >= 0.001 ? 1 : 2;
-  return `${fixed(100 * rate, digits)}${space}%`;
+  return `${fixed(100 * rate, digits)}%`;
 }
 const threeDigits = (value) => trueMinus(fixed(value, 3));
 
@@ -77,13 +76,13 @@ const threeDigits = (value) => trueMinus(fixed(value, 3));
 const percentDigits = ([low, high]) => (high - low >= 0.02 ? 0 : high - low >= 0.002 ? 1 : 2);
 function percent(value, digits = 0) {
   const unit = Number(`1e-${digits}`);
-  if (100 * value > 0 && 100 * value < unit / 2) return `<${exact(unit)} %`;
-  if (100 * value >= 100 - unit / 2 && 100 * value < 100 - 1e-10) return `>${fixed(100 - unit, digits)} %`;
-  return `${fixed(100 * value, digits)} %`;
+  if (100 * value > 0 && 100 * value < unit / 2) return `<${exact(unit)}%`;
+  if (100 * value >= 100 - unit / 2 && 100 * value < 100 - 1e-10) return `>${fixed(100 - unit, digits)}%`;
+  return `${fixed(100 * value, digits)}%`;
 }
 function percentRange(ends) {
   const [low, high] = ends.map((end) => fixed(100 * end, percentDigits(ends)));
-  return `${low} - ${high} %`;
+  return `${low}–${high}%`;
 }
 
 /* Days since 1970, since midnight, or between two times. */
@@ -124,7 +123,13 @@ function next(value, isUp) {
 const above = (value) => next(value, true);
 const below = (value) => next(value, false);
 
-/* Wilson's 95 % interval of a rate. */
+/* The height at x of the line through points with ascending places. */
+function interpolate(x, places, heights) {
+  const k = places.filter((one) => one <= x).length;
+  if (!k || k === places.length) return heights[k && k - 1];
+  return heights[k - 1] + (heights[k] - heights[k - 1]) * (x - places[k - 1]) / (places[k] - places[k - 1]);
+}
+/* Wilson's 95% interval of a rate. */
 function wilson(rate, n) {
   const z = 1.959963984540054 ** 2 / n, middle = rate + z / 2;
   const reach = Math.sqrt(z * (rate * (1 - rate) + z / 4));

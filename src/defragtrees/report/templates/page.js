@@ -18,3 +18,11 @@ addEventListener("afterprint", () => {
   for (const box of folded) box.open = false;
 });
 if (location.hash) unfoldTarget();
+
+const { copies } = JSON.parse(document.getElementById("report-data").textContent);
+for (const button of document.querySelectorAll("[data-copy]")) {
+  button.addEventListener("click", async () => {
+    await navigator.clipboard.writeText(copies[button.dataset.copy]);
+    button.parentElement.querySelector("[role=status]").textContent = "Copied.";
+  });
+}

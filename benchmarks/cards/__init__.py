@@ -1,0 +1,1 @@
+"""Scorecards beside other tools."""

@@ -200,10 +200,7 @@ class Outcome(ABC):
         return ""
 
     def scale_of(
-        self,
-        predictions: Floats,
-        y: Values | None = None,
-        weight: Floats | None = None,
+        self, predictions: Floats, y: Values | None = None, weight: Floats | None = None
     ) -> Callable[[Floats], Floats]:
         """A function from predictions of a model to what rules predict.
 
@@ -270,10 +267,7 @@ class Outcome(ABC):
         return float(np.average(self.losses(y, predicted), weights=sample_weight))
 
     def fidelity(
-        self,
-        reference: Column,
-        predicted: Column,
-        sample_weight: Column | None = None,
+        self, reference: Column, predicted: Column, sample_weight: Column | None = None
     ) -> float:
         """How well predictions imitate those of a model; 1 if they are equal."""
         reference = np.asarray(reference)

@@ -17,12 +17,7 @@ from defragtrees._utils.values import Added, all_rounded, round_significant, sho
 from defragtrees._utils.warnings import warn
 from defragtrees.outcomes.base import column_words, n_columns
 from defragtrees.outcomes.intervals import garwood_interval
-from defragtrees.outcomes.measures import (
-    N_BANDS,
-    Measure,
-    RankedWeights,
-    bands_of,
-)
+from defragtrees.outcomes.measures import N_BANDS, Measure, RankedWeights, bands_of
 from defragtrees.outcomes.points import (
     LEAST_RATE,
     LINKS,
@@ -255,13 +250,7 @@ class CountScores(Added):
 
 
 MEASURES = (
-    Measure(
-        "d2",
-        "D²",
-        True,
-        CountScores.explained,
-        head="D²",
-    ),
+    Measure("d2", "D²", True, CountScores.explained, head="D²"),
     Measure(
         "deviance",
         "Poisson deviance",
@@ -269,19 +258,8 @@ MEASURES = (
         lambda scores: scores.deviance / scores.weight,
         head="deviance",
     ),
-    Measure(
-        "gini",
-        "Gini index",
-        True,
-        CountScores.gini,
-        head="Gini",
-    ),
-    Measure(
-        "calibration",
-        "calibration by decile",
-        False,
-        CountScores.apart,
-    ),
+    Measure("gini", "Gini index", True, CountScores.gini, head="Gini"),
+    Measure("calibration", "calibration by decile", False, CountScores.apart),
 )
 
 

@@ -452,11 +452,7 @@ class SurvivalScores(CountScores):
 
 
 C_INDEX = Measure(
-    "concordance",
-    "concordance",
-    True,
-    SurvivalScores.concordance,
-    head="C",
+    "concordance", "concordance", True, SurvivalScores.concordance, head="C"
 )
 
 

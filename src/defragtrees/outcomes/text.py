@@ -101,11 +101,7 @@ class NumberView:
     def cells(self, rule: Any) -> dict[str, Any]:
         """The statistics of y that a rule reports, as cells of a spreadsheet."""
         low, high = rule.quantiles or (None, None)
-        return {
-            "10% quantile": low,
-            "90% quantile": high,
-            "model": rule.model_mean,
-        }
+        return {"10% quantile": low, "90% quantile": high, "model": rule.model_mean}
 
     def estimate_title(self, rule: Any = None) -> str:
         """Heading of the estimate of a rule, or of all rules."""

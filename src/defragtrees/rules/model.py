@@ -381,10 +381,7 @@ class RuleModel(RuleSequence, ByValue, schema.Written):
     def _vocabulary(self) -> Vocabulary:
         """Names, categories and scales of the features, as conditions print them."""
         return make_vocabulary(
-            self.feature_names,
-            self.categories,
-            self.feature_labels,
-            self.feature_kinds,
+            self.feature_names, self.categories, self.feature_labels, self.feature_kinds
         )
 
     @cached_property
@@ -1201,11 +1198,7 @@ class RuleModel(RuleSequence, ByValue, schema.Written):
         return evaluate(self, X, y, sample_weight, model=model, exposure=exposure)
 
     def summary(
-        self,
-        X: Rows | None = None,
-        y: Column | None = None,
-        *,
-        model: Any = None,
+        self, X: Rows | None = None, y: Column | None = None, *, model: Any = None
     ) -> render.Lines:
         """Return the rules and their scores as text.
 

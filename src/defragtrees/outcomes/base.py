@@ -85,7 +85,7 @@ class Outcome(ABC):
         return self.n_points == len(self.columns) == 1
 
     @property
-    def view(self) -> Any:
+    def view(self) -> NumberView:
         """Its texts; see `outcomes/text.py`."""
         return self.view_class(self)
 
@@ -240,8 +240,7 @@ class Outcome(ABC):
 
     def distances(self, y: Values, predicted: Floats) -> Floats:
         """How far predictions are from y of each row, as a report says it."""
-        apart: Floats = np.abs(predicted - y)
-        return apart
+        return np.abs(predicted - y)
 
     def model_losses(self, predictions: Column, predicted: Column) -> Floats:
         """The loss of each row against what a model predicts."""

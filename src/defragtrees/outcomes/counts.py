@@ -292,7 +292,6 @@ class CountView(NumberView):
     distance, fidelity = "Poisson deviance", "D²"
     mean_word, unnamed = "mean rate", "events"
     target = "a rate per unit of exposure"
-    # words about points: what they are, what they multiply, and the product
     point_words = "relativity", "relativities", "base rate", "rate"
 
     def estimate(self, rule):

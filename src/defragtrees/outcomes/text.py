@@ -6,7 +6,7 @@ it replaces some of these texts.
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from defragtrees._utils import formatting as render
 
@@ -27,6 +27,8 @@ class NumberView:
     fidelity = "R²"
     mean_word = "mean"  # what rules estimate
     unnamed = "value"  # y without a name
+    # of points: what they are, what they multiply, and the product
+    point_words: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, outcome: Any) -> None:
         self.outcome = outcome

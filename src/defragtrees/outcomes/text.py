@@ -117,16 +117,19 @@ class NumberView:
         """What the rows of a rule show; empty if they were not counted."""
         if rule.quantiles is None:
             return ""
-        return f"80% of {render.count(rule.n_rows)} rows in {_range(rule)}"
+        return f"80% of {render.count(rule.n_rows)} rows in {self.interval(rule)}"
 
     def estimate_columns(self, rules: Iterable[Any]) -> dict[str, list[Any]]:
         """The same as columns of a table: from title to cells, one per rule."""
         ends = getattr(rules, "_mean_intervals", ())
         means = ["" if pair is None else render.number_range(*pair) for pair in ends]
-        return {
-            **({"95% interval": means} if means else {}),
-            self.interval_title: [_range(rule) for rule in rules],
-        }
+        columns: dict[str, list[Any]] = {"95% interval": means} if means else {}
+        return columns | {self.interval_title: [self.interval(rule) for rule in rules]}
+
+    def interval(self, rule: Any) -> str:
+        """The interval that a rule reports of y; empty if it was not counted."""
+        ends = self.outcome.estimate(rule)["interval"]
+        return "" if ends is None else render.number_range(*ends)
 
     def detail_columns(self, rules: Iterable[Any]) -> dict[str, list[str]]:
         """Further columns for `RuleModel.table(details=True)`."""
@@ -428,10 +431,6 @@ class ClassView(NumberView):
         digits = render.percent_digits(*known["interval"])
         bounds = render.percent_range(*known["interval"])
         return render.percent(known["estimate"], digits), bounds
-
-
-def _range(rule: Any) -> str:
-    return "" if rule.quantiles is None else render.number_range(*rule.quantiles)
 
 
 def _is_first(rule: Any) -> bool:

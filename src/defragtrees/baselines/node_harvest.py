@@ -18,12 +18,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from defragtrees._utils.values import round_significant
 from defragtrees._utils.warnings import warn
-from defragtrees.baselines._trees import (
-    Path,
-    Sides,
-    cut_to_depth,
-    find_paths,
-)
+from defragtrees.baselines._trees import Path, Sides, cut_to_depth, find_paths
 from defragtrees.estimators.base import RuleClassifier, RuleRegressor, Simplifier
 from defragtrees.estimators.problem import predicting_rule
 from defragtrees.estimators.settings import Integer, Real, setting

@@ -208,7 +208,7 @@ def test_lists_are_judged_by_rows_that_were_not_searched(
     assert len(searched.target) == sources.MANY_ROWS * SEARCHED_SHARE
     assert len(names[0] & names[1]) < 0.2 * len(names[0])
     assert seen["store"].n_rows == simple.rules_.training.n_rows == len(frame)
-    losses = {own.n_rules: own.loss for own in seen["counted"].by_rules}
+    losses = {own.model.n_rules: own.loss for own in seen["counted"].by_rules}
     assert losses[simple.rules_.n_rules] == min(losses.values())
 
 

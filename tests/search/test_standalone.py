@@ -118,7 +118,7 @@ def test_the_cost_never_rises(seed, kind):
         rules = better
     again = StandaloneBoxes(case.table, case.loss, rules.boxes)
     assert again.cost == pytest.approx(rules.cost, abs=1e-9)
-    shorter = rules.without_box(1)
+    shorter = rules.with_boxes(1)
     again = StandaloneBoxes(case.table, case.loss, shorter.boxes)
     assert again.cost == pytest.approx(shorter.cost, abs=1e-9)
 

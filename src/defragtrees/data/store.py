@@ -189,17 +189,6 @@ class RowStore:
         pairs = zip(models, forms, strict=True)
         return [own._with_form(form) for own, form in pairs]
 
-    def finished(self, blank, forms):
-        """Rule models of counted Forms, by key, with a profile of the counted rows.
-
-        `blank` has all else, such as names.
-        """
-        rows = self.training_rows([*forms.values()], blank.outcome)
-        return {
-            key: blank._with_form(rules, training=training)
-            for (key, rules), training in zip(forms.items(), rows, strict=True)
-        }
-
     def class_shares(self, otherwise="answers"):
         """Share of each class in y, or without y in another column of shards."""
         sums = self.shards.total(_class_sums, self.n_classes, otherwise)

@@ -30,7 +30,7 @@ class Case:
         splits = [np.arange(n_codes - 1) + 0.5] * n_columns
         X = np.column_stack([X, rng.integers(0, 4, n_rows)])
         grid = ThresholdGrid((*splits, rng.random((3, 5)) < 0.5))
-        self.table = make_table(grid, grid.bin(X).codes)
+        self.table = make_table(grid, grid.bin(X))
         weight = rng.uniform(0.5, 2.0, n_rows)
         if kind == "number":
             self.loss = NumberLoss(signal[:, None], weight, 1e-4)
@@ -226,7 +226,7 @@ def test_effects_that_add_up_are_found():
     X = rng.integers(0, 6, size=(500, 4)).astype(float)
     y = 3.0 * (X[:, 0] > 2) - 2.0 * (X[:, 1] > 3) + 1.0 * (X[:, 2] <= 1) + 5.0
     grid = ThresholdGrid((np.arange(5) + 0.5,) * 4)
-    table = make_table(grid, grid.bin(X).codes)
+    table = make_table(grid, grid.bin(X))
     loss = NumberLoss(y[:, None], np.ones(500), 1e-4)
     found, _ = search(PointBoxes(table, loss, ()), [], Limits(4), grow_rule, 2)
     rules = found[4].in_reading_order()

@@ -53,7 +53,7 @@ class Case:
             X = np.column_stack([X, rng.integers(0, 5, n_rows)])
             splits.append(rng.random((3, 6)) < 0.5)
         grid = ThresholdGrid(tuple(splits))
-        self.table = make_table(grid, grid.bin(X).codes)
+        self.table = make_table(grid, grid.bin(X))
         weight = rng.uniform(0.5, 2.0, n_rows)
         if kind == "number":
             self.target = signal + 0.1 * rng.normal(size=n_rows)
@@ -199,7 +199,7 @@ def test_search_finds_a_chessboard():
     X = rng.random((600, 2))
     y = ((X[:, 0] > 0.5) ^ (X[:, 1] > 0.5)).astype(float)[:, None]
     grid = ThresholdGrid((np.linspace(0.05, 0.95, 19),) * 2)
-    table = make_table(grid, grid.bin(X).codes)
+    table = make_table(grid, grid.bin(X))
     starts = boxes_from_tree(table, y, np.ones(600), [6])
     best, _ = searched(table, RuleLoss(y, np.ones(600), 0.02), starts, Limits(6))
     cheapest = min(best.values(), key=lambda rules: rules.cost)
@@ -372,7 +372,7 @@ def test_the_condition_that_brings_least_is_cut_first():
     X = rng.random((400, 2))
     y = ((X[:, 0] > 0.5) & (X[:, 1] > 0.02)).astype(float)[:, None]
     grid = ThresholdGrid((np.array([0.02, 0.5]),) * 2)
-    table = make_table(grid, grid.bin(X).codes)
+    table = make_table(grid, grid.bin(X))
     box = {0: np.array([0, 0, 1, 0], bool), 1: np.array([0, 1, 1, 0], bool)}
     rules = RuleBoxes(table, RuleLoss(y, np.ones(400), 0.02), (box,))
     first, last = cut_conditions(rules, Limits(6))

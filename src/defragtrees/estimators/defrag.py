@@ -19,7 +19,7 @@ from defragtrees.estimators.base import (
     warn_of_little_data,
     warn_of_one_value,
 )
-from defragtrees.estimators.problem import Problem
+from defragtrees.estimators.problem import Problem, find_teacher
 from defragtrees.estimators.settings import (
     Conflict,
     Given,
@@ -29,7 +29,6 @@ from defragtrees.estimators.settings import (
     setting,
 )
 from defragtrees.estimators.survival import RuleSurvival
-from defragtrees.estimators.teacher import find_teacher
 from defragtrees.outcomes.decision import make_decision, threshold_of_second
 from defragtrees.outcomes.points import Scoring, find_patterns
 from defragtrees.rules.conditions import MOST_NAMED
@@ -310,7 +309,8 @@ class _Defrag(Simplifier):
             limits = replace(limits, monotone=trends(rows))
         # Conditions on integers leave gaps, in which monotonicity could break.
         if limits.monotone:
-            problem = problem.without_integers(limits.monotone)
+            grid = problem.grid.without_integers(limits.monotone)
+            problem = replace(problem, grid=grid)
         settings = SearchSettings(
             limits,
             brevity=float(self.brevity),
@@ -408,7 +408,7 @@ class _Defrag(Simplifier):
             counting = replace(store, source="training")
         elif fits_y and not problem.is_sample:
             searched, counts = halves(
-                problem.binned.codes,
+                problem.codes,
                 problem.feature_order,
                 problem.target,
                 problem.sample_weight,
@@ -451,7 +451,7 @@ def trends(rows):
     """
     grid, signs, y = rows.grid, {}, rows.observed[:, -1]
     for j, thresholds in enumerate(grid.splits):
-        codes, special = rows.binned.codes[:, j], grid.special.get(j, ())
+        codes, special = rows.codes[:, j], grid.special.get(j, ())
         is_known = codes < grid.n_bins[j] - 1
         is_known &= ~np.isin(codes, grid.bin_column(j, np.array(special)))
         is_ordered = not grid.is_categorical(j) or j in rows.ordered_features

@@ -131,7 +131,7 @@ def make_table(
     them, and missing values.
     """
     usable = []
-    for j in range(grid.n_features) if order is None else order:
+    for j in range(len(grid.splits)) if order is None else order:
         if allowed is None or j in allowed:
             present = np.bincount(bins[:, j], minlength=grid.n_bins[j]) > 0
             occurring = np.flatnonzero(present[:-1])

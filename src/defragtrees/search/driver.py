@@ -269,7 +269,7 @@ def rows_to_search(problem, settings, rng):
 def _table(rows, settings, loss):
     return make_table(
         rows.grid,
-        rows.binned.codes,
+        rows.codes,
         settings.limits.features,
         rows.feature_order,
         settings.brevity * loss.total_weight,
@@ -410,7 +410,7 @@ class Conversion:
         grid, made = self.problem.grid, []
         for j, accepts in sides:
             accepts, last = accepts.copy(), grid.n_bins[j] - 1
-            codes = self.problem.binned.codes[taken, j]
+            codes = self.problem.codes[taken, j]
             accepts[-1] &= not taken.any() or (codes == last).any()
             is_set = grid.is_categorical(j) and j not in self.problem.ordered_features
             if is_set and accepts[-2] and not (codes == last - 1).any():

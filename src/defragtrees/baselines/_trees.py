@@ -82,7 +82,7 @@ class _SideNames:
             else np.ascontiguousarray(values).view(f"S{values.shape[1]}").ravel()
             for values in problem.forest.splits()
         ]
-        codes = problem.binned.codes
+        codes = problem.codes
         self.has_missing = (codes == self.grid.n_bins - 1).any(axis=0)
         self.has_unknown = (codes == self.grid.n_bins - 2).any(axis=0)
         self.numbers = {}
@@ -194,7 +194,7 @@ def leaf_rules(problem, tree, shorten=False):
     # The same rows on the grid of this tree alone.
     problem = problem.with_forest(forest, shorten)
     sides, paths = find_paths(problem, tree.depth)
-    rows = sides.rows(problem.binned.codes, range(len(sides)))
+    rows = sides.rows(problem.codes, range(len(sides)))
     leaves = [
         (sides.conditions(problem.grid, path.sides), rows[list(path.sides)].all(axis=0))
         for path in paths

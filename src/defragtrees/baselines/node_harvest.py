@@ -346,7 +346,7 @@ def find_nodes(problem, max_depth, min_samples, n_nodes):
     No further tree is used once there are `n_nodes`.
     """
     sides, paths = find_paths(problem, max_depth)
-    weight, codes = problem.sample_weight, problem.binned.codes
+    weight, codes = problem.sample_weight, problem.codes
     most = weight.sum() - min_samples
     n_candidates, by_rows = 0, {}
     accepted: dict[int, np.ndarray] = {}

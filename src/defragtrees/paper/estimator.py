@@ -70,8 +70,7 @@ class _FABRules(Simplifier):
         center, scale = problem.center, problem.spread or 1.0
         if problem.n_classes:
             center, scale = 0.0, 1.0
-        columns = problem.binned, problem.target, problem.n_classes
-        rows = RowStore.of_table(*columns, problem.sample_weight, center, scale)
+        rows = RowStore.of_problem(problem, center, scale)
         settings = Settings(
             inference=self.inference,
             max_iter=int(self.max_iter),

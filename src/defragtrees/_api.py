@@ -53,10 +53,12 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 def with_guesses(function: Function) -> Function:
     """Make a function suggest the nearest name when it gets an unknown setting."""
+    known = inspect.signature(function).parameters
 
     @functools.wraps(function)
     def call(*arguments: Any, **settings: Any) -> Any:
-        check_names(settings, inspect.signature(function).parameters, function.__name__)
+        if settings.keys() - known.keys():
+            check_names(settings, known, function.__name__)
         return function(*arguments, **settings)
 
     return call  # type: ignore[return-value]

@@ -89,6 +89,12 @@ class RowStore:
         """Class indices, or standardised numbers, of a table in memory."""
         return self.target.of(self.table, self.n_classes)
 
+    @property
+    def evidence(self):
+        """The origin of the rows, for rules counted on them."""
+        n_new, n_trained = float(self.n_rows - self.n_trained), float(self.n_trained)
+        return Evidence(self.source, n_new, n_trained, self.correction)
+
     def take(self, rows):
         """Some of the rows of a table in memory, in their order."""
         shard = self.table.take(np.sort(rows))
@@ -171,8 +177,7 @@ class RowStore:
         name = self.target.name
         scale = None if self.table is not None else self.target.scale
         sums = self.shards.total(rule_sums, forms, self.values, name, scale)
-        n_new, n_trained = float(self.n_rows - self.n_trained), float(self.n_trained)
-        evidence = Evidence(self.source, n_new, n_trained, self.correction)
+        evidence = self.evidence
         return [
             counted(rules, own, predictions, decision, scoring, order, evidence)
             for rules, own in zip(forms, sums, strict=True)
@@ -299,7 +304,9 @@ def read_store(
     special=None,
 ):
     """Read all rows of a source into a store."""
-    grid = ThresholdGrid(tuple(forest.splits())).with_special(special or {})
+    grid = ThresholdGrid(tuple(forest.splits()))
+    if special:
+        grid = grid.with_special(special)
     encoder = Encoder(forest, grid, keeps_numbers)
     shards, digest = _encoded(source, encoder, n_jobs, watch)
     counts, (values, edges, ranges, ends) = digest.counts, digest.values()
@@ -405,13 +412,13 @@ def _recoded(shards, counts, values, grid):
         new_values.append(np.full(n_bins, np.nan))
         new_values[-1][table[present]] = value[present]
         tables.append(table)
-
-    def recoded(shard):
-        pairs = zip(tables, shard.codes.T, strict=True)
-        codes = np.column_stack([table[column] for table, column in pairs])
-        return dataclasses.replace(shard, codes=codes)
-
-    return shards.map(recoded), new_counts, new_values
+    recoded = shards.map(
+        lambda shard: dataclasses.replace(
+            shard,
+            codes=np.column_stack([t[shard.codes[:, j]] for j, t in enumerate(tables)]),
+        )
+    )
+    return recoded, new_counts, new_values
 
 
 def _standardised(shards, digest, name, outcome):

@@ -196,6 +196,31 @@ class Forest(ByValue):
         ):
             object.__setattr__(self, name, value)
         self._check()
+        # No number may be NaN, infinite or too large.
+        for name, values in (("base", self.base), ("weights", self.weights)):
+            is_usable = np.abs(values) <= LARGEST  # NaN is not
+            if not is_usable.all():
+                raise ValueError(
+                    f"{name} must hold numbers up to {LARGEST:g} in size; got "
+                    f"{values[~is_usable][0]:g}."
+                )
+        # Leaves and splits on categories have no threshold.
+        has_threshold = np.array([*(c is None for c in self.categories), False])
+        for k, tree in enumerate(self.trees):
+            wrong = (tree.feature < 0)[:, None] & ~(np.abs(tree.value) <= LARGEST)
+            if wrong.any():
+                node, output = np.argwhere(wrong)[0]
+                raise ValueError(
+                    f"A leaf must have outputs up to {LARGEST:g} in size; in tree "
+                    f"{k + 1}, node {node + 1} has {tree.value[node, output]:g}."
+                )
+            without = np.isnan(tree.threshold) & has_threshold[tree.feature]
+            if without.any():
+                node = int(np.flatnonzero(without)[0])
+                raise ValueError(
+                    f"A threshold must be a number; in tree {k + 1}, that of node "
+                    f"{node + 1} is not."
+                )
 
     def _check(self):
         classes = self.classes or ()
@@ -228,34 +253,6 @@ class Forest(ByValue):
                 )
         if isinstance(self.link, str):
             self.outcome.check_outputs(len(self.base))
-        self._check_numbers()
-
-    def _check_numbers(self):
-        """Raise for NaN, infinite and too large numbers."""
-        for name, values in (("base", self.base), ("weights", self.weights)):
-            is_usable = np.abs(values) <= LARGEST  # NaN is not
-            if not is_usable.all():
-                raise ValueError(
-                    f"{name} must hold numbers up to {LARGEST:g} in size; got "
-                    f"{values[~is_usable][0]:g}."
-                )
-        # Leaves and splits on categories have no threshold.
-        has_threshold = np.array([*(c is None for c in self.categories), False])
-        for k, tree in enumerate(self.trees):
-            wrong = (tree.feature < 0)[:, None] & ~(np.abs(tree.value) <= LARGEST)
-            if wrong.any():
-                node, output = np.argwhere(wrong)[0]
-                raise ValueError(
-                    f"A leaf must have outputs up to {LARGEST:g} in size; in tree "
-                    f"{k + 1}, node {node + 1} has {tree.value[node, output]:g}."
-                )
-            without = np.isnan(tree.threshold) & has_threshold[tree.feature]
-            if without.any():
-                node = int(np.flatnonzero(without)[0])
-                raise ValueError(
-                    f"A threshold must be a number; in tree {k + 1}, that of node "
-                    f"{node + 1} is not."
-                )
 
     def __repr__(self) -> str:
         trees, features = len(self.trees), self.n_features

@@ -121,6 +121,7 @@ class Simplifier(BaseEstimator, ABC):
     _needs_numbers: ClassVar[bool] = True  # False if codes of the rows are enough
     _estimates_quantiles = False  # whether rules can estimate those of y
     _counts_rules: ClassVar[bool] = False  # whether `_simplify` counts all rows itself
+    special_values = None  # a setting of the default method
     # attributes with further rule models by their size, one of which may be `rules_`
     _path_names: ClassVar[tuple[str, ...]] = ()
     # if set to a list, a fit adds its rows and its search, for `alternatives`
@@ -191,9 +192,10 @@ class Simplifier(BaseEstimator, ABC):
         unseen = None if validation is None else open_validation(validation, self._rows)
         rng = make_generator(self.random_state)
         given = fitted_forest(self.model, X) if forest is None else forest
-        given, is_imitated = self._with_target(given, y)
-        if is_imitated:
-            y, unseen = None, None
+        if isinstance(given, Forest) and given.predicts and self._task == "regression":
+            given, is_imitated = self._of_mean(given, y)
+            if is_imitated:
+                y, unseen = None, None
         source, first = self._open(X, y, sample_weight, given)
         self.model_, forest = self.model, given
         if forest is None:
@@ -702,15 +704,13 @@ class Simplifier(BaseEstimator, ABC):
         )
         return source, forest
 
-    def _with_target(self, forest, y):
-        """The model, as one of a mean unless rules estimate its quantile from y.
+    def _of_mean(self, forest, y):
+        """A model that predicts no mean, as one of a mean; not of a quantile with y.
 
-        Also whether they imitate it although y is known; a warning says so.
+        Also whether rules imitate it although y is known; a warning says so.
         """
-        predicts = getattr(forest, "predicts", "")
+        predicts = forest.predicts
         is_quantile = isinstance(predicts, float)
-        if not predicts or self._task != "regression":
-            return forest, False
         is_imitated = y is not None and self.target != "labels"
         if is_imitated and is_quantile and self._estimates_quantiles:
             return forest, False
@@ -1096,7 +1096,7 @@ def make_generator(random_state):
 
 def read_rows(simplifier, source, forest):
     """Read all rows as codes, and as numbers too if they are few or needed."""
-    n_rows = source.n_rows()
+    n_rows, special = source.n_rows(), simplifier.special_values
     keeps_numbers = simplifier._needs_numbers or n_rows <= sources.MANY_ROWS
     is_shown = simplifier.verbose and not keeps_numbers
     with Progress("rows", n_rows) if is_shown else nullcontext() as progress:
@@ -1109,7 +1109,7 @@ def read_rows(simplifier, source, forest):
             kinds=forest.feature_kinds,
             n_jobs=simplifier.n_jobs,
             watch=progress and progress.advance,
-            special=read_special(getattr(simplifier, "special_values", None), forest),
+            special={} if special is None else read_special(special, forest),
         )
     names = forest.feature_names
     for j, kind in enumerate(forest.feature_kinds or ()):
@@ -1154,9 +1154,9 @@ def warn_of_little_data(max_rules, n_rows, most):
         )
 
 
-def warn_of_one_value(problem, rules):
+def warn_of_one_value(problem):
     """Warn if y has one value; rates may differ though the class is always the same."""
-    if rules.n_rules == 1 and problem.store.has_one_value():
+    if problem.store.has_one_value():
         warn("The target has a single value, so the result is a single rule.")
 
 
@@ -1196,14 +1196,13 @@ METHODS: dict[str, str] = {}
 
 def compared_methods(outcome: Outcome) -> tuple[str, ...]:
     """The default methods of `compare`: all for this kind of y but the paper's."""
-    found = (name for name in METHODS if _estimator_name(name, outcome))
-    return tuple(name for name in found if name != "paper")
-
-
-def _estimator_name(method, outcome):
-    """Of the estimator of a method for a kind of y; None without one."""
-    names = import_module(METHODS[method]).__all__
-    return next((n for n in names if n.endswith(outcome.estimator_suffix)), None)
+    suffix = outcome.estimator_suffix
+    return tuple(
+        method
+        for method, module in METHODS.items()
+        if any(name.endswith(suffix) for name in import_module(module).__all__)
+        and method != "paper"
+    )
 
 
 def estimator_for(method: str, outcome: Outcome) -> type[Simplifier]:
@@ -1222,10 +1221,11 @@ def estimator_for(method: str, outcome: Outcome) -> type[Simplifier]:
     >>> estimator_for("paper", make_outcome("regression")).__name__
     'FABRulesRegressor'
     """
-    name = _estimator_name(method, outcome)
-    if name is None:
-        raise ValueError(
-            f"method {method!r} does not support {outcome.task}; 'defrag' does."
-        )
-    kind: type[Simplifier] = getattr(import_module(METHODS[method]), name)
-    return kind
+    module = import_module(METHODS[method])
+    for name in module.__all__:
+        if name.endswith(outcome.estimator_suffix):
+            kind: type[Simplifier] = getattr(module, name)
+            return kind
+    raise ValueError(
+        f"method {method!r} does not support {outcome.task}; 'defrag' does."
+    )

@@ -392,12 +392,14 @@ class Conversion:
                 seen.add(rows)
             if is_kept:
                 own = self._as_seen(sides, taken, earlier)
-                known = {"conditions": own, "prediction": problem.mean_of(taken)}
-                made.append(replace(blank.default, **known, weight=1.0))
+                center = None if problem.n_classes else problem.mean_of(taken)
+                known = {"conditions": own, "prediction": center, "weight": 1.0}
+                made.append(replace(blank.default, **known))
                 if takes_rows and len(own) == 1:
                     earlier += own
                 left &= ~taken
-        center = problem.mean_of(np.ones_like(left) if blank.is_sum else left)
+        left |= blank.is_sum
+        center = None if problem.n_classes else problem.mean_of(left)
         default = replace(blank.default, prediction=center)
         return Candidate(replace(blank, rules=tuple(made), default=default))
 

@@ -144,10 +144,11 @@ class PointBoxes(Boxes):
 
     @cached_property
     def curvature(self):
-        """Second derivatives of the loss at the points.
+        """Slope and curvature of the loss at the points.
 
-        Its slope by row, its curvature by rule and row, and the inverse of the matrix
-        of rules with rules; the last of these are the base.
+        Both by row, as lines of one array: the slopes, and the second derivatives by
+        the points of each rule, of which the last is the base. And the inverse of the
+        matrix of rules with rules.
         """
         slope, bend = self.loss.slopes(self.totals)
         base = np.ones((1, self.table.n_rows))
@@ -155,7 +156,8 @@ class PointBoxes(Boxes):
         overlap = design * bend
         matrix = overlap @ design.T + np.diag(self.prior)
         floor = 1e-9 * max(matrix.diagonal().max(), 1e-300)
-        return slope, overlap, np.linalg.inv(matrix + floor * np.eye(len(matrix)))
+        inverse = np.linalg.inv(matrix + floor * np.eye(len(matrix)))
+        return np.vstack([slope.T, overlap]), inverse
 
     def removable(self):
         """The few boxes without which the cost is lowest, up to second order."""

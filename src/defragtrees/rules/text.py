@@ -69,6 +69,8 @@ MAYBE_TRAINED = "may be trained on these rows"  # a model, and then looks too go
 
 Cell = str | tuple[str, ...]  # a tuple has one entry per line
 Cells = tuple[list[str], list[list[Cell]]]  # header and rows
+# Of each row the rules that combine, and conditions of others that failed before.
+Matching = Iterator[tuple[tuple[int, ...], tuple[tuple[int, Condition], ...]]]
 Paint = Callable[[str, str], str]  # from a column and a line of a cell to it in colour
 
 
@@ -186,9 +188,7 @@ class View:
         """Which rules have points that contradict their own rates."""
         return []
 
-    def matching(
-        self, matrix: Floats, matches: Flags, places: list[int]
-    ) -> Iterator[tuple[tuple[int, ...], tuple[tuple[int, Condition], ...]]]:
+    def matching(self, matrix: Floats, matches: Flags, places: list[int]) -> Matching:
         """For each row the rules that combine, and conditions that failed before."""
         for members in self.rules._form.members(matches):
             yield tuple(np.flatnonzero(members).tolist()), ()
@@ -340,9 +340,8 @@ class View:
 
     def notes(self) -> list[str]:
         """Notes below a table: how rules combine, and where estimates come from."""
-        decision = self.decision_text()
         notes = [self.combination(), *self.contradictions(), self.estimates_text()]
-        notes += [decision, self.evidence()]
+        notes += [self.decision_text(), self.evidence()]
         return [render.plain(note) for note in notes if note]
 
     def estimates_text(self) -> str:
@@ -395,22 +394,14 @@ class View:
 
     def rows(self) -> list[dict[str, Any]]:
         """One dict per rule with its texts and what was measured."""
+        measured = "n_conditions", "coverage", "share", "error", "weight", "points"
+        has_weights = self.rules._form.has_weights
         return [
             {
-                "rule": k,
-                "if": rule.text(),
-                "then": self.then_text(rule),
-                "n_conditions": rule.n_conditions,
-                "coverage": rule.coverage,
-                "share": rule.share,
-                "error": rule.error,
-                "weight": rule.weight,
-                "points": rule.points,
-                "n_rows": rule.n_rows,
+                **{"rule": k, "if": rule.text(), "then": self.then_text(rule)},
+                **{name: getattr(rule, name) for name in (*measured, "n_rows")},
                 **self.outcome.estimate(rule),
-                "estimate_text": ""
-                if self.rules._form.has_weights
-                else self.y_view.estimate(rule),
+                "estimate_text": "" if has_weights else self.y_view.estimate(rule),
             }
             for k, rule in enumerate(self.rules, start=1)
         ]
@@ -684,9 +675,7 @@ class ListView(View):
         is_one = len(self.rules.rules) < 2
         return "" if is_one else "Rules apply in order; the first match predicts."
 
-    def matching(
-        self, matrix: Floats, matches: Flags, places: list[int]
-    ) -> Iterator[tuple[tuple[int, ...], tuple[tuple[int, Condition], ...]]]:
+    def matching(self, matrix: Floats, matches: Flags, places: list[int]) -> Matching:
         # Of each rule the first condition that fails, in rows where one does.
         failing = [
             np.argmin([c.covers(matrix[:, c.feature]) for c in rule.conditions], axis=0)
@@ -759,9 +748,7 @@ class StandaloneView(View):
         # The mean is by what the rows are worth.
         return any(abs(one.weight - one.n_rows) > 0 for one in self.rules.rules)
 
-    def matching(
-        self, matrix: Floats, matches: Flags, places: list[int]
-    ) -> Iterator[tuple[tuple[int, ...], tuple[tuple[int, Condition], ...]]]:
+    def matching(self, matrix: Floats, matches: Flags, places: list[int]) -> Matching:
         for members, failed in super().matching(matrix, matches, places):
             yield members if len(members) > 1 else (), failed
 

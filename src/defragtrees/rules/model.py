@@ -1495,20 +1495,17 @@ class RuleModel(RuleSequence, ByValue, schema.Written):
 
 def _check_format(data: Any) -> None:
     """Raise ModelFileError for what is no rule file, or one of another version."""
-    if not isinstance(data, dict) or "format" not in data:
-        came = shown(data)
-        if isinstance(data, dict):
-            came = f"one with {', '.join(map(shown, list(data)[:5])) or 'nothing'}"
-        raise ModelFileError(
-            f"Saved rules are an object with the format {FORMAT!r}; got {came}. "
-            "Give a file that RuleModel.save wrote."
-        )
-    if data["format"] != FORMAT:
-        raise ModelFileError(
-            f"Rules must have the format {FORMAT!r}; got "
-            f"{shown(data['format'])}. Update defragtrees, or save the rules again "
-            "with this version."
-        )
+    came = shown(data)
+    if isinstance(data, dict):
+        came = f"one with {', '.join(map(shown, list(data)[:5])) or 'nothing'}"
+        if data.get("format") == FORMAT:
+            return
+        if "format" in data:
+            came = shown(data["format"])
+    raise ModelFileError(
+        f"Saved rules are an object with the format {FORMAT!r}; got {came}. Give a "
+        "file that RuleModel.save of this version wrote, or update defragtrees."
+    )
 
 
 # Changes that people make after the fit; rules and conditions count from 1

@@ -128,7 +128,6 @@ class View:
     usage: ClassVar[str]
     reading: ClassVar[str]
     size: ClassVar[str]
-    short_size: ClassVar[str] = "."
     fixed: ClassVar[str]  # why predictions of rules cannot be changed
 
     @property
@@ -290,14 +289,10 @@ class View:
         first, *others = map(self.condition_text, rule.shown)
         return first, *(f"and {text}" for text in others)
 
-    def condition_text(self, condition: Condition, name: str | None = None) -> str:
-        """A condition for people: large numbers have separators.
-
-        `name` replaces that of the feature.
-        """
+    def condition_text(self, condition: Condition) -> str:
+        """A condition for people: large numbers have separators."""
         words = self.rules._vocabulary.styled(is_grouped=True)
-        before, shown, after = condition.parts(*words)
-        return render.plain(f"{before}{shown if name is None else name}{after}")
+        return render.plain(condition.text(*words))
 
     def _estimate_columns(self) -> dict[str, list[str]]:
         n_rows = [
@@ -532,34 +527,29 @@ class View:
 
     # Scores and calibration; `scores` are what `evaluate` gives
 
-    def size_text(self, scores: Mapping[str, Any], is_short: bool = False) -> str:
-        """Number of rules and conditions and, unless short, how many match per row."""
+    def size_text(self, scores: Mapping[str, Any]) -> str:
+        """Number of rules and conditions, and how many match per row."""
         if scores["n_rules"] == 1:
             return "1 rule without conditions."
-        coverage, overlap = render.share(scores["coverage"]), scores["overlap"]
-        ending = self.short_size if is_short else self.size
         mean = f"{scores['mean_conditions']:.1f} conditions each"
-        ending = ending.format(coverage=coverage, overlap=f"{overlap:.2f}")
+        overlap = f"{scores['overlap']:.2f}"
+        share = render.share(scores["coverage"])
+        ending = self.size.format(coverage=share, overlap=overlap)
         return f"{scores['n_rules']} rules with {mean}{ending}"
 
     def scores_text(
-        self,
-        scores: Mapping[str, Any],
-        where: str,
-        is_short: bool = False,
-        is_new: bool = False,
+        self, scores: Mapping[str, Any], where: str, is_new: bool = False
     ) -> str:
         """The size of the rules, and their scores beside those of the model, if any.
 
-        `where` names the rows; `is_new`: the model was not trained on them. The short
-        text leaves out how many rules match per row.
+        `where` names the rows; `is_new`: the model was not trained on them.
         """
         header, lines = self.score_cells(scores)
         header[0] = f"on {where}"
         if "model_error" in scores and not is_new:
             header[-1] += f" ({MAYBE_TRAINED})"
         width = render.page_width()
-        parts = [render.wrap_notes([self.size_text(scores, is_short)], width)]
+        parts = [render.wrap_notes([self.size_text(scores)], width)]
         parts += [render.text_table(header, lines)] if lines else []
         notes = self.score_notes(scores)
         ends = "error_low" in scores and self.y_view.error_range(scores)
@@ -666,10 +656,9 @@ class ListView(View):
     reading: ClassVar[str] = (
         "The rules apply in order: the first one that matches a row predicts it."
     )
-    short_size: ClassVar[str] = (
-        "; all but the default rule match {coverage} of the rows."
+    size: ClassVar[str] = (
+        "; all but the default rule match {coverage} of the rows, {overlap} per row."
     )
-    size: ClassVar[str] = f"{short_size[:-1]}, {{overlap}} per row."
 
     def combination(self) -> str:
         is_one = len(self.rules.rules) < 2
@@ -705,7 +694,6 @@ class TreeView(ListView):
         "The rules are the leaves of one tree: exactly one of them matches each row, "
         "and it predicts."
     )
-    short_size: ClassVar[str] = "."
     size: ClassVar[str] = "; exactly one of them matches each row."
 
     def combination(self) -> str:

@@ -123,7 +123,7 @@ def load_unread(path):
     catboost = require("catboost", "A CatBoost model with categories")
     with report_damage(NAME, path.name):
         document, form = _document(path)
-        loss = _read_loss(take(document, "model_info", dict))
+        loss = take(_loss(take(document, "model_info", dict)), "type", str)
     is_class = loss in LOSSES and LOSSES[loss][0] == "classification"
     kind = catboost.CatBoostClassifier if is_class else catboost.CatBoostRegressor
     try:
@@ -146,7 +146,8 @@ def _forest(document, labels=None):
     features = _Features(take(document, "features_info", dict), labels)
     if not features.names:
         raise ValueError("it has no features")
-    loss = _read_loss(information)
+    options = _loss(information)
+    loss = take(options, "type", str)
     if loss not in LOSSES:
         raise UnsupportedModelError(
             f"Cannot read the CatBoost model: its loss is {loss!r}. "
@@ -189,7 +190,9 @@ def _forest(document, labels=None):
         base=np.broadcast_to(bias, n_outputs),
         link=link,
         categories=features.categories,
-        predicts=_predicts(information),
+        predicts=what_is_predicted(
+            loss, take(options, "params", dict, {}).get("alpha", "0.5")
+        ),
     )
 
 
@@ -197,17 +200,6 @@ def _entry(information, key):
     """A part of the model's description; some files hold it as text."""
     value = information.get(key)
     return json.loads(value) if isinstance(value, str) else value
-
-
-def _read_loss(information):
-    return take(_loss(information), "type", str)
-
-
-def _predicts(information):
-    """What the loss predicts of y."""
-    loss = _loss(information)
-    level = take(loss, "params", dict, {}).get("alpha", "0.5")
-    return what_is_predicted(take(loss, "type", str), level)
 
 
 def _loss(information):

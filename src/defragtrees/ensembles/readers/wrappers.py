@@ -139,8 +139,12 @@ class WrapperLink:
     __hash__ = None  # type: ignore[assignment]
 
 
-def _read_one(wrapper, name="estimator_"):
-    """Read a meta-estimator with one member, its attribute of this name."""
+def _read_one(wrapper):
+    """Read a meta-estimator with one member."""
+    if getattr(wrapper, "_training_dim", 1) != 1:
+        _reject_targets(wrapper)
+    is_of_target = isinstance(wrapper, TransformedTargetRegressor)
+    name = "regressor_" if is_of_target else "estimator_"
     member = getattr(wrapper, name, None)
     member = wrapper.estimator if member is None else member
     forest = read_forest(member)
@@ -198,12 +202,6 @@ def _threshold(wrapper):
     if label is not None and label == wrapper.classes_[0]:
         threshold = 1.0 - threshold
     return threshold if 0 < threshold < 1 else None
-
-
-def _read_target(wrapper):
-    if wrapper._training_dim != 1:
-        _reject_targets(wrapper)
-    return _read_one(wrapper, "regressor_")
 
 
 def _read_members(wrapper):
@@ -288,7 +286,7 @@ SCORING = (
 WRAPPERS = {
     FixedThresholdClassifier: _read_one,
     TunedThresholdClassifierCV: _read_one,
-    TransformedTargetRegressor: _read_target,
+    TransformedTargetRegressor: _read_one,
     CalibratedClassifierCV: _read_calibrated,
     ensemble.VotingClassifier: _read_members,
     ensemble.VotingRegressor: _read_members,

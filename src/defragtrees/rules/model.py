@@ -190,12 +190,8 @@ class RuleModel(RuleSequence, ByValue, schema.Written):
         schema.list_of(schema.NULL | schema.list_of(schema.LABEL)),
         "required",
     ] = None
-    residuals: Annotated[
-        Residuals | None, schema.NULL | schema.object_of(Residuals)
-    ] = None
-    rate_bands: Annotated[
-        RateBands | None, schema.NULL | schema.object_of(RateBands), "optional"
-    ] = None
+    residuals: Annotated[Residuals | None, schema.maybe(Residuals)] = None
+    rate_bands: Annotated[RateBands | None, schema.maybe(RateBands), "optional"] = None
     threshold: Annotated[
         float | None, schema.number(0, 1, is_open=True) | schema.NULL
     ] = None
@@ -215,18 +211,13 @@ class RuleModel(RuleSequence, ByValue, schema.Written):
         schema.list_of(schema.object_of(Edit)) | schema.null_as(()),
         "optional",
     ] = ()
-    training: Annotated[
-        TrainingRows | None, schema.NULL | schema.object_of(TrainingRows), "optional"
-    ] = None
-    evidence: Annotated[
-        Evidence | None, schema.NULL | schema.object_of(Evidence), "optional"
-    ] = None
+    training: Annotated[TrainingRows | None, schema.maybe(TrainingRows), "optional"] = (
+        None
+    )
+    evidence: Annotated[Evidence | None, schema.maybe(Evidence), "optional"] = None
     # of survival
     _baseline: Annotated[
-        Baseline | None,
-        schema.NULL | schema.object_of(Baseline),
-        "baseline",
-        "optional",
+        Baseline | None, schema.maybe(Baseline), "baseline", "optional"
     ] = None
     # of y, in place of its mean
     _quantile: Annotated[

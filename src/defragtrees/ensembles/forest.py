@@ -351,7 +351,7 @@ class Forest(ByValue):
             return self.finish_sums(total)
         raw = np.empty((n_rows, len(self.base)))
         step = max(1, BLOCK_CELLS // max(1, n_trees))
-        walk = Walk(n_trees, min(step, n_rows))
+        walk = walk_arrays(n_trees, min(step, n_rows))
         for start in range(0, n_rows, step):
             rows = slice(start, start + step)
             raw[rows] = self._combined(matrix[rows], walk)
@@ -483,8 +483,8 @@ class StackedTrees:
         threads wait for each other. The next call with it overwrites the result.
         """
         n_rows, n_features = matrix.shape
-        walk = walk or Walk(len(self.roots), n_rows)
-        node, place, x, threshold, goes_right = walk.first(n_rows)
+        walk = walk or walk_arrays(len(self.roots), n_rows)
+        node, place, x, threshold, goes_right = (array[:, :n_rows] for array in walk)
         node[:] = self.roots[:, None]
         if n_features == 0:
             return node.T
@@ -513,18 +513,10 @@ class StackedTrees:
         return node.T
 
 
-class Walk:
-    """Work arrays to move rows through trees."""
-
-    def __init__(self, n_trees, n_rows):
-        self.n_trees = n_trees
-        kinds = (np.intp, np.intp, np.float64, np.float64, bool)
-        self.arrays = [np.empty(n_trees * n_rows, dtype=kind) for kind in kinds]
-
-    def first(self, n_rows):
-        """The arrays for this many rows, each of shape (n_trees, n_rows)."""
-        size = self.n_trees * n_rows
-        return [array[:size].reshape(self.n_trees, n_rows) for array in self.arrays]
+def walk_arrays(n_trees, n_rows):
+    """Work arrays to move so many rows, or fewer, through trees."""
+    kinds = (np.intp, np.intp, np.float64, np.float64, bool)
+    return [np.empty((n_trees, n_rows), dtype=kind) for kind in kinds]
 
 
 def _depth(inner, left, right):

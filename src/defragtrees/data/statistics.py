@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from defragtrees._utils.values import SPAN, Added, all_rounded, round_significant
-from defragtrees.data.encoding import checked_columns
+from defragtrees.data.shards import checked_columns
 from defragtrees.outcomes.decision import cost_matrix
 from defragtrees.outcomes.intervals import (
     LARGEST_LEVERAGE,

@@ -216,7 +216,14 @@ class Simplifier(BaseEstimator, ABC):
             store = read_rows(self, source, self.forest_)
         counting = unseen
         if unseen is not None:
-            unseen = read_unseen(self, unseen, store)
+            is_small = unseen.n_rows() <= sources.MANY_ROWS
+            unseen = read_store_like(
+                store,
+                unseen,
+                self.forest_,
+                keeps_numbers=self._needs_numbers or is_small,
+                n_jobs=self.n_jobs,
+            )
             unseen = unseen.without_rows_of(store, source.has_labels)
             counting = unseen and unseen.pooled_with(store)
         problem = Problem.of_store(
@@ -265,7 +272,29 @@ class Simplifier(BaseEstimator, ABC):
                 f"{render.plural(unseen.n_rows, 'validation row')} that the model was "
                 "not trained on"
             )
-        self._record_training(counting, evaluation)
+        # A profile of the counted rows, with error and agreement. Rules of a search
+        # have it already, and the agreement on synthetic rows.
+        rules, means, is_new = self.rules_, evaluation.means, unseen is not None
+        training = rules.training
+        if training is None:
+            [training] = counting.training_rows([rules._form], rules.outcome)
+        if rules._form.is_sum and rules.outcome.n_points == 1:
+            training = replace(training, score=counting.scores(rules._form))
+        if "error" in means:
+            training = replace(training, error=render.round_significant(means["error"]))
+        if is_new or training.agreement is None:
+            worth = WORTH["validation" if is_new else "searched"]
+            agreement = Agreement(
+                "validation" if is_new else "training",
+                render.round_significant(means["loss"]),
+                render.round_significant(worth * evaluation.weight),
+            )
+            training = replace(training, agreement=agreement)
+        self.rules_ = replace(rules, training=training)
+        for path in [getattr(self, name) for name in self._path_names]:
+            for size, model in path.items():
+                if model is rules:
+                    path[size] = self.rules_
 
     def _validate_target(self, y: Column | None, n_samples: int) -> Values | None:
         """Check y and return it as one column; None is allowed unless rules fit y.
@@ -592,35 +621,6 @@ class Simplifier(BaseEstimator, ABC):
     def _count_rows(self, store, is_sample):
         """Count the rules on all rows; predictions too if the fit saw a sample."""
         [self.rules_] = store.recount([self.rules_], "target" if is_sample else "keep")
-
-    def _record_training(self, store, evaluation):
-        """Store a profile of the counted rows in the rules, with error and agreement.
-
-        Rules of a search have the profile already, and the agreement on synthetic rows.
-        """
-        rules = self.rules_
-        training = rules.training
-        if training is None:
-            [training] = store.training_rows([rules._form], rules.outcome)
-        means = evaluation.means
-        if rules._form.is_sum and rules.outcome.n_points == 1:
-            training = replace(training, score=store.scores(rules._form))
-        if "error" in means:
-            training = replace(training, error=render.round_significant(means["error"]))
-        is_new = hasattr(self, "validation_")
-        if is_new or training.agreement is None:
-            worth = WORTH["validation" if is_new else "searched"]
-            agreement = Agreement(
-                "validation" if is_new else "training",
-                render.round_significant(means["loss"]),
-                render.round_significant(worth * evaluation.weight),
-            )
-            training = replace(training, agreement=agreement)
-        self.rules_ = replace(rules, training=training)
-        for path in [getattr(self, name) for name in self._path_names]:
-            for size, model in path.items():
-                if model is rules:
-                    path[size] = self.rules_
 
     def _open(self, X, y, sample_weight, forest):
         """Open the rows to fit on, load them if few, and check the columns."""
@@ -1143,17 +1143,6 @@ def open_validation(validation, open_rows=open_source):
             "validation needs y, to count rates and errors; got None. Pass (X, y)."
         )
     return source
-
-
-def read_unseen(simplifier, source, store):
-    """Read the rows of `validation` as codes on the grid of the training rows."""
-    return read_store_like(
-        store,
-        source,
-        simplifier.forest_,
-        keeps_numbers=simplifier._needs_numbers or source.n_rows() <= sources.MANY_ROWS,
-        n_jobs=simplifier.n_jobs,
-    )
 
 
 def warn_of_little_data(max_rules, n_rows, most):

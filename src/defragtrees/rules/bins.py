@@ -10,13 +10,7 @@ import numpy as np
 from defragtrees._utils import formatting as render
 from defragtrees._utils.types import Floats
 from defragtrees.rules.conditions import Condition, Rule, is_single
-from defragtrees.rules.reasons import (
-    cells_of,
-    joined,
-    run_of,
-    single_values,
-    value_in,
-)
+from defragtrees.rules.reasons import cells_of, joined, run_of, single_values, value_in
 
 MOST_TOTALS = 10_000  # beyond it some are left out
 ALSO = "and also"  # the characteristic of rules on several columns

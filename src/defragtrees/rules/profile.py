@@ -27,13 +27,8 @@ MOST_PARTS = 10  # into which the numbers of a column are counted
 # of the rows that it was trained on and so, at second hand, were rules that imitate it:
 # their rates miss those of new rows as if 2.5 times fewer rows had been counted
 # (docs/method.md).
-WORTH = {
-    "training": 0.4,
-    "searched": 0.4,
-    "held out": 1.0,
-    "validation": 1.0,
-    "refit": 1.0,
-}
+WORTH = dict.fromkeys(("training", "searched"), 0.4)
+WORTH |= dict.fromkeys(("held out", "validation", "refit"), 1.0)
 KNOWN = "the model may have been trained on them, so they count as {worth}"
 ORIGINS = {
     "training": f"{{n}} not used by the search; {KNOWN}",
@@ -73,13 +68,6 @@ class Evidence(schema.Stored):
     correction: Annotated[
         Correction | None, schema.NULL | schema.object_of(Correction), "optional"
     ] = None
-
-    def __post_init__(self) -> None:
-        if self.source not in WORTH:
-            raise ValueError(
-                f"The source of evidence must be one of {', '.join(WORTH)}; got "
-                f"{self.source!r}."
-            )
 
     @property
     def worth(self) -> float:

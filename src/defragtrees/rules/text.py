@@ -19,7 +19,7 @@ from defragtrees._utils.types import Flags, Floats
 from defragtrees.outcomes.base import Outcome
 from defragtrees.outcomes.counts import factor
 from defragtrees.outcomes.decision import positive_threshold
-from defragtrees.outcomes.text import LEAST_APART
+from defragtrees.outcomes.text import LEAST_APART, NumberView
 from defragtrees.rules.bins import (
     ALSO,
     BASE,
@@ -135,7 +135,7 @@ class View:
         return self.rules.outcome
 
     @property
-    def y_view(self) -> Any:
+    def y_view(self) -> NumberView:
         """Texts about predictions, rates and measures."""
         return self.rules.outcome.view
 
@@ -150,9 +150,7 @@ class View:
 
         The short text has fewer digits.
         """
-        digits = 3 if is_short else None
-        text: str = self.y_view.prediction(rule.prediction, digits)
-        return text
+        return self.y_view.prediction(rule.prediction, 3 if is_short else None)
 
     def then_columns(self) -> dict[str, list[str]]:
         """What rules predict or contribute, as columns of a table."""
@@ -517,10 +515,8 @@ class View:
         rule = [*self.rules][explanation.rule]
         if explanation.combined:  # what was counted of one rule is not true of all
             rule = Rule((), explanation.prediction)
-        text: str = self.y_view.basis(
-            rule, explanation.probabilities, explanation.interval
-        )
-        return text
+        given = explanation.probabilities, explanation.interval
+        return self.y_view.basis(rule, *given)
 
     def explanation_data(self, explanation: Explanation) -> dict[str, Any]:
         """The rules that combine in a row, as plain data for JSON."""
@@ -792,10 +788,7 @@ class AverageView(View):
         return "The prediction is the mean of all rules that match, by weight."
 
     def then_text(self, rule: Rule, is_short: bool = False) -> str:
-        if is_short:
-            return super().then_text(rule, True)
-        text: str = self.y_view.outputs(rule)
-        return text
+        return super().then_text(rule, True) if is_short else self.y_view.outputs(rule)
 
     def then_columns(self) -> dict[str, list[str]]:
         # The table has a column for the probability.
@@ -947,23 +940,20 @@ class PointsView(View):
         return _share_text(mean if self.outcome.positive_index else 1 - mean)
 
     def total_text(self) -> str:
-        text: str = self.y_view.total(self._form.unit, self._form.origin)
-        return text
+        return self.y_view.total(self._form.unit, self._form.origin)
 
     def then_text(self, rule: Rule, is_short: bool = False) -> str:
         points = rule.points or ()
         if is_short:
             points = tuple(render.round_significant(value, 3) for value in points)
-        text: str = self.y_view.points(points, self._form.unit)
-        return text
+        return self.y_view.points(points, self._form.unit)
 
     def then_columns(self) -> dict[str, list[str]]:
         lines = [self.contribution(rule) for rule in self.rules]
         return {title: [line[title] for line in lines] for title in lines[0]}
 
     def contribution(self, rule: Rule) -> dict[str, str]:
-        cells: dict[str, str] = self.y_view.point_cells(rule, self._form.unit)
-        return cells
+        return self.y_view.point_cells(rule, self._form.unit)
 
     def total_cells(self, most: int = MOST_WHOLE) -> Cells | None:
         rules, outcome, form = self.rules, self.outcome, self._form
@@ -1068,8 +1058,7 @@ class FactorsView(PointsView):
 
     @property
     def points_name(self) -> str:
-        name: str = self.y_view.point_words[1]
-        return name
+        return self.y_view.point_words[1]
 
     @property
     def no_points(self) -> str:
@@ -1181,7 +1170,7 @@ def html_table(cells: Cells, notes: str = "") -> str:
 
 def _shown_totals(rules: Any, most: int) -> Floats:
     """Totals for a table: all that occur, or a few in even steps."""
-    totals: Floats = totals_of(rules)
+    totals = totals_of(rules)
     is_whole = bool((totals == np.floor(totals)).all())
     if len(totals) <= (most if is_whole else MOST_TOTALS):
         return totals

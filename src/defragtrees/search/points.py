@@ -192,15 +192,10 @@ class PointBoxes(Boxes):
         other = self.loss.row_losses(self.totals + sign[:, None] * self.points[k])
         return sign * (self._row_losses - other) * self.nats_per_loss
 
-    def with_new_box(self, k, box, points=0.0):
-        """The set with one more box, at place k, maybe with points near its own."""
-        return self._replaced(
-            k, 0, box, start=np.insert(self.points, k, points, axis=0)
-        )
-
     def _kept(self, held, k, n_old, n_new):
-        is_shorter = n_new < n_old
-        return {"start": np.delete(self.points, k, 0) if is_shorter else self.points}
+        if n_new > n_old:
+            return {"start": np.insert(self.points, k, 0.0, axis=0)}
+        return {"start": np.delete(self.points, k, 0) if n_new < n_old else self.points}
 
     def keeps_order(self, j, sign):
         """Whether sums only fall, or only rise, with a column.

@@ -500,18 +500,20 @@ def grow_seeds(rules, seeds, gain, limits):
 
 
 def find_seeds(table, place, terms):
-    """The Seed of the best cut of each column for a rule at this place."""
+    """The Seeds of the best cuts for a rule at this place, one of a column."""
     constant, linear, quadratic = terms
     rows = [constant, quadratic, *linear.T]
     sums, order = _ordered_sums(table, rows, slice(2, None), 1)
     values, cuts, are_low = kernels.best_cuts(sums, table.n_codes, table.cut_prices)
-    seeds = []
-    for j in np.flatnonzero(np.isfinite(values)).tolist():
+    seeds, values = [], np.round(values, DIGITS)
+    for j in np.argsort(-values, kind="stable")[:N_SEEDS].tolist():
+        if np.isinf(values[j]):
+            break
         accepted = np.zeros(table.n_codes[j] + 1, dtype=bool)
         below = slice(cuts[j] + 1)
         above = slice(cuts[j] + 1, len(accepted) - 1)
         accepted[order[j, below if are_low[j] else above]] = True
-        seeds.append(Seed(settled(values[j]), place, j, accepted))
+        seeds.append(Seed(values[j], place, j, accepted))
     return seeds
 
 

@@ -17,6 +17,7 @@ import numpy as np
 from sklearn.tree import DecisionTreeRegressor
 
 from defragtrees._utils.progress import parts
+from defragtrees.outcomes.points import find_patterns
 from defragtrees.search import kernels
 from defragtrees.search.boxes import (
     DIGITS,
@@ -109,10 +110,13 @@ def pooled(lists, limits):
                 pool[rows.tobytes()] = price, box
     keys, boxes = list(pool), [box for _, box in pool.values()]
     prices = np.array([price for price, _ in pool.values()])
+    loss = lists[0].loss
+    # Rows that the same boxes accept are one, with the sums of their counts.
     held = np.array([np.frombuffer(key, dtype=bool) for key in pool])
-    held = np.ascontiguousarray(held.T, dtype=np.float64)
-    table, loss = lists[0].table, lists[0].loss
-    values = loss.counts(np.arange(table.n_rows), table.n_rows)  # of each row alone
+    held, place = find_patterns(held.reshape(len(keys), len(loss.weight)))
+    held = np.ascontiguousarray(held[:, :-1])
+    first = np.unique(place, return_index=True)[1]
+    sums = held, loss.counts(place, len(held)), prices
     least = max(limits.least_answered, 1e-9 * loss.total_weight)
     best, longer = {}, []
     for n in range(1, limits.max_rules + 1):
@@ -126,7 +130,10 @@ def pooled(lists, limits):
         if not kept or not boxes or n == limits.max_rules:
             continue
         costs = np.array(
-            [insertion_costs(own, held, values, prices, least) for _, own in kept]
+            [
+                insertion_costs(own, own.answering[first], *sums, least)
+                for _, own in kept
+            ]
         )
         seen = set()
         for i in np.argsort(costs, axis=None, kind="stable"):
@@ -143,18 +150,18 @@ def pooled(lists, limits):
     return best
 
 
-def insertion_costs(rules, held, values, prices, least):
+def insertion_costs(rules, answering, held, values, prices, least):
     """Nats for a list with one more box, by its place and by box.
 
-    `held`, (n_samples, n_boxes), is which rows each box accepts, as numbers, `values`
-    the counts of each row. The cost is infinite if a rule would have less than the
-    least weight.
+    Of rows that the same boxes accept, `answering` is the rule that predicts them,
+    `held`, (n_patterns, n_boxes), which boxes accept them, as numbers, and `values`
+    their counts. The cost is infinite if a rule would have less than the least weight.
     """
     loss, n = rules.loss, rules.n_rules
     # Sums over the rows that each box would take from each rule.
     taken = np.empty((len(prices), *rules.counts.shape))
     for k in range(n):
-        own = np.flatnonzero(rules.answering == k)
+        own = np.flatnonzero(answering == k)
         taken[:, k] = held[own].T @ values[own]
     costs = np.empty((n, len(prices)))
     for k in range(n):
@@ -482,18 +489,20 @@ def grow_seeds(rules, seeds, gain, limits):
 
 
 def find_seeds(table, place, terms):
-    """The Seed of the best cut of each column for a rule at this place."""
+    """The Seeds of the best cuts for a rule at this place, one of a column."""
     constant, linear, quadratic = terms
     rows = [constant, quadratic, *linear.T]
     sums, order = _ordered_sums(table, rows, slice(2, None), 1)
     values, cuts, are_low = kernels.best_cuts(sums, table.n_codes, table.cut_prices)
-    seeds = []
-    for j in np.flatnonzero(np.isfinite(values)).tolist():
+    seeds, values = [], np.round(values, DIGITS)
+    for j in np.argsort(-values, kind="stable")[:N_SEEDS].tolist():
+        if np.isinf(values[j]):
+            break
         accepted = np.zeros(table.n_codes[j] + 1, dtype=bool)
         below = slice(cuts[j] + 1)
         above = slice(cuts[j] + 1, len(accepted) - 1)
         accepted[order[j, below if are_low[j] else above]] = True
-        seeds.append(Seed(settled(values[j]), place, j, accepted))
+        seeds.append(Seed(values[j], place, j, accepted))
     return seeds
 
 

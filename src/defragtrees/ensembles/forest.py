@@ -343,23 +343,26 @@ class Forest(ByValue):
     def predict_raw_encoded(self, matrix: Floats) -> Floats:
         """`predict_raw` for a matrix that `encode` made."""
         n_rows, n_trees = len(matrix), len(self.trees)
-        if n_rows >= MANY_ROWS and n_trees and self.combine != "median" and has_numba():
+        if not n_trees:
+            return np.tile(self.base, (n_rows, 1))
+        if n_rows >= MANY_ROWS and self.combine != "median" and has_numba():
             from defragtrees.ensembles import kernels
 
-            total = np.tile(self.sum_start(), (n_rows, 1))
-            kernels.add_trees(total, self.stacked, self.weights, matrix)
-            return self.finish_sums(total)
-        raw = np.empty((n_rows, len(self.base)))
-        step = max(1, BLOCK_CELLS // max(1, n_trees))
-        walk = walk_arrays(n_trees, min(step, n_rows))
-        for start in range(0, n_rows, step):
-            rows = slice(start, start + step)
-            raw[rows] = self._combined(matrix[rows], walk)
+            raw = np.tile(self.sum_start(), (n_rows, 1))
+            kernels.add_trees(raw, self.stacked, self.weights, matrix)
+        else:
+            raw = np.empty((n_rows, len(self.base)))
+            step = max(1, BLOCK_CELLS // n_trees)
+            walk = walk_arrays(n_trees, min(step, n_rows))
+            for start in range(0, n_rows, step):
+                rows = slice(start, start + step)
+                raw[rows] = self._combined(matrix[rows], walk)
+        if self.combine == "mean":
+            raw = raw / np.asarray(self.weights).sum() + self.base
         return raw
 
     def _combined(self, matrix, walk):
-        if not self.trees:
-            return np.tile(self.base, (len(matrix), 1))
+        """The sums, or medians, of the outputs of the trees."""
         leaves = self.stacked.leaves(matrix, walk)
         value = self.stacked.value
         if self.combine == "median":
@@ -377,12 +380,6 @@ class Forest(ByValue):
             terms[0] += begin
             # Tree by tree; numpy would sum a single row in another order.
             total[:, output] = np.add.accumulate(terms, axis=0, out=terms)[-1]
-        return self.finish_sums(total)
-
-    def finish_sums(self, total: Floats) -> Floats:
-        """The combined outputs from the sums over the trees."""
-        if self.combine == "mean":
-            return total / np.asarray(self.weights).sum() + self.base
         return total
 
     def sum_start(self) -> Floats:

@@ -26,6 +26,7 @@ MOST_SWAPS = 3  # of one column for others, that are put in words
 SAME = 0.99  # agreement from which on models with the same columns count as one
 N_SEEDS = 3  # searches with all columns and other random numbers
 MORE_CONDITIONS = 1.5  # times those of the printed rules; at most two more are allowed
+UNLISTED = "The best of those found is not listed: it predicts like one of these."
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,15 +183,9 @@ class Alternatives(render.Tabular, Sequence[RuleModel]):
         return [
             "* the rules of the fit, with which others agree on this share of rows. "
             "Intervals are at 95%.",
-            *filter(None, [self._unlisted, self.shared, self.swaps]),
+            *([] if any(apart == 0 for apart, *_ in self.differences) else [UNLISTED]),
+            *filter(None, [self.shared, self.swaps]),
         ]
-
-    @property
-    def _unlisted(self):
-        """Why none is the best, in one sentence."""
-        if any(apart == 0 for apart, *_ in self.differences):
-            return ""
-        return "The best of those found is not listed: it predicts like one of these."
 
     @property
     def shared(self) -> str:

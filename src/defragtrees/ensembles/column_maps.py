@@ -184,20 +184,21 @@ class Fill(NumberMap):
     value: Any
     marker: Any = None
 
+    def gaps(self, values):
+        """Which values, in a list or an array, are replaced."""
+        if not isinstance(values, list):
+            return np.isnan(values) if self.marker is None else values == self.marker
+        if self.marker is None:
+            return [v is not UNKNOWN and is_missing(v) for v in values]
+        return [not is_missing(v) and v == self.marker for v in values]
+
     def apply(self, values):
         """Values with the gaps filled."""
+        gaps = self.gaps(values)
         if isinstance(values, list):
-            return [self.value if self._is_gap(value) else value for value in values]
-        values = np.asarray(values, dtype=np.float64)
-        gaps = np.isnan(values) if self.marker is None else values == self.marker
+            pairs = zip(values, gaps, strict=True)
+            return [self.value if is_gap else value for value, is_gap in pairs]
         return np.where(gaps, self.value, values).astype(np.float64)
-
-    def _is_gap(self, value):
-        if value is UNKNOWN:
-            return False
-        if self.marker is None:
-            return is_missing(value)
-        return not is_missing(value) and value == self.marker
 
     def borders(self, edges):
         """The edges, and the marker."""
@@ -214,12 +215,7 @@ class Indicator(NumberMap):
 
     def apply(self, values):
         """Ones and zeros."""
-        gap = Fill(None, self.marker)
-        if isinstance(values, list):
-            return np.array([float(gap._is_gap(value)) for value in values])
-        if self.marker is None:
-            return np.isnan(values).astype(np.float64)
-        return (values == self.marker).astype(np.float64)
+        return np.asarray(Fill(None, self.marker).gaps(values), dtype=np.float64)
 
     def borders(self, edges):
         """The marker alone."""

@@ -43,6 +43,11 @@ class Measure:
         return max(values) if self.is_larger_better else min(values)
 
 
+def per_row(name):
+    """The formula of a mean over rows, whose sum the scores have by this name."""
+    return lambda scores: getattr(scores, name) / scores.weight
+
+
 @dataclass(frozen=True, eq=False)
 class RankedWeights:
     """The weight of the rows with each score; that of other rows can be added.

@@ -365,13 +365,7 @@ class Classes(Outcome):
 
         `rates` are those of the classes, for "balanced" weights.
         """
-        return make_decision(
-            self.labels,
-            rates,
-            class_weight=class_weight,
-            costs=costs,
-            threshold=threshold,
-        )
+        return make_decision(self.labels, rates, class_weight, costs, threshold)
 
     def target_of(self, forest, raw):
         if not isinstance(forest.link, str):

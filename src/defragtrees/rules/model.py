@@ -1530,13 +1530,8 @@ def _with_conditions(
 ) -> Model:
     made = [*rules]
     before = made[k]
-    made[k] = dataclasses.replace(
-        before,
-        conditions=tuple(conditions),
-        coverage=math.nan,
-        alone=None,
-        **UNMEASURED,
-    )
+    changes = {"conditions": tuple(conditions), "coverage": math.nan, "alone": None}
+    made[k] = dataclasses.replace(before, **UNMEASURED | changes)
     text = f"rule {k + 1}: {before.text()} became {_named(rules, made, k).text()}"
     return _edited(rules, made, Edit(action, text, k + 1))
 

@@ -455,17 +455,11 @@ class View:
             tuple(render.round_significant(value, 9) for value in row)
             for row in form.totals(matches).tolist()
         ]
-        parts = self.matching(matrix, matches, places.tolist())
-        for i, (combined, failed) in enumerate(parts):
-            yield Explanation(
-                predictions[i],
-                int(places[i]),
-                combined,
-                failed,
-                likely[i],
-                ends[i],
-                totals[i],
-            )
+        rules = places.tolist()
+        columns = predictions, rules, self.matching(matrix, matches, rules)
+        rows = zip(*columns, likely, ends, totals, strict=True)
+        for prediction, rule, (combined, failed), *measured in rows:
+            yield Explanation(prediction, rule, combined, failed, *measured)
 
     def explanation_text(self, row: Floats, explanation: Explanation) -> render.Lines:
         """The prediction of a row and its reasons, as text and HTML."""

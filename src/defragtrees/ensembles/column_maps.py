@@ -236,13 +236,8 @@ class LabelTable(NumberMap):
         """The numbers of labels, or of numbers that are labels."""
         table = dict(zip(self.labels, self.values, strict=True))
         values = values if isinstance(values, list) else np.asarray(values).tolist()
-        return np.array(
-            [
-                self.missing if is_missing(v) else table.get(v, self.unknown)
-                for v in values
-            ],
-            dtype=np.float64,
-        )
+        found = [table.get(value, self.unknown) for value in values]
+        return np.where(list(map(is_missing, values)), self.missing, found)
 
     def borders(self, edges):
         """Each label, and the number before it."""
@@ -312,14 +307,9 @@ class LabelSet:
     def contains(self, values):
         """Whether each value belongs to it; values are labels or numbers."""
         place = {label: j for j, label in enumerate(self.labels)}
-        return np.array(
-            [
-                self.missing
-                if is_missing(value)
-                else self.inside[place.get(value, len(self.labels))]
-                for value in values
-            ],
-            dtype=bool,
+        places = [place.get(value, len(self.labels)) for value in values]
+        return np.where(
+            list(map(is_missing, values)), self.missing, self.inside[places]
         )
 
     def as_region(self):

@@ -210,14 +210,9 @@ class CalibrationSums:
                 [np.bincount(group, one, len(keys)) for one in values.T]
             )
 
-        return cls(
-            keys,
-            *(
-                np.bincount(group, one, len(keys))
-                for one in (n_rows, weight, squared_weight)
-            ),
-            *(sums(values) for values in columns),
-        )
+        parts = n_rows, weight, squared_weight
+        counts = [np.bincount(group, part, len(keys)) for part in parts]
+        return cls(keys, *counts, *map(sums, columns))
 
     def __add__(self, other):
         names = [one.name for one in fields(self)]

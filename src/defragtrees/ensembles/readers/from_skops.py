@@ -23,12 +23,8 @@ MEMORY_PER_LETTER = 24  # of JSON that consists of empty lists
 MEMORY_PER_BYTE = 4  # of an array while it is read and copied
 LONGEST_HEADER = 10_000  # of an array, as numpy has it
 OPENING_ERRORS = (
-    *LOADING_ERRORS,
-    OSError,
-    SyntaxError,
-    tokenize.TokenError,
-    zipfile.BadZipFile,
-    zlib.error,
+    *(*LOADING_ERRORS, OSError, SyntaxError, tokenize.TokenError),
+    *(zipfile.BadZipFile, zlib.error),
 )
 
 

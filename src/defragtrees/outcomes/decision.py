@@ -104,7 +104,7 @@ class Decision:
         return shares, sample_weight * total * scale
 
 
-def make_decision(labels, rates, *, class_weight=None, costs=None, threshold=None):
+def make_decision(labels, rates, class_weight=None, costs=None, threshold=None):
     """The decision that a user's settings describe; `rates` are for "balanced" weights.
 
     `class_weight` is the cost of any mistake in a class. `costs` are those of each

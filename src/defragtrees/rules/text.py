@@ -42,16 +42,9 @@ MOST_TOTALS = 9  # totals of points that are printed with their probability
 MOST_WHOLE = 25  # the same of whole points
 LEAST_RATIO = 0.1  # part of a small rate by which another must differ from it
 LEAST_CONDITION = 32  # columns for conditions beside details; else these come below
-TEXT_COLUMNS = (
-    "if",
-    "characteristic",
-    "bin",
-    ALSO,
-    "then",
-    "condition",
-    "value",
-    "match",
-)  # aligned to the left
+# Those of these titles are aligned to the left.
+TEXT_COLUMNS = {"if", "characteristic", "bin", ALSO, "then", "condition"}
+TEXT_COLUMNS |= {"value", "match"}
 EDITED = "Edited after the fit:"  # above or before the texts of edits
 UNORDERED = "These rules have no order, so they cannot be moved."
 DETAILS = {
@@ -455,17 +448,11 @@ class View:
             tuple(render.round_significant(value, 9) for value in row)
             for row in form.totals(matches).tolist()
         ]
-        parts = self.matching(matrix, matches, places.tolist())
-        for i, (combined, failed) in enumerate(parts):
-            yield Explanation(
-                predictions[i],
-                int(places[i]),
-                combined,
-                failed,
-                likely[i],
-                ends[i],
-                totals[i],
-            )
+        rules = places.tolist()
+        columns = predictions, rules, self.matching(matrix, matches, rules)
+        rows = zip(*columns, likely, ends, totals, strict=True)
+        for prediction, rule, (combined, failed), *measured in rows:
+            yield Explanation(prediction, rule, combined, failed, *measured)
 
     def explanation_text(self, row: Floats, explanation: Explanation) -> render.Lines:
         """The prediction of a row and its reasons, as text and HTML."""

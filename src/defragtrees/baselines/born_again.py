@@ -19,13 +19,7 @@ from defragtrees.baselines._trees import (
 )
 from defragtrees.ensembles.forest import Tree
 from defragtrees.estimators.base import RuleClassifier, RuleRegressor, Simplifier
-from defragtrees.estimators.settings import (
-    Each,
-    Integer,
-    Real,
-    as_list,
-    setting,
-)
+from defragtrees.estimators.settings import Each, Integer, Real, as_list, setting
 
 __all__ = ["BornAgainTreeClassifier", "BornAgainTreeRegressor"]
 

@@ -37,7 +37,7 @@ class _InTrees(Simplifier):
         n_trees = None if self.n_trees is None else int(self.n_trees)
         rules = extract(problem, int(self.max_depth), n_trees)
         rules = rules[drop_repeats(rules.side_numbers)]
-        codes = problem.binned.codes
+        codes = problem.codes
         with Progress("rules", len(rules)) as progress:
             advance = progress.advance if self.verbose else None
             measured = prune_all(

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from defragtrees._utils.values import SPAN, Added, all_rounded, round_significant
-from defragtrees.data.encoding import checked_columns
+from defragtrees.data.shards import checked_columns
 from defragtrees.outcomes.decision import cost_matrix
 from defragtrees.outcomes.intervals import (
     LARGEST_LEVERAGE,
@@ -449,7 +449,13 @@ class Evaluation(Added):
             predicted = self.scores_by["model_"].confusion.sum(axis=0)
             scores["fidelity_of_constant"] = float(predicted.max() / predicted.sum())
         if self.products is not None:
-            scores["correlation"] = correlation(self.products)
+            # Pearson's, from sums of products of 1 and two numbers.
+            mean = self.products[0] / self.products[0, 0]
+            found = self.products / self.products[0, 0] - np.outer(mean, mean)
+            scores["correlation"] = math.nan
+            if min(found[1, 1], found[2, 2]) >= 1e-12:  # neither is constant
+                size = math.sqrt(found[1, 1] * found[2, 2])
+                scores["correlation"] = float(found[1, 2] / size)
         if "error" in scores:
             n_rows = self.weight**2 / self.squared_weight
             low, high = outcome.error_interval(
@@ -460,25 +466,6 @@ class Evaluation(Added):
             for name, value in outcome.measured(parts).items():
                 scores[f"{whose}{name}"] = value
         return scores
-
-
-def correlation(products):
-    """Pearson's correlation from sums of products of 1 and two numbers.
-
-    NaN if one of them is constant.
-
-    Examples
-    --------
-    >>> rows = np.array([[1.0, 0.1, 0.2], [1.0, 0.3, 0.6], [1.0, 0.6, 1.2]])
-    >>> round(correlation(rows.T @ rows), 9)
-    1.0
-    """
-    mean = products[0] / products[0, 0]
-    covariance = products / products[0, 0] - np.outer(mean, mean)
-    variances = covariance[1, 1], covariance[2, 2]
-    if min(variances) < 1e-12:
-        return math.nan
-    return float(covariance[1, 2] / math.sqrt(math.prod(variances)))
 
 
 @dataclass(frozen=True, eq=False)

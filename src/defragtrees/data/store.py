@@ -11,10 +11,9 @@ import numpy as np
 
 from defragtrees._utils.values import all_rounded, round_significant
 from defragtrees._utils.warnings import warn
-from defragtrees.data.encoding import Encoder, recode
-from defragtrees.data.grid import Binned, ThresholdGrid
+from defragtrees.data.grid import ThresholdGrid
 from defragtrees.data.sampling import copied_rows, draw_shard, hash_rows
-from defragtrees.data.shards import LocalShards, Shard, joined
+from defragtrees.data.shards import Encoder, LocalShards, Shard, joined
 from defragtrees.data.statistics import EXACT, counted, evaluate_shard, rule_sums
 from defragtrees.rules.profile import (
     WORTH,
@@ -65,17 +64,18 @@ class RowStore:
     correction: Any = None  # of the model by y; see `rules.profile.Correction`
 
     @classmethod
-    def of_table(cls, binned, target, n_classes, sample_weight, center=0.0, scale=1.0):
-        """The store of one shard of rows that are binned already."""
-        weight = None if (sample_weight == 1).all() else sample_weight
-        codes = np.ascontiguousarray(binned.codes)
+    def of_problem(cls, problem, center=0.0, scale=1.0):
+        """The store of the rows of a Problem, as one shard."""
+        weight, target = problem.sample_weight, problem.target
+        codes = np.ascontiguousarray(problem.codes)
+        weight = None if (weight == 1).all() else weight
         return cls(
             LocalShards([Shard(codes, {"answers": target}, weight)], is_table=True),
-            binned.grid,
+            problem.grid,
             Target("answers", center, scale),
-            n_classes,
-            binned.counts(),
-            float(sample_weight.sum()),
+            problem.n_classes,
+            problem.grid.bin_counts(codes),
+            float(problem.sample_weight.sum()),
             len(codes),
         )
 
@@ -92,9 +92,8 @@ class RowStore:
     @property
     def evidence(self):
         """The origin of the rows, for rules counted on them."""
-        n_new = self.n_rows - self.n_trained
-        n_trained = float(self.n_trained)
-        return Evidence(self.source, float(n_new), n_trained, self.correction)
+        n_new, n_trained = float(self.n_rows - self.n_trained), float(self.n_trained)
+        return Evidence(self.source, n_new, n_trained, self.correction)
 
     def take(self, rows):
         """Some of the rows of a table in memory, in their order."""
@@ -102,7 +101,7 @@ class RowStore:
         return dataclasses.replace(
             self,
             shards=LocalShards([shard], is_table=True),
-            counts=Binned(shard.codes, self.grid).counts(),
+            counts=self.grid.bin_counts(shard.codes),
             total_weight=float(shard.sample_weight.sum()),
             n_rows=len(shard),
         )
@@ -178,8 +177,9 @@ class RowStore:
         name = self.target.name
         scale = None if self.table is not None else self.target.scale
         sums = self.shards.total(rule_sums, forms, self.values, name, scale)
+        evidence = self.evidence
         return [
-            counted(rules, own, predictions, decision, scoring, order, self.evidence)
+            counted(rules, own, predictions, decision, scoring, order, evidence)
             for rules, own in zip(forms, sums, strict=True)
         ]
 
@@ -188,17 +188,6 @@ class RowStore:
         forms = self.count([own._form for own in models], predictions, decision)
         pairs = zip(models, forms, strict=True)
         return [own._with_form(form) for own, form in pairs]
-
-    def finished(self, blank, forms):
-        """Rule models of counted Forms, by key, with a profile of the counted rows.
-
-        `blank` has all else, such as names.
-        """
-        rows = self.training_rows([*forms.values()], blank.outcome)
-        return {
-            key: blank._with_form(rules, training=training)
-            for (key, rules), training in zip(forms.items(), rows, strict=True)
-        }
 
     def class_shares(self, otherwise="answers"):
         """Share of each class in y, or without y in another column of shards."""
@@ -215,29 +204,26 @@ class RowStore:
         weights, sums, *moments = self.shards.total(_profile, *given)
         ends = np.cumsum([0, *sizes])
         total = round_significant(self.total_weight)
-        target = all_rounded(moments[0]) if moments else None
-
-        def column(j, form, own):
-            i = features.index(j)
-            part = slice(ends[i], ends[i + 1])
-            return training_column(
-                j,
-                weights[part],
-                None if grid.is_categorical(j) else grid.splits[j],
-                self.ends[j],
-                grid.ranges is not None and grid.ranges[j] is not None,
-                self.values and self.values[j],
-                own if form.is_sum else (),
-                sums[part] if form.is_sum and len(sums) else None,
-                grid.special.get(j, ()),
-            )
-
-        return [
-            TrainingRows(
-                total, tuple(column(j, form, own[j]) for j in sorted(own)), target
-            )
-            for form, own in zip(forms, edges, strict=True)
-        ]
+        target, profiles = all_rounded(moments[0]) if moments else None, []
+        for form, own in zip(forms, edges, strict=True):
+            columns = []
+            for j in sorted(own):
+                i = features.index(j)
+                part = slice(ends[i], ends[i + 1])
+                column = training_column(
+                    j,
+                    weights[part],
+                    None if grid.is_categorical(j) else grid.splits[j],
+                    self.ends[j],
+                    grid.ranges is not None and grid.ranges[j] is not None,
+                    self.values and self.values[j],
+                    own[j] if form.is_sum else (),
+                    sums[part] if form.is_sum and len(sums) else None,
+                    grid.special.get(j, ()),
+                )
+                columns.append(column)
+            profiles.append(TrainingRows(total, tuple(columns), target))
+        return profiles
 
     def scores(self, form):
         """The profile of what the totals of a scorecard stand for."""
@@ -270,18 +256,16 @@ def _profile(shard, features, sizes, outcome, has_sums):
     As an array, which can be added.
     """
     weight, labels = shard.sample_weight, shard.targets.get("labels")
-
-    def summed(each):
-        pairs = zip(features, sizes, strict=True)
-        bins = [np.bincount(shard.codes[:, j], each, size) for j, size in pairs]
-        return np.concatenate([np.zeros(0), *bins])
-
     profile = np.empty(2 if labels is None else 3, dtype=object)
-    profile[0], profile[1] = summed(weight), np.zeros(0)
+    summed, profile[1] = [weight], np.zeros(0)
     if labels is not None:
         if has_sums:
-            profile[1] = summed(weight * outcome.indicators(labels)[:, -1])
+            summed.append(weight * outcome.indicators(labels)[:, -1])
         profile[2] = outcome.moments(labels, weight)
+    for k, each in enumerate(summed):
+        pairs = zip(features, sizes, strict=True)
+        bins = [np.bincount(shard.codes[:, j], each, size) for j, size in pairs]
+        profile[k] = np.concatenate([np.zeros(0), *bins])
     return profile
 
 
@@ -320,7 +304,9 @@ def read_store(
     special=None,
 ):
     """Read all rows of a source into a store."""
-    grid = ThresholdGrid(tuple(forest.splits())).with_special(special or {})
+    grid = ThresholdGrid(tuple(forest.splits()))
+    if special:
+        grid = grid.with_special(special)
     encoder = Encoder(forest, grid, keeps_numbers)
     shards, digest = _encoded(source, encoder, n_jobs, watch)
     counts, (values, edges, ranges, ends) = digest.counts, digest.values()
@@ -419,13 +405,20 @@ def _recoded(shards, counts, values, grid):
     ):
         # The new code of each old one.
         table = grid.bin_column(j, np.where(np.isinf(value), np.nan, value))
+        table = table.astype(grid.dtype)
         present = np.flatnonzero(count)
         new_counts.append(np.zeros(n_bins, dtype=np.int64))
         new_counts[-1][table[present]] = count[present]
         new_values.append(np.full(n_bins, np.nan))
         new_values[-1][table[present]] = value[present]
         tables.append(table)
-    return shards.map(recode, tables, grid.dtype), new_counts, new_values
+    recoded = shards.map(
+        lambda shard: dataclasses.replace(
+            shard,
+            codes=np.column_stack([t[shard.codes[:, j]] for j, t in enumerate(tables)]),
+        )
+    )
+    return recoded, new_counts, new_values
 
 
 def _standardised(shards, digest, name, outcome):

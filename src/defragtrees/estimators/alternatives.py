@@ -305,7 +305,9 @@ def _costs(rules, X, by):
                 "by must be 'difference', 'conditions' or the group of each row; got "
                 f"{by!r}."
             )
-        return (lambda one: one.n_conditions) if by == "conditions" else None, None
+        return (
+            lambda one: one.model.n_conditions
+        ) if by == "conditions" else None, None
     _gap(rules, X, by)  # raises for groups of other rows
     return lambda one: _gap(one.model, X, by), by
 
@@ -344,7 +346,7 @@ def _printed(rules, rows, settings):
     decision = settings.decision if settings.criterion == "error" else None
     losses, weight = leave_one_out_losses(rows, rules._form, decision), rows.mean_weight
     loss = float(f"{losses @ weight / weight.sum():.9g}")
-    return Candidate((), (), loss, losses, model=rules)
+    return Candidate(rules, loss, losses)
 
 
 def _searches(rules, problem, limits):
@@ -381,16 +383,21 @@ def _predictions(one, rows):
 
 def _as_good(printed, found, weight, within):
     """The best candidate of about the size of the rules, and those as good as it."""
-    most = max(MORE_CONDITIONS * printed.n_conditions, printed.n_conditions + 2)
-    found = [one for one in found if one.n_conditions <= most]
+    most = max(
+        MORE_CONDITIONS * printed.model.n_conditions, printed.model.n_conditions + 2
+    )
+    found = [one for one in found if one.model.n_conditions <= most]
     best = best_model([printed, *found], "loss")
     # One without rules is useless, unless it is the best.
-    least, good = min(best.n_conditions, 1), []
+    least, good = min(best.model.n_conditions, 1), []
     for one in found:
         apart, error = paired_difference(one, best, weight)
-        if apart <= (error if within == "se" else within) and one.n_conditions >= least:
+        if (
+            apart <= (error if within == "se" else within)
+            and one.model.n_conditions >= least
+        ):
             good.append(one)
-    return best, sorted(good, key=lambda one: (one.loss, one.n_conditions))
+    return best, sorted(good, key=lambda one: (one.loss, one.model.n_conditions))
 
 
 def _chosen(printed, good, n, rows, cost=None):

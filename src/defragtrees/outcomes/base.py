@@ -85,7 +85,7 @@ class Outcome(ABC):
         return self.n_points == len(self.columns) == 1
 
     @property
-    def view(self) -> Any:
+    def view(self) -> NumberView:
         """Its texts; see `outcomes/text.py`."""
         return self.view_class(self)
 
@@ -200,10 +200,7 @@ class Outcome(ABC):
         return ""
 
     def scale_of(
-        self,
-        predictions: Floats,
-        y: Values | None = None,
-        weight: Floats | None = None,
+        self, predictions: Floats, y: Values | None = None, weight: Floats | None = None
     ) -> Callable[[Floats], Floats]:
         """A function from predictions of a model to what rules predict.
 
@@ -243,8 +240,7 @@ class Outcome(ABC):
 
     def distances(self, y: Values, predicted: Floats) -> Floats:
         """How far predictions are from y of each row, as a report says it."""
-        apart: Floats = np.abs(predicted - y)
-        return apart
+        return np.abs(predicted - y)
 
     def model_losses(self, predictions: Column, predicted: Column) -> Floats:
         """The loss of each row against what a model predicts."""
@@ -270,10 +266,7 @@ class Outcome(ABC):
         return float(np.average(self.losses(y, predicted), weights=sample_weight))
 
     def fidelity(
-        self,
-        reference: Column,
-        predicted: Column,
-        sample_weight: Column | None = None,
+        self, reference: Column, predicted: Column, sample_weight: Column | None = None
     ) -> float:
         """How well predictions imitate those of a model; 1 if they are equal."""
         reference = np.asarray(reference)

@@ -226,14 +226,7 @@ def _mean_known(values):
 
 
 MEASURES = (
-    Measure(
-        "auc",
-        "AUC",
-        True,
-        ClassScores.auc,
-        needs_probabilities=True,
-        head="AUC",
-    ),
+    Measure("auc", "AUC", True, ClassScores.auc, needs_probabilities=True, head="AUC"),
     Measure(
         "auc_low",
         "AUC, 95% from",
@@ -259,12 +252,7 @@ MEASURES = (
         is_of_card=True,
     ),
     Measure(
-        "ks",
-        "KS",
-        True,
-        ClassScores.ks,
-        needs_probabilities=True,
-        is_of_card=True,
+        "ks", "KS", True, ClassScores.ks, needs_probabilities=True, is_of_card=True
     ),
     Measure(
         "average_precision",
@@ -289,20 +277,8 @@ MEASURES = (
         lambda scores: scores.brier / scores.weight,
         needs_probabilities=True,
     ),
-    Measure(
-        "precision",
-        "precision",
-        True,
-        ClassScores.precision,
-        is_of_class=True,
-    ),
-    Measure(
-        "recall",
-        "recall",
-        True,
-        ClassScores.recall,
-        is_of_class=True,
-    ),
+    Measure("precision", "precision", True, ClassScores.precision, is_of_class=True),
+    Measure("recall", "recall", True, ClassScores.recall, is_of_class=True),
     Measure(
         "expected_cost",
         "expected cost",

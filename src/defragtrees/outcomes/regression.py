@@ -306,12 +306,7 @@ MEASURES = (
         lambda scores: scores.distances / scores.weight,
         head="MAE",
     ),
-    Measure(
-        "r2",
-        "R²",
-        True,
-        NumberScores.r2,
-    ),
+    Measure("r2", "R²", True, NumberScores.r2),
 )
 
 

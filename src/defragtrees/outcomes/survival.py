@@ -454,11 +454,7 @@ class SurvivalScores(CountScores):
 
 
 C_INDEX = Measure(
-    "concordance",
-    "concordance",
-    True,
-    SurvivalScores.concordance,
-    head="C",
+    "concordance", "concordance", True, SurvivalScores.concordance, head="C"
 )
 
 
@@ -503,7 +499,7 @@ class SurvivalView(CountView):
         if rule.totals is None:
             return ""
         events = render.count(rule.totals[0])
-        parts = [f"{events} events, hazard ratio's 95% interval {self._interval(rule)}"]
+        parts = [f"{events} events, hazard ratio's 95% interval {self.interval(rule)}"]
         for title, (value, ends) in self._lines(rule).items():
             name = f"{title} survival" if title == "median" else f"{title} ="
             parts.append(f"{name} {value}{ends and f' ({ends})'}")
@@ -516,7 +512,7 @@ class SurvivalView(CountView):
         return columns | {"events": super().estimate_columns(rules)["events"]}
 
     def detail_columns(self, rules):
-        return {"HR, 95% interval": [self._interval(rule) for rule in rules]}
+        return {"HR, 95% interval": [self.interval(rule) for rule in rules]}
 
     def _lines(self, rule):
         """By title, median and survival at the horizons; each above its interval."""

@@ -457,6 +457,5 @@ def one_hot(layout, codes, classes=None):
         columns[:, -1] = np.asarray(classes) + layout.class_start
     ends = np.arange(n_rows + 1, dtype=kind) * kind(width)
     return sparse.csr_matrix(
-        (np.ones(n_rows * width), columns.ravel(), ends),
-        shape=(n_rows, layout.n_rows),
+        (np.ones(n_rows * width), columns.ravel(), ends), shape=(n_rows, layout.n_rows)
     )

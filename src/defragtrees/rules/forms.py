@@ -103,13 +103,11 @@ class Form(RuleSequence, ABC):
 
     def combined(self, matches: Flags, values: Values) -> Values:
         """What rows get if rules have these values, (n_rules, n_columns)."""
-        by_row: Values = values[self.apply(matches)]
-        return by_row
+        return values[self.apply(matches)]
 
     def predict_codes(self, matches: Flags) -> Values:
         """Predictions as numbers of classes, or numbers."""
-        codes: Values = self.outcome.encode(self.predict(matches))
-        return codes
+        return self.outcome.encode(self.predict(matches))
 
     def decision_scores(self, matches: Flags) -> Floats:
         """Scores of classes, of which the highest is predicted."""
@@ -503,8 +501,7 @@ class AverageForm(Form):
 
     def predict(self, matches: Flags) -> Values:
         means = self.probabilities(matches)
-        chosen: Values = self.outcome.decide(means, self.threshold, self.costs)
-        return chosen
+        return self.outcome.decide(means, self.threshold, self.costs)
 
     def probabilities(self, matches: Flags) -> Floats:
         outputs = np.array([self.outcome.outputs(rule) for rule in self])
@@ -600,12 +597,10 @@ class PointsForm(Form):
 
     def predict(self, matches: Flags) -> Values:
         values = self.values_of(self.totals(matches))
-        chosen: Values = self.outcome.decide_points(values, self.threshold, self.costs)
-        return chosen
+        return self.outcome.decide_points(values, self.threshold, self.costs)
 
     def probabilities(self, matches: Flags) -> Floats:
-        shares: Floats = self.outcome.linked(self.values_of(self.totals(matches)))
-        return shares
+        return self.outcome.linked(self.values_of(self.totals(matches)))
 
     def decision_scores(self, matches: Flags) -> Floats:
         scores = super().decision_scores(matches)

@@ -173,10 +173,9 @@ class Limits:
         for k, box in changes:
             if not self.allows_box(table, box):
                 continue
-            if k is None:
-                changed = rules.with_new_box(len(rules.boxes), box)
-            else:
-                changed = rules.with_box(k, box)
+            is_new = k is None
+            place = len(rules.boxes) if is_new else k
+            changed = rules.with_boxes(place, box, n_old=0 if is_new else 1)
             if (changed.weights > 0).all() and self.allows(changed):
                 yield changed
 
@@ -190,12 +189,13 @@ def read_limits(given, forest):
         allowed = _allowed(given.features, given.exclude, names, groups)
     if given.must_use is not None:
         must_use = _read_must_use(given.must_use, names, groups, allowed)
-    if is_auto(given.monotone) and forest.outcome.n_classes > 2:
+    is_auto = isinstance(given.monotone, str) and given.monotone == "auto"
+    if is_auto and forest.outcome.n_classes > 2:
         raise ValueError(
             "monotone needs regression or two classes; the model has "
             f"{forest.outcome.n_classes} classes. Leave it out."
         )
-    if given.monotone is not None and not is_auto(given.monotone):
+    if given.monotone is not None and not is_auto:
         monotone = _read_monotone(given, forest, allowed)
     max_rules = MOST_RULES if given.max_rules == "auto" else int(given.max_rules)
     total, each = given.max_total_conditions, given.max_conditions
@@ -231,11 +231,6 @@ def read_limits(given, forest):
         groups=tuple(groups.values()),
         must_use=must_use,
     )
-
-
-def is_auto(monotone):
-    """Whether the data say in which direction predictions move."""
-    return isinstance(monotone, str) and monotone == "auto"
 
 
 def read_special(given, forest):
@@ -559,9 +554,8 @@ def _best_masks(rules, k, j):
     table = rules.table
     column = table.columns[j]
     inside = rows_in(table, rules.boxes[k])
-    gain = np.bincount(
-        table.codes[inside, j], rules.row_gains(k)[inside], column.n_codes + 1
-    )
+    gains = rules.row_gains(k)[inside]
+    gain = np.bincount(table.codes[inside, j], gains, len(column.bins) + 1)
     masks = list(_all_masks(column))
     masks.sort(key=lambda mask: -gain[mask].sum())
     return masks[:MOST_TRIED]
@@ -569,7 +563,7 @@ def _best_masks(rules, k, j):
 
 def _all_masks(column):
     """Conditions with one side, or on one category against all others."""
-    n = column.n_codes
+    n = len(column.bins)
     codes = np.arange(n + 1)
     for c in range(n if column.is_set else n - 1):
         below = codes == c if column.is_set else codes <= c

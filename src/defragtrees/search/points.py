@@ -144,10 +144,11 @@ class PointBoxes(Boxes):
 
     @cached_property
     def curvature(self):
-        """Second derivatives of the loss at the points.
+        """Slope and curvature of the loss at the points.
 
-        Its slope by row, its curvature by rule and row, and the inverse of the matrix
-        of rules with rules; the last of these are the base.
+        Both by row, as lines of one array: the slopes, and the second derivatives by
+        the points of each rule, of which the last is the base. And the inverse of the
+        matrix of rules with rules.
         """
         slope, bend = self.loss.slopes(self.totals)
         base = np.ones((1, self.table.n_rows))
@@ -155,7 +156,8 @@ class PointBoxes(Boxes):
         overlap = design * bend
         matrix = overlap @ design.T + np.diag(self.prior)
         floor = 1e-9 * max(matrix.diagonal().max(), 1e-300)
-        return slope, overlap, np.linalg.inv(matrix + floor * np.eye(len(matrix)))
+        inverse = np.linalg.inv(matrix + floor * np.eye(len(matrix)))
+        return np.vstack([slope.T, overlap]), inverse
 
     def removable(self):
         """The few boxes without which the cost is lowest, up to second order."""
@@ -192,15 +194,10 @@ class PointBoxes(Boxes):
         other = self.loss.row_losses(self.totals + sign[:, None] * self.points[k])
         return sign * (self._row_losses - other) * self.nats_per_loss
 
-    def with_new_box(self, k, box, points=0.0):
-        """The set with one more box, at place k, maybe with points near its own."""
-        return self._replaced(
-            k, 0, box, start=np.insert(self.points, k, points, axis=0)
-        )
-
     def _kept(self, held, k, n_old, n_new):
-        is_shorter = n_new < n_old
-        return {"start": np.delete(self.points, k, 0) if is_shorter else self.points}
+        if n_new > n_old:
+            return {"start": np.insert(self.points, k, 0.0, axis=0)}
+        return {"start": np.delete(self.points, k, 0) if n_new < n_old else self.points}
 
     def keeps_order(self, j, sign):
         """Whether sums only fall, or only rise, with a column.

@@ -212,11 +212,15 @@ def strip(summary):
         return None
     shown = outcome.view.estimate_title() if outcome.is_binary else "prediction"
     is_share, blocks = outcome.statistic == "rates", []
+    values = [line[3] for line in lines]
+    lowest, highest = (0.0, 1.0) if is_share else (min(values), max(values))
     for place, title, n_rows, value, label in lines:
-        [colour] = summary.colours.of([label if outcome.labels else value])
+        colour = "s4"
+        if outcome.labels:
+            [colour] = summary.colours.of([label])
         known = 0.0 if math.isnan(value) else value
         about = {"place": place, "title": title, "n_rows": n_rows, "colour": colour}
-        about["depth"] = 100 * known if is_share else 100.0
+        about["depth"] = 100 * (known - lowest) / ((highest - lowest) or 1.0)
         about["text"] = (percent if is_share else _short)(known) * (value == value)
         blocks.append(about)
     caption = (

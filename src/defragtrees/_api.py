@@ -265,6 +265,8 @@ def simplify(
                 )
     told = ("", exposure) if isinstance(exposure, str) else y
     outcome = outcome_for(outcome, told, model, forest)
+    if exposure is not None:
+        outcome.check_exposure()
     if target is None:
         del given["target"]
     kind = estimator_for(method, outcome)

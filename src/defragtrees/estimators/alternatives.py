@@ -41,8 +41,8 @@ class Alternatives(render.Tabular, Sequence[RuleModel]):
         The rules of the fit, then the others by their loss.
     losses : tuple of float
         Mean loss of each on the rows that count: the squared error of probabilities,
-        or of predictions as a share of the variance of y. Each row is left out of its
-        rule.
+        or of predictions as a share of the variance of y, or the deviance of rates and
+        hazard ratios. Each row is left out of its rule.
     differences : tuple of tuple of float
         How much more it is than that of the best, and the ends of the 95% interval of
         this paired difference.
@@ -231,6 +231,7 @@ def find_alternatives(simple, rows, validation, n, within, without, using, by):
             "within must be 'se', for one standard error, or the largest difference in "
             f"loss; got {shown(within)}."
         )
+    simple._reopen(*rows)  # raises for rows unlike those of the fit
     cost, groups = _costs(simple.rules_, rows[0], by)
     settings = simple.get_params(deep=False)
     known = simple.rules_.feature_names
@@ -360,9 +361,13 @@ def _searches(rules, problem, limits):
 
 
 def _scale(rules, rows, settings):
-    """What a mean loss is divided by: a Brier score, or a share of the variance."""
+    """What a mean loss is divided by, for a Brier score or a share of the variance.
+
+    Where y has an exposure, the loss is the mean by row.
+    """
     if not rules.outcome.n_classes:
-        return rows.spread**2 or 1.0
+        exposed = rows.outcome.mean_weight(rows.labels, rows.sample_weight)
+        return (rows.spread**2 or 1.0) * rows.sample_weight.sum() / exposed.sum()
     return 2.0 if rules.outcome.is_binary and settings.criterion != "error" else 1.0
 
 

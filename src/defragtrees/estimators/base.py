@@ -43,7 +43,7 @@ from defragtrees.estimators.settings import (
     setting,
 )
 from defragtrees.metrics.resampling import RuleStability, rule_stability
-from defragtrees.outcomes.base import Outcome, make_outcome
+from defragtrees.outcomes.base import Outcome, make_outcome, n_columns
 from defragtrees.outcomes.quantiles import quantile_name
 from defragtrees.rules.labels import KINDS, checked_labels, checked_pos_label
 from defragtrees.rules.model import RuleModel
@@ -939,6 +939,7 @@ class RuleCounter(RegressorMixin, _WithRates):
     )
 
     _task = "counts"
+    _n_columns = 1  # of y in fit
 
     if TYPE_CHECKING:
 
@@ -1013,10 +1014,19 @@ class RuleCounter(RegressorMixin, _WithRates):
         """
         return self.evaluate(X, y, sample_weight)["d2"]
 
+    def _open(self, X, y, sample_weight, forest):
+        self._n_columns = n_columns(y)
+        return super()._open(X, y, sample_weight, forest)
+
     def _rows(
         self, X: Rows, y: Column | None = None, sample_weight: Column | None = None
     ) -> Any:
         if y is not None:
+            if n_columns(y) < self._n_columns:
+                raise ValueError(
+                    "y must have the columns events and exposure, as in fit; got one. "
+                    "Pass both, such as np.column_stack([events, exposure])."
+                )
             X, y = with_exposure(X, y, self.exposure)
         return super()._rows(X, y, sample_weight)
 

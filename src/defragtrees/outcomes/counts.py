@@ -460,7 +460,7 @@ class Counts(Numbers):
         terms = events, exposure, events**2, events * exposure, exposure**2
         return np.array([weight @ term for term in terms])
 
-    def training_data(self, y, weight, is_default=True):
+    def training_data(self, y, weight, model=None):
         """Rates, weighted by their exposure."""
         events, exposure = columns_of(y)
         return events / exposure, exposure if weight is None else weight * exposure

@@ -321,7 +321,9 @@ class Numbers(Outcome):
         try:
             return np.asarray(y, dtype=np.float64)
         except (TypeError, ValueError):
-            raise ValueError(f"y must be numeric for {self.task}.") from None
+            names = self.columns[1:] and self.columns
+            what = " and ".join(names) or "y"
+            raise ValueError(f"{what} must be numeric for {self.task}.") from None
 
     def check(self, y):
         """The numbers as float64; rejected if some are not finite, or too large."""

@@ -1201,7 +1201,7 @@ def compared_methods(outcome: Outcome) -> tuple[str, ...]:
 
 
 def _estimator_name(method, outcome):
-    """Of the estimator of a method for a kind of y; None without one."""
+    """The name of the estimator of a method for a kind of y, or None."""
     names = import_module(METHODS[method]).__all__
     return next((n for n in names if n.endswith(outcome.estimator_suffix)), None)
 

@@ -280,15 +280,6 @@ def test_the_benchmark_shows_where_others_are_ahead():
     assert "FIGS" in tables.QualityAhead.write(None)
 
 
-def test_the_chart_of_the_front_page_says_what_was_measured():
-    pytest.importorskip("sphinx", reason="it builds the site")
-    tables = load(DOCS / "_ext" / "result_tables.py")
-    chart = tables.BesidePlot.write(tables.BesidePlot)
-    assert 'role="img"' in chart
-    assert "AUC of forest 0.922, defragtrees, points 0.914" in chart
-    assert "#000000" not in chart
-
-
 def table_after(page, words):
     """The first table below some words of a page: the cells of each row."""
     text = (ROOT / page).read_text(encoding="utf-8")

@@ -1,13 +1,14 @@
 """Ten rules by every method, on data that comes with the packages.
 
 Run as `python -m benchmarks.quality.ten_rules --out ten_rules.csv`. RuleFit and FIGS
-need imodels, TE2Rules needs te2rules, optimal trees need pystreed; of what is not
-installed the rows that the file has are kept, and that is printed. Four real sets of
-two classes are split in halves at random; a forest of 100 trees is trained, and every
-method gets the same columns (words as 0 and 1, gaps filled) and at most ten rules;
-TE2Rules alone has no such limit. The small tree is scikit-learn's, on y, its leaf size
-chosen by cross-validation. Scores are those of the rows left out; the table is that of
-the README.
+need imodels, TE2Rules needs te2rules, optimal trees need pystreed, EBM needs interpret;
+of what is not installed the rows that the file has are kept, and that is printed. Four
+real sets of two classes are split in halves at random; a forest of 100 trees is
+trained, and every method gets the same columns (words as 0 and 1, gaps filled) and at
+most ten rules; TE2Rules and what people use without a limit (logistic regression, EBM,
+a default decision tree) have none. The small tree is scikit-learn's, on y, its leaf
+size chosen by cross-validation. Scores are those of the rows left out; the table is
+that of the README.
 """
 
 import os
@@ -25,8 +26,12 @@ import numpy as np
 import pandas as pd
 from sklearn.datasets import load_breast_cancer
 from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import train_test_split
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeClassifier
 
 from benchmarks.quality.optimal_trees import OptimalTree, has_streed
 from benchmarks.quality.trees import leaf_depths, small_tree
@@ -40,6 +45,7 @@ from defragtrees.baselines import (
 from defragtrees.datasets import load_table
 
 MOST_RULES, MOST_ROWS = 10, 1000
+BAGS = 4  # of EBM, whose default of 14 takes that much longer
 SETS = ("breast_cancer", "credit", "heart", "spambase")
 OURS = {
     "defragtrees, list": (DefragClassifier, {"random_state": 0}),
@@ -70,9 +76,24 @@ def from_this_package(name, forest, X, y):
     return fitted.predict, fitted.predict_proba, rules.n_rules, n_conditions
 
 
+def from_sums(name, forest, X, y):
+    """Fit a model that adds up columns to y; it has no conditions."""
+    if name == "EBM":
+        from interpret.glassbox import ExplainableBoostingClassifier
+
+        fitted = ExplainableBoostingClassifier(outer_bags=BAGS, random_state=0)
+    else:
+        fitted = make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000))
+    fitted.fit(X, y)
+    return fitted.predict, fitted.predict_proba, np.nan, np.nan
+
+
 def from_scikit_learn(name, forest, X, y):
-    """Fit a small tree to y."""
-    tree = small_tree(MOST_RULES, "roc_auc").fit(X, y).best_estimator_
+    """Fit a tree to y."""
+    if name == "small tree":
+        tree = small_tree(MOST_RULES, "roc_auc").fit(X, y).best_estimator_
+    else:
+        tree = DecisionTreeClassifier(random_state=0).fit(X, y)
     depths = leaf_depths(tree)
     return tree.predict, tree.predict_proba, len(depths), depths.sum()
 
@@ -128,7 +149,10 @@ def from_te2rules(name, forest, X, y):
 def methods():
     """Each method with the function that fits it, if it is installed."""
     found = {name: from_this_package for name in OURS}
-    found["small tree"] = from_scikit_learn
+    found |= dict.fromkeys(("small tree", "default tree"), from_scikit_learn)
+    found["logistic regression"] = from_sums
+    if find_spec("interpret") is not None:
+        found["EBM"] = from_sums
     if has_streed():
         found["optimal tree"] = from_streed
     if find_spec("imodels") is not None:
@@ -138,8 +162,8 @@ def methods():
     return found
 
 
-def run(name, seed):
-    """Rows of the results of one split."""
+def run(name, seed, chosen):
+    """Rows of the results of one split, by the chosen methods."""
     X, y = load(name)
     X, X_test, y, y_test = train_test_split(
         X, y, test_size=0.5, stratify=y, random_state=seed
@@ -147,7 +171,7 @@ def run(name, seed):
     X, y = X[:MOST_ROWS], y[:MOST_ROWS]
     forest = RandomForestClassifier(min_samples_leaf=5, random_state=seed).fit(X, y)
     scored = [("forest", forest.predict, forest.predict_proba, np.nan, np.nan, np.nan)]
-    for method, fit in methods().items():
+    for method, fit in chosen.items():
         begin = time.perf_counter()
         fitted = fit(method, forest, X, y)
         scored.append((method, *fitted, time.perf_counter() - begin))
@@ -183,17 +207,20 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--only", default=",".join(SETS))
+    parser.add_argument("--methods", nargs="+", help="other rows of the file are kept")
     parser.add_argument("--out", default="ten_rules.csv")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
-    missing = {"FIGS", "RuleFit", "TE2Rules", "optimal tree"} - set(methods())
-    results = pd.DataFrame()
+    missing = {"EBM", "FIGS", "RuleFit", "TE2Rules", "optimal tree"} - set(methods())
+    results, chosen = pd.DataFrame(), methods()
+    if options.methods:
+        chosen = {name: chosen[name] for name in options.methods}
     if Path(options.out).exists():
         results = pd.read_csv(options.out)
-        results = results[results.method.isin(missing)]
+        results = results[~results.method.isin({"forest", *chosen})]
     for name in options.only.split(","):
         for seed in range(options.seeds):
-            results = pd.concat([results, pd.DataFrame(run(name, seed))])
+            results = pd.concat([results, pd.DataFrame(run(name, seed, chosen))])
             results.to_csv(options.out, index=False, float_format="%.5g")
     print(table(results))
     if missing:

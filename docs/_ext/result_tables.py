@@ -1,9 +1,9 @@
 """Tables and plots of kept results, made when the site is built.
 
 ``{quality-table}``, ``{quality-means}``, ``{quality-plot}``, ``{quality-ahead}`` and
-``{quality-losses}`` show `benchmarks/results/quality.csv`; ``{beside-table}`` and
-``{beside-plot}`` show `ten_rules.csv`. Tables can be sorted where scripts run
-(`_static/tables.js`), and read without.
+``{quality-losses}`` show `benchmarks/results/quality.csv`; ``{beside-table}`` shows
+`ten_rules.csv`. Tables can be sorted where scripts run (`_static/tables.js`), and read
+without.
 """
 
 import html
@@ -260,44 +260,6 @@ class BesideTable(Generated):
         return as_table([*header, "seconds"], rows, caption)
 
 
-class BesidePlot(Generated):
-    """Ten rules by every method, one line each, the best AUC on top."""
-
-    file = "ten_rules.csv"
-
-    def write(self):
-        """Write a drawing that takes the colour of the page's text."""
-        import matplotlib
-
-        matplotlib.use("Agg")
-        from matplotlib import pyplot as plt
-
-        from defragtrees import plots
-
-        columns = {"auc": "AUC", "error": "error", "n_conditions": "conditions in all"}
-        results = pd.read_csv(RESULTS / self.file)
-        means = results.groupby("method")[list(columns)].mean().sort_values("auc")
-        is_ours = means.index.str.startswith("defragtrees")
-        colours = [plots.COLOURS[0] if ours else "#8a8f98" for ours in is_ours]
-        figure, axes = plt.subplots(
-            1, 3, figsize=(10, 3.9), layout="constrained", sharey=True
-        )
-        for ax, (measure, label) in zip(axes, columns.items(), strict=True):
-            ax.scatter(means[measure], means.index, s=60, c=colours)
-            ax.set(xlabel=label)
-            ax.grid(axis="y", alpha=0.25)
-            ax.spines[["top", "right", "left"]].set_visible(False)
-            ax.tick_params(axis="y", length=0)
-            ax.patch.set_visible(False)
-        figure.get_layout_engine().set(wspace=0.06)
-        for word, ours in zip(axes[0].get_yticklabels(), is_ours, strict=True):
-            word.set_weight("bold" if ours else "normal")
-        figure.patch.set_visible(False)
-        text = "AUC, error and conditions in all of at most ten rules by each method: "
-        best = (f"{name} {auc:.3f}" for name, auc in means.auc[::-1].items())
-        return as_drawing(figure, f"{text}AUC of {', '.join(best)}.")
-
-
 def as_drawing(figure, text):
     """A figure as SVG inside the page, with a text for those who do not see it."""
     from matplotlib import pyplot as plt
@@ -323,5 +285,4 @@ def setup(app):
     app.add_directive("quality-ahead", QualityAhead)
     app.add_directive("quality-losses", QualityLosses)
     app.add_directive("beside-table", BesideTable)
-    app.add_directive("beside-plot", BesidePlot)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -487,12 +487,9 @@ OTHER_FIELDS = {
     "flat_feature_index": (1, "<i", -1),
     "feature_id": 2,
 }
-INFORMATION = (
-    "params",
-    "loss_function",
-    "class_params",
-    "binclass_probability_threshold",
-)
+OTHER_KINDS = {"categorical": CATEGORICAL, "text": TEXT, "embedding": EMBEDDING}
+INFORMATION = "params", "loss_function", "class_params"
+INFORMATION += ("binclass_probability_threshold",)
 NAN_TREATMENTS = ("AsIs", "AsFalse", "AsTrue")
 MOST_SPLITS = 32  # of an oblivious tree, whose leaves would be 2 ** 32
 
@@ -534,16 +531,11 @@ def _features(trees):
         if not 0 <= treatment < len(NAN_TREATMENTS):
             raise ValueError(f"nan treatment {treatment} does not exist")
         entry["nan_value_treatment"] = NAN_TREATMENTS[treatment]
-    categorical, text, embedding = (
-        [_fields(entry, OTHER_FIELDS) for entry in trees.tables(slot)]
-        for slot in (CATEGORICAL, TEXT, EMBEDDING)
-    )
-    return {
-        "float_features": floats,
-        "categorical_features": categorical,
-        "text_features": text,
-        "embedding_features": embedding,
-    }
+    features = {"float_features": floats}
+    for kind, slot in OTHER_KINDS.items():
+        entries = [_fields(entry, OTHER_FIELDS) for entry in trees.tables(slot)]
+        features[f"{kind}_features"] = entries
+    return features
 
 
 def _fields(entry, fields):
@@ -584,13 +576,9 @@ def _oblivious_trees(trees, dimension):
         chosen, end = splits[at_split : at_split + depth], at_leaf + 2**depth
         if len(chosen) < depth or end * dimension > len(values):
             raise ValueError("there are fewer splits or leaves than the trees need")
-        built.append(
-            {
-                "splits": chosen,
-                "leaf_values": values[at_leaf * dimension : end * dimension].tolist(),
-                "leaf_weights": weights[at_leaf:end].tolist(),
-            }
-        )
+        leaves = values[at_leaf * dimension : end * dimension].tolist()
+        tree = {"splits": chosen, "leaf_values": leaves}
+        built.append({**tree, "leaf_weights": weights[at_leaf:end].tolist()})
         at_split, at_leaf = at_split + depth, end
     return built
 

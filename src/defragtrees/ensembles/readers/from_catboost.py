@@ -488,8 +488,10 @@ OTHER_FIELDS = {
     "feature_id": 2,
 }
 OTHER_KINDS = {"categorical": CATEGORICAL, "text": TEXT, "embedding": EMBEDDING}
-INFORMATION = "params", "loss_function", "class_params"
-INFORMATION += ("binclass_probability_threshold",)
+INFORMATION = (
+    *("params", "loss_function", "class_params"),
+    "binclass_probability_threshold",
+)
 NAN_TREATMENTS = ("AsIs", "AsFalse", "AsTrue")
 MOST_SPLITS = 32  # of an oblivious tree, whose leaves would be 2 ** 32
 

@@ -392,16 +392,9 @@ class _Growing:
         sets = np.zeros((n, max(map(len, self.sets.values()), default=0)), bool)
         for node, inside in self.sets.items():
             sets[node, : len(inside)] = inside
-        return Tree(
-            feature=self.feature[:n],
-            threshold=exact_threshold(self.border[:n], np.float32),
-            left=left,
-            right=right,
-            missing_left=self.missing_left[:n],
-            value=scale * self.value[:n],
-            cover=self.cover[:n],
-            categories=sets,
-        )
+        threshold = exact_threshold(self.border[:n], np.float32)
+        splits = self.feature[:n], threshold, left, right, self.missing_left[:n]
+        return Tree(*splits, scale * self.value[:n], self.cover[:n], sets)
 
 
 def _oblivious_tree(entry, features, n_outputs, scale):

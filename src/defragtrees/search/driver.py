@@ -44,6 +44,7 @@ N_SEARCHES = 4  # for a list, each on other rows
 SLACK = 0.5  # share of the required rows of a rule that is enough in a subsample
 FEW_CONDITIONS = 2  # of a rule, in the sets that the search starts from
 ENOUGH = 0.01  # of the variance of y: a shorter list may lose it
+BETWEEN_CUTS = 0.01  # share of the rows; cuts of points that are nearer are one cut
 CRITERIA = ("both", "probability", "error")
 HALVES = 2  # of the rows, if rules fit y: one searches, one counts
 NEGATION = re.compile(r"(not?|non|never|none|without)\b", re.IGNORECASE)
@@ -369,11 +370,14 @@ class Conversion:
         if self.settings.prefer:
             rules = self._preferred(rules)
         columns, grid = rules.table.columns, problem.grid
+        cuts = {}  # of points, by feature
         for box in rules.boxes:
             sides = [
                 (columns[j].feature, accepted_bins(grid, columns[j], mask))
                 for j, mask in box.items()
             ]
+            if form == "points":
+                sides = [(j, self._on_cuts(j, own, cuts)) for j, own in sides]
             own = grid.conditions(sides)
             taken = problem.covered(own)
             if takes_rows:
@@ -400,6 +404,30 @@ class Conversion:
         center = None if problem.n_classes else problem.mean_of(left)
         default = replace(blank.default, prediction=center)
         return Candidate(replace(blank, rules=tuple(made), default=default))
+
+    def _on_cuts(self, j, accepts, cuts):
+        """The bins of a number, ending at cuts of earlier rules that hardly differ.
+
+        A card by characteristic has a bin between two cuts.
+        """
+        grid, codes = self.problem.grid, self.problem.binned.codes[:, j]
+        if grid.is_categorical(j) or j in grid.special or not accepts[:-1].any():
+            return accepts
+        n_below = np.append(0, np.cumsum(np.bincount(codes, minlength=len(accepts))))
+        ends = []
+        for cut in np.flatnonzero(np.diff(accepts[:-1], prepend=False, append=False)):
+            if 0 < cut < len(accepts) - 1:
+                known = cuts.setdefault(j, [])
+                apart = [abs(n_below[cut] - n_below[one]) for one in known]
+                if min(apart, default=len(codes)) < BETWEEN_CUTS * len(codes):
+                    cut = known[int(np.argmin(apart))]
+                else:
+                    known.append(cut)
+            ends.append(cut)
+        if ends[0] < ends[1]:
+            accepts = accepts & (np.arange(len(accepts)) == len(accepts) - 1)
+            accepts[ends[0] : ends[1]] = True
+        return accepts
 
     def _as_seen(self, sides, taken, earlier):
         """The conditions of a rule that takes these rows, in the values that they have.

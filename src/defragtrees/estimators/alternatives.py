@@ -26,6 +26,7 @@ MOST_SWAPS = 3  # of one column for others, that are put in words
 SAME = 0.99  # agreement from which on models with the same columns count as one
 N_SEEDS = 3  # searches with all columns and other random numbers
 MORE_CONDITIONS = 1.5  # times those of the printed rules; at most two more are allowed
+UNLISTED = "The best of those found is not listed: it predicts like one of these."
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,8 +41,8 @@ class Alternatives(render.Tabular, Sequence[RuleModel]):
         The rules of the fit, then the others by their loss.
     losses : tuple of float
         Mean loss of each on the rows that count: the squared error of probabilities,
-        or of predictions as a share of the variance of y. Each row is left out of its
-        rule.
+        or of predictions as a share of the variance of y, or the deviance of rates and
+        hazard ratios. Each row is left out of its rule.
     differences : tuple of tuple of float
         How much more it is than that of the best, and the ends of the 95% interval of
         this paired difference.
@@ -182,15 +183,9 @@ class Alternatives(render.Tabular, Sequence[RuleModel]):
         return [
             "* the rules of the fit, with which others agree on this share of rows. "
             "Intervals are at 95%.",
-            *filter(None, [self._unlisted, self.shared, self.swaps]),
+            *([] if any(apart == 0 for apart, *_ in self.differences) else [UNLISTED]),
+            *filter(None, [self.shared, self.swaps]),
         ]
-
-    @property
-    def _unlisted(self):
-        """Why none is the best, in one sentence."""
-        if any(apart == 0 for apart, *_ in self.differences):
-            return ""
-        return "The best of those found is not listed: it predicts like one of these."
 
     @property
     def shared(self) -> str:
@@ -236,6 +231,7 @@ def find_alternatives(simple, rows, validation, n, within, without, using, by):
             "within must be 'se', for one standard error, or the largest difference in "
             f"loss; got {shown(within)}."
         )
+    simple._reopen(*rows)  # raises for rows unlike those of the fit
     cost, groups = _costs(simple.rules_, rows[0], by)
     settings = simple.get_params(deep=False)
     known = simple.rules_.feature_names
@@ -365,9 +361,13 @@ def _searches(rules, problem, limits):
 
 
 def _scale(rules, rows, settings):
-    """What a mean loss is divided by: a Brier score, or a share of the variance."""
+    """What a mean loss is divided by, for a Brier score or a share of the variance.
+
+    Where y has an exposure, the loss is the mean by row.
+    """
     if not rules.outcome.n_classes:
-        return rows.spread**2 or 1.0
+        exposed = rows.outcome.mean_weight(rows.labels, rows.sample_weight)
+        return (rows.spread**2 or 1.0) * rows.sample_weight.sum() / exposed.sum()
     return 2.0 if rules.outcome.is_binary and settings.criterion != "error" else 1.0
 
 

@@ -348,7 +348,8 @@ class _Defrag(Simplifier):
         }
         if self._kept is not None:
             self._kept.extend([problem, settings, counting, rows, path])
-        warn_of_one_value(problem, rules)
+        if rules.n_rules == 1:
+            warn_of_one_value(problem)
         self.advice_: tuple[str, ...] = advise(
             problem, settings, path.rows, counting, rules, rows
         )

@@ -212,11 +212,8 @@ class Problem:
     def mean_of(self, rows):
         """The prediction of a number for the rows of a mask, or for all if it is empty.
 
-        Sums of a rule are taken around this number, to avoid rounding errors. None for
-        classes.
+        Sums of a rule are taken around this number, to avoid rounding errors.
         """
-        if self.n_classes:
-            return None
         sums = self.target_sums(rows if rows.any() else np.ones_like(rows))
         return sums.predicted(self.outcome, sums.basis(0), self.spread)["prediction"]
 

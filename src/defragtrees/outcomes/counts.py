@@ -17,7 +17,13 @@ from defragtrees._utils.values import Added, all_rounded, round_significant, sho
 from defragtrees._utils.warnings import warn
 from defragtrees.outcomes.base import Outcome, column_words, n_columns
 from defragtrees.outcomes.intervals import garwood_interval
-from defragtrees.outcomes.measures import N_BANDS, Measure, RankedWeights, bands_of
+from defragtrees.outcomes.measures import (
+    N_BANDS,
+    Measure,
+    RankedWeights,
+    bands_of,
+    per_row,
+)
 from defragtrees.outcomes.points import (
     LEAST_RATE,
     LINKS,
@@ -252,11 +258,7 @@ class CountScores(Added):
 MEASURES = (
     Measure("d2", "D²", True, CountScores.explained, head="D²"),
     Measure(
-        "deviance",
-        "Poisson deviance",
-        False,
-        lambda scores: scores.deviance / scores.weight,
-        head="deviance",
+        "deviance", "Poisson deviance", False, per_row("deviance"), head="deviance"
     ),
     Measure("gini", "Gini index", True, CountScores.gini, head="Gini"),
     Measure("calibration", "calibration by decile", False, CountScores.apart),
@@ -458,7 +460,7 @@ class Counts(Numbers):
         terms = events, exposure, events**2, events * exposure, exposure**2
         return np.array([weight @ term for term in terms])
 
-    def training_data(self, y, weight, is_default=True):
+    def training_data(self, y, weight, model=None):
         """Rates, weighted by their exposure."""
         events, exposure = columns_of(y)
         return events / exposure, exposure if weight is None else weight * exposure

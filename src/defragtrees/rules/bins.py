@@ -168,21 +168,12 @@ def bin_text(condition: Condition, vocabulary: Any) -> str:
         return render.plain(f"{before}{after.strip().removeprefix('is ')}")
     (sign, low), (other, high) = condition.sides
     if condition.is_integer:
-        low, high = (
-            math.floor(condition.lower) + 1.0,
-            float(math.floor(condition.upper)),
-        )
+        low, high = math.floor(condition.lower) + 1.0, math.floor(condition.upper)
         sign, other = ">=", "<="
-    first = (
-        scale.number(low) if sign == ">=" else f"{scale.sign(sign)} {scale.number(low)}"
-    )
-    last = (
-        scale.number(high)
-        if other == "<="
-        else f"{scale.sign(other)} {scale.number(high)}"
-    )
+    signs = [f"{scale.sign(s)} " * (s not in (">=", "<=")) for s in (sign, other)]
+    ends = f"{signs[0]}{scale.number(low)} to {signs[1]}{scale.number(float(high))}"
     missing = " or missing" if condition.missing else ""
-    return render.plain(f"{first} to {last}{scale.ending}{missing}")
+    return render.plain(f"{ends}{scale.ending}{missing}")
 
 
 def bin_rows(card: Any, matrix: Floats | None, y: Floats | None) -> dict[str, Any]:

@@ -654,14 +654,9 @@ class PointsForm(Form):
             dataclasses.replace(rule, points=tuple(points.tolist()))
             for rule, points in zip(self, sign * card.points + 0.0, strict=True)
         )
-        return dataclasses.replace(
-            self,
-            rules=tuple(made),
-            default=default,
-            unit=sign * card.unit,
-            origin=sign * card.origin + 0.0,
-            tails=card.tails,
-        )
+        scale = {"unit": sign * card.unit, "origin": sign * card.origin + 0.0}
+        given: dict[str, Any] = {**scale, "tails": card.tails}
+        return dataclasses.replace(self, rules=tuple(made), default=default, **given)
 
     @property
     def training_rates(self) -> tuple[float, ...] | None:
@@ -692,12 +687,10 @@ class PointsForm(Form):
             points = [float(round(p)) for p in points] if is_whole else points
             return dataclasses.replace(rule, points=tuple(points))
 
+        made = tuple(scaled(rule, 0.0, 0.0) for rule in self.rules)
+        base = scaled(self.default, self.origin, origin)
         return dataclasses.replace(
-            self,
-            rules=tuple(scaled(rule, 0.0, 0.0) for rule in self.rules),
-            default=scaled(self.default, self.origin, origin),
-            unit=unit,
-            origin=origin,
+            self, rules=made, default=base, unit=unit, origin=origin
         )
 
     @property

@@ -9,7 +9,7 @@ import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from operator import attrgetter
 from typing import Any
 
@@ -312,11 +312,12 @@ def quick_points(problem, settings, rows, form):
             break
         rules = longer
     rules = PointBoxes(table, loss, _uncoarsened(rules, groups))
-    conversion = Conversion(form, problem, replace(settings, prefer=()), None)
+    conversion = Conversion(form, problem, replace(settings, prefer=()))
     found = conversion.candidate(rules, takes_rows=False).model
     return [rule.conditions for rule in found.rules]
 
 
+@dataclass(frozen=True, eq=False)
 class Conversion:
     """Converts boxes to rules of a Form, given without rules.
 
@@ -324,13 +325,18 @@ class Conversion:
     with the same information there need not have it on synthetic rows.
     """
 
-    def __init__(self, blank, problem, settings, rng):
-        self.blank, self.problem, self.settings = blank, problem, settings
-        self.least = settings.limits.min_coverage * problem.sample_weight.sum()
-        if settings.prefer:
-            rows = rows_to_search(problem, replace(settings, n_new_rows=0), rng)
-            _, self.loss = find_losses(blank.name, rows, settings)
-            self.table = _table(rows, settings, self.loss)
+    blank: Any
+    problem: Any
+    settings: SearchSettings
+    rng: Any = None
+
+    @cached_property
+    def of_data(self):
+        """The table and the loss of the rows of the data."""
+        without_new = replace(self.settings, n_new_rows=0)
+        rows = rows_to_search(self.problem, without_new, self.rng)
+        _, loss = find_losses(self.blank.name, rows, self.settings)
+        return _table(rows, self.settings, loss), loss
 
     def path(self, best, limits):
         """Candidates of every number of rules, and of lists by number of conditions.
@@ -367,6 +373,7 @@ class Conversion:
         """
         problem, blank = self.problem, self.blank
         left = np.ones(len(problem.target), dtype=bool)
+        least = self.settings.limits.min_coverage * problem.sample_weight.sum()
         made, seen, earlier = [], set(), []
         if self.settings.prefer:
             rules = self._preferred(rules)
@@ -383,7 +390,7 @@ class Conversion:
                 # rows are a sample, others may match.
                 taken = left & taken
                 weight = problem.sample_weight[taken].sum()
-                has_enough = weight > 0 and weight >= self.least - 1e-9
+                has_enough = weight > 0 and weight >= least - 1e-9
                 is_kept = problem.is_sample or has_enough
             else:
                 # Rules that match the same rows are one rule, written in two ways.
@@ -392,12 +399,14 @@ class Conversion:
                 seen.add(rows)
             if is_kept:
                 own = self._as_seen(sides, taken, earlier)
-                known = {"conditions": own, "prediction": problem.mean_of(taken)}
-                made.append(replace(blank.default, **known, weight=1.0))
+                center = None if problem.n_classes else problem.mean_of(taken)
+                known = {"conditions": own, "prediction": center, "weight": 1.0}
+                made.append(replace(blank.default, **known))
                 if takes_rows and len(own) == 1:
                     earlier += own
                 left &= ~taken
-        center = problem.mean_of(np.ones_like(left) if blank.is_sum else left)
+        left |= blank.is_sum
+        center = None if problem.n_classes else problem.mean_of(left)
         default = replace(blank.default, prediction=center)
         return Candidate(replace(blank, rules=tuple(made), default=default))
 
@@ -433,15 +442,16 @@ class Conversion:
 
     def _preferred(self, rules):
         """The rules over the rows of the data, on preferred features where possible."""
-        settings, columns = self.settings, self.table.columns
+        settings, (table, loss) = self.settings, self.of_data
+        columns = table.columns
         boxes = [
             moved(box, self.problem.grid, rules.table.columns, columns)
             for box in rules.boxes
         ]
-        rules = SEARCHES[self.blank.name].make(self.table, self.loss, boxes)
+        rules = SEARCHES[self.blank.name].make(table, loss, boxes)
         places = {column.feature: j for j, column in enumerate(columns)}
         order = [places[j] for j in settings.prefer if j in places]
-        weight = self.loss.total_weight
+        weight = loss.total_weight
         limits = settings.limits.for_search(weight)
         # Some rules may match too few of these rows already.
         least = min(limits.least_answered, rules.least_answered)

@@ -44,7 +44,7 @@ def calibration(
 
     A rule whose 95% interval contains the dashed line is calibrated. For two classes
     the rate is that of `pos_label` or the second, for more that of the predicted class;
-    for numbers it is the mean. A point of a scorecard is a group of rows with similar
+    in regression it is the mean. A point of a scorecard is a group of rows with similar
     totals.
 
     Parameters

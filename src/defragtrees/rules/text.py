@@ -1113,10 +1113,10 @@ def _bars(bars: Sequence[Bar]) -> list[render.Lines]:
     made = []
     for bar in bars:
         colour = f"background:{render.COLOURS[bar.colour % len(render.COLOURS)]};"
-        look = f"{colour}opacity:{0.3 if bar.interval else 0.7};height:100%"
+        look = f"{colour}opacity:{0.5 if bar.interval else 0.7};height:100%"
         parts = part(0.0, bar.value, look) if bar.value else ""
         if bar.interval is not None:
-            line = f"{colour}height:.2em;top:.35em"
+            line = "background:currentColor;height:.2em;top:.35em"
             parts += part(bar.interval[0], bar.interval[1], line)
         frame = (
             "position:relative;width:7em;height:.9em;background:rgba(128,128,128,.15)"

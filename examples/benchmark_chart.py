@@ -24,6 +24,8 @@ LOOKS = {
     "dark": ("#14181e", "#e6ebf0", "#93a1ad", "#f0934e"),
 }
 
+MOST = 60  # conditions; a method with more stands at the edge
+
 
 def read():
     """Conditions, and the mean difference in AUC to the model, of each method."""
@@ -32,44 +34,60 @@ def read():
     rows = rows[(rows.kind == "two classes") & ~left_out]
     auc = tables.over_sets(tables.differences(rows, "model"), "auc")["mean"]
     table = pd.DataFrame({"n_conditions": tables.means(rows).n_conditions, "auc": auc})
+    table.loc["model", "auc"] = 0.0
     return table.dropna(subset="auc").round(4)
 
 
 def draw(means, paper, ink, soft, ours):
-    """The chart; returns its figure."""
-    figure, ax = plt.subplots(figsize=(9, 3.9), facecolor=paper, layout="constrained")
-    ax.set(facecolor=paper)
+    """Rules left, models without rules right; returns the figure."""
+    figure, (ax, side) = plt.subplots(
+        1, 2, figsize=(9, 4.1), sharey=True, width_ratios=(4, 1), layout="constrained"
+    )
+    figure.set_facecolor(paper)
     ax.set_xlabel("conditions in all rules (fewer are easier to read)", color=soft)
     ax.set_ylabel("AUC on rows held out, less the model's", color=soft)
-    ax.axhline(0, color=soft, lw=1, ls="--")
-    shown, places = means.dropna().sort_values("auc"), []
-    ax.set_xlim(0, 1.25 * shown.n_conditions.max())
-    is_ours = shown.index.str.startswith(tables.OURS)
-    sizes, inks = np.where(is_ours, 80, 36), np.where(is_ours, ours, soft)
-    ax.scatter(shown.n_conditions, shown.auc, sizes, inks, zorder=2)
-    figure.draw_without_rendering()
-    for name, point in shown.iterrows():
-        weight = "bold" if name.startswith(tables.OURS) else "normal"
-        for side, up in product((8, -8), (0, 9, -9, 18, -18)):
-            text = ax.annotate(
-                name,
-                point,
-                (side, up),
-                textcoords="offset points",
-                ha="left" if side > 0 else "right",
-                va="center",
-                color=ink,
-                weight=weight,
-            )
-            place = text.get_window_extent()
-            if not any(place.overlaps(other) for other in places):
-                break
-            text.remove()
-        places.append(place)
+    side.set_xlabel("no rules to read", color=soft)
+    ax.set_xlim(0, MOST)
+    is_ours = means.index.str.startswith(tables.OURS)
+    is_near = means.n_conditions < MOST
+    for chosen, size, colour in ((is_ours, 80, ours), (~is_ours & is_near, 36, soft)):
+        ax.scatter(means.n_conditions[chosen], means.auc[chosen], size, colour)
+    bounds = means[means.n_conditions.isna()]
+    side.scatter(0 * bounds.auc, bounds.auc, 36, soft, marker="D")
+    side.set(xlim=(-0.1, 1), xticks=[])
+    side.tick_params(left=False)
     ax.tick_params(colors=soft)
-    ax.spines[["top", "right"]].set_visible(False)
-    ax.spines[["left", "bottom"]].set_color(soft)
+    for each in (ax, side):
+        each.set_facecolor(paper)
+        each.spines[["top", "right"]].set_visible(False)
+        each.spines[["left", "bottom"]].set_color(soft)
+    figure.draw_without_rendering()
+    names = []
+    for name, (x, y) in means.sort_values("auc").iterrows():
+        weight = "bold" if name.startswith(tables.OURS) else "normal"
+        style = {"color": ink, "weight": weight, "va": "center"}
+        if np.isnan(x):
+            write(side, name, (0, y), names, (8,), **style)
+        elif x < MOST:
+            write(ax, name, (x, y), names, (8, -8), **style)
+        else:
+            far = f"{name}: {x:.0f} conditions →"
+            write(ax, far, (MOST, y), names, (-8,), **style)
     return figure
+
+
+def write(ax, name, point, others, sides, **style):
+    """Write a name beside its point, where no other name is."""
+    for up, aside in product((0, 7, -7, 14, -14), sides):
+        style["ha"] = "left" if aside > 0 else "right"
+        text = ax.annotate(
+            name, point, (aside, up), textcoords="offset points", **style
+        )
+        place = text.get_window_extent()
+        if not any(place.overlaps(other) for other in others):
+            break
+        text.remove()
+    others.append(place)
 
 
 def main(folder=ROOT / "docs" / "pictures"):

@@ -1,17 +1,16 @@
 """Take the pictures of the README in Chromium: `python examples/report_pictures.py`.
 
-The scorecard of the README as a notebook shows it, and a moving picture of its report,
-in the light and in the dark. Chromium is driven by playwright.
+The scorecard of the README as a notebook shows it, the report that its text links, and
+a moving picture of that, in the light and in the dark. Playwright drives Chromium.
 """
 
 import io
 import re
 import shutil
 import sys
-import tempfile
 from pathlib import Path
 
-from live_report import README, write
+from live_report import KEPT, README, write
 from PIL import Image
 from playwright.sync_api import sync_playwright
 
@@ -153,14 +152,13 @@ def take_movie(browser, report, folder):
 def main(folder=PICTURES):
     """Write the pictures."""
     folder = Path(folder)
-    with tempfile.TemporaryDirectory() as place, sync_playwright() as running:
-        report = Path(place) / "report.html"
-        names = write(report)
+    names = write(KEPT)
+    with sync_playwright() as running:
         browser = running.chromium.launch(
             executable_path=shutil.which("chromium"), args=["--no-sandbox"]
         )
         take_card(browser, card_of(names), folder)
-        take_movie(browser, report, folder)
+        take_movie(browser, KEPT, folder)
         browser.close()
 
 

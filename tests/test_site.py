@@ -4,6 +4,7 @@ import ast
 import doctest
 import importlib.util
 import inspect
+import json
 import re
 from pathlib import Path
 
@@ -220,14 +221,17 @@ def test_no_table_has_an_empty_head():
     assert "<th></th>" not in tree.astext()
 
 
-def test_the_live_report_is_that_of_the_page(tmp_path, monkeypatch):
-    module = load(ROOT / "examples" / "live_report.py")
-    page = tmp_path / "README.md"
-    code = 'from pathlib import Path\nPath("report.html").write_text("hi")\n'
-    page.write_text(f"# defragtrees\n\n```python\n{code}```\n")
-    monkeypatch.setattr(module, "README", page)
-    module.write(tmp_path / "live.html")
-    assert (tmp_path / "live.html").read_text() == "hi"
+def test_the_live_report_has_the_rules_of_the_first_example():
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    printed = re.search(r"^```text\n(.*?)^```$", readme, re.M | re.S)[1]
+    page = (DOCS / "live-report.html").read_text(encoding="utf-8")
+    data = re.search(r'<script[^>]*id="report-data">(.*?)</script>', page, re.S)[1]
+    copied = json.loads(data)["copies"]["text"]
+    figures = re.findall(r"(\d+)% +(\d+–\d+)% +([\d,]+)", printed)
+    assert len(figures) == 5
+    for rate, interval, n_rows in figures:
+        assert f"= {rate}% (95% interval {interval}%, {n_rows} rows)" in copied
+    assert len(page.encode()) < 300_000
 
 
 def test_pictures_of_stories_are_described():

@@ -128,6 +128,19 @@ class Tree(Leaves):
         return self.count(X, y)
 
 
+class DefaultTree(Tree):
+    """scikit-learn's tree as it comes, without a limit."""
+
+    has_size = False
+
+    def fit(self, X, y):
+        is_number = y.dtype.kind == "f"
+        kind = DecisionTreeRegressor if is_number else DecisionTreeClassifier
+        grown = kind(random_state=0).fit(X, y)
+        self.tree_, self.apply = grown.tree_, grown.apply
+        return self.count(X, y)
+
+
 class Sum:
     """Base of what imodels fits to numbers, or to two classes as 0 and 1."""
 
@@ -280,6 +293,7 @@ METHODS = {
     "model": (Model, {}),
     **{f"{OURS}{form}": (Ours, settings) for form, settings in FORMS.items()},
     "CART": (Tree, {}),
+    "default tree": (DefaultTree, {}),
     "FIGS": (Figs, {}),
     "distilled tree": baseline("DistilledTree", random_state=0),
     "inTrees": baseline("InTrees"),

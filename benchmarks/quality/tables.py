@@ -284,8 +284,9 @@ def readme_parts(rows):
         if not name.endswith(TARGETS)
     ]
     header = ["method", "rules", "total conditions", "error", "AUC", "sets"]
-    benchmark = f"""{run} At most {SIZE} rules per
-method (TE2Rules has no such limit), measured on held-out rows by `make quality`.
+    benchmark = f"""{run} At most {SIZE} rules
+per method (TE2Rules and scikit-learn's default tree have no such limit), on held-out rows
+(`make quality`).
 
 <details>
 <summary>The same results as a table, with errors</summary>

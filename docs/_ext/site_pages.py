@@ -122,9 +122,10 @@ def add_head(app, pagename, templatename, context, doctree):
         "og:site_name": app.config.project,
         "og:title": title,
         "og:description": text,
-        "og:image": f"{app.config.html_baseurl}_static/social.png",
-        "og:url": f"{app.config.html_baseurl}{pagename}.html",
     }
+    if address := app.config.html_baseurl:
+        properties["og:image"] = f"{address}_static/social.png"
+        properties["og:url"] = f"{address}{pagename}.html"
     tags = [("name", "description", text)]
     tags += [("property", name, value) for name, value in properties.items()]
     tags.append(("name", "twitter:card", "summary_large_image"))

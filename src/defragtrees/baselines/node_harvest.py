@@ -18,12 +18,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from defragtrees._utils.values import round_significant
 from defragtrees._utils.warnings import warn
-from defragtrees.baselines._trees import (
-    Path,
-    Sides,
-    cut_to_depth,
-    find_paths,
-)
+from defragtrees.baselines._trees import Path, Sides, cut_to_depth, find_paths
 from defragtrees.estimators.base import RuleClassifier, RuleRegressor, Simplifier
 from defragtrees.estimators.problem import predicting_rule
 from defragtrees.estimators.settings import Integer, Real, setting
@@ -351,7 +346,7 @@ def find_nodes(problem, max_depth, min_samples, n_nodes):
     No further tree is used once there are `n_nodes`.
     """
     sides, paths = find_paths(problem, max_depth)
-    weight, codes = problem.sample_weight, problem.binned.codes
+    weight, codes = problem.sample_weight, problem.codes
     most = weight.sum() - min_samples
     n_candidates, by_rows = 0, {}
     accepted: dict[int, np.ndarray] = {}

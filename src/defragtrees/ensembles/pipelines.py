@@ -176,12 +176,11 @@ def derive(transformer, columns):
 def _check_own(transformer, kind):
     """Raise for a subclass that overrides methods of the class that is read."""
     for name in ("transform", "get_support"):
-        if name in vars(transformer):
+        method = getattr(type(transformer), name, None)
+        is_own = method != getattr(kind, name, None)
+        is_own = is_own and method.__module__.split(".")[0] != "sklearn"
+        if is_own or name in vars(transformer):
             raise _unreadable(transformer, f"it overrides {name}")
-        if getattr(type(transformer), name, None) != getattr(kind, name, None):
-            package = getattr(type(transformer), name).__module__.split(".")[0]
-            if package != "sklearn":
-                raise _unreadable(transformer, f"it overrides {name}")
 
 
 def _unreadable(transformer, why):
@@ -302,9 +301,7 @@ def _read_imputer(imputer, columns):
         if imputer.keep_empty_features or not is_missing(value)
     ]
     if imputer.add_indicator:
-        made += [
-            columns[j].then(Indicator(marker)) for j in imputer.indicator_.features_
-        ]
+        made += _read_indicator(imputer.indicator_, columns)
     return made
 
 

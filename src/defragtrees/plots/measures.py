@@ -330,7 +330,7 @@ def _scale_rates(ax, rules, ends):
         rate = rates[outcome.positive_index]
         ax.axvline(rate, color=style.GREY, lw=1.0, ls="--")
         words, where = f"all rows: {render.share(rate)}", ax.get_xaxis_transform()
-        look = {"ha": "center", "va": "bottom", "fontsize": 8, "color": style.GREY}
+        look = {"ha": "center", "va": "bottom", "fontsize": 9, "color": style.GREY}
         ax.text(rate, 1.01, words, transform=where, **look)
     has_rates = any(rule.rates is not None for rule in rules)
     ending = ", with 95% interval" if has_rates else ""

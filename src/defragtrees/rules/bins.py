@@ -10,13 +10,7 @@ import numpy as np
 from defragtrees._utils import formatting as render
 from defragtrees._utils.types import Floats
 from defragtrees.rules.conditions import Condition, Rule, is_single
-from defragtrees.rules.reasons import (
-    cells_of,
-    joined,
-    run_of,
-    single_values,
-    value_in,
-)
+from defragtrees.rules.reasons import cells_of, joined, run_of, single_values, value_in
 
 MOST_TOTALS = 10_000  # beyond it some are left out
 ALSO = "and also"  # the characteristic of rules on several columns
@@ -174,21 +168,12 @@ def bin_text(condition: Condition, vocabulary: Any) -> str:
         return render.plain(f"{before}{after.strip().removeprefix('is ')}")
     (sign, low), (other, high) = condition.sides
     if condition.is_integer:
-        low, high = (
-            math.floor(condition.lower) + 1.0,
-            float(math.floor(condition.upper)),
-        )
+        low, high = math.floor(condition.lower) + 1.0, math.floor(condition.upper)
         sign, other = ">=", "<="
-    first = (
-        scale.number(low) if sign == ">=" else f"{scale.sign(sign)} {scale.number(low)}"
-    )
-    last = (
-        scale.number(high)
-        if other == "<="
-        else f"{scale.sign(other)} {scale.number(high)}"
-    )
+    signs = [f"{scale.sign(s)} " * (s not in (">=", "<=")) for s in (sign, other)]
+    ends = f"{signs[0]}{scale.number(low)} to {signs[1]}{scale.number(float(high))}"
     missing = " or missing" if condition.missing else ""
-    return render.plain(f"{first} to {last}{scale.ending}{missing}")
+    return render.plain(f"{ends}{scale.ending}{missing}")
 
 
 def bin_rows(card: Any, matrix: Floats | None, y: Floats | None) -> dict[str, Any]:
@@ -239,7 +224,7 @@ def bin_rows(card: Any, matrix: Floats | None, y: Floats | None) -> dict[str, An
 
 
 def _factors(card: Any, found: list[Bin]) -> dict[str, list[float]]:
-    """Of points that are steps of a factor, or its logarithm, the factors."""
+    """The factors that points stand for, if they are steps of a logarithm."""
     if card.outcome.link != "log":
         return {}
     *others, base = [one.points * card.unit for one in found]

@@ -463,7 +463,8 @@ class SegmentSearch:
         """Segments whose losses are above the expected ones; others with high losses.
 
         Both kinds of candidates are tested for losses above the expected ones. Those of
-        high losses that do not hold are tested for being higher than the rest.
+        high losses that do not hold are tested for being higher than the rest, and kept
+        if the expected loss is not below their interval.
         """
         scale = _Scale.of(losses, False)
         losses, expected = scale.of_losses(losses), scale.of_losses(expected)
@@ -472,6 +473,7 @@ class SegmentSearch:
         high = self._candidates(losses, kind)
         candidates = [*self._candidates(excess, signed), *high]
         above, count = self._counter(excess, signed), self._counter(losses, kind)
+        expects = self._counter(expected, kind)
         held = above.held(candidates, self.alpha)
         beside = {"expected": scale.back(expected)}
         rest = loss_name, None, beside, "share" if scale.is_share else "number", "high"
@@ -484,6 +486,7 @@ class SegmentSearch:
             one
             for one in count.held(others, self.alpha)
             if above.p_value(one[1], left & ~one[1]) > self.alpha
+            and count.interval(one[1])[0] <= expects.mean(one[1])
         ]
         return failing, self._segments(count, uncertain, len(high), scale, *rest)
 

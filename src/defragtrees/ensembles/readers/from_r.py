@@ -6,13 +6,12 @@ written by `write.table`, they are exact.
 
 import re
 from collections.abc import Mapping
-from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
 
 from defragtrees.ensembles.forest import Forest, Tree
-from defragtrees.ensembles.readers import Allowance
+from defragtrees.ensembles.readers import Allowance, report_damage
 from defragtrees.errors import ModelFileError
 
 KIND = "a folder of R trees"
@@ -84,7 +83,7 @@ def read(
     allowance = Allowance("R", sum(path.stat().st_size for path in paths))
     tables = []
     for path in paths:
-        with _naming(path.name):
+        with report_damage("R", path.name):
             text = path.read_text("utf-8-sig", errors="replace")
             tables.append(_Table(path.name, text))
     names = _settle_names(feature_names, tables, allowance)
@@ -96,9 +95,9 @@ def read(
     allowance.take_nodes(n_nodes, len(classes or [0]), levels)
     trees = []
     for table in tables:
-        with _naming(table.name):
+        with report_damage("R", table.name):
             trees.append(_make_tree(table, names, levels, classes))
-    with _naming(folder.name):
+    with report_damage("R", folder.name):
         return Forest(
             tuple(trees), names, task, classes, combine="mean", categories=levels
         )
@@ -110,15 +109,6 @@ read_file = read
 def is_file(file):
     """Whether this is a folder, which no other library saves to."""
     return file.is_folder
-
-
-@contextmanager
-def _naming(name):
-    """Raise errors inside the block as those of a file or folder."""
-    try:
-        yield
-    except ValueError as error:
-        raise ModelFileError(f"Cannot read {name!r}: {error}") from None
 
 
 def _natural(name):

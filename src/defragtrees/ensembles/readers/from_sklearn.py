@@ -33,14 +33,7 @@ from defragtrees.errors import UnsupportedModelError
 NAME = "scikit-learn"
 
 # Strategies of dummies that predict a constant; the others draw at random.
-CONSTANT_STRATEGIES = (
-    "prior",
-    "most_frequent",
-    "constant",
-    "mean",
-    "median",
-    "quantile",
-)
+CONSTANT_STRATEGIES = "prior most_frequent constant mean median quantile".split()
 
 
 def read(model) -> Forest:

@@ -376,7 +376,7 @@ class Conversion:
                 (columns[j].feature, accepted_bins(grid, columns[j], mask))
                 for j, mask in box.items()
             ]
-            if form == "points":
+            if blank.is_sum:
                 sides = [(j, self._on_cuts(j, own, cuts)) for j, own in sides]
             own = grid.conditions(sides)
             taken = problem.covered(own)

@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-from importlib import import_module
 
 import numpy as np
 import pytest
@@ -130,12 +129,6 @@ def test_importing_the_pictures_does_not_import_matplotlib():
     command = [sys.executable, "-c", code]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
-
-
-def test_a_picture_is_a_function_after_its_module_is_imported():
-    for name, module in plots.PICTURES.items():
-        import_module(module)
-        assert callable(getattr(plots, name)), name
 
 
 def test_names_are_the_promised_ones_and_documented():

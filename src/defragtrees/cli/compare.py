@@ -46,20 +46,12 @@ def _budgets(text):
     metavar="N",
     help="Number of folds of a cross-validation, in place of --test-size.",
 )
-@options.count(
-    "--resamples",
-    "Fit to this number of random halves of the rows too, and measure how many rules "
-    "are found again and how many predictions are the same.",
-    least=0,
-    metavar="N",
-    default=0,
-)
 @options.held_out("Rows to hold out for the scores, as a share or a number.")
 @options.output(
     "Plot error against number of rules: .png, .svg or .pdf.", name="--plot"
 )
 @options.as_json
-def command(inputs, choices, methods, budgets, cv, resamples, test_size, plot, as_json):
+def command(inputs, choices, methods, budgets, cv, test_size, plot, as_json):
     """Compare methods on the same held-out rows.
 
     MODEL and DATA are as for simplify; --target is needed. Every method may use the
@@ -94,7 +86,6 @@ def command(inputs, choices, methods, budgets, cv, resamples, test_size, plot, a
             budgets=budgets,
             test_size=test_size,
             cv=cv,
-            n_resamples=resamples,
             random_state=choices.seed,
             n_jobs=choices.get("n_jobs"),
         )

@@ -12,8 +12,8 @@ defragtrees export rules.json sql --dialect mysql --out rules.sql
 """
 # The formats that have an option; sql has all.
 FOR_FORMATS = {
-    "reasons": ("onnx", "pmml", "sql"),
-    "best": ("onnx", "pmml", "python", "sql"),
+    "reasons": ("onnx", "sql"),
+    "best": ("onnx", "python", "sql"),
 }
 FORMAT = click.Choice(list(FORMATS))
 
@@ -46,8 +46,7 @@ FORMAT = click.Choice(list(FORMATS))
 )
 @options.count(
     "--reasons",
-    "With --table, or --format onnx or pmml: add N reason codes of a scorecard. "
-    "[default: pmml 3, others 0]",
+    "With --table, or --format onnx: add N reason codes of a scorecard.",
     metavar="N",
 )
 @click.option(

@@ -14,28 +14,18 @@ from defragtrees.metrics.ranking import (
 from defragtrees.metrics.resampling import rule_stability
 from defragtrees.metrics.rulesets import (
     calibration,
-    coverage,
-    error,
     expected_cost,
-    fidelity,
-    overlap,
     score_table,
-    similarity,
 )
 
 __all__ = [
     "Gains",
     "best_threshold",
     "calibration",
-    "coverage",
     "discrimination",
-    "error",
     "expected_cost",
-    "fidelity",
     "gains",
-    "overlap",
     "rule_stability",
     "score_table",
-    "similarity",
     "survival",
 ]

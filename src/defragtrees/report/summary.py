@@ -21,8 +21,9 @@ from defragtrees.data.store import row_keys
 from defragtrees.ensembles.forest import Forest
 from defragtrees.ensembles.predictions import read_model
 from defragtrees.estimators.base import Simplifier
-from defragtrees.metrics.rulesets import calibration_rows, table_of_totals
+from defragtrees.metrics.rulesets import table_of_totals
 from defragtrees.outcomes.intervals import QUANTILE, effective_rows, wilson_interval
+from defragtrees.outcomes.measures import calibrate
 from defragtrees.plots.style import class_numbers
 from defragtrees.report.model import FeatureUse, Model, describe_model, feature_use
 from defragtrees.report.text import (
@@ -187,7 +188,7 @@ class Summary:
             return []
         if rules._form.is_standalone or self.outcome.quantile is not None:
             return [self._matched(k, rule) for k, rule in enumerate(rules)]
-        return calibration_rows(rules, rows.matrix, rows.given_y, rows.weight)
+        return calibrate(rules, rows.matrix, rows.given_y, rows.weight).rows(rules)
 
     def _matched(self, k, rule):
         """The line of calibration of a rule that is read on its own."""

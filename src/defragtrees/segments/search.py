@@ -16,7 +16,6 @@ from scipy import special
 
 from defragtrees._utils import formatting as render
 from defragtrees._utils.types import Column, Rows
-from defragtrees._utils.values import is_finite
 from defragtrees.data.sampling import hash_rows, name_order
 from defragtrees.data.sources import open_source, with_exposure
 from defragtrees.ensembles.predictions import predict_rows
@@ -245,8 +244,6 @@ def compare_models(
     X: Rows,
     y: Column | None = None,
     loss: str | Callable[..., Any] | None = None,
-    *,
-    min_difference: float = 0.0,
     **settings: Any,
 ) -> SegmentGroups:
     """Find where two models differ or, with y, where one of them is better.
@@ -259,8 +256,6 @@ def compare_models(
     y : array-like of shape (n_samples,), optional
     loss : str or callable, optional
         As for `explain_errors`; by default "log_loss" of two models with probabilities.
-    min_difference : float, default=0.0
-        Leave out segments with smaller differences; 0.05 is 5 percentage points.
     **settings
         As for `explain_errors`.
 
@@ -280,10 +275,6 @@ def compare_models(
     >>> [(name, len(segments)) for name, segments in found.items()]
     [('b higher', 1), ('b lower', 0)]
     """
-    if not (is_finite(min_difference) and min_difference >= 0):
-        raise ValueError(
-            f"min_difference must be a number from 0; got {min_difference!r}."
-        )
     search = SegmentSearch(X, y, named_by=a, **settings)
     one, two = (_predictions(model, search) for model in (a, b))
     # Fractions are probabilities if the other model has two classes, and two models
@@ -325,7 +316,6 @@ def compare_models(
         key: search.find(
             *(apart, direction, "difference", unit, beside, beside_unit, is_signed),
             by_size=True,
-            min_size=min_difference,
         )
         for key, (_, _, direction, apart) in shown.items()
     }
@@ -438,13 +428,11 @@ class SegmentSearch:
         beside_unit="number",
         is_signed=False,
         by_size=False,
-        min_size=0.0,
     ):
         """The Segments of some losses; `beside` has further columns to average.
 
         Of signed losses zero has a meaning: a high mean is above the rest and above
-        zero. Segments are ranked by what they explain or, `by_size`, by their mean,
-        which is at least `min_size` then.
+        zero. Segments are ranked by what they explain or, `by_size`, by their mean.
         """
         losses = check_losses(losses, len(self.matrix))
         scale = _Scale.of(losses, is_signed)
@@ -452,8 +440,6 @@ class SegmentSearch:
         candidates = self._candidates(scale.of_losses(losses), kind)
         count = self._counter(scale.of_losses(losses), kind)
         held = count.held(candidates, self.alpha, by_size)
-        least = min_size / (scale.high - scale.low)
-        held = [one for one in held if abs(count.mean(one[1])) >= least]
         return self._segments(
             *(count, held, len(candidates), scale, loss_name, unit),
             *(beside, beside_unit, direction),

@@ -137,14 +137,6 @@ def test_a_method_that_fails_says_why_and_the_others_go_on(iris):
     assert found.plot().get_xlabel() == "number of rules"
 
 
-def test_best_are_those_that_none_beats_in_both(iris):
-    found = compare(*iris, methods=["distilled"], budgets=[2, 3, 8], random_state=0)
-    best = found.best()
-    assert best[0]["n_rules"] == 2
-    errors = [row["error"] for row in best]
-    assert errors == sorted(errors, reverse=True)
-
-
 def test_numbers_and_weights():
     X, y = load_diabetes(return_X_y=True, as_frame=True)
     model = RandomForestRegressor(10, random_state=0).fit(X, y)
@@ -280,7 +272,6 @@ def test_estimators_of_the_user_are_measured_on_the_same_rows(iris):
     assert rows["distilled"].keys() - {"failure"} <= row.keys()
     assert row["n_rules"] == rows["scaled tree"]["n_rules"] == 3
     assert np.isnan(rows["regression"]["n_rules"])
-    assert "regression" not in [row["method"] for row in found.best()]
     assert not row["is_fitted"]
     assert not hasattr(tree, "tree_")
     assert "nan" not in str(found)

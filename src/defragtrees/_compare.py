@@ -225,8 +225,8 @@ class Comparison(render.Tabular):
     >>> table = compare(forest, X, y, methods=["distilled"], budgets=[3])
     >>> [row["method"] for row in table.rows()]
     ['distilled']
-    >>> table.to_frame().shape[0], len(table.best())
-    (1, 1)
+    >>> table.to_frame().shape[0]
+    1
     >>> table.plot().get_xlabel()
     'number of rules'
     """
@@ -246,23 +246,6 @@ class Comparison(render.Tabular):
     def to_frame(self) -> "DataFrame":
         """Return the table as a pandas data frame."""
         return require("pandas", "A data frame").DataFrame(self.rows())
-
-    def best(self) -> list[dict[str, Any]]:
-        """Return the methods that no other beats in both error and number of rules.
-
-        Methods with an unknown number of rules are left out.
-        """
-        done = [row for row in self.rows() if not math.isnan(row["n_rules"])]
-        return [
-            row
-            for row in done
-            if not any(
-                other["n_rules"] <= row["n_rules"]
-                and other["error"] <= row["error"]
-                and (other["n_rules"], other["error"]) != (row["n_rules"], row["error"])
-                for other in done
-            )
-        ]
 
     def _cells(self):
         shown = self._shown()

@@ -10,7 +10,6 @@ from defragtrees.cli import options, output
 from defragtrees.cli.group import Command
 from defragtrees.cli.inputs import load
 from defragtrees.cli.settings import setting_options
-from defragtrees.cli.terminal import wrapped
 from defragtrees.estimators import METHODS, compared_methods
 from defragtrees.search.limits import MOST_RULES
 
@@ -109,12 +108,4 @@ def command(inputs, choices, methods, budgets, cv, test_size, plot, as_json):
     if cv is None:
         n_held_out = test_size if test_size >= 1 else math.ceil(test_size * n_rows)
         measured = render.plural(n_held_out, "held-out row")
-    rules = ", ".join(map(str, budgets))
-    click.echo(wrapped(f"Measured on {measured}. Every method: at most {rules} rules."))
-    header, lines = comparison._cells()
-    if len(budgets) == 1:
-        for line, row in zip(lines, comparison.rows(), strict=True):
-            line[0] = row["method"]  # without the number of rules, which is above
-    table = render.text_table(header, lines, width=render.page_width())
-    click.echo(f"\n{table}\n")
-    click.echo(wrapped("\n".join(comparison._notes()), "  "))
+    click.echo(f"Measured on {measured}.\n\n{comparison}")

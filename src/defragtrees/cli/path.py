@@ -3,12 +3,10 @@
 import click
 
 from defragtrees._compare import simplify_path
-from defragtrees._utils.formatting import page_width, text_table
 from defragtrees.cli import options, output
 from defragtrees.cli.group import Command
 from defragtrees.cli.inputs import load
 from defragtrees.cli.settings import setting_options
-from defragtrees.cli.terminal import wrapped
 from defragtrees.outcomes import MEASURES
 
 EXAMPLE = "defragtrees path model.json data.csv --target y --max-rules 8"
@@ -69,6 +67,4 @@ def command(inputs, choices, choose_by, validation, test_size, out, plot, as_jso
             )
         )
         return
-    click.echo(f"{text_table(*path._cells(), width=page_width())}\n")
-    click.echo(wrapped("\n".join(path._notes()), "  "))
-    click.echo(f"\n{output.rules_text(path.rules)}")
+    click.echo(f"{path}\n\n{output.rules_text(path.rules)}")

@@ -4,10 +4,7 @@ import time
 from contextlib import ExitStack
 
 import click
-import numpy as np
-from sklearn.metrics import confusion_matrix
 
-from defragtrees import metrics
 from defragtrees._utils.files import atomic_file
 from defragtrees._utils.formatting import page_width, text_table
 from defragtrees.cli import options, output
@@ -100,8 +97,7 @@ def command(
 
             report_on(report, simple, measured, inputs, validation)
     if as_json:
-        facts = _facts(simple, choices, scores, where, seconds)
-        click.echo(output.json_text(facts | _tables(simple, *measured)))
+        click.echo(output.json_text(_facts(simple, choices, scores, where, seconds)))
         return
     is_new = validation is not None
     click.echo(output.headline(simple.rules_, scores, where, is_new=test is not None))
@@ -148,20 +144,3 @@ def _facts(simple, choices, scores, where, seconds):
         "seconds": round(seconds, 3),
         **({"origin": simple.forest_.origin} if simple.forest_.origin else {}),
     }
-
-
-def _tables(simple, X, y, weight):
-    """Rule by rule and class by class, what is estimated and what is observed."""
-    rules = simple.rules_
-    if y is None:
-        return {}
-    tables = {"calibration": metrics.calibration(rules, X, y, weight)}
-    if rules.classes is not None:
-        predictions = {"rules": rules.predict(X), "model": simple.forest_.predict(X)}
-        tables["confusion"] = {"classes": rules.classes} | {
-            name: confusion_matrix(
-                y, predicted, labels=rules.classes, sample_weight=weight
-            ).astype(np.float64)
-            for name, predicted in predictions.items()
-        }
-    return tables

@@ -122,15 +122,23 @@ def command(
         if plot is not None:
             output.save_plot(checks.with_record(record), plot)
         checks = checks.append(record)
-    click.echo(output.json_text(found.to_dict()) if as_json else _text(found, details))
-    if not as_json:
-        _say_files(html, checks, plot)
+    if as_json:
+        click.echo(output.json_text(found.to_dict()))
+    else:
+        _say(found, details, html, checks, plot)
     if found.has_moved:
         ctx.exit(MOVED)
 
 
-def _say_files(html, checks, plot):
-    """Name the files that were written, and since when there has been drift."""
+def _say(found, details, html, checks, plot):
+    """The check, since when there has been drift, and the files that were written."""
+    verdict, *parts = found._parts(found.findings if details else found.moved)
+    color = "yellow" if found.has_moved else "green"
+    tests = render.plural(len(found.findings), "test")
+    more = click.style(f"All {tests}: --details.", dim=True)
+    if details:
+        more = render.text_table(*found._prediction_cells(), width=render.page_width())
+    click.echo("\n\n".join([click.style(verdict, fg=color, bold=True), *parts, more]))
     if html is not None:
         click.echo(f"The check is in {html}.")
     if checks is None:
@@ -142,21 +150,3 @@ def _say_files(html, checks, plot):
     )
     if plot is not None:
         click.echo(f"Its plot is in {plot}.")
-
-
-def _text(found, details):
-    """The verdict, what moved, and with details all tests."""
-    width, color = render.page_width(), "yellow" if found.has_moved else "green"
-    parts = [click.style(terminal.wrapped(found.verdict), fg=color, bold=True)]
-    shown = found.findings if details else found.moved
-    if shown:
-        cells = found._cells(shown)
-        parts.append(render.text_table(*cells, left=(0, 1, 2, 3), width=width))
-    parts += [terminal.wrapped(found.psi_text)] if found.psi else []
-    if details:
-        parts.append(render.text_table(*found._prediction_cells(), width=width))
-    else:
-        tests = render.plural(len(found.findings), "test")
-        parts.append(click.style(f"All {tests}: --details.", dim=True))
-    notes = [terminal.wrapped(f"Note: {note}.", "  ") for note in found.notes]
-    return "\n\n".join([*parts, *filter(None, ["\n".join(notes)])])

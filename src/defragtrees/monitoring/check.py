@@ -13,7 +13,6 @@ The agreement with the model is compared with that on rows that it was not train
 import dataclasses
 import itertools
 import math
-import textwrap
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from html import escape
@@ -43,7 +42,6 @@ from defragtrees.tables import as_dense
 
 LEVEL = 0.05
 MARKS = (0.1, 0.25)  # of a PSI: from here on some change, and a large one
-WIDTH = 80  # of the printed check
 MOST_BINS = 12  # of a column in a page
 WHAT = {
     "coverage": "share of rows",
@@ -334,14 +332,18 @@ class Check(schema.Stored):
         )
 
     def __str__(self):
-        parts = ["\n".join(textwrap.wrap(self.verdict, WIDTH))]
-        if self.moved:
-            cells = self._cells(self.moved)
-            parts.append(render.text_table(*cells, left=(0, 1, 2, 3), width=WIDTH))
-        parts += ["\n".join(textwrap.wrap(self.psi_text, WIDTH))] if self.psi else []
-        notes = [f"Note: {render.plain(note)}." for note in self.notes]
-        parts += ["\n".join(textwrap.wrap(note, WIDTH)) for note in notes]
-        return "\n\n".join(parts)
+        return "\n\n".join(self._parts(self.moved))
+
+    def _parts(self, findings):
+        """The verdict, a table of findings if there are some, the PSI and the notes."""
+        width, notes = render.page_width(), [f"Note: {note}." for note in self.notes]
+        parts = [self.verdict, self.psi_text, *map(render.plain, notes)]
+        parts = [render.wrap_notes([text], width) for text in parts if text]
+        if findings:
+            cells = self._cells(findings)
+            table = render.text_table(*cells, left=(0, 1, 2, 3), width=width)
+            parts.insert(1, table)
+        return parts
 
     def _repr_html_(self):
         notes = [self.verdict, *([f"{self.psi_text}."] if self.psi else [])]

@@ -118,8 +118,8 @@ def write_report(
         rates, errors and predictions are then compared between groups.
     is_new : bool, optional
         True if neither the model nor the rules used these rows. If they may have, the
-        report notes it beside the model's figures. By default it is True if the model
-        is clearly worse here than on the rows of the fit.
+        report notes it beside the model's figures. By default it is True if they are
+        the rows of `validation`.
 
     Returns
     -------

@@ -317,6 +317,7 @@ def summarize(
     target_name = target_name or getattr(y, "name", None)
     stability = None if simplifier is None else simplifier.stability_
     baseline, colours = measure_baseline(rows), prediction_colours(rows)
+    n_validation = _count_validation(simplifier, rows)
     evaluation = evaluate_encoded(
         rules,
         rows.matrix,
@@ -346,8 +347,8 @@ def summarize(
         rule_path=rule_path,
         segments=segments,
         command=command,
-        is_new=_is_new(simplifier, rows) if is_new is None else is_new,
-        n_validation=_count_validation(simplifier, rows),
+        is_new=n_validation == len(rows) if is_new is None else is_new,
+        n_validation=n_validation,
     )
 
 
@@ -359,24 +360,6 @@ def _count_validation(simplifier, rows):
     outcome = rows.rules.outcome
     labels = outcome.compact(outcome.encode_any(rows.given_y))
     return int(copied_rows(row_keys(rows.matrix, labels), keys).sum())
-
-
-def _is_new(simplifier, rows):
-    """Whether the model is clearly worse here (2 SE) than on the rows of the fit."""
-    if simplifier is None or rows.y is None:
-        return False
-    if _count_validation(simplifier, rows) == len(rows):
-        return True
-    outcome, training = rows.rules.outcome, simplifier.training_
-    before = training.get("model_error", math.inf)
-    losses = outcome.losses(rows.given_y, rows.model_predictions)
-    if rows.probabilities is not None and "model_brier" in training:
-        before = training["model_brier"]
-        true = rows.y[:, None] == np.asarray(outcome.labels)
-        losses = ((rows.probabilities - true) ** 2).sum(axis=1)
-        losses /= 2 if outcome.is_binary else 1
-    _, low, _ = rows.interval(losses, np.ones(len(rows), dtype=bool))
-    return low > before
 
 
 # Rows, rules and model

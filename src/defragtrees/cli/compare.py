@@ -35,22 +35,15 @@ def _budgets(text):
     "budgets",
     type=options.Text("numbers", _budgets),
     metavar="N,M,...",
-    help="Maximum number of rules of every method, or several to fit each method "
-    f"once for each. [default: {MOST_RULES}]",
+    help=f"Maximum number of rules, or several to compare. [default: {MOST_RULES}]",
 )
-@click.option(
-    "--folds",
-    "cv",
-    type=click.IntRange(min=2),
-    metavar="N",
-    help="Number of folds of a cross-validation, in place of --test-size.",
-)
+@options.count("--folds", "Folds of a cross-validation.", least=2, metavar="N")
 @options.held_out("Rows to hold out for the scores, as a share or a number.")
 @options.output(
     "Plot error against number of rules: .png, .svg or .pdf.", name="--plot"
 )
 @options.as_json
-def command(inputs, choices, methods, budgets, cv, test_size, plot, as_json):
+def command(inputs, choices, methods, budgets, folds, test_size, plot, as_json):
     """Compare methods on the same held-out rows.
 
     MODEL and DATA are as for simplify; --target is needed. Every method may use the
@@ -84,7 +77,7 @@ def command(inputs, choices, methods, budgets, cv, test_size, plot, as_json):
             methods=methods,
             budgets=budgets,
             test_size=test_size,
-            cv=cv,
+            cv=folds,
             random_state=choices.seed,
             n_jobs=choices.get("n_jobs"),
         )
@@ -104,8 +97,8 @@ def command(inputs, choices, methods, budgets, cv, test_size, plot, as_json):
         )
         return
     n_rows = len(rows[0])
-    measured = f"{render.plural(n_rows, 'row')} in {cv} folds"
-    if cv is None:
+    measured = f"{render.plural(n_rows, 'row')} in {folds} folds"
+    if folds is None:
         n_held_out = test_size if test_size >= 1 else math.ceil(test_size * n_rows)
         measured = render.plural(n_held_out, "held-out row")
     click.echo(f"Measured on {measured}.\n\n{comparison}")

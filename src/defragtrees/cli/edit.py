@@ -25,79 +25,42 @@ def _scale(text):
     return numbers
 
 
-def _rule_option(name, second, text):
-    return click.option(
-        f"--{name}", type=(int, str), multiple=True, metavar=f"RULE {second}", help=text
-    )
+def _rule_option(name, second, text, kind=str):
+    metavar = f"RULE {second}"
+    return options.value(f"--{name}", (int, kind), metavar, text, multiple=True)
 
 
 @click.command("edit", cls=Command, example=EXAMPLE)
 @click.argument("rules", type=options.FILE)
 @_rule_option(
-    "replace", "TEXT", "Replace the conditions of a rule, written as rules print them."
+    "replace", "TEXT", "Replace the conditions of a rule, as rules print them."
 )
-@_rule_option(
-    "condition",
-    "TEXT",
-    "Replace the condition of a rule on one column, or add it if there is none.",
-)
+@_rule_option("condition", "TEXT", "Replace or add a rule's condition on one column.")
 @_rule_option("remove", "COLUMN", "Remove the condition of a rule on a column.")
-@_rule_option(
-    "prediction",
-    "PREDICTION",
-    "Set the prediction of a rule, or its points in a scorecard.",
-)
-@_rule_option(
-    "insert",
-    "TEXT",
-    "Insert a rule before the rule of this number: 1 'if age <= 40 then yes'.",
-)
-@click.option("--drop", type=int, multiple=True, metavar="RULE", help="Remove a rule.")
-@click.option(
-    "--move",
-    type=(int, int),
-    multiple=True,
-    metavar="RULE PLACE",
-    help="Move a rule to the place of another.",
-)
-@click.option(
-    "--threshold",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
-    metavar="P",
-    help="Of two classes, predict the one whose rate is shown from this probability "
-    "on.",
-)
-@click.option(
-    "--costs",
-    help="Cost of each kind of error; the class with the lowest expected cost is "
-    "predicted.",
-    **options.COSTS,
-)
-@click.option(
+@_rule_option("prediction", "PREDICTION", "Set the prediction, or points, of a rule.")
+@_rule_option("insert", "TEXT", "Insert before a rule: 1 'if age <= 40 then yes'.")
+@options.value("--drop", int, "RULE", "Remove a rule.", multiple=True)
+@_rule_option("move", "PLACE", "Move a rule to the place of another.", int)
+@options.share("--threshold", "Predict the class whose rate is shown from P on.")
+@click.option("--costs", help="Cost of each kind of error.", **options.COSTS)
+@options.value(
     "--scale",
-    type=options.Text("scale", _scale),
-    metavar="N[,POINTS,ODDS]",
-    help="Put the points of a scorecard on another scale: N points double the odds, "
-    "and a total of POINTS stands for ODDS, as in 20,600,50.",
+    options.Text("scale", _scale),
+    "N[,POINTS,ODDS]",
+    "The scale of a scorecard: N points double the odds, and a total of POINTS stands "
+    "for ODDS, as in 20,600,50.",
 )
-@click.option(
-    "--odds-of",
-    metavar="CLASS",
-    help="With --scale, the class whose odds these are; high totals stand for it.",
-)
-@click.option(
+@options.value("--odds-of", str, "CLASS", "With --scale, the class of these odds.")
+@options.value(
     "--feature-labels",
-    type=options.Text("labels", options.pairs(str, "'dur=Duration [months]'")),
-    metavar="NAME=LABEL,...",
-    help="Labels of features in printed output, with their units.",
+    options.Text("labels", options.pairs(str, "'dur=Duration [months]'")),
+    "NAME=LABEL,...",
+    "Labels of features in printed output, with their units.",
 )
 @options.names("--class-labels", "Labels of the classes, in their order.")
-@click.option(
-    "--pos-label", metavar="CLASS", help="The class, of two, whose rate is shown."
-)
+@options.value("--pos-label", str, "CLASS", "The class, of two, whose rate is shown.")
 @options.flag(
-    "--no-profile",
-    "Save the rules without the profile of the training rows that watch needs.",
+    "--no-profile", "Save no profile of the training rows, which watch needs."
 )
 @options.output("Save the rules to this file. [default: only show them]")
 def command(rules, out, no_profile, **changes):

@@ -15,13 +15,12 @@ EXAMPLE = "defragtrees path model.json data.csv --target y --max-rules 8"
 @click.command("path", cls=Command, example=EXAMPLE)
 @options.inputs
 @setting_options("max_rules")
-@click.option(
+@options.value(
     "--choose-by",
-    type=click.Choice(["error", *MEASURES]),
-    metavar="MEASURE",
-    help="Choose the shortest list within one standard error of the best by this "
-    f"measure: error or, with --target, {', '.join(MEASURES)}. [default: the list of "
-    "simplify]",
+    click.Choice(["error", *MEASURES]),
+    "MEASURE",
+    "Choose the shortest list within one standard error of the best by this measure: "
+    f"error or, with --target, {', '.join(MEASURES)}. [default: the list of simplify]",
 )
 @options.validation
 @options.held_out("Rows to hold out for the errors, as a share or a number.")

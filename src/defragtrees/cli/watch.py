@@ -23,39 +23,26 @@ MOVED = 1  # the exit code
 @click.argument("rules", type=options.FILE)
 @options.data()
 @options.column(
-    "--target",
-    "The column with the true values; with it rates and errors are tested too.",
+    "--target", "The column with the true values, to test rates and errors."
 )
-@click.option(
+@options.value(
     "--model",
-    type=click.Path(exists=True, path_type=Path),
-    help="The model behind the rules; whether it agrees less with them is tested too.",
+    click.Path(exists=True, path_type=Path),
+    "PATH",
+    "The model behind the rules; whether it agrees less with them is tested too.",
 )
-@options.names(
-    "--classes",
-    "The classes of the rules in the order of the model's, for a model with other "
-    "labels. [default: labels that read the same, or the order of the rules]",
-)
+@options.names("--classes", "The classes of the rules in the order of the model's.")
 @options.trust
-@click.option(
+@options.share(
     "--level",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    "Rate of false alarms of all tests together.",
     default=0.05,
     show_default=True,
-    help="Rate of false alarms of all tests together.",
 )
 @options.output("Write the check as an HTML page.", "--html")
-@click.option(
-    "--history",
-    type=click.Path(dir_okay=False, writable=True, path_type=Path),
-    metavar="FILE",
-    help="Append the check to a file, as one line of JSON.",
-)
-@click.option(
-    "--label",
-    default="",
-    metavar="TEXT",
-    help="What DATA is called in the history. [default: the name of the file]",
+@options.output("Append the check to a file, as one line of JSON.", "--history")
+@options.value(
+    "--label", str, "TEXT", "What DATA is called in the history.", default=""
 )
 @options.output("Plot the history: .png, .svg or .pdf.", "--plot")
 @options.flag("--details", "Show all tests and the predictions, not only what moved.")

@@ -180,23 +180,25 @@ def _importances(fitted, forest):
         kind = getattr(fitted, "importance_type", None)
         how = f" (importance_type={kind!r})" if isinstance(kind, str) else ""
         name = type(fitted).__name__
-        return _scaled(
-            values
-        ), f"feature_importances_ of {name}{how}, scaled to sum to one"
-    passing = _split_use(forest, by_rows=True)
-    if forest.origin:
-        return _scaled(passing), (
-            "share of the splits of trees fitted to the model’s predictions, each "
-            "weighted by its rows; the importance in the model itself is unknown"
-        )
-    if np.isfinite(passing).all():
-        return _scaled(passing), (
+        source = f"feature_importances_ of {name}{how}, scaled to sum to one"
+    else:
+        values = _split_use(forest, by_rows=True)
+        source = (
             "share of the model’s splits, each weighted by its training rows; not a "
             "measure of how much the splits reduce the error"
         )
-    return _scaled(_split_use(forest, by_rows=False)), (
-        "share of the model’s splits; not a measure of how much they reduce the error"
-    )
+        if forest.origin:
+            source = (
+                "share of the splits of trees fitted to the model’s predictions, each "
+                "weighted by its rows; the importance in the model itself is unknown"
+            )
+        elif not np.isfinite(values).all():
+            values = _split_use(forest, by_rows=False)
+            source = (
+                "share of the model’s splits; not a measure of how much they reduce "
+                "the error"
+            )
+    return values / (values.sum() or 1.0), source
 
 
 def _split_use(forest, by_rows):
@@ -206,11 +208,6 @@ def _split_use(forest, by_rows):
         weights = tree.cover[inner] if by_rows else None
         total += np.bincount(tree.feature[inner], weights, forest.n_features)
     return total
-
-
-def _scaled(values):
-    total = values.sum()
-    return values / total if total > 0 else values
 
 
 def changed_settings(estimator):

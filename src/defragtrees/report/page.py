@@ -34,6 +34,7 @@ from defragtrees.report.text import (
     rate_text,
     script_json,
     sentence,
+    typeset,
     visible,
 )
 from defragtrees.report.verdict import make_verdict
@@ -57,6 +58,7 @@ FILTERS = {
     "rate": rate_text,
     "script_json": script_json,
     "sentence": sentence,
+    "typeset": lambda text: isolated(typeset(text)),
 }
 
 

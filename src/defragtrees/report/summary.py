@@ -96,11 +96,11 @@ class Summary:
     cards: tuple[Card, ...]
     features: FeatureUse
     colours: "Colours"
-    rule_path: Any  # RulePath or None
-    segments: Any  # Segments, SegmentGroups or None
-    command: str | None
     is_new: bool  # whether the model was not trained on these rows
     n_validation: int  # how many of these rows were rows of `validation` in the fit
+    rule_path: Any = None  # RulePath or None
+    segments: Any = None  # Segments, SegmentGroups or None
+    command: str | None = None
 
     @property
     def rules(self) -> RuleModel:
@@ -288,11 +288,9 @@ def summarize(
     target_name=None,
     data_name=None,
     model_name=None,
-    rule_path=None,
-    segments=None,
-    command=None,
     groups=None,
     is_new=None,
+    **shown,
 ):
     """Measure everything that a report shows; see `write_report`."""
     simplifier = rules if isinstance(rules, Simplifier) else None
@@ -344,11 +342,9 @@ def summarize(
         ),
         features=feature_use(rules, described and described.fitted, forest),
         colours=colours,
-        rule_path=rule_path,
-        segments=segments,
-        command=command,
         is_new=n_validation == len(rows) if is_new is None else is_new,
         n_validation=n_validation,
+        **shown,
     )
 
 

@@ -78,6 +78,18 @@ def sentence(text):
     return text[:1].upper() + text[1:]
 
 
+def typeset(text):
+    """A text of one line with the signs of print.
+
+    Examples
+    --------
+    >>> typeset("x <= -1")
+    'x ≤ −1'
+    """
+    text = render.plain(text).replace("<=", "≤").replace(">=", "≥")
+    return true_minus(text)
+
+
 def amount(value):
     """Write a measured number for people, with a minus sign; a dash for None.
 

@@ -42,6 +42,7 @@ from defragtrees.report.text import (
     sentence,
     shown_error_text,
     size_text,
+    typeset,
     value_text,
     with_interval,
 )
@@ -342,7 +343,7 @@ def segment_groups(found):
 
 def _segment_group(heading, found):
     heading, about = heading
-    note = true_minus(found._note().replace("<=", "≤"))
+    note = typeset(found._note())
     if about:
         note = f"{sentence(about)}. {note}"
     if not len(found):

@@ -7,7 +7,6 @@ For AUC, log loss and other measures of predictions, use `sklearn.metrics` or
 from defragtrees.metrics.ranking import (
     Gains,
     best_threshold,
-    discrimination,
     gains,
     survival,
 )
@@ -22,7 +21,6 @@ __all__ = [
     "Gains",
     "best_threshold",
     "calibration",
-    "discrimination",
     "expected_cost",
     "gains",
     "rule_stability",

@@ -10,7 +10,6 @@ from defragtrees._utils import formatting as render
 from defragtrees._utils.optional import require
 from defragtrees._utils.types import Column, Rows
 from defragtrees._utils.values import is_finite
-from defragtrees.outcomes.measures import RankedWeights
 from defragtrees.rules.model import RuleModel
 from defragtrees.tables import check_weight
 
@@ -215,7 +214,7 @@ def gains(
     for name, amount in (("benefit", benefit), ("cost", cost)):
         if amount is not None and not is_finite(amount):
             raise ValueError(f"{name} must be a number; got {amount!r}.")
-    k = positive_place(rules, pos_label)
+    k = _positive_place(rules, pos_label)
     matches, likely, is_positive, weight = _ranked_rows(rules, X, y, sample_weight, k)
     label = render.plain(rules.outcome.view.prediction(rules.outcome.labels[k]))
     if not weight @ is_positive:
@@ -321,64 +320,12 @@ def best_threshold(
     return _short_between(low, high, (low + high) / 2)
 
 
-def discrimination(
-    rules: Any, X: Rows, y: Column, pos_label: Any = None
-) -> dict[str, Any]:
-    """How well rules separate a class from the others: AUC, Gini and KS.
-
-    Parameters
-    ----------
-    rules : RuleModel or Simplifier
-        For classes, with probabilities.
-    X : array-like or data frame of shape (n_samples, n_features)
-        Preferably rows that the rules were not fitted to.
-    y : array-like of shape (n_samples,)
-        Rows of unknown classes are left out.
-    pos_label : class label, optional
-        By default the one set by `relabel`, or the second class.
-
-    Returns
-    -------
-    dict
-        "auc" with its 95% interval "low" and "high" (DeLong's variance, on the scale
-        of log odds; None where all rows are separated or there is one row of a kind);
-        "gini", which is `2 * auc - 1`; and "ks", the largest difference between the
-        shares of both kinds of rows above a probability (Kolmogorov and Smirnov).
-
-    Examples
-    --------
-    >>> X = [[21.0, 3.0], [31.0, 3.0], [19.0, 3.0], [22.0, 4.0]]
-    >>> found = discrimination(rules, X, ["yes", "yes", "no", "no"])
-    >>> found["auc"], found["gini"], found["ks"]
-    (0.625, 0.25, 0.5)
-    """
-    rules = getattr(rules, "rules_", rules)
-    k = positive_place(rules, pos_label, "discrimination")
-    _, likely, is_positive, _ = _ranked_rows(rules, X, y, None, k)
-    n_rows = int(is_positive.sum()), int((~is_positive).sum())
-    if not all(n_rows):
-        raise ValueError(
-            "discrimination needs rows of the class and of others; got "
-            f"{n_rows[0]} and {n_rows[1]}."
-        )
-    likely = np.round(likely, DIGITS)
-    ranked = RankedWeights.of(likely, ~is_positive * 1.0, is_positive * 1.0)
-    ends = [None if np.isnan(end) else end for end in ranked.auc_interval()]
-    return {
-        "auc": ranked.auc(),
-        "low": ends[0],
-        "high": ends[1],
-        "gini": 2 * ranked.auc() - 1,
-        "ks": ranked.ks(),
-    }
-
-
-def positive_place(rules, pos_label, what="gains"):
+def _positive_place(rules, pos_label):
     """The number of the class that is looked for."""
     outcome, labels = rules.outcome, list(rules.outcome.labels or ())
     if not (labels and rules._form.has_probabilities):
         raise ValueError(
-            f"{what} needs rules for classes, with probabilities; got rules for "
+            "gains needs rules for classes, with probabilities; got rules for "
             f"{rules.task}{' without them' * bool(labels)}."
         )
     if pos_label is None and outcome.is_binary:

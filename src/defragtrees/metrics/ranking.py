@@ -196,11 +196,8 @@ def gains(
 
     Examples
     --------
-    >>> from defragtrees import Condition, Rule, RuleList
-    >>> warm = Rule((Condition(0, lower=20.0),), "yes", (0.25, 0.75))
-    >>> rest = Rule((), "no", (0.9, 0.1))
-    >>> rules = RuleList((warm,), rest, ("degrees",), "classification", ("no", "yes"))
-    >>> X, y = [[21.0], [25.0], [19.0], [15.0]], ["yes", "no", "no", "no"]
+    >>> X = [[21.0, 3.0], [25.0, 3.0], [19.0, 3.0], [15.0, 3.0]]
+    >>> y = ["yes", "no", "no", "no"]
     >>> print(gains(rules, X, y, benefit=30, cost=10))
     P(yes)  rules  rows  share  captured  precision  lift  expected  profit
      75.0%      1     2    50%      100%        50%  2.00        25      10

@@ -84,16 +84,13 @@ def calibration(
 
     Examples
     --------
-    >>> from defragtrees import Condition, Rule, RuleList
-    >>> warm = Rule((Condition(0, lower=20.0),), "yes", (0.25, 0.75))
-    >>> rest = Rule((), "no", (0.9, 0.1))
-    >>> rules = RuleList((warm,), rest, ("degrees",), "classification", ("no", "yes"))
-    >>> X, y = [[21.0], [25.0], [19.0]], ["yes", "no", "no"]
+    >>> X, y = [[21.0, 3.0], [25.0, 3.0], [19.0, 3.0]], ["yes", "no", "no"]
     >>> names = "rule", "class", "estimated", "observed", "n_rows"
     >>> for row in calibration(rules, X, y):
     ...     print(*(row[name] for name in names))
-    1 yes 0.75 0.5 2.0
-    2 yes 0.1 0.0 1.0
+    1 yes nan nan 0.0
+    2 yes 0.8 0.5 2.0
+    3 yes 0.1 0.0 1.0
     """
     outcome, matrix = rules.outcome, rules._encode(X)
     if outcome.has_probabilities and not rules._form.has_probabilities:
@@ -134,11 +131,7 @@ def score_table(
 
     Examples
     --------
-    >>> from defragtrees import Condition, Rule, Scorecard
-    >>> warm = Rule((Condition(0, lower=20.0),), 5.0, points=(3.0,))
-    >>> rules = Scorecard((warm,), Rule((), 2.0, points=(2.0,)), ("degrees",),
-    ...                 "regression")
-    >>> for row in score_table(rules):
+    >>> for row in score_table(card):
     ...     print(row)
     {'low': 2.0, 'high': 2.0, 'estimated': 2.0}
     {'low': 5.0, 'high': 5.0, 'estimated': 5.0}

@@ -31,10 +31,6 @@ def segments(found: Segments, ax: "Axes | None" = None) -> "Axes":
     found : Segments
     ax : matplotlib Axes, optional
 
-    Returns
-    -------
-    matplotlib Axes
-
     Examples
     --------
     >>> import numpy as np
@@ -78,10 +74,6 @@ def history(checks: Any, ax: "Axes | None" = None) -> "Axes":
     checks : History
         As `defragtrees.monitoring.read_history` returns it.
     ax : matplotlib Axes, optional
-
-    Returns
-    -------
-    matplotlib Axes
 
     Examples
     --------

@@ -32,17 +32,10 @@ def flow(rules: RuleModel, ax: "Axes | None" = None) -> "Axes":
         By default a new figure, as large as the rules need; in given Axes the chart
         and its letters shrink until they fit.
 
-    Returns
-    -------
-    matplotlib Axes
-
     Examples
     --------
-    >>> from defragtrees import Condition, Rule, RuleList
-    >>> warm = Rule((Condition(0, lower=20.0),), 1.0)
-    >>> rules = RuleList((warm,), Rule((), 0.0), ("degrees",), "regression")
-    >>> [text.get_text() for text in flow(rules).texts]
-    ['degrees > 20?', 'yes', 'no', '1', '0']
+    >>> [text.get_text() for text in flow(numeric).texts]
+    ['degrees > 20?', 'yes', 'no', '9', '1']
     """
     if not isinstance(rules, RuleList):
         raise ValueError(

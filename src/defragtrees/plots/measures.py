@@ -56,19 +56,11 @@ def calibration(
     sample_weight : array-like of shape (n_samples,), optional
     ax : matplotlib Axes, optional
 
-    Returns
-    -------
-    matplotlib Axes
-
     Examples
     --------
-    >>> from defragtrees import Condition, Rule, RuleList
-    >>> warm = Rule((Condition(0, lower=20.0),), "go", distribution=(0.75, 0.25))
-    >>> rules = RuleList((warm,), Rule((), "stay", distribution=(0.5, 0.5)),
-    ...                 ("degrees",), "classification", ("go", "stay"))
-    >>> X, y = [[21.0], [25.0], [15.0]], ["go", "stay", "stay"]
+    >>> X, y = [[21.0, 3.0], [31.0, 3.0], [15.0, 3.0]], ["yes", "no", "no"]
     >>> calibration(rules, X, y).get_xlabel()
-    'estimated probability of stay'
+    'estimated probability of yes'
     """
     rows = metrics.calibration(rules, X, y, sample_weight)
     picture = calibration_picture(rows, rules)
@@ -170,19 +162,10 @@ def gains(
     pos_label : class label, optional
         As for `metrics.gains`.
 
-    Returns
-    -------
-    matplotlib Axes
-
     Examples
     --------
-    >>> from defragtrees import Condition, Rule, RuleList
-    >>> warm = Rule((Condition(0, lower=20.0),), "go", distribution=(0.25, 0.75))
-    >>> rules = RuleList((warm,), Rule((), "stay", distribution=(0.5, 0.5)),
-    ...                 ("degrees",), "classification", ("stay", "go"))
-    >>> X, y = [[21.0], [25.0], [15.0]], ["go", "stay", "stay"]
-    >>> gains(rules, X, y).get_ylabel()
-    'share of go captured'
+    >>> gains(rules, [[21.0, 3.0], [15.0, 3.0]], ["yes", "no"]).get_ylabel()
+    'share of yes captured'
     """
     rules = getattr(rules, "rules_", rules)
     steps = metrics.gains(rules, X, y, sample_weight, pos_label=pos_label)
@@ -223,20 +206,10 @@ def risks(rules: RuleModel, ax: "Axes | None" = None) -> "Axes":
     rules : RuleModel
     ax : matplotlib Axes, optional
 
-    Returns
-    -------
-    matplotlib Axes
-
     Examples
     --------
-    >>> from defragtrees import Condition, Rule, RuleList
-    >>> warm = Rule((Condition(0, lower=20.0),), "go", (0.2, 0.8), n_rows=50,
-    ...             rates=(0.2, 0.8), share=0.5)
-    >>> cold = Rule((), "stay", (0.9, 0.1), n_rows=50, rates=(0.9, 0.1), share=0.5)
-    >>> rules = RuleList((warm,), cold, ("degrees",), "classification", ("stay", "go"))
-    >>> ax = risks(rules)
-    >>> [text.get_text() for text in ax.texts]
-    ['80.0% (50 rows): go', '10.0% (50 rows): stay', 'all rows: 45.0%']
+    >>> [text.get_text() for text in risks(rules).texts]
+    ['30.0%: no', '80.0%: yes', '10.0%: no']
     """
     outcome = rules.outcome
     marks = [_risk(rules, rule) for rule in rules]
@@ -312,18 +285,12 @@ def trade_off(path: Any, ax: "Axes | None" = None) -> "Axes":
     path : RulePath
     ax : matplotlib Axes, optional
 
-    Returns
-    -------
-    matplotlib Axes
-
     Examples
     --------
-    >>> from sklearn.datasets import load_iris
-    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> import numpy as np
     >>> from defragtrees import simplify_path
-    >>> X, y = load_iris(return_X_y=True)
-    >>> forest = RandomForestClassifier(10, random_state=0).fit(X, y)
-    >>> path = simplify_path(forest, X, y, max_rules=3, random_state=0)
+    >>> X = np.random.default_rng(0).random((200, 2))
+    >>> path = simplify_path(lambda X: X[:, 0], X, max_rules=3, random_state=0)
     >>> trade_off(path).get_xlabel()
     'number of rules'
     """
@@ -370,19 +337,13 @@ def comparison(found: Any, ax: "Axes | None" = None) -> "Axes":
     found : Comparison
     ax : matplotlib Axes, optional
 
-    Returns
-    -------
-    matplotlib Axes
-
     Examples
     --------
-    >>> from sklearn.datasets import load_iris
-    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> import numpy as np
     >>> from defragtrees import compare
-    >>> X, y = load_iris(return_X_y=True)
-    >>> forest = RandomForestClassifier(10, random_state=0).fit(X, y)
-    >>> table = compare(forest, X, y, methods=["distilled"], budgets=[3])
-    >>> comparison(table).get_xlabel()
+    >>> X = np.random.default_rng(0).random((200, 2))
+    >>> found = compare(lambda X: X[:, 0], X, X[:, 0], methods="defrag", budgets=3)
+    >>> comparison(found).get_xlabel()
     'number of rules'
     """
     ax, outcome = style.axes_or_new(ax), make_outcome(found.task)

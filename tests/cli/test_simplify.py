@@ -3,7 +3,6 @@
 import json
 import re
 
-import click
 import joblib
 import numpy as np
 import pandas as pd
@@ -13,11 +12,9 @@ from sklearn.model_selection import train_test_split
 from sklearn.tree import DecisionTreeRegressor
 
 import defragtrees
-from defragtrees import Condition, Rule, RuleList, RuleModel, read_forest, simplify
-from defragtrees.cli import output
+from defragtrees import RuleModel, read_forest, simplify
 from defragtrees.data.files import FileSource
 from defragtrees.ensembles.readers import from_r
-from defragtrees.outcomes.intervals import wilson_interval
 from defragtrees.rules.text import MAYBE_TRAINED
 
 FEATURES = ["sepal length", "sepal width", "petal length", "petal width"]
@@ -355,21 +352,3 @@ def test_a_validation_file_with_rows_of_data(call, files, iris):
     assert "150 of the 150 rows of 'iris.csv' are rows of DATA" in done.err
     assert done.out == plain.out
     assert "validation rows" not in done.out
-
-
-def test_headline_says_how_sure_its_error_is():
-    rules = RuleList(
-        (Rule((Condition(0, upper=0.5),), "no", (0.9, 0.1)),),
-        Rule((), "yes", (0.2, 0.8)),
-        ("x",),
-        "classification",
-        ("no", "yes"),
-    )
-    X = np.linspace(0, 1, 40)[:, None]
-    y = np.where(X[:, 0] > 0.7, "yes", "no")
-    scores = rules.evaluate(X, y, model=np.where(X[:, 0] > 0.1, "yes", "no"))
-    assert scores["fidelity_of_constant"] == 0.9
-    line = click.unstyle(output.headline(rules, scores, "40 rows", is_new=True))
-    low, high = wilson_interval(scores["error"], 40)
-    assert f"(95% interval {100 * low:.0f}–{100 * high:.0f}%)" in " ".join(line.split())
-    assert "(one class for all: 90%)" in " ".join(line.split())

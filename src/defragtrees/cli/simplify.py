@@ -100,8 +100,7 @@ def command(
         click.echo(output.json_text(_facts(simple, choices, scores, where, seconds)))
         return
     is_new = validation is not None
-    click.echo(output.headline(simple.rules_, scores, where, is_new=test is not None))
-    click.echo(f"\n{output.rules_text(simple.rules_, details)}\n")
+    click.echo(f"{output.rules_text(simple.rules_, details)}\n")
     click.echo(_scores_text(simple.rules_, scores, where, details, is_new))
     advice = getattr(simple, "advice_", ())
     if advice:
@@ -123,6 +122,10 @@ def _scores_text(rules, scores, where, details, is_new):
     header, lines = rules._view.score_cells(scores, is_short=not details)
     header[0] = f"on {where}"
     notes = rules._view.score_notes(scores, is_short=not details)
+    ends = "error_low" in scores and rules.outcome.view.error_range(scores)
+    if ends and not where.endswith("training rows"):
+        error = rules.outcome.error_name
+        notes.insert(0, f"95% interval of the {error} of the rules: {ends}.")
     if "model_error" in scores and not is_new:
         notes.append(f"The model {MAYBE_TRAINED}; pass others with --validation.")
     table = text_table(header, lines, width=page_width())

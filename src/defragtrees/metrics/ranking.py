@@ -200,8 +200,8 @@ def gains(
     >>> y = ["yes", "no", "no", "no"]
     >>> print(gains(rules, X, y, benefit=30, cost=10))
     P(yes)  rules  rows  share  captured  precision  lift  expected  profit
-     75.0%      1     2    50%      100%        50%  2.00        25      10
-     10.0%      2     4   100%      100%        25%  1.00        11     -10
+     80.0%      2     2    50%      100%        50%  2.00        28      10
+     10.0%      3     4   100%      100%        25%  1.00        14     -10
     Each line adds the rows with this probability; 4 rows, 1 of them yes.
     expected: the profit that the probabilities add up to.
     """

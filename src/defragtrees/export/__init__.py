@@ -5,7 +5,6 @@ A format is one function `to_...(rules, **options)` and one entry of `FORMATS`.
 
 import inspect
 import os
-from collections.abc import Callable
 from importlib import import_module
 from typing import Any, Literal, NamedTuple, overload
 
@@ -35,11 +34,6 @@ class Format(NamedTuple):
     module: str
     function: str
     to_bytes: str | None = None
-
-    def load(self, name: str) -> Callable[..., Any]:
-        """Import the module and return one of its functions."""
-        function: Callable[..., Any] = getattr(import_module(self.module), name)
-        return function
 
 
 FORMATS = {
@@ -126,7 +120,8 @@ def export(
             "a fitted estimator."
         )
     chosen = FORMATS[format]
-    write = chosen.load(chosen.function)
+    module = import_module(chosen.module)
+    write = getattr(module, chosen.function)
     names = list(inspect.signature(write).parameters)[1:]
     for name in set(options).difference(names):
         near = near_name(name, names)
@@ -138,6 +133,6 @@ def export(
     with encodable():
         exported = write(rules, **options)
     if path is not None:
-        to_bytes = chosen.load(chosen.to_bytes) if chosen.to_bytes else str
+        to_bytes = getattr(module, chosen.to_bytes) if chosen.to_bytes else str
         write_atomic(path, to_bytes(exported))
     return exported

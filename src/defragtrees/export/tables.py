@@ -56,7 +56,16 @@ def table_of(rules):
 def _values(rules, rule, shown):
     """The values of one rule by the names of their columns."""
     last = rules._view.default_text
-    then, of_form = _form_values(rules, rule)
+    then, of_form = None, {"weight": None}
+    if rules._form.is_sum:
+        names = ["points"]
+        if rules.outcome.n_points > 1:
+            names = [f"points {label}" for label in rules.outcome.labels]
+        of_form = dict(zip(names, map(float, rule.points), strict=True)) | of_form
+    else:
+        then = rules.outcome.view.cell(rule.prediction)
+        if rules._form.has_weights:
+            of_form = {"weight": float(rule.weight)}
     return {
         "rule": shown["rule"],
         "if": render.plain(shown["if"] if rule.conditions else last),
@@ -69,18 +78,6 @@ def _values(rules, rule, shown):
         **rules.outcome.view.cells(rule),
         "error": rule.error,
     }
-
-
-def _form_values(rules, rule):
-    """What a rule predicts, and the columns that only some forms of rules have."""
-    if rules._form.is_sum:
-        names = ["points"]
-        if rules.outcome.n_points > 1:
-            names = [f"points {label}" for label in rules.outcome.labels]
-        points = dict(zip(names, map(float, rule.points), strict=True))
-        return None, {**points, "weight": None}
-    weight = float(rule.weight) if rules._form.has_weights else None
-    return rules.outcome.view.cell(rule.prediction), {"weight": weight}
 
 
 def to_frame(rules: RuleModel) -> "DataFrame":

@@ -84,17 +84,9 @@ def command(inputs, choices, methods, budgets, folds, test_size, plot, as_json):
     if plot is not None:
         output.save_plot(comparison, plot)
     if as_json:
-        click.echo(
-            output.json_text(
-                {
-                    "task": comparison.task,
-                    "n_splits": comparison.n_splits,
-                    "model_error": comparison.model_error,
-                    "model_scores": comparison.model_scores,
-                    "methods": comparison.rows(),
-                }
-            )
-        )
+        names = "task", "n_splits", "model_error", "model_scores"
+        facts = {name: getattr(comparison, name) for name in names}
+        click.echo(output.json_text(facts | {"methods": comparison.rows()}))
         return
     n_rows = len(rows[0])
     measured = f"{render.plural(n_rows, 'row')} in {folds} folds"

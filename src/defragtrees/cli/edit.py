@@ -13,15 +13,9 @@ defragtrees edit rules.json --drop 4 --condition 2 "age <= 40" --out new.json
 
 def _scale(text):
     """Points that double the odds; maybe also a total, and the odds of it."""
-    try:
-        numbers = tuple(float(part) for part in text.split(","))
-    except ValueError:
-        numbers = ()
+    numbers = tuple(float(part) for part in text.split(","))
     if len(numbers) not in (1, 3):
-        raise ValueError(
-            f"{text!r} must be points that double the odds, such as 20, or also a "
-            "total and its odds, such as 20,600,50"
-        )
+        raise ValueError(f"{text!r} must be as in 20 or 20,600,50")
     return numbers
 
 
@@ -98,7 +92,13 @@ def _edited(edited, changes):
     for number, column in changes["remove"]:
         edited = edited.drop(number, column)
     for number, text in changes["prediction"]:
-        edited = edited.set_prediction(number, _prediction(edited, text))
+        try:
+            prediction = edited._form.read_prediction(text)
+        except ValueError:
+            raise click.UsageError(
+                f"--prediction needs a number here; got {text!r}."
+            ) from None
+        edited = edited.set_prediction(number, prediction)
     for number in sorted(set(changes["drop"]), reverse=True):
         edited = edited.drop(number)
     for number, place in changes["move"]:
@@ -127,13 +127,3 @@ def _decided(rules, changes):
 
 def _class(rules, text):
     return None if text is None else options.as_class(text, rules.classes or ())
-
-
-def _prediction(rules, text):
-    """A class, a number, or points with commas between them."""
-    try:
-        return rules._form.read_prediction(text)
-    except ValueError:
-        raise click.UsageError(
-            f"--prediction needs a number here; got {text!r}."
-        ) from None

@@ -54,16 +54,9 @@ def command(inputs, choices, choose_by, validation, test_size, out, plot, as_jso
     if plot is not None:
         output.save_plot(path, plot)
     if as_json:
-        click.echo(
-            output.json_text(
-                {
-                    "path": path.rows(),
-                    "chosen_by": path.chosen_by,
-                    "model_error": path.model_error,
-                    "model_measures": path.model_measures,
-                    "rules": path.rules._view.rows(),
-                }
-            )
-        )
+        names = "chosen_by", "model_error", "model_measures"
+        facts = {"path": path.rows(), "rules": path.rules._view.rows()}
+        facts |= {name: getattr(path, name) for name in names}
+        click.echo(output.json_text(facts))
         return
     click.echo(f"{path}\n\n{output.rules_text(path.rules)}")

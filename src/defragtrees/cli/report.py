@@ -103,15 +103,12 @@ def report_on(path, simple, rows, inputs, validation=None, **more):
     They are of the file `validation`, if there is one.
     """
     state = click.get_current_context().find_object(State)
+    names, is_alone = y_names(inputs.target, ()), isinstance(simple, RuleModel)
     more |= {
         "command": shlex.join(["defragtrees", *state.arguments]),
-        "target_name": inputs.target
-        if n_columns(rows[1]) == 1
-        else y_names(inputs.target, ())[0],
+        "target_name": inputs.target if n_columns(rows[1]) == 1 else names[0],
         "data_name": render.plain((validation or inputs.data).name),
-        "model_name": None
-        if isinstance(simple, RuleModel)
-        else _model_name(inputs.model),
+        "model_name": None if is_alone else _model_name(inputs.model),
         "is_new": True if validation is not None else None,
     }
     write_report(path, simple, *rows, **more)

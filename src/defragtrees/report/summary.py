@@ -181,10 +181,8 @@ class Summary:
     def calibration(self):
         """Lines of `metrics.calibration`, by rule or by total; empty without y."""
         rows, rules = self.rows, self.rules
-        is_unknown = (
-            self.outcome.has_probabilities and not rules._form.has_probabilities
-        )
-        if rows.y is None or is_unknown:
+        has_classes = self.outcome.has_probabilities
+        if rows.y is None or (has_classes and not rules._form.has_probabilities):
             return []
         if rules._form.is_standalone or self.outcome.quantile is not None:
             return [self._matched(k, rule) for k, rule in enumerate(rules)]
@@ -220,9 +218,8 @@ class Summary:
         rows = self.rows
         if rows.model_predictions is None:
             return None
-        losses = self.outcome.model_losses(rows.model_predictions, rows.predicted)
-        differs = losses > 0
-        size = losses
+        size = self.outcome.model_losses(rows.model_predictions, rows.predicted)
+        differs = size > 0
         if rows.sureness is not None:
             size = np.where(differs, rows.sureness, -1.0)
         # A stable sort, so that a report is the same each time.
@@ -245,24 +242,21 @@ class Summary:
         These are rates of the class `label`, or means of numbers without one.
         """
         rows, y, predicted = self.rows, self.rows.y, self.rows.predicted
-        if label is None:
-            measured = {"prediction": predicted}
-            if y is not None:
-                apart = predicted - y
-                measured |= {"mean": y, "bias": apart}
-        else:
+        measured, losses = {"prediction": predicted}, None
+        if label is not None:
             measured = {"selection": predicted == label}
-            if y is not None:
-                measured |= {"rate": y == label, "error": predicted != y}
-        losses = None
-        if y is not None and label is None:
+        if y is not None and label is not None:
+            measured |= {"rate": y == label, "error": predicted != y}
+        elif y is not None:
+            measured |= {"mean": y, "bias": predicted - y}
             losses = self.outcome.distances(rows.given_y, predicted)
-        return [
-            {"group": group, "n_rows": int(mask.sum())}
-            | {name: rows.interval(values, mask) for name, values in measured.items()}
-            | ({} if losses is None else {"error": rows.loss(losses, mask)})
-            for group, mask in self.groups.masks()
-        ]
+        lines = []
+        for group, mask in self.groups.masks():
+            line = {"group": group, "n_rows": int(mask.sum())}
+            line |= {name: rows.interval(v, mask) for name, v in measured.items()}
+            line |= {} if losses is None else {"error": rows.loss(losses, mask)}
+            lines.append(line)
+        return lines
 
 
 @dataclass(frozen=True)
@@ -316,14 +310,8 @@ def summarize(
     stability = None if simplifier is None else simplifier.stability_
     baseline, colours = measure_baseline(rows), prediction_colours(rows)
     n_validation = _count_validation(simplifier, rows)
-    evaluation = evaluate_encoded(
-        rules,
-        rows.matrix,
-        rows.model_predictions,
-        rows.given_y,
-        rows.weight,
-        rows.probabilities,
-    )
+    columns = rows.model_predictions, rows.given_y, rows.weight, rows.probabilities
+    evaluation = evaluate_encoded(rules, rows.matrix, *columns)
     return Summary(
         title=cut(title or make_title(rules, target_name, data_name)),
         simplifier=simplifier,
@@ -635,9 +623,14 @@ def _coded(values):
 def rule_flags(rows, k, baseline, stability=None):
     """Why rule k (from 0) is weak: from a few words to a sentence, the worst first."""
     rules, members, reasons = rows.rules, rows.members[:, k], {}
-    if not rows.is_sum:
-        flags = {"rates": _rate_flags, "mean": _mean_flags}[rules.outcome.statistic]
-        reasons = flags(rows, k, baseline)
+    rule, is_only = list(rules)[k], not rules.rules
+    if not rows.is_sum and rules.outcome.statistic == "rates":
+        reasons = _rate_flags(rows, k, baseline)
+    elif not (rows.is_sum or rules._form.default_matches_all or is_only):
+        if 0 < rule.n_rows < FEW:
+            reasons["estimated from few rows"] = (
+                f"Its estimate is from {plural(round(rule.n_rows), 'row')} only."
+            )
     is_base = rows.is_sum and k == len(rules.rules)
     if rows.share(members) < RARE and not is_base:
         verb = "predicts" if rules._form.is_exclusive else "matches"
@@ -694,18 +687,6 @@ def _rate_flags(rows, k, baseline):
             f"The 95% interval of {what} ({shown}, "
             f"{render.percent_range(*interval)}) contains the rate of all rows "
             f"({all_rows})."
-        )
-    return reasons
-
-
-def _mean_flags(rows, k, baseline):
-    """Flags for few rows: how wide their range is, each rule prints."""
-    rule, reasons = list(rows.rules)[k], {}
-    if rows.rules._form.default_matches_all or not rows.rules.rules:
-        return reasons
-    if 0 < rule.n_rows < FEW:
-        reasons["estimated from few rows"] = (
-            f"Its estimate is from {plural(round(rule.n_rows), 'row')} only."
         )
     return reasons
 

@@ -203,11 +203,7 @@ def _parts(summary):
         return Part(number, totals, label, estimate, interval, int(mask.sum()), seen)
 
     if rules._form.is_sum:
-        total = (
-            np.round(rules._form.totals(rows.matches)[:, 0], 9)
-            if summary.totals
-            else None
-        )
+        total = np.round(rules._form.totals(rows.matches)[:, 0], 9)
         k = outcome.positive_index if outcome.is_binary else 0
         for line in summary.totals:
             low, high = line["low"], line["high"]
@@ -453,9 +449,7 @@ def _few(summary):
     )
 
 
-CAVEATS = (
-    _no_better, _rare, _costs, _outside, _trained, _weak, _few,
-)  # fmt: skip
+CAVEATS = _no_better, _rare, _costs, _outside, _trained, _weak, _few
 
 
 # How good the rules are: tables of bars

@@ -11,10 +11,7 @@ EXAMPLE = """\
 defragtrees export rules.json sql --dialect mysql --out rules.sql
 """
 # The formats that have an option; sql has all.
-FOR_FORMATS = {
-    "reasons": ("onnx", "sql"),
-    "best": ("onnx", "python", "sql"),
-}
+FOR_FORMATS = {"reasons": ("onnx", "sql"), "best": ("onnx", "python", "sql")}
 FORMAT = click.Choice(list(FORMATS))
 
 

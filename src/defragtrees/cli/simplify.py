@@ -47,15 +47,7 @@ SETTINGS = (
 )
 @options.as_json
 def command(
-    inputs,
-    choices,
-    validation,
-    test_size,
-    stability,
-    out,
-    report,
-    details,
-    as_json,
+    inputs, choices, validation, test_size, stability, out, report, details, as_json
 ):
     """Turn a trained model into a short list of rules.
 

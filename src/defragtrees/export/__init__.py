@@ -50,16 +50,7 @@ FORMATS = {
 }
 
 # The formats that are text; others are objects of their libraries.
-TextFormat = Literal[
-    "csv",
-    "html",
-    "json",
-    "markdown",
-    "pmml",
-    "python",
-    "sql",
-    "text",
-]
+TextFormat = Literal["csv", "html", "json", "markdown", "pmml", "python", "sql", "text"]
 
 
 @overload

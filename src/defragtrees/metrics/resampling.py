@@ -119,10 +119,7 @@ class RuleStability(render.Tabular):
         more = len(used) - MOST_COLUMNS
         others = f" and {more} more" if more > 0 else ""
         columns = f"{', '.join(used[:MOST_COLUMNS])}{others}"
-        return [
-            self.sentence,
-            f"Columns used, by number of fits: {columns or 'none'}.",
-        ]
+        return [self.sentence, f"Columns used, by number of fits: {columns or 'none'}."]
 
     def to_dict(self) -> dict[str, Any]:
         """The measures as a dict of plain numbers."""

@@ -48,10 +48,7 @@ def rule_look(rules: RuleModel, rule: Rule) -> dict[str, Any]:
 
 
 def rule_rows(
-    rules: RuleModel,
-    ax: "Axes | None",
-    beside: Sequence[str] = (),
-    least: float = 0.2,
+    rules: RuleModel, ax: "Axes | None", beside: Sequence[str] = (), least: float = 0.2
 ) -> "tuple[Axes, np.ndarray]":
     """Axes with the text of each rule on the left and, if given, a text on the right.
 

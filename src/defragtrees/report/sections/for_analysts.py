@@ -11,10 +11,7 @@ from sklearn.metrics import confusion_matrix
 from defragtrees._utils import formatting as render
 from defragtrees._utils.formatting import count, lines_of, percent, true_minus
 from defragtrees.outcomes.decision import positive_threshold
-from defragtrees.plots.measures import (
-    calibration_picture,
-    trade_off_picture,
-)
+from defragtrees.plots.measures import calibration_picture, trade_off_picture
 from defragtrees.plots.picture import Axis
 from defragtrees.report.condition_charts import Scale
 from defragtrees.report.model import changed_settings, versions

@@ -105,7 +105,6 @@ FORMULA = (*"=+-@\t\r\uff1d\uff0b\uff0d\uff20",)
 # Where one may begin inside a text: at a line, or after the semicolon that separates
 # cells in many countries, whose spreadsheets see no quotes after a comma.
 FORMULA_INSIDE = re.compile(r"(?<=[;\t\r\n])(?=\s*[=+\-@\uff1d\uff0b\uff0d\uff20])")
-SEPARATORS = re.compile('[,;|"]')
 PLAIN = re.compile(r"\w(?:[\w .:/()%<>=*+-]*[\w.)%])?").fullmatch  # most cells are
 
 
@@ -142,7 +141,7 @@ def csv_line(cells, exact=False):
     'Kiel,5,,"x;y",\'=1+1\n'
     """
     texts = [
-        (cell if PLAIN(cell) else _csv_text(cell, exact))
+        (cell if PLAIN(cell) else _quoted(cell, exact))
         if isinstance(cell, str)
         else ("" if cell is None else str(cell))
         for cell in cells
@@ -150,12 +149,9 @@ def csv_line(cells, exact=False):
     return ",".join(texts) + "\n"
 
 
-def _csv_text(text, exact):
-    text = text if exact else guarded(text)
+def _quoted(text, exact):
     # csv.writer leaves a lone CR without quotes, and what others separate by.
-    is_plain = text.isprintable() and text == text.strip()
-    if is_plain and not SEPARATORS.search(text):
-        return text
+    text = text if exact else guarded(text)
     return '"' + text.replace('"', '""') + '"'
 
 

@@ -72,11 +72,6 @@ class Card:
     # Reasons why it is weak, the worst first: from a few words to a sentence.
     flags: dict[str, str] = field(default_factory=dict)
 
-    @property
-    def name(self):
-        """Its name in tables."""
-        return f"Rule {self.number}"
-
 
 @dataclass(frozen=True, eq=False)
 class Summary:

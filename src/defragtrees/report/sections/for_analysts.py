@@ -215,7 +215,7 @@ def calibration(page):
             cells = [name(outcome.view.prediction(line["class"]))]
         else:
             card = summary.cards[line["rule"] - 1]
-            cells = [card.name, badge(card.then, card.colour)]
+            cells = [f"Rule {card.number}", badge(card.then, card.colour)]
         cells.append(count(round(line["n_rows"])))
         lines.append([*cells, *observed_cells(line, outcome)[n_known:]])
     total_name = summary.rules._view.total_name
@@ -512,7 +512,7 @@ def stability(page):
     for card, n_back, cell in zip(summary.cards, measured.returns, cells, strict=True):
         _, found, *rates = cell
         then, again = badge(card.then, card.colour), n_back / measured.n_resamples
-        lines.append([card.name, then, bar(again, found), *rates])
+        lines.append([f"Rule {card.number}", then, bar(again, found), *rates])
     n_rules = len(measured.returns)
     rare = [k + 1 for k in range(n_rules) if is_rarely_found(k, measured)]
     return {

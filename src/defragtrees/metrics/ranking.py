@@ -211,7 +211,7 @@ def gains(
     for name, amount in (("benefit", benefit), ("cost", cost)):
         if amount is not None and not is_finite(amount):
             raise ValueError(f"{name} must be a number; got {amount!r}.")
-    k = _positive_place(rules, pos_label)
+    k = positive_place(rules, pos_label)
     matches, likely, is_positive, weight = _ranked_rows(rules, X, y, sample_weight, k)
     label = render.plain(rules.outcome.view.prediction(rules.outcome.labels[k]))
     if not weight @ is_positive:
@@ -317,12 +317,12 @@ def best_threshold(
     return _short_between(low, high, (low + high) / 2)
 
 
-def _positive_place(rules, pos_label):
+def positive_place(rules, pos_label, what="gains"):
     """The number of the class that is looked for."""
     outcome, labels = rules.outcome, list(rules.outcome.labels or ())
     if not (labels and rules._form.has_probabilities):
         raise ValueError(
-            "gains needs rules for classes, with probabilities; got rules for "
+            f"{what} needs rules for classes, with probabilities; got rules for "
             f"{rules.task}{' without them' * bool(labels)}."
         )
     if pos_label is None and outcome.is_binary:

@@ -45,7 +45,7 @@ def command(inputs, choices, validation, test_size, without, by, use, out, **giv
         raise click.UsageError("--out needs --use, the number of the rules to save.")
     if choices.method != "defrag":
         raise click.UsageError("alternatives has the method defrag only.")
-    forest, rows, unseen, _ = load(inputs, validation)
+    forest, rows, unseen = load(inputs, validation)
     for option, names in (("--without", without), ("--with", given["with"])):
         columns_among(forest.feature_names, names, option)
     groups = None

@@ -42,7 +42,7 @@ def command(inputs, choices, choose_by, validation, test_size, out, plot, as_jso
         raise click.UsageError(
             "--test-size must be above 0: errors need held-out rows."
         )
-    forest, rows, unseen, _ = load(inputs, validation)
+    forest, rows, unseen = load(inputs, validation)
     if choices.method != "defrag":
         raise click.UsageError("path has the method defrag only; leave method out.")
     _, settings = choices.for_model(forest)

@@ -59,13 +59,11 @@ def command(inputs, choices, validation, test_size, out, title, by_group):
     if is_rules_file(inputs.model):
         _report_on_rules(out, inputs, title, by_group)
         return
-    forest, rows, unseen, places = load(inputs, validation)
-    validation = None if unseen is None else validation
+    forest, rows, unseen = load(inputs, validation)
     groups = None
     if by_group is not None:
         measured = replace(inputs.data, path=validation or inputs.data.path)
         groups = read_groups(measured, by_group, "--by-group")
-        groups = groups if places is None else groups.iloc[places]
     # The groups are those of the rows that are measured.
     rows, unseen = (*rows, groups), unseen and (*unseen, groups)
     train, counted, test = hold_out(rows, unseen, test_size, choices.seed)

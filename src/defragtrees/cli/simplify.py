@@ -63,8 +63,7 @@ def command(
     outputs = {"--out": out, "--report": report}
     files = inputs.data.path, inputs.model, validation
     output.check_outputs(outputs, files, out=".json", report=".html")
-    forest, rows, unseen, _ = load(inputs, validation)
-    validation = None if unseen is None else validation
+    forest, rows, unseen = load(inputs, validation)
     train, counted, test = hold_out(rows, unseen, test_size, choices.seed)
     # The rows are in two parts now; the whole need not stay in memory.
     del rows, unseen

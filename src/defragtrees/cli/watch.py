@@ -10,7 +10,7 @@ from defragtrees._utils.files import write_atomic
 from defragtrees.cli import options, output, terminal
 from defragtrees.cli.data import encode, open_for_rules, read_rows, read_rules
 from defragtrees.cli.group import Command
-from defragtrees.cli.inputs import open_beside, warn_if_swapped
+from defragtrees.cli.inputs import open_beside
 from defragtrees.ensembles.predictions import read_model
 from defragtrees.monitoring.check import check_encoded, missing_columns
 from defragtrees.monitoring.history import Record, read_history
@@ -90,16 +90,6 @@ def command(
         X = table[list(behind.feature_names)] if X is None else X
         read = read_model(behind, rule_set, X, classes)
         predicted, _, _, match = read(X, matrix, y)
-    # An order of all classes; a black box may have predicted only some of them.
-    is_order = match is not None and len(match.labels) == len(rule_set.classes)
-    if is_order and (classes or match.is_by_position):
-        expected, what = y, f"column {target!r}"
-        if y is None:
-            expected, what = (
-                rule_set._form.predict(rule_set._covers(matrix)),
-                "the rules",
-            )
-        warn_if_swapped(match.labels, predicted, expected, what)
     notes = missing_columns(rule_set, source.columns)
     found = check_encoded(rule_set, matrix, y, predicted, match, level, notes)
     if html is not None:

@@ -156,8 +156,8 @@ class Check(schema.Stored):
     --------
     >>> finding = Finding("coverage", "rule 1", 0.5, 0.9, "50.0%", "90.0%", 0.001)
     >>> print(Check((finding,), 1000, 200))
-    No drift in 1 test (200 new rows against 1,000 training rows; false alarms in at
-    most 5% of checks).
+    No drift in 1 test (200 new rows against 1,000 training rows; false alarms
+    in at most 5% of checks).
     """
 
     findings: Annotated[tuple[Finding, ...], schema.list_of(schema.object_of(Finding))]

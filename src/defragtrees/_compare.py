@@ -842,7 +842,7 @@ def measure_path(
     Errors are measured against `expected`, fidelity against `answers`, the predictions
     of the model. All measures are added if `expected` is y (`is_against_y`).
     """
-    n_rows = len(matrix) if sample_weight is None else effective_rows(sample_weight)
+    n_rows = effective_rows(check_weight(sample_weight, len(matrix)))
     points = []
 
     def mean(values):

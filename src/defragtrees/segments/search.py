@@ -225,8 +225,8 @@ def explain_errors(
     for title, direction in sides.items():
         bias = predicted.observed - predicted.expected
         unit = "number" if is_number else "points"
-        loss = Loss(bias, "bias", unit, beside, beside_unit, True, direction)
-        groups[title] = search.find(loss)
+        biased = Loss(bias, "bias", unit, beside, beside_unit, True, direction)
+        groups[title] = search.find(biased)
         headings[title] = Heading(
             f"Where predictions are {title}",
             f"bias: mean of observed minus predicted{predicted.unit}",

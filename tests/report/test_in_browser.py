@@ -260,7 +260,7 @@ def test_links_open_what_is_folded_and_the_menu_hides_no_heading(browser, spam, 
         menu = visit.page.locator("nav").bounding_box()
         assert menu["height"] < 50, "the menu has more than one line"
         visit.page.goto(f"{spam[0].as_uri()}#calibration")
-        for place in ("calibration", "edit", "analyst", "features"):
+        for place in ("calibration", "edit", "analyst", "settings"):
             visit.page.evaluate(f"location.hash = '{place}'")
             heading = visit.page.locator(f"#{place}-heading")
             heading.wait_for(state="visible")

@@ -6,6 +6,7 @@ section are cached properties.
 """
 
 import math
+from collections import Counter
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -25,7 +26,7 @@ from defragtrees.metrics.rulesets import table_of_totals
 from defragtrees.outcomes.intervals import QUANTILE, effective_rows, wilson_interval
 from defragtrees.outcomes.measures import calibrate
 from defragtrees.plots.style import class_numbers
-from defragtrees.report.model import FeatureUse, Model, describe_model, feature_use
+from defragtrees.report.model import Model, describe_model
 from defragtrees.report.text import (
     amount,
     cut,
@@ -89,7 +90,6 @@ class Summary:
     is_weighted: bool
     scores: dict[str, float]  # of `evaluate` on these rows
     cards: tuple[Card, ...]
-    features: FeatureUse
     colours: "Colours"
     is_new: bool  # whether the model was not trained on these rows
     n_validation: int  # how many of these rows were rows of `validation` in the fit
@@ -137,6 +137,13 @@ class Summary:
     def alternatives(self):
         """Other rule models that are as good, if they were searched for."""
         return getattr(self.simplifier, "alternatives_", None)
+
+    @cached_property
+    def used(self):
+        """Features of the rules, those of most rules first."""
+        places = (c.feature for rule in self.rules.rules for c in rule.conditions)
+        counts = Counter(places)
+        return sorted(counts, key=lambda j: (-counts[j], j))
 
     @cached_property
     def facts(self):
@@ -219,7 +226,7 @@ class Summary:
             size = np.where(differs, rows.sureness, -1.0)
         # A stable sort, so that a report is the same each time.
         worst = np.argsort(-size, kind="stable")[:MOST_DISAGREEMENTS]
-        used, distance = self.features.used, None
+        used, distance = self.used, None
         if not self.outcome.error_is_share:
             distance = rows.mean(np.abs(rows.predicted - rows.model_predictions))
         return Disagreements(
@@ -323,7 +330,6 @@ def summarize(
             _card(rows, k, colours, rule_flags(rows, k, baseline, stability))
             for k in range(rules.n_rules)
         ),
-        features=feature_use(rules, described and described.fitted, forest),
         colours=colours,
         is_new=n_validation == len(rows) if is_new is None else is_new,
         n_validation=n_validation,

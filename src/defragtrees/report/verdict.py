@@ -290,7 +290,7 @@ def _named(summary, label):
 
 def _subject(summary):
     rules, outcome, what = summary.rules, summary.outcome, summary.target
-    n_used, n_all = len(summary.features.used), len(rules.feature_names)
+    n_used, n_all = len(summary.used), len(rules.feature_names)
     if not summary.has_target_name:
         what = "the class" if outcome.labels else outcome.view.target
     if outcome.labels:

@@ -46,6 +46,5 @@ SECTIONS = (
     Section(for_analysts.disagreements, "Disagreement", "Disagreement with the model"),
     Section(for_analysts.stability, "Stability", "Stability under resampling"),
     Section(for_analysts.alternatives, "Alternatives", "Other rules as good as these"),
-    Section(for_analysts.features, "Features", "Features"),
     Section(for_analysts.settings, "Settings", "Settings and versions"),
 )

@@ -364,7 +364,7 @@ def page_data(summary):
     """All data of the scripts, as plain types."""
     # With whole names: texts of edits must be those of Python. Scripts cut them.
     rules, sample = summary.given_rules, draw_sample(summary)
-    outcome, used = rules.outcome, sorted(summary.features.used)
+    outcome, used = rules.outcome, sorted(summary.used)
     labels, known = outcome.labels or (), sample.model_predictions
     return {
         # As saved: names stay unchanged, only texts to show are made visible.
@@ -392,7 +392,7 @@ def page_data(summary):
 
 def draw_sample(summary):
     """Draw at most 5,000 rows, fewer if they are large; the same each time."""
-    rows, used = summary.rows, summary.features.used
+    rows, used = summary.rows, summary.used
     generator = np.random.default_rng(0)
     order = generator.permutation(len(rows))[:MOST_ROWS]
     first = rows.matrix[np.ix_(order[:200], used)]

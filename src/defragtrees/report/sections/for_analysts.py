@@ -48,8 +48,6 @@ from defragtrees.segments import Segments
 from defragtrees.segments.found import Heading
 
 MOST_CLASSES = 20
-MOST_SHOWN = 20
-TOP_UNUSED = 5
 FOUR_FIFTHS = 0.8  # the four-fifths rule for ratios of selection rates
 FEWEST_IN_GROUP = 30  # rows, below which its rate is not compared
 MOST_APART = 6  # pairs of groups that are listed
@@ -541,53 +539,6 @@ def alternatives(page):
             header, lines, "Rule models as good as the best", numeric=(1, 2, 3)
         ),
     }
-
-
-def features(page):
-    """Features in the rules and their importance in the model."""
-    use, names = page.summary.features, page.summary.rules._vocabulary.names
-    shown = shown_features(use)
-    conditions = use.n_sides / max(1, use.n_sides.sum())
-    is_known = use.importance is not None
-    importance = use.importance if is_known else np.zeros(len(names))
-    largest = max([*conditions[shown], *importance[shown], 1e-9])
-    lines = []
-    for j in shown:
-        line = [
-            breakable(names[j]),
-            count(use.n_rules[j]) if use.n_rules[j] else "–",
-            bar(conditions[j] / largest, percent(conditions[j])),
-        ]
-        if is_known:
-            share = importance[j]
-            line.append(bar(share / largest, percent(share), "second"))
-        lines.append(line)
-    header = ["Feature", "Rules", "Conditions"]
-    return {
-        "use": use,
-        "n_used": len(use.used),
-        "share": importance[use.used].sum() if is_known else None,
-        "n_more": len(use.used) - MOST_SHOWN,
-        "features": Table(
-            header + (["Importance"] if is_known else []),
-            lines,
-            "Features of the rules",
-            numeric=(1,),
-            kind="features",
-        ),
-    }
-
-
-def shown_features(use):
-    """Indices of the used features and of the most important unused ones."""
-    if use.importance is None:
-        return use.used[:MOST_SHOWN]
-    unused = [
-        int(j)
-        for j in np.argsort(-use.importance, kind="stable")
-        if not use.n_rules[j] and use.importance[j] > 0
-    ]
-    return [*use.used, *unused[:TOP_UNUSED]][:MOST_SHOWN]
 
 
 def settings(page):

@@ -182,7 +182,6 @@ def test_the_page_reads_in_order_without_scripts(browser, spam):
             "Estimated and observed",
             "Fewer or more rules",
             "Disagreement with the model",
-            "Features",
             "Settings and versions",
         ]
         for kind in ("h1", "h2", "h3", ".rule", "table", ".chart .wide", ".spark"):

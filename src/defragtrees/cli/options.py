@@ -3,6 +3,7 @@
 import contextlib
 import csv
 import functools
+import itertools
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -289,15 +290,11 @@ def by_classes(costs, classes):
     """A dict from texts such as bad:good, as one from pairs of classes."""
     if not isinstance(costs, dict):
         return costs
+    # A label may have colons, too.
+    known = {f"{a}:{b}": (a, b) for a, b in itertools.product(classes, repeat=2)}
     named = {}
     for text, cost in costs.items():
-        parts = text.split(":")
-        # A label may have colons, too.
-        ends = range(1, len(parts))
-        splits = [(":".join(parts[:k]), ":".join(parts[k:])) for k in ends]
-        known = [pair for pair in splits if None not in find_positions(pair, classes)]
-        pair = next(iter(known or splits), text)
-        if pair is not text:
-            pair = tuple(as_class(part, classes) for part in pair)
-        named[pair] = cost
+        parts = text.split(":", 1)
+        pair = tuple(as_class(part, classes) for part in parts) if parts[1:] else text
+        named[known.get(text, pair)] = cost
     return named

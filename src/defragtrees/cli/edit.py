@@ -15,7 +15,9 @@ def _scale(text):
     """Points that double the odds; maybe also a total, and the odds of it."""
     numbers = tuple(float(part) for part in text.split(","))
     if len(numbers) not in (1, 3):
-        raise ValueError(f"{text!r} must be as in 20 or 20,600,50")
+        raise ValueError(
+            f"{text!r} must be points that double the odds, as in 20 or 20,600,50"
+        )
     return numbers
 
 

@@ -40,7 +40,12 @@ MOVED = 1  # the exit code
     show_default=True,
 )
 @options.output("Write the check as an HTML page.", "--html")
-@options.output("Append the check to a file, as one line of JSON.", "--history")
+@options.value(
+    "--history",
+    click.Path(dir_okay=False, writable=True, path_type=Path),
+    "FILE",
+    "Append the check to a file, as one line of JSON.",
+)
 @options.value(
     "--label", str, "TEXT", "What DATA is called in the history.", default=""
 )

@@ -156,6 +156,7 @@ def test_options_of_exports(call, refused, card):
 
 def test_formats_have_the_options_that_the_command_line_says():
     import inspect
+    from importlib import import_module
 
     from defragtrees.cli.export import FOR_FORMATS
 
@@ -163,7 +164,10 @@ def test_formats_have_the_options_that_the_command_line_says():
         has_it = [
             name
             for name, kind in FORMATS.items()
-            if option in inspect.signature(kind.load(kind.function)).parameters
+            if option
+            in inspect.signature(
+                getattr(import_module(kind.module), kind.function)
+            ).parameters
         ]
         assert tuple(has_it) == formats
 

@@ -595,6 +595,11 @@ class View:
             notes.append(f"{of_class}{whose}.")
         if form.has_costs and "model_error" in scores:
             notes.append("The model is measured with the same decision.")
+        if "fidelity_of_constant" in scores:
+            share = render.percent(scores["fidelity_of_constant"])
+            notes.append(
+                f"One class for all rows would agree with the model on {share}."
+            )
         missing = form.unpredicted_classes
         if missing:
             labels = ", ".join(map(self._class_name, missing[:5]))

@@ -56,7 +56,7 @@ class ClassSums(Added):
 
     @property
     def weight(self):
-        """Of each group."""
+        """The weight of each group."""
         return self.classes.sum(axis=1)
 
     def basis(self, k=None):
@@ -176,7 +176,7 @@ class ClassScores(Added):
 
     @property
     def weight(self):
-        """Of the rows."""
+        """The weight of the rows."""
         return float(self.confusion.sum())
 
     @property
@@ -185,32 +185,32 @@ class ClassScores(Added):
         return self.log_loss is not None
 
     def precision(self):
-        """Of the positive class, or the mean over more; 0 for a class never predicted.
+        """Precision of the positive class, or its mean over more than two classes.
 
-        A class that is neither in y nor predicted does not count.
+        It is 0 for a class that is never predicted. A class that is neither in y nor predicted does not count.
         """
         given, true = self.confusion.sum(axis=0), self.confusion.sum(axis=1)
         return self._share_right(np.where(given > 0, given, true))
 
     def recall(self):
-        """Of the positive class, or the mean over those that are in y."""
+        """Recall of the positive class, or its mean over the classes in y."""
         return self._share_right(self.confusion.sum(axis=1))
 
     def auc(self):
-        """Of the positive class, or the mean over more."""
+        """AUC of the positive class, or its mean over more than two classes."""
         return _mean_known([ranking.auc() for ranking in self.rankings])
 
     def auc_interval(self):
-        """Of the positive class; NaN for more than two."""
+        """95% interval of the AUC of the positive class; NaN for more than two."""
         many = len(self.rankings) != 1
         return (np.nan, np.nan) if many else self.rankings[0].auc_interval()
 
     def ks(self):
-        """Of the positive class, or the mean over more."""
+        """KS of the positive class, or its mean over more than two classes."""
         return _mean_known([ranking.ks() for ranking in self.rankings])
 
     def average_precision(self):
-        """Of the positive class, or the mean over more."""
+        """Average precision of the positive class, or its mean over more."""
         return _mean_known([one.average_precision() for one in self.rankings])
 
     def expected_cost(self):
@@ -297,12 +297,12 @@ class Classes(Outcome):
 
     @property
     def positive_index(self):
-        """Of two classes, the number of the positive one."""
+        """The number of the positive class, of two."""
         return 1 if self.pos_label is None else self.labels.index(self.pos_label)
 
     @property
     def positive_class(self):
-        """Of two classes, the one whose rate is reported."""
+        """The class, of two, whose rate is reported."""
         return self.labels[self.positive_index]
 
     # y and predictions as arrays

@@ -134,7 +134,7 @@ class CountSums(Added):
 
     @property
     def weight(self):
-        """Of each group."""
+        """The weight of each group."""
         return self.parts[:, 0]
 
     def basis(self, k=None):
@@ -303,7 +303,7 @@ class CountView(NumberView):
         )
 
     def counted(self, y, weight):
-        """Of rows, what their mean rate is from."""
+        """The events and the exposure of rows, as text."""
         events, exposure = (render.count(total) for total in weight @ y[:, :2])
         return f"{events} events in an exposure of {exposure}"
 

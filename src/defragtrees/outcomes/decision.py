@@ -60,13 +60,13 @@ class Decision:
 
     @property
     def log_odds_cut(self):
-        """Of two classes, the log-odds from which the second is predicted."""
+        """The log-odds from which the second of two classes is predicted."""
         slack = 0.0 if self.threshold is None else ROUNDING
         return float(_log_odds(self._cut - slack))
 
     @property
     def _cut(self):
-        """Of two classes, the probability from which the second is predicted."""
+        """The probability from which the second of two classes is predicted."""
         if self.threshold is not None:
             return self.threshold
         return self.costs[0, 1] / (self.costs[0, 1] + self.costs[1, 0])

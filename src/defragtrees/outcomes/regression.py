@@ -147,7 +147,7 @@ class NumberSums(Added):
 
     @property
     def weight(self):
-        """Of each group."""
+        """The weight of each group."""
         return self.moments[:, 0]
 
     def _pooled(self):
@@ -270,7 +270,7 @@ class NumberScores(Added):
 
     @property
     def weight(self):
-        """Of the rows."""
+        """The weight of the rows."""
         return self.expected.weight
 
     def rmse(self):

@@ -187,7 +187,8 @@ class ClassScores(Added):
     def precision(self):
         """Precision of the positive class, or its mean over more than two classes.
 
-        It is 0 for a class that is never predicted. A class that is neither in y nor predicted does not count.
+        It is 0 for a class that is never predicted. A class that is neither in y nor
+        predicted does not count.
         """
         given, true = self.confusion.sum(axis=0), self.confusion.sum(axis=1)
         return self._share_right(np.where(given > 0, given, true))

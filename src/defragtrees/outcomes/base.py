@@ -303,12 +303,8 @@ class Outcome(ABC):
 
     def measures(self, scores: Any = None) -> list[Measure]:
         """The measures of this kind; with `scores` those that these suffice for."""
-        has_probabilities = scores is None or scores.has_probabilities
-        return [
-            measure
-            for measure in self.all_measures
-            if has_probabilities or not measure.needs_probabilities
-        ]
+        is_all = scores is None or scores.has_probabilities
+        return [m for m in self.all_measures if is_all or not m.needs_probabilities]
 
     def measured(self, scores: Any) -> dict[str, float]:
         """From name to value, the measures of some scores.
@@ -486,13 +482,9 @@ class Outcome(ABC):
     ) -> Any:
         """Whole points instead of the exact ones of `fit_points`, maybe bounded."""
 
-    def points_digits(self, spread: float) -> int:
-        """Digits after the point of points."""
-        return 3
-
     def rounded_points(self, points: Floats, spread: float) -> Floats:
         """Exact points as they are shown."""
-        return np.round(points, self.points_digits(spread))
+        return np.round(points, 3)
 
     def linked(self, values: Floats) -> Floats:
         """Means that follow from sums of points, (n_samples, n_points)."""

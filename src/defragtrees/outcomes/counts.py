@@ -303,7 +303,7 @@ class CountView(NumberView):
         )
 
     def counted(self, y, weight):
-        """The events and the exposure that a mean rate is from."""
+        """The events and the exposure of rows, as text."""
         events, exposure = (render.count(total) for total in weight @ y[:, :2])
         return f"{events} events in an exposure of {exposure}"
 

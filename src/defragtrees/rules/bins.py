@@ -218,7 +218,7 @@ def bin_rows(card: Any, matrix: Floats | None, y: Floats | None) -> dict[str, An
 
 
 def _factors(card: Any, found: list[Bin]) -> dict[str, list[float]]:
-    """The factors that points stand for, if they are steps of a logarithm."""
+    """The factors for which points stand as their logarithms, or as steps of them."""
     if card.outcome.link != "log":
         return {}
     *others, base = [one.points * card.unit for one in found]

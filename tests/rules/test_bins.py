@@ -116,6 +116,30 @@ def coded():
     return X, y, DefragClassifier(model, **settings).fit(X, y).rules_
 
 
+@pytest.mark.parametrize("how", ["validation", "sample_weight"])
+def test_bins_have_plain_rows_whatever_they_are_worth(coded, how):
+    """2,000 training rows beside 1,000 new ones were 1,800 rows."""
+    X, y, card = coded
+    given = {how: (X[2000:3000], y[2000:3000])}
+    if how == "sample_weight":
+        given = {how: np.where(y[:2000] == "ill", 2.5, 0.5)}
+    model = DecisionTreeClassifier(max_leaf_nodes=40, random_state=0).fit(X, y)
+    settings = {"form": "points", "max_rules": 5, "max_conditions": 1}
+    simple = DefragClassifier(model, random_state=0, **settings)
+    card = simple.fit(X[:2000], y[:2000], **given).rules_
+    n_rows = 3000 if how == "validation" else 2000
+    for made in (card, Scorecard.from_dict(card.to_dict())):
+        frame = made.bins()
+        blocks = frame.groupby("characteristic")
+        assert (blocks.rows.sum() == n_rows).all()
+        assert blocks.share.sum().to_numpy() == pytest.approx(1)
+        counted = frame[frame.rows > 0]
+        assert (counted.rows % 1 == 0).all()
+    # Rates are by weight, as those of the rules are.
+    [base] = frame[frame.characteristic == "base"].rate
+    assert base == pytest.approx(card.default.rates[-1])
+
+
 def test_special_values_are_never_part_of_a_range(coded):
     _, _, card = coded
     for rule in card.rules:

@@ -212,7 +212,7 @@ class RowStore:
         sizes = [int(grid.n_bins[j]) for j in features]
         has_sums = any(form.is_sum for form in forms) and outcome.has_sums
         given = features, sizes, outcome, has_sums
-        weights, sums, *moments = self.shards.total(_profile, *given)
+        weights, sums, rows, *moments = self.shards.total(_profile, *given)
         ends = np.cumsum([0, *sizes])
         total = round_significant(self.total_weight)
         target = all_rounded(moments[0]) if moments else None
@@ -230,6 +230,7 @@ class RowStore:
                 own if form.is_sum else (),
                 sums[part] if form.is_sum and len(sums) else None,
                 grid.special.get(j, ()),
+                rows[part] if form.is_sum and len(sums) else None,
             )
 
         return [
@@ -265,7 +266,7 @@ def row_keys(matrix, labels=None):
 
 
 def _profile(shard, features, sizes, outcome, has_sums):
-    """The weights of the bins of some features, sums and moments of y if it is known.
+    """Weights of the bins of some features; sums of y, rows and moments if y is known.
 
     As an array, which can be added.
     """
@@ -276,12 +277,13 @@ def _profile(shard, features, sizes, outcome, has_sums):
         bins = [np.bincount(shard.codes[:, j], each, size) for j, size in pairs]
         return np.concatenate([np.zeros(0), *bins])
 
-    profile = np.empty(2 if labels is None else 3, dtype=object)
-    profile[0], profile[1] = summed(weight), np.zeros(0)
+    profile = np.empty(3 if labels is None else 4, dtype=object)
+    profile[:3] = summed(weight), np.zeros(0), np.zeros(0)
     if labels is not None:
         if has_sums:
             profile[1] = summed(weight * outcome.indicators(labels)[:, -1])
-        profile[2] = outcome.moments(labels, weight)
+            profile[2] = summed(weight > 0)
+        profile[3] = outcome.moments(labels, weight)
     return profile
 
 

@@ -941,7 +941,7 @@ class PointsView(View):
         return [*bins, base] if is_all else bins
 
     def _mean_text(self, one: Bin) -> str:
-        mean = one.total / one.n_rows if one.n_rows else math.nan
+        mean = one.mean
         if not self.outcome.is_binary:
             return _unless_nan(self.y_view.rate, mean)
         return _share_text(mean if self.outcome.positive_index else 1 - mean)

@@ -6,7 +6,7 @@ DATA ?= ../shared/data
 # 0 builds the site without running the stories of its gallery.
 STORIES ?= 1
 
-.PHONY: demo docs pictures linkcheck test test-slow test-oldest wheel lint types fuzz soak bench scale quality reproduce clean
+.PHONY: demo docs pictures linkcheck test cluster test-slow test-oldest wheel lint types fuzz soak bench scale quality reproduce clean
 
 $(VENV)/pip.stamp:
 	$(PYTHON) -m venv $(VENV)
@@ -36,8 +36,12 @@ lint: $(VENV)/test.stamp
 types: $(VENV)/test.stamp
 	$(BIN)/mypy
 
-test: lint types
+cluster: $(VENV)/test.stamp
 	$(BIN)/python -m pytest -m 'cluster and not slow' tests/data
+
+# Tests that start a cluster mostly wait; linters and types are checked meanwhile.
+test: $(VENV)/test.stamp
+	$(MAKE) --jobs 2 --output-sync lint types cluster
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m 'not cluster and not slow'
 
 test-slow: $(VENV)/test.stamp
@@ -98,8 +102,14 @@ soak: $(VENV)/test.stamp
 scale: $(VENV)/test.stamp
 	$(BIN)/python -m benchmarks.speed.scale
 
+# What it goes beside; a package that cannot be installed is left out, and named.
+PEERS := imodels interpret-core pystreed pycontree te2rules
 quality: $(VENV)/test.stamp
-	$(BIN)/python -m benchmarks.quality --data $(DATA)
+	for peer in $(PEERS); do $(BIN)/python -m pip install --quiet $$peer \
+		|| echo "$$peer cannot be installed."; done
+	$(BIN)/python -m benchmarks.quality --data $(DATA) --jobs 2
+	$(BIN)/python -m benchmarks.quality.published --data $(DATA)
+	$(BIN)/python examples/benchmark_chart.py
 
 # QUICK=1: two draws, not ten.
 reproduce: $(VENV)/test.stamp

@@ -84,7 +84,7 @@ class TestArrays:
             read_matrix(X)
 
     def test_a_cube_is_not_told_to_reshape_into_a_column(self):
-        with pytest.raises(ValueError, match=r"\(2, 3, 4\). Stack it into a table"):
+        with pytest.raises(ValueError, match=r"\(2, 3, 4\). Reshape your data"):
             read_matrix(np.zeros((2, 3, 4)))
 
     def test_rows_of_different_lengths_are_refused(self):

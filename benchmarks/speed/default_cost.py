@@ -32,7 +32,7 @@ from benchmarks.data import REGRESSION, as_numbers, make_model, read
 from defragtrees import _api
 from defragtrees._api import simplify
 from defragtrees._utils.formatting import text_table
-from defragtrees.data.encoding import Encoder
+from defragtrees.data.shards import Encoder
 from defragtrees.data.store import RowStore
 from defragtrees.estimators import base
 from defragtrees.search import driver

@@ -182,20 +182,14 @@ def feature_index(which, names, what="features"):
 
 def n_rows_of(X):
     """Number of rows of a table or column of any library."""
-    is_sized = hasattr(X, "shape") or hasattr(X, "__len__")
-    if not is_sized and hasattr(X, "__array__"):
-        X, is_sized = np.asarray(X), True
+    from sklearn.utils.validation import _num_samples
+
     if isinstance(X, dict):
         raise TypeError(
             "A table must be an array or a data frame; got a dict. Pass "
             "pandas.DataFrame(X)."
         )
-    if hasattr(X, "fit") or not is_sized:
-        raise TypeError(f"Expected sequence or array-like, got {type(X)}")
-    shape = getattr(X, "shape", None)
-    if shape == ():
-        raise TypeError(f"A table or a column is needed; got the single value {X!r}.")
-    return len(X) if shape is None else int(shape[0])
+    return _num_samples(X)
 
 
 def check_length(n_rows: int, n_values: int, role: str) -> None:
@@ -456,7 +450,8 @@ def column_kinds(X):
     for j in range(X.shape[1]):
         column = library.column(X, j)
         kind = library.days_kind(column)
-        if kind == "datetime" and library.is_moments(column):
+        # Polars has no letters for types, and no dates among other objects.
+        if kind == "datetime" and getattr(column.dtype, "kind", "M") == "M":
             days = as_days(column)
             days = days[~np.isnan(days)]
             kind = "date" if (days == np.floor(days)).all() else kind
@@ -802,11 +797,6 @@ class Pandas:
         return getattr(dtype, "tz", None) is not None
 
     @staticmethod
-    def is_moments(column):
-        """Whether the dtype of the column is a timestamp."""
-        return column.dtype.kind == "M"
-
-    @staticmethod
     def is_boolean(column):
         """Whether the column has booleans, also as objects beside missing values."""
         if column.dtype.kind != "O":
@@ -881,11 +871,6 @@ class Polars:
         if getattr(column.dtype, "time_zone", None) is not None:
             return ZONED
         return POLARS_KINDS.get(_polars_type(column))
-
-    @staticmethod
-    def is_moments(column):
-        """Whether the dtype of the column is a timestamp."""
-        return _polars_type(column) == "Datetime"
 
     @staticmethod
     def is_boolean(column):
@@ -1066,14 +1051,10 @@ def _plain_array(X):
             "Pass pandas.DataFrame(X) instead."
         )
     if array.ndim != 2:
-        remedy = "Stack it into a table with one row per sample."
-        if array.ndim < 2:
-            remedy = (
-                "Reshape your data either using array.reshape(-1, 1) if it has a "
-                "single feature or array.reshape(1, -1) if it contains a single sample."
-            )
         raise ValueError(
             f"X must have rows and columns; got {type(X).__name__} of shape "
-            f"{array.shape}. {remedy}"
+            f"{array.shape}. Reshape your data either using array.reshape(-1, 1) if it "
+            "has a single feature or array.reshape(1, -1) if it contains a single "
+            "sample."
         )
     return array

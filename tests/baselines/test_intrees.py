@@ -178,7 +178,7 @@ def test_paths_are_those_of_the_original(name):
 @pytest.mark.parametrize("name", NAMES)
 def test_measures_are_those_of_the_original(name):
     data, problem, rules, target, classes = stages(name)
-    measured = measure(rules, problem.binned.codes, target)
+    measured = measure(rules, problem.codes, target)
     assert_measures(measured, data["metrics"], problem.grid, classes)
 
 
@@ -186,7 +186,7 @@ def test_measures_are_those_of_the_original(name):
 @pytest.mark.parametrize("name", NAMES)
 def test_pruned_rules_are_those_of_the_original(name, decay):
     data, problem, rules, target, classes = stages(name)
-    codes = problem.binned.codes
+    codes = problem.codes
     pruned = prune(measure(rules, codes, target), codes, target, 0.05, decay)
     but = AT_THE_LIMIT.get((name, decay), ())
     assert_measures(pruned, data[f"pruned_{decay}"], problem.grid, classes, but)
@@ -199,7 +199,7 @@ def test_pruned_rules_are_those_of_the_original(name, decay):
 @pytest.mark.parametrize("name", NAMES)
 def test_lists_are_those_of_the_original(name, decay, min_freq):
     data, problem, rules, target, classes = stages(name)
-    pruned = prune_all(rules, problem.binned.codes, target, 0.05, decay)
+    pruned = prune_all(rules, problem.codes, target, 0.05, decay)
     listed = build_list(pruned, target, min_freq)
     expected = data[f"learner_{decay}" + ("_minfreq05" if min_freq > 0.01 else "")]
     found = assert_list(pruned, listed, target, expected, problem.grid, classes)
@@ -252,7 +252,7 @@ def test_regressor_with_levels_answers_as_in_the_paper():
 
 def test_numbers_are_measured_and_pruned_as_in_the_original():
     data, problem, rules, _, _ = stages("friedman")
-    codes = problem.binned.codes
+    codes = problem.codes
     target = NumberTarget(problem.target, problem.sample_weight)
     measured = measure(rules, codes, target)
     pruned = prune(measured, codes, target, 0.05, "relative")
@@ -276,7 +276,7 @@ def test_edge_cases(case):
     grid, rules = write(data["rules"], X.shape[1])
     labels, n_classes = np.array(data["y"]), max(data["y"]) + 1
     classes = [str(k) for k in range(n_classes)]
-    codes, target = grid.bin(X).codes, ClassTarget(labels, n_classes, np.ones(len(X)))
+    codes, target = grid.bin(X), ClassTarget(labels, n_classes, np.ones(len(X)))
     measured = measure(rules, codes, target)
     assert_measures(measured, data["metrics"], grid, classes)
     listed = build_list(measured, target, data["min_freq"])

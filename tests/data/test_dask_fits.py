@@ -405,6 +405,7 @@ def wide_model():
     return kind.fit(X, y)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(
     not STATUS.exists() or "VmHWM:" not in STATUS.read_text(),
     reason="no /proc to read the peak of memory from",

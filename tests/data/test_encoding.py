@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from defragtrees.data.encoding import TILE_ROWS, code_rows
 from defragtrees.data.grid import ThresholdGrid
+from defragtrees.data.shards import TILE_ROWS, code_rows
 
 
 def test_codes_and_ranges_of_bins_are_those_of_the_rows():
@@ -19,7 +19,7 @@ def test_codes_and_ranges_of_bins_are_those_of_the_rows():
     codes, (counts, low, high, is_integer) = code_rows(grid, X)
     assert codes.dtype == np.uint16
     assert codes.flags.c_contiguous
-    np.testing.assert_array_equal(codes, grid.bin(X).codes)
+    np.testing.assert_array_equal(codes, grid.bin(X))
     assert is_integer.tolist() == [False, True, True, False]
     for j in range(4):
         for code, n in enumerate(counts[j]):

@@ -78,7 +78,7 @@ class Encoder:
         if part.y is not None:
             targets["labels"] = np.asarray(part.y)
         shard = Shard(
-            np.ascontiguousarray(self.grid.bin(matrix).codes),
+            np.ascontiguousarray(self.grid.bin(matrix)),
             targets,
             None if part.sample_weight is None else np.asarray(part.sample_weight),
         )

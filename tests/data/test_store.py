@@ -161,7 +161,7 @@ def test_other_rows_are_coded_as_those_of_a_store(case, target, keeps_numbers):
     [shard] = like.shards.shards
     assert like.grid is store.grid
     assert like.target is store.target
-    assert np.array_equal(shard.codes, store.grid.bin(there).codes)
+    assert np.array_equal(shard.codes, store.grid.bin(there))
     answers = read_forest(model).outcome.encode(model.predict(there))
     assert np.allclose(shard.targets["answers"], answers)
     assert like.n_rows == len(there)

@@ -22,8 +22,8 @@ from sklearn.metrics import roc_auc_score
 
 from defragtrees.baselines.distilled import DistilledTreeClassifier
 from defragtrees.data import sources
-from defragtrees.data.encoding import Encoder
 from defragtrees.data.grid import ThresholdGrid
+from defragtrees.data.shards import Encoder
 from defragtrees.ensembles import forest as forests
 from defragtrees.ensembles.readers import read_forest
 from defragtrees.estimators import defrag, estimator_for
@@ -203,12 +203,12 @@ def test_lists_are_judged_by_rows_that_were_not_searched(
     simple = simplified(boosted_amounts, frame, form=form)
     searched, judging = seen["path"].rows, seen["rows"]
     # Codes name most rows.
-    names = [set(map(bytes, own.binned.codes)) for own in (searched, judging)]
+    names = [set(map(bytes, own.codes)) for own in (searched, judging)]
     assert len(searched.target) + len(judging.target) == sources.MANY_ROWS
     assert len(searched.target) == sources.MANY_ROWS * SEARCHED_SHARE
     assert len(names[0] & names[1]) < 0.2 * len(names[0])
     assert seen["store"].n_rows == simple.rules_.training.n_rows == len(frame)
-    losses = {own.n_rules: own.loss for own in seen["counted"].by_rules}
+    losses = {own.model.n_rules: own.loss for own in seen["counted"].by_rules}
     assert losses[simple.rules_.n_rules] == min(losses.values())
 
 

@@ -16,7 +16,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from defragtrees import DefragClassifier, DefragCounter, load, simplify
 from defragtrees.data import sources
-from defragtrees.estimators import teacher
+from defragtrees.estimators import problem as teacher
 
 FEW = {"max_rules": 4, "random_state": 0}
 

@@ -323,6 +323,7 @@ def test_a_frame_with_texts_gets_a_scorecard():
     model = lightgbm.LGBMClassifier(n_estimators=20, verbose=-1).fit(X, y)
     card = DefragClassifier(model, form="points", points="integer", random_state=0)
     card.fit(X, y)
+    X = X[::10]
     rows = X.astype(object).where(X.notna(), None).to_dict("records")
     document = export(card.rules_, "pmml")
     totals = card.rules_.totals(X)[:, 0].tolist()

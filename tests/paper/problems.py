@@ -29,9 +29,9 @@ class Case:
             y = (signal - signal.mean()) / signal.std()
         row_weight = rng.uniform(0.2, 3.0, n_rows) if weighted else np.ones(n_rows)
         self.grid = ThresholdGrid(tuple(thresholds))
-        self.binned = self.grid.bin(X)
-        self.layout = Layout(self.grid, self.binned.counts(), n_classes)
-        self.engine = TableEngine(self.layout, self.binned.codes, y, row_weight)
+        self.codes = self.grid.bin(X)
+        self.layout = Layout(self.grid, self.grid.bin_counts(self.codes), n_classes)
+        self.engine = TableEngine(self.layout, self.codes, y, row_weight)
         self.dense = self._dense(X, thresholds, y, n_classes, row_weight)
         self.rng = rng
 
@@ -51,7 +51,7 @@ class Case:
     def responsibilities(self, n_components):
         """Random starting responsibilities, (n_rows, n_components)."""
         shape = np.full(n_components, 0.3)
-        return self.rng.dirichlet(shape, len(self.binned))
+        return self.rng.dirichlet(shape, len(self.codes))
 
     def starts(self, betas):
         """Parameters for the loop after an M-step from each of the given betas."""

@@ -101,7 +101,7 @@ def drawn_starts(case, betas, units):
         return params, None, None
     seed = int(case.rng.integers(10**6))
     in_units_of_y, starts = (
-        draw_rest(params, len(case.binned), generators(seed, len(betas)), target)
+        draw_rest(params, len(case.codes), generators(seed, len(betas)), target)
         for target in (Target(), units)
     )
     own = in_units_of_y.params
@@ -236,8 +236,8 @@ def test_whole_number_weights_count_as_repeated_rows():
     beta = base.responsibilities(4)
     engine = type(base.engine)
     y = base.dense.y
-    weighted = engine(base.layout, base.binned.codes, y, times.astype(float))
-    codes = np.repeat(base.binned.codes, times, axis=0)
+    weighted = engine(base.layout, base.codes, y, times.astype(float))
+    codes = np.repeat(base.codes, times, axis=0)
     repeated = engine(base.layout, codes, np.repeat(y, times), np.ones(times.sum()))
     bounds = []
     for one, rows in ((weighted, beta), (repeated, np.repeat(beta, times, axis=0))):

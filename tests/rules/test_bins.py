@@ -219,3 +219,11 @@ def test_a_card_of_numbers_is_scaled_to_a_unit():
         card.scaled(unit=0)
     with pytest.raises(ValueError, match="unit is for a scorecard of numbers"):
         card_of(single(Condition(0, lower=5.0), 15.0)).scaled(unit=0.25)
+
+
+def test_rules_of_a_bin_are_left_out_where_there_is_no_room(coded):
+    _, _, card = coded
+    heads = [card.table(width=width).splitlines()[0].split() for width in (120, 66)]
+    assert heads[0][-1] == "rule"
+    assert heads[1] == heads[0][:-1]
+    assert card.table(width=66).count("characteristic") == 1  # no second table

@@ -121,7 +121,7 @@ def test_a_cut_reads_by_what_the_rows_have(values, threshold, below, above):
 def test_conditions_on_whole_numbers_hold_in_the_rows_of_their_bins(values, cuts):
     X = np.array(values, dtype=float)[:, None]
     grid = ThresholdGrid((np.unique(np.array(cuts) + 0.0),)).shorten(X)
-    codes = grid.bin(X).codes[:, 0]
+    codes = grid.bin(X)[:, 0]
     n_bins = grid.n_bins[0] - 1
     for first in range(n_bins):
         for last in range(first, n_bins):

@@ -33,10 +33,11 @@ class Judged:
     n_conditions: int
     share: float
     n_rules: int = 2
+    model = property(lambda self: self)
 
 
 def chosen(*models, choose=shortest_model):
-    return choose([Judged(*model) for model in models]).n_conditions
+    return choose([Judged(*own) for own in models]).n_conditions
 
 
 def test_a_shorter_list_may_lose_a_hundredth_of_the_variance():
@@ -73,7 +74,9 @@ def list_of(problem, *features):
     rules = tuple(
         (Condition(j, upper=float(t)),) for j, t in zip(features, upper, strict=True)
     )
-    return Candidate(rules, (None,) * (len(rules) + 1))
+    blank = problem.blank("list")._form
+    rules = tuple(replace(blank.default, conditions=own) for own in rules)
+    return Candidate(replace(blank, rules=rules))
 
 
 def features_of(path):
@@ -93,7 +96,7 @@ def test_of_each_size_the_rows_that_count_choose_what_is_kept(problem):
     settings = SearchSettings(Limits(), decision=decision)
     path = count_found(found, blank, store, settings, Scoring(), problem)
     assert features_of(path.by_conditions) == features_of(path.by_rules)
-    assert [one.n_rules for one in path.by_rules] == [2, 3]
+    assert [one.model.n_rules for one in path.by_rules] == [2, 3]
     assert features_of(path.by_rules)[0] == [0]
 
 

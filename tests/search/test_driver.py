@@ -31,7 +31,7 @@ def test_a_sample_is_searched_as_the_table_that_repeats_it(monkeypatch, form):
     X, signal = np.tile(X, (4, 1)), np.tile(signal, (4, 1))
     make = NumberLoss if form == "points" else RuleLoss
     loss = make(signal, np.full(len(X), 0.5), 0.01)
-    table = make_table(grid, grid.bin(X).codes, least_price=0.01 * loss.total_weight)
+    table = make_table(grid, grid.bin(X), least_price=0.01 * loss.total_weight)
     found = []
     for n_rows in (N_ROWS, len(X)):
         monkeypatch.setattr(driver, "SEARCH_ROWS", n_rows)

@@ -16,7 +16,7 @@ from defragtrees.search import moves
 from defragtrees.search.boxes import code_gains, condition_price, make_table, rows_in
 from defragtrees.search.driver import Conversion
 from defragtrees.search.limits import Limits
-from defragtrees.search.moves import Slopes, grow_rule, polish, search
+from defragtrees.search.moves import best_cuts, grow_rule, polish, search
 from defragtrees.search.points import LinkedLoss, NumberLoss, PointBoxes
 
 
@@ -32,7 +32,7 @@ class Case:
         splits = [np.arange(n_codes - 1) + 0.5] * n_columns
         X = np.column_stack([X, rng.integers(0, 4, n_rows)])
         grid = ThresholdGrid((*splits, rng.random((3, 5)) < 0.5))
-        self.table = make_table(grid, grid.bin(X).codes)
+        self.table = make_table(grid, grid.bin(X))
         weight = rng.uniform(0.5, 2.0, n_rows)
         if kind == "number":
             self.loss = NumberLoss(signal[:, None], weight, 1e-4)
@@ -50,7 +50,7 @@ class Case:
     def masks(self, j):
         """Every interval, or set, of the codes of a column."""
         column = self.table.columns[j]
-        n = column.n_codes
+        n = len(column.bins)
         if column.is_set:
             insides = itertools.product([False, True], repeat=n)
         else:
@@ -124,12 +124,16 @@ def test_patterns_say_which_rules_hold_together(n_rules):
 def test_the_fall_of_a_cut_is_that_of_fitting_all_points_anew(seed, kind):
     case = Case(seed, kind, missing=seed % 2 == 0)
     rules = PointBoxes(case.table, case.loss, case.boxes(2))
-    slopes = Slopes(rules)
+    rows, inverse = rules.curvature
+    anything = np.zeros(len(case.table.columns), dtype=int)
     inside = rows_in(case.table, case.boxes(1)[0])
     before = rules.spread * case.loss.base_deviance
-    for cut in slopes.cuts(inside):
+    for cut in best_cuts(rules, inside, anything):
         held = inside & cut.accepted[case.table.codes[:, cut.column]]
-        found = slopes.fall(slopes.rows[:, held].sum(axis=1))
+        slope, overlap = np.split(rows[:, held].sum(axis=1), [-len(inverse)])
+        rest = overlap[-1] - overlap @ inverse @ overlap + case.loss.prior
+        is_new = rest > 1e-6 * overlap[-1] + 1e-12
+        found = (slope**2).sum() / rest if is_new else 0.0
         assert cut.fall == pytest.approx(found, rel=1e-6, abs=1e-9)
         if kind == "log-odds" or not held.any():
             continue
@@ -224,7 +228,7 @@ def test_effects_that_add_up_are_found():
     X = rng.integers(0, 6, size=(500, 4)).astype(float)
     y = 3.0 * (X[:, 0] > 2) - 2.0 * (X[:, 1] > 3) + 1.0 * (X[:, 2] <= 1) + 5.0
     grid = ThresholdGrid((np.arange(5) + 0.5,) * 4)
-    table = make_table(grid, grid.bin(X).codes)
+    table = make_table(grid, grid.bin(X))
     loss = NumberLoss(y[:, None], np.ones(500), 1e-4)
     found, _ = search(PointBoxes(table, loss, ()), [], Limits(4), grow_rule, 2)
     rules = found[4].in_reading_order()
@@ -237,10 +241,10 @@ def test_effects_that_add_up_are_found():
 def test_a_rule_about_most_rows_is_told_of_the_others():
     case = Case(0, "number")
     column = case.table.columns[0]
-    most = np.array([False, *[True] * (column.n_codes - 1), False])
+    most = np.array([False, *[True] * (len(column.bins) - 1), False])
     rules = PointBoxes(case.table, case.loss, ({0: most},))
     told = rules.in_reading_order()
-    assert told.boxes[0][0].tolist() == [True, *[False] * column.n_codes]
+    assert told.boxes[0][0].tolist() == [True, *[False] * len(column.bins)]
     assert told.points[0, 0] * rules.points[0, 0] < 0
     assert told.cost == pytest.approx(rules.cost, abs=0.5)
 
@@ -251,7 +255,7 @@ def test_the_box_that_is_removed_is_the_cheapest_one(kind):
     case = Case(1, kind, n_rows=300)
     boxes = case.boxes(6)
     rules = PointBoxes(case.table, case.loss, [*boxes, boxes[0]])
-    exact = min(map(rules.without_box, range(7)), key=lambda one: one.cost)
+    exact = min(map(rules.with_boxes, range(7)), key=lambda one: one.cost)
     assert len(rules.removable()) == 3
     assert moves.remove_rule(rules).cost == exact.cost
 
@@ -281,7 +285,7 @@ def test_many_rules_are_searched_for_at_few_sizes(monkeypatch):
 
     monkeypatch.setattr(moves, "descend", counting)
     found, _ = search(case.empty, [], limits, grow_rule, 2)
-    assert set(sizes) <= moves.searched_sizes(26)
+    assert set(sizes) <= {*range(1, 13), 14, 17, 20, 24, 26}
     assert max(found) > 17
     best = polish(found.values(), limits, 2)
     assert sorted(best) == list(range(1, max(best) + 1))
@@ -292,12 +296,13 @@ def test_cuts_with_hardly_a_row_between_them_are_one():
     """Two lines of a card may cut a column at 3 and 3.05."""
     values = np.repeat([1.0, 3.02, 4.0, 6.0, np.nan], [60, 1, 60, 60, 9])
     grid = ThresholdGrid(([3.0, 3.05, 5.0],))
-    conversion = Conversion.__new__(Conversion)
-    conversion.problem = SimpleNamespace(grid=grid, binned=grid.bin(values[:, None]))
+    problem = SimpleNamespace(grid=grid, codes=grid.bin(values[:, None]))
+    conversion = SimpleNamespace(problem=problem)
     cuts = {}
 
     def moved(*accepts):
-        made = conversion._on_cuts(0, np.array(accepts, dtype=bool), cuts)
+        flags = np.array(accepts, dtype=bool)
+        made = Conversion._on_cuts(conversion, 0, flags, cuts)
         return made.astype(int).tolist()
 
     assert moved(0, 1, 1, 1, 0) == [0, 1, 1, 1, 0]  # above 3

@@ -118,7 +118,7 @@ def test_the_cost_never_rises(seed, kind):
         rules = better
     again = StandaloneBoxes(case.table, case.loss, rules.boxes)
     assert again.cost == pytest.approx(rules.cost, abs=1e-9)
-    shorter = rules.without_box(1)
+    shorter = rules.with_boxes(1)
     again = StandaloneBoxes(case.table, case.loss, shorter.boxes)
     assert again.cost == pytest.approx(shorter.cost, abs=1e-9)
 
@@ -142,7 +142,7 @@ def test_rules_of_different_classes_stand_apart():
     X = rng.integers(0, 8, size=(600, 2)).astype(float)
     classes = (X[:, 0] > 3).astype(int) + (X[:, 0] > 3) * (X[:, 1] > 5)
     grid = ThresholdGrid((np.arange(7) + 0.5,) * 2)
-    table = make_table(grid, grid.bin(X).codes)
+    table = make_table(grid, grid.bin(X))
     weight = np.ones(600)
     loss = RuleLoss(np.eye(3)[classes], weight, 0.02, classes, 3)
     empty = StandaloneBoxes(table, loss, ())

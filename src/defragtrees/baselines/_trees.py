@@ -82,7 +82,7 @@ class _SideNames:
             else np.ascontiguousarray(values).view(f"S{values.shape[1]}").ravel()
             for values in problem.forest.splits()
         ]
-        codes = problem.binned.codes
+        codes = problem.codes
         self.has_missing = (codes == self.grid.n_bins - 1).any(axis=0)
         self.has_unknown = (codes == self.grid.n_bins - 2).any(axis=0)
         self.numbers = {}
@@ -140,13 +140,6 @@ class Split(NamedTuple):
     categories: np.ndarray | None = None
     missing_left: bool = False
 
-    @classmethod
-    def from_others(cls, feature, category, labels, missing_left):
-        """Split a category from all others, which go left."""
-        others = np.ones(len(labels) + 1, dtype=bool)
-        others[category] = False
-        return cls(feature, categories=others, missing_left=missing_left)
-
 
 def make_tree(splits, left, right):
     """Make a tree without outputs from the splits of its nodes (None at leaves)."""
@@ -201,7 +194,7 @@ def leaf_rules(problem, tree, shorten=False):
     # The same rows on the grid of this tree alone.
     problem = problem.with_forest(forest, shorten)
     sides, paths = find_paths(problem, tree.depth)
-    rows = sides.rows(problem.binned.codes, range(len(sides)))
+    rows = sides.rows(problem.codes, range(len(sides)))
     leaves = [
         (sides.conditions(problem.grid, path.sides), rows[list(path.sides)].all(axis=0))
         for path in paths
@@ -319,25 +312,19 @@ def read_tree(tree, columns, problem, rows):
         goes_left = np.where(
             np.isnan(column), missing_left, column <= tree.threshold[node]
         )
-        splits[node] = _split(
-            problem,
-            columns.feature[place],
-            columns.category[place],
-            node_rows[goes_left],
-            node_rows[~goes_left],
-            missing_left,
-        )
-        waiting.append((tree.children_left[node], node_rows[goes_left]))
-        waiting.append((tree.children_right[node], node_rows[~goes_left]))
+        sides = node_rows[goes_left], node_rows[~goes_left]
+        origin = columns.feature[place], columns.category[place]
+        splits[node] = _split(problem, *origin, *sides, missing_left)
+        children = tree.children_left[node], tree.children_right[node]
+        waiting += zip(children, sides, strict=True)
     return make_tree(splits, tree.children_left, tree.children_right)
 
 
 def _split(problem, feature, category, left, right, missing_left):
     if category is not None:
-        labels = problem.categories[feature]
-        return Split.from_others(feature, category, labels, missing_left)
-    low = problem.X[left, feature]
-    high = problem.X[right, feature]
+        others = np.arange(len(problem.categories[feature]) + 1) != category
+        return Split(feature, categories=others, missing_left=missing_left)
+    low, high = problem.X[left, feature], problem.X[right, feature]
     if np.isnan(high).all():
         return Split(feature, np.inf, missing_left=False)
     if np.isnan(low).all():

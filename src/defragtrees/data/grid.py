@@ -1,4 +1,4 @@
-"""ThresholdGrid and Binned: the thresholds of a model, and X as bin numbers.
+"""ThresholdGrid: the thresholds of a model, and X as bin numbers.
 
 The bin of a value is the number of thresholds below it, so `x <= thresholds[j]`
 exactly when `bin <= j`. The bin of a category is its position. A missing value has
@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from defragtrees._utils.types import Flags, Floats, Places, Rows
+from defragtrees._utils.types import Flags, Floats, Places, Rows, Values
 from defragtrees._utils.values import ByValue, freeze
 from defragtrees.rules.conditions import Condition
 from defragtrees.rules.labels import KINDS
@@ -35,7 +35,7 @@ class ThresholdGrid(ByValue):
     Examples
     --------
     >>> grid = ThresholdGrid(([1.0, 2.5],))
-    >>> grid.bin([[0.0], [1.0], [9.0], [float("nan")]]).codes.ravel().tolist()
+    >>> grid.bin([[0.0], [1.0], [9.0], [float("nan")]]).ravel().tolist()
     [0, 0, 2, 3]
     """
 
@@ -65,11 +65,6 @@ class ThresholdGrid(ByValue):
             if values.ndim == 1 and not (np.diff(values) > 0).all():
                 raise ValueError("Thresholds must be sorted and distinct.")
 
-    @property
-    def n_features(self) -> int:
-        """Number of features."""
-        return len(self.splits)
-
     @cached_property
     def n_bins(self) -> Places:
         """Number of bins of each feature, the bin for missing values included."""
@@ -84,7 +79,7 @@ class ThresholdGrid(ByValue):
         Examples
         --------
         >>> grid = ThresholdGrid(([1.0, 2.5],)).with_special({0: [-9.0]})
-        >>> grid.bin([[-10.0], [-9.0], [-8.0], [3.0]]).codes.ravel().tolist()
+        >>> grid.bin([[-10.0], [-9.0], [-8.0], [3.0]]).ravel().tolist()
         [0, 1, 2, 4]
         """
         kept, splits, counts = {}, list(self.splits), list(self.counts or ())
@@ -120,13 +115,18 @@ class ThresholdGrid(ByValue):
         """Whether the bins of this feature are categories."""
         return self.splits[feature].ndim == 2
 
-    def bin(self, X: Rows) -> "Binned":
+    def bin(self, X: Rows) -> Values:
         """Number of thresholds below each value; missing values get the last bin."""
         X = np.asarray(X, dtype=np.float64)
         codes = np.empty(X.shape, dtype=self.dtype, order="F")
-        for j in range(self.n_features):
+        for j in range(len(self.splits)):
             codes[:, j] = self.bin_column(j, X[:, j])
-        return Binned(codes, self)
+        return codes
+
+    def bin_counts(self, codes: Values) -> list[Places]:
+        """The number of rows in each bin of each feature."""
+        sizes = enumerate(self.n_bins)
+        return [np.bincount(codes[:, j], minlength=n) for j, n in sizes]
 
     def bin_column(self, feature: int, column: Floats) -> Places:
         """Bin numbers of the values of one feature, as `bin` gives them."""
@@ -215,7 +215,7 @@ class ThresholdGrid(ByValue):
         of each feature that counts days.
         """
         X = np.asarray(X, dtype=np.float64)
-        columns = (X[:, j] for j in range(self.n_features))
+        columns = (X[:, j] for j in range(len(self.splits)))
         values = [np.unique(column[~np.isnan(column)]) for column in columns]
         return self.shorten_between(values, [integer_range(v) for v in values], kinds)
 
@@ -230,7 +230,7 @@ class ThresholdGrid(ByValue):
         `values` has sorted distinct values of each feature, with at least the smallest
         and the largest value of every bin; `ranges` are those of the grid.
         """
-        none = (None,) * self.n_features
+        none = (None,) * len(self.splits)
         splits, counts, integers = list[Any](), [], []
         pairs = set[int]()
         for own, count, known, ends, kind in zip(
@@ -256,30 +256,6 @@ class ThresholdGrid(ByValue):
         return ThresholdGrid(
             tuple(splits), tuple(counts), tuple(integers), frozenset(pairs)
         )
-
-
-@dataclass(frozen=True, eq=False)
-class Binned(ByValue):
-    """Bin numbers, (n_samples, n_features), in the smallest unsigned dtype."""
-
-    codes: np.ndarray
-    grid: ThresholdGrid
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "codes", freeze(self.codes))
-
-    def __len__(self) -> int:
-        return len(self.codes)
-
-    def __getitem__(self, rows: Any) -> "Binned":
-        return Binned(self.codes[rows], self.grid)
-
-    def counts(self) -> list[Places]:
-        """The number of rows in each bin of each feature."""
-        return [
-            np.bincount(self.codes[:, j], minlength=n)
-            for j, n in enumerate(self.grid.n_bins)
-        ]
 
 
 def rows_covered(conditions, X=None, codes=None, values=None):
@@ -334,7 +310,8 @@ def round_between(low, high, target, is_integer=False, kind=None):
     if not (math.isfinite(width) and width > 0):
         return target
     if kind in ("date", "datetime", "datetime UTC"):
-        return _before(_round_date(low, high, target), low, target)
+        before = math.nextafter(_round_date(low, high, target), -math.inf)
+        return before if before >= low else target
     farthest = max(abs(low), abs(high))
     if kind in KINDS:
         steps = [(step, None, None, 0.4) for step in STEPS_OF_DAYS]
@@ -353,7 +330,8 @@ def round_between(low, high, target, is_integer=False, kind=None):
         if best is not None:
             if best < high:
                 return best
-            return high - 1.0 if is_integer else _before(high, low, target)
+            before = high - 1.0 if is_integer else math.nextafter(high, -math.inf)
+            return before if before >= low else target
     return math.floor(target) * 1.0 if is_integer else target
 
 
@@ -400,12 +378,6 @@ def _nearest_multiple(low, high, target, first, step):
     if is_below:
         return below
     return above if is_above else None
-
-
-def _before(value, low, target):
-    """The threshold of `x < value`."""
-    before = math.nextafter(value, -math.inf)
-    return before if before >= low else target
 
 
 def _round_date(low, high, target):

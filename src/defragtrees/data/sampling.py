@@ -226,10 +226,25 @@ def draw_rows(X, n_rows, is_set, rng, order=None, weight=None, special=None):
         for j in order
         if not is_set[j]
     }
-    root = _correlation_root([own.scores for own in columns.values()], weight)
+    # The symmetric square root of the correlation matrix of the columns.
+    root = np.empty((0, 0))
+    if columns:
+        scores = np.column_stack([own.scores for own in columns.values()])
+        scores = scores - weight @ scores / weight.sum()
+        size = np.sqrt(weight @ scores**2)
+        scores = scores / np.where(size > 0, size, 1.0)
+        correlation = scores.T @ (weight[:, None] * scores)
+        np.fill_diagonal(correlation, 1.0)
+        values, vectors = np.linalg.eigh(correlation)
+        # The square root would magnify rounding errors of zero.
+        values[values < 1e-9] = 0.0
+        root = (vectors * np.sqrt(values)) @ vectors.T
     steps = rng.normal(size=(n_rows, len(columns))) @ root
     for (j, own), step in zip(columns.items(), steps.T, strict=True):
-        new = own.moved(base, reach * step, rng)
+        # The ranks after a step, which is reflected at the ends.
+        rank = own.low[base] + own.width[base] * rng.random(n_rows) + reach * step
+        rank = 1.0 - np.abs(1.0 - np.abs(rank) % 2.0)
+        new = own.values[_places(own.ends, rank)]
         moved[:, j] = np.where(own.is_missing[base], X[base, j], new)
     for j in order:
         if is_set[j]:
@@ -258,25 +273,3 @@ class _Ranks:
         middle = np.clip(self.low + self.width / 2, 1e-12, 1 - 1e-12)
         # A missing value has the middle rank.
         self.scores = np.where(self.is_missing, 0.0, ndtri(middle))
-
-    def moved(self, rows, step, rng):
-        """The values of some rows after a step; steps are reflected at the ends."""
-        rank = self.low[rows] + self.width[rows] * rng.random(len(rows)) + step
-        rank = 1.0 - np.abs(1.0 - np.abs(rank) % 2.0)
-        return self.values[_places(self.ends, rank)]
-
-
-def _correlation_root(scores, weight):
-    """The symmetric square root of the correlation matrix of some columns."""
-    if not scores:
-        return np.empty((0, 0))
-    scores = np.column_stack(scores)
-    scores = scores - weight @ scores / weight.sum()
-    size = np.sqrt(weight @ scores**2)
-    scores = scores / np.where(size > 0, size, 1.0)
-    correlation = scores.T @ (weight[:, None] * scores)
-    np.fill_diagonal(correlation, 1.0)
-    values, vectors = np.linalg.eigh(correlation)
-    # The square root would magnify rounding errors of zero.
-    values[values < 1e-9] = 0.0
-    return (vectors * np.sqrt(values)) @ vectors.T

@@ -11,11 +11,10 @@ import numpy as np
 
 from defragtrees._utils.values import all_rounded, round_significant
 from defragtrees._utils.warnings import warn
-from defragtrees.data.encoding import Encoder, recode
-from defragtrees.data.grid import Binned, ThresholdGrid
+from defragtrees.data.grid import ThresholdGrid
 from defragtrees.data.sampling import copied_rows, draw_shard, hash_rows
-from defragtrees.data.shards import LocalShards, Shard, joined
-from defragtrees.data.statistics import EXACT, counted, evaluate_shard, rule_sums
+from defragtrees.data.shards import Encoder, LocalShards, Shard, joined
+from defragtrees.data.statistics import EXACT, RuleSums, counted, evaluate_shard
 from defragtrees.rules.profile import (
     WORTH,
     Evidence,
@@ -65,17 +64,18 @@ class RowStore:
     correction: Any = None  # of the model by y; see `rules.profile.Correction`
 
     @classmethod
-    def of_table(cls, binned, target, n_classes, sample_weight, center=0.0, scale=1.0):
-        """The store of one shard of rows that are binned already."""
-        weight = None if (sample_weight == 1).all() else sample_weight
-        codes = np.ascontiguousarray(binned.codes)
+    def of_problem(cls, problem, center=0.0, scale=1.0):
+        """The store of the rows of a Problem, as one shard."""
+        weight, target = problem.sample_weight, problem.target
+        codes = np.ascontiguousarray(problem.codes)
+        weight = None if (weight == 1).all() else weight
         return cls(
             LocalShards([Shard(codes, {"answers": target}, weight)], is_table=True),
-            binned.grid,
+            problem.grid,
             Target("answers", center, scale),
-            n_classes,
-            binned.counts(),
-            float(sample_weight.sum()),
+            problem.n_classes,
+            problem.grid.bin_counts(codes),
+            float(problem.sample_weight.sum()),
             len(codes),
         )
 
@@ -92,9 +92,8 @@ class RowStore:
     @property
     def evidence(self):
         """The origin of the rows, for rules counted on them."""
-        n_new = self.n_rows - self.n_trained
-        n_trained = float(self.n_trained)
-        return Evidence(self.source, float(n_new), n_trained, self.correction)
+        n_new, n_trained = float(self.n_rows - self.n_trained), float(self.n_trained)
+        return Evidence(self.source, n_new, n_trained, self.correction)
 
     def take(self, rows):
         """Some of the rows of a table in memory, in their order."""
@@ -102,7 +101,7 @@ class RowStore:
         return dataclasses.replace(
             self,
             shards=LocalShards([shard], is_table=True),
-            counts=Binned(shard.codes, self.grid).counts(),
+            counts=self.grid.bin_counts(shard.codes),
             total_weight=float(shard.sample_weight.sum()),
             n_rows=len(shard),
         )
@@ -117,7 +116,12 @@ class RowStore:
         is_table = self.table is not None and training.table is not None
         rows = []
         for shards in (self.shards, training.shards):
-            keys = shards.collect(_row_keys, is_table, has_labels)
+            keys = shards.collect(
+                lambda shard: row_keys(
+                    shard.X if is_table else shard.codes,
+                    shard.targets["labels"] if has_labels else None,
+                )
+            )
             rows.append(np.concatenate(keys))
         is_copy = copied_rows(*rows, has_parts=is_table)
         if not is_copy.any():
@@ -175,11 +179,16 @@ class RowStore:
         self, forms, predictions="keep", decision=None, scoring=EXACT, order=None
     ):
         """Count the rules of some Forms on all rows; see `counted`."""
-        name = self.target.name
         scale = None if self.table is not None else self.target.scale
-        sums = self.shards.total(rule_sums, forms, self.values, name, scale)
+        given = self.values, self.target.name, scale
+        sums = self.shards.total(
+            lambda shard: np.array(  # which can be added
+                [RuleSums.of(own, shard, *given) for own in forms], dtype=object
+            )
+        )
+        evidence = self.evidence
         return [
-            counted(rules, own, predictions, decision, scoring, order, self.evidence)
+            counted(rules, own, predictions, decision, scoring, order, evidence)
             for rules, own in zip(forms, sums, strict=True)
         ]
 
@@ -188,17 +197,6 @@ class RowStore:
         forms = self.count([own._form for own in models], predictions, decision)
         pairs = zip(models, forms, strict=True)
         return [own._with_form(form) for own, form in pairs]
-
-    def finished(self, blank, forms):
-        """Rule models of counted Forms, by key, with a profile of the counted rows.
-
-        `blank` has all else, such as names.
-        """
-        rows = self.training_rows([*forms.values()], blank.outcome)
-        return {
-            key: blank._with_form(rules, training=training)
-            for (key, rules), training in zip(forms.items(), rows, strict=True)
-        }
 
     def class_shares(self, otherwise="answers"):
         """Share of each class in y, or without y in another column of shards."""
@@ -215,30 +213,27 @@ class RowStore:
         weights, sums, rows, *moments = self.shards.total(_profile, *given)
         ends = np.cumsum([0, *sizes])
         total = round_significant(self.total_weight)
-        target = all_rounded(moments[0]) if moments else None
-
-        def column(j, form, own):
-            i = features.index(j)
-            part = slice(ends[i], ends[i + 1])
-            return training_column(
-                j,
-                weights[part],
-                None if grid.is_categorical(j) else grid.splits[j],
-                self.ends[j],
-                grid.ranges is not None and grid.ranges[j] is not None,
-                self.values and self.values[j],
-                own if form.is_sum else (),
-                sums[part] if form.is_sum and len(sums) else None,
-                grid.special.get(j, ()),
-                rows[part] if form.is_sum and len(sums) else None,
-            )
-
-        return [
-            TrainingRows(
-                total, tuple(column(j, form, own[j]) for j in sorted(own)), target
-            )
-            for form, own in zip(forms, edges, strict=True)
-        ]
+        target, profiles = all_rounded(moments[0]) if moments else None, []
+        for form, own in zip(forms, edges, strict=True):
+            columns = []
+            for j in sorted(own):
+                i = features.index(j)
+                part = slice(ends[i], ends[i + 1])
+                column = training_column(
+                    j,
+                    weights[part],
+                    None if grid.is_categorical(j) else grid.splits[j],
+                    self.ends[j],
+                    grid.ranges is not None and grid.ranges[j] is not None,
+                    self.values and self.values[j],
+                    own[j] if form.is_sum else (),
+                    sums[part] if form.is_sum and len(sums) else None,
+                    grid.special.get(j, ()),
+                    rows[part] if form.is_sum and len(sums) else None,
+                )
+                columns.append(column)
+            profiles.append(TrainingRows(total, tuple(columns), target))
+        return profiles
 
     def scores(self, form):
         """The profile of what the totals of a scorecard stand for."""
@@ -253,12 +248,6 @@ class RowStore:
         return self.shards.total(evaluate_shard, rules, self.values)
 
 
-def _row_keys(shard, is_table, has_labels):
-    """A hash of each row: of its numbers or else its codes, and of y."""
-    columns = shard.X if is_table else shard.codes
-    return row_keys(columns, shard.targets["labels"] if has_labels else None)
-
-
 def row_keys(matrix, labels=None):
     """A hash of each row of a matrix, and of its y."""
     labels = () if labels is None else np.atleast_2d(labels.T)
@@ -271,19 +260,16 @@ def _profile(shard, features, sizes, outcome, has_sums):
     As an array, which can be added.
     """
     weight, labels = shard.sample_weight, shard.targets.get("labels")
-
-    def summed(each):
-        pairs = zip(features, sizes, strict=True)
-        bins = [np.bincount(shard.codes[:, j], each, size) for j, size in pairs]
-        return np.concatenate([np.zeros(0), *bins])
-
     profile = np.empty(3 if labels is None else 4, dtype=object)
-    profile[:3] = summed(weight), np.zeros(0), np.zeros(0)
+    summed, profile[1], profile[2] = [weight], np.zeros(0), np.zeros(0)
     if labels is not None:
         if has_sums:
-            profile[1] = summed(weight * outcome.indicators(labels)[:, -1])
-            profile[2] = summed(weight > 0)
+            summed += [weight * outcome.indicators(labels)[:, -1], weight > 0]
         profile[3] = outcome.moments(labels, weight)
+    for k, each in enumerate(summed):
+        pairs = zip(features, sizes, strict=True)
+        bins = [np.bincount(shard.codes[:, j], each, size) for j, size in pairs]
+        profile[k] = np.concatenate([np.zeros(0), *bins])
     return profile
 
 
@@ -322,7 +308,9 @@ def read_store(
     special=None,
 ):
     """Read all rows of a source into a store."""
-    grid = ThresholdGrid(tuple(forest.splits())).with_special(special or {})
+    grid = ThresholdGrid(tuple(forest.splits()))
+    if special:
+        grid = grid.with_special(special)
     encoder = Encoder(forest, grid, keeps_numbers)
     shards, digest = _encoded(source, encoder, n_jobs, watch)
     counts, (values, edges, ranges, ends) = digest.counts, digest.values()
@@ -402,15 +390,14 @@ def _encoded(source, encoder, n_jobs=None, watch=None):
         if shards.total(lambda one: count_odd_weights(one.sample_weight, least)):
             total = shards.total(lambda one: (one.sample_weight / largest).sum())
             mean = float(total) / digest.n_rows
-        shards = shards.map(_in_weight_unit, largest, least, mean)
+        shards = shards.map(
+            lambda shard: dataclasses.replace(
+                shard, weight=in_weight_unit(shard.sample_weight, largest, least, mean)
+            )
+        )
         total = shards.total(lambda shard: shard.sample_weight.sum())
         digest = dataclasses.replace(digest, weight=float(total))
     return shards, digest
-
-
-def _in_weight_unit(shard, largest, least, mean):
-    weight = in_weight_unit(shard.sample_weight, largest, least, mean)
-    return dataclasses.replace(shard, weight=weight)
 
 
 def _recoded(shards, counts, values, grid):
@@ -421,13 +408,20 @@ def _recoded(shards, counts, values, grid):
     ):
         # The new code of each old one.
         table = grid.bin_column(j, np.where(np.isinf(value), np.nan, value))
+        table = table.astype(grid.dtype)
         present = np.flatnonzero(count)
         new_counts.append(np.zeros(n_bins, dtype=np.int64))
         new_counts[-1][table[present]] = count[present]
         new_values.append(np.full(n_bins, np.nan))
         new_values[-1][table[present]] = value[present]
         tables.append(table)
-    return shards.map(recode, tables, grid.dtype), new_counts, new_values
+    recoded = shards.map(
+        lambda shard: dataclasses.replace(
+            shard,
+            codes=np.column_stack([t[shard.codes[:, j]] for j, t in enumerate(tables)]),
+        )
+    )
+    return recoded, new_counts, new_values
 
 
 def _standardised(shards, digest, name, outcome):
@@ -435,11 +429,12 @@ def _standardised(shards, digest, name, outcome):
     low, high = digest.ranges[name]
     if high - low <= 1e-12 * max(abs(low), abs(high)):
         # Rounding noise of a constant must not become rules.
-        def flat(shard):
-            targets = {**shard.targets, name: np.full(len(shard), low)}
-            return dataclasses.replace(shard, targets=targets)
-
-        return shards.map(flat), Target(name, low, 1.0)
+        flat = shards.map(
+            lambda one: dataclasses.replace(
+                one, targets={**one.targets, name: np.full(len(one), low)}
+            )
+        )
+        return flat, Target(name, low, 1.0)
     mean = shards.total(_target_sum, name, outcome, 0.0, 1) / digest.weight
     center = round_significant(mean)
     variance = shards.total(_target_sum, name, outcome, center, 2) / digest.weight

@@ -9,26 +9,19 @@ TILE_ROWS = 256  # so that cells and sums of a tile fit in the cache
 def add_trees(total, stacked, weights, matrix):
     """Add the output of each of StackedTrees for each row to `total`, tree by tree."""
     has_sets = stacked.is_set is not None
-    walk(
-        np.ascontiguousarray(matrix),
-        not has_sets and not np.isnan(matrix).any(),
-        stacked.roots,
-        stacked.depths,
-        stacked.feature,
-        stacked.threshold,
-        stacked.missing_left,
-        stacked.children,
-        stacked.is_set if has_sets else np.zeros(0, bool),
-        stacked.sets if has_sets else np.zeros((0, 1), bool),
-        stacked.value,
-        weights,
-        total,
-    )
+    is_set = stacked.is_set if has_sets else np.zeros(0, bool)
+    sets = stacked.sets if has_sets else np.zeros((0, 1), bool)
+    splits = stacked.feature, stacked.threshold, stacked.children
+    others = stacked.missing_left, is_set, sets
+    trees = stacked.roots, stacked.depths, weights, stacked.value
+    is_plain = not has_sets and not np.isnan(matrix).any()
+    walk(np.ascontiguousarray(matrix), is_plain, trees, splits, others, total)
 
 
 @njit(nogil=True, cache=True)
-def _step_all(matrix, start, node, feature, threshold, children):
+def _step_all(matrix, start, node, splits):
     """Move every row of a tile by one node, without branches."""
+    feature, threshold, children = splits
     for i in range(len(node)):
         here = node[i]
         goes_left = matrix[start + i, feature[here]] <= threshold[here]
@@ -36,10 +29,9 @@ def _step_all(matrix, start, node, feature, threshold, children):
 
 
 @njit(nogil=True, cache=True)
-def _step_each(
-    matrix, start, node, feature, threshold, children, missing_left, is_set, sets
-):
+def _step_each(matrix, start, node, splits, others):
     """Move every row of a tile, with missing values or categories, by one node."""
+    (feature, threshold, children), (missing_left, is_set, sets) = splits, others
     for i in range(len(node)):
         here = node[i]
         x = matrix[start + i, feature[here]]
@@ -53,26 +45,12 @@ def _step_each(
 
 
 @njit(nogil=True, cache=True)
-def walk(
-    matrix,
-    is_plain,
-    roots,
-    depths,
-    feature,
-    threshold,
-    missing_left,
-    children,
-    is_set,
-    sets,
-    value,
-    weights,
-    total,
-):
-    """Implement `add_trees`.
+def walk(matrix, is_plain, trees, splits, others, total):
+    """Implement `add_trees`; tuples have the arrays of trees and of their nodes.
 
-    `matrix` is (n_samples, n_features) float64, `is_plain` means that it has neither
-    missing values nor categories, `total` is (n_samples, n_outputs) float64.
+    `is_plain` means that the matrix has neither missing values nor categories.
     """
+    roots, depths, weights, value = trees
     tile = np.empty(TILE_ROWS, dtype=np.intp)
     for start in range(0, len(matrix), TILE_ROWS):
         node = tile[: min(TILE_ROWS, len(matrix) - start)]
@@ -80,20 +58,9 @@ def walk(
             node[:] = roots[tree]
             for _ in range(depths[tree]):
                 if is_plain:
-                    _step_all(matrix, start, node, feature, threshold, children)
+                    _step_all(matrix, start, node, splits)
                 else:
-                    _step_each(
-                        matrix,
-                        start,
-                        node,
-                        feature,
-                        threshold,
-                        children,
-                        missing_left,
-                        is_set,
-                        sets,
-                    )
+                    _step_each(matrix, start, node, splits, others)
             for i in range(len(node)):
                 for output in range(total.shape[1]):
-                    share = weights[tree] * value[node[i], output]
-                    total[start + i, output] += share
+                    total[start + i, output] += weights[tree] * value[node[i], output]

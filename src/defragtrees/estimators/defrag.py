@@ -19,7 +19,7 @@ from defragtrees.estimators.base import (
     warn_of_little_data,
     warn_of_one_value,
 )
-from defragtrees.estimators.problem import Problem
+from defragtrees.estimators.problem import Problem, find_teacher
 from defragtrees.estimators.settings import (
     Conflict,
     Given,
@@ -29,7 +29,6 @@ from defragtrees.estimators.settings import (
     setting,
 )
 from defragtrees.estimators.survival import RuleSurvival
-from defragtrees.estimators.teacher import find_teacher
 from defragtrees.outcomes.decision import make_decision, threshold_of_second
 from defragtrees.outcomes.points import Scoring, find_patterns
 from defragtrees.rules.conditions import MOST_NAMED
@@ -53,7 +52,6 @@ from defragtrees.search.limits import (
     LEAST_COVERAGE,
     ROWS_OF_A_RULE,
     MonotoneAnswers,
-    is_auto,
     read_limits,
     read_preferred,
     refuse_without_lists,
@@ -307,11 +305,12 @@ class _Defrag(Simplifier):
             share = share_of_rows(self.min_rows, counting.total_weight)
             limits = replace(limits, min_coverage=share)
         limits = replace(limits, max_rules=n_rules)
-        if is_auto(self.monotone):
+        if self.monotone == "auto":
             limits = replace(limits, monotone=trends(rows))
         # Conditions on integers leave gaps, in which monotonicity could break.
         if limits.monotone:
-            problem = problem.without_integers(limits.monotone)
+            grid = problem.grid.without_integers(limits.monotone)
+            problem = replace(problem, grid=grid)
         settings = SearchSettings(
             limits,
             brevity=float(self.brevity),
@@ -338,16 +337,20 @@ class _Defrag(Simplifier):
             chosen = self._chosen(path)
         rules = chosen.model
         self.n_iter_: int = path.n_rounds
-        self.path_: dict[int, RuleModel] = {c.n_rules: c.model for c in path.by_rules}
+        self.path_: dict[int, RuleModel] = {
+            own.model.n_rules: own.model for own in path.by_rules
+        }
         self.path_losses_: dict[int, float] = {
-            c.n_rules: c.share for c in path.by_rules
+            own.model.n_rules: own.share for own in path.by_rules
         }
         self.path_by_conditions_: dict[int, RuleModel] = {
-            c.n_conditions: c.model for c in path.by_conditions
+            own.model.n_conditions: own.model for own in path.by_conditions
         }
         if self._kept is not None:
-            self._kept.extend([problem, settings, counting, rows, path])
-        warn_of_one_value(problem, rules)
+            found = {"counting": counting, "rows": rows, "path": path}
+            vars(self._kept).update(problem=problem, settings=settings, **found)
+        if rules.n_rules == 1:
+            warn_of_one_value(problem)
         self.advice_: tuple[str, ...] = advise(
             problem, settings, path.rows, counting, rules, rows
         )
@@ -363,10 +366,10 @@ class _Defrag(Simplifier):
     def _path(self, problem, settings, counting, rows, seed=SEED):
         """Search once, and count the best rule model of every size."""
         # A fixed seed, so that two fits on the same rows do not differ by chance.
-        path = find_rules(self.form, problem, settings, np.random.default_rng(seed))
-        is_whole, follows = self.points == "integer", is_auto(self.monotone)
+        blank, rng = problem.blank(self.form), np.random.default_rng(seed)
+        path = find_rules(blank._form, problem, settings, rng)
+        is_whole, follows = self.points == "integer", self.monotone == "auto"
         scoring = Scoring(is_whole, follows, self.max_points)
-        blank = problem.blank(self.form)
         return count_found(path, blank, counting, settings, scoring, rows)
 
     def _chosen(self, path):
@@ -407,7 +410,7 @@ class _Defrag(Simplifier):
             counting = replace(store, source="training")
         elif fits_y and not problem.is_sample:
             searched, counts = halves(
-                problem.binned.codes,
+                problem.codes,
                 problem.feature_order,
                 problem.target,
                 problem.sample_weight,
@@ -450,7 +453,7 @@ def trends(rows):
     """
     grid, signs, y = rows.grid, {}, rows.observed[:, -1]
     for j, thresholds in enumerate(grid.splits):
-        codes, special = rows.binned.codes[:, j], grid.special.get(j, ())
+        codes, special = rows.codes[:, j], grid.special.get(j, ())
         is_known = codes < grid.n_bins[j] - 1
         is_known &= ~np.isin(codes, grid.bin_column(j, np.array(special)))
         is_ordered = not grid.is_categorical(j) or j in rows.ordered_features
@@ -519,7 +522,7 @@ def advise(problem, settings, searched, counting, rules, rows):
 
 def _points_score(problem, settings, searched, rules, rows, measure):
     """A measure of a quick scorecard with as many rules, fitted to y in the rows."""
-    conditions = quick_points(problem, settings, searched, rules.n_rules).conditions
+    conditions = quick_points(problem, settings, searched, rules._form)
     outcome, order = rules.outcome, MonotoneAnswers(settings.limits.monotone)
     weight = rows.mean_weight
     is_idle = [True]

@@ -1,32 +1,29 @@
-"""Problem: the validated input of a method."""
+"""Problem: the validated input of a method, and what its model misses of y."""
 
 import dataclasses
+import warnings
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 import numpy as np
+from sklearn.ensemble import HistGradientBoostingRegressor
+from threadpoolctl import threadpool_limits
 
-from defragtrees.data.grid import Binned, ThresholdGrid, rows_covered
+from defragtrees.data.grid import ThresholdGrid, rows_covered
 from defragtrees.data.sampling import draw_rows, hash_rows, name_order, ranks
 from defragtrees.data.store import RowStore
+from defragtrees.ensembles.black_box import MOST_CATEGORIES
 from defragtrees.ensembles.forest import Forest
 from defragtrees.rules.conditions import Rule
 from defragtrees.rules.forms import FORMS
 from defragtrees.rules.labels import ORDERED
 from defragtrees.rules.models import MODELS
+from defragtrees.rules.profile import Correction
 
 # Fields of a Problem with an entry for each row.
 BY_ROW = (
-    "X",
-    "target",
-    "sample_weight",
-    "binned",
-    "probabilities",
-    "labels",
-    "places",
-    "worth",
-    "searched",
+    "X target sample_weight codes probabilities labels places worth searched".split()
 )
 
 
@@ -44,7 +41,8 @@ class Problem:
     sample_weight: np.ndarray
     forest: Forest  # whose thresholds rules may use
     outcome: Any
-    binned: Binned | None = None
+    codes: np.ndarray | None = None  # bins of the grid, in columns
+    grid: ThresholdGrid | None = None
     store: Any = None  # all rows; those here may be a sample of them
     probabilities: np.ndarray | None = None  # class probabilities of the model
     labels: np.ndarray | None = None  # y, as class indices or numbers
@@ -60,8 +58,7 @@ class Problem:
     counting: RowStore | None = None
     # of synthetic rows, the number of rows near which they were drawn
     n_near: int | None = None
-    # what rules learn beside the model; see `estimators.teacher`
-    teacher: Any = None
+    teacher: "Teacher | None" = None  # what rules learn beside the model
 
     def __post_init__(self):
         self.feature_names = self.forest.feature_names
@@ -72,7 +69,6 @@ class Problem:
         # features whose categories have an order
         self.ordered_features = {j for j, kind in enumerate(kinds) if kind == ORDERED}
         self.classes, self.n_classes = self.outcome.labels, self.outcome.n_classes
-        self.grid = None if self.binned is None else self.binned.grid
         # whether the rows may be a sample, kept as codes only
         self.is_sample = self.X is None
         self._covered = {}  # the rows that match some conditions
@@ -91,7 +87,8 @@ class Problem:
             sample_weight=shard.sample_weight,
             forest=forest,
             outcome=forest.outcome,
-            binned=Binned(np.asfortranarray(shard.codes), store.grid),
+            codes=np.asfortranarray(shard.codes),
+            grid=store.grid,
             store=store,
             probabilities=targets.get("probabilities"),
             labels=targets.get("labels"),
@@ -106,12 +103,8 @@ class Problem:
         grid = ThresholdGrid(tuple(forest.splits()))
         if shorten:
             grid = grid.shorten(self.X, self.words.get("feature_kinds"))
-        return dataclasses.replace(self, forest=forest, binned=grid.bin(self.X))
-
-    def without_integers(self, features):
-        """The same problem, with integer features treated as real numbers."""
-        binned = Binned(self.binned.codes, self.grid.without_integers(features))
-        return dataclasses.replace(self, binned=binned)
+        codes = grid.bin(self.X)
+        return dataclasses.replace(self, forest=forest, grid=grid, codes=codes)
 
     def synthetic(self, n_rows, rng):
         """Rows drawn near these and labelled by the model; see `draw_rows`.
@@ -132,7 +125,8 @@ class Problem:
             sample_weight=np.full(len(X), self.sample_weight.sum() / len(X)),
             forest=self.forest,
             outcome=outcome,
-            binned=self.grid.bin(X),
+            codes=self.grid.bin(X),
+            grid=self.grid,
             store=self.store,
             probabilities=outcome.probabilities_of(self.forest, raw),
             words=self.words,
@@ -174,7 +168,7 @@ class Problem:
         """The values of a feature; without X, one value of each bin."""
         if self.X is not None:
             return self.X[:, feature]
-        return self.store.values[feature][self.binned.codes[:, feature]]
+        return self.store.values[feature][self.codes[:, feature]]
 
     def covered(self, conditions):
         """Mask of the rows that match all conditions, kept for other rules."""
@@ -182,7 +176,7 @@ class Problem:
             if self.X is not None:
                 rows = rows_covered(conditions, self.X)
             else:
-                codes, values = self.binned.codes, self.store.values
+                codes, values = self.codes, self.store.values
                 rows = rows_covered(conditions, codes=codes, values=values)
             self._covered[conditions] = rows
         return self._covered[conditions]
@@ -275,3 +269,101 @@ def predicting_rule(problem, conditions, taken, basis=None, held=None):
         **answer,
         **sums.error(0, outcome, answer["prediction"]),
     )
+
+
+# What rules learn beside a model: a small correction for what it misses of y.
+#
+# A booster learns y minus the model's predictions on the rows of a fit. It is fitted
+# without each third of them in turn, and what it then predicts for this third shows how
+# much of it is true: the weight of the correction is the slope of the differences on
+# these predictions, less one standard error, from 0 to 1. So rules that imitate a model
+# that misses nothing are not changed.
+
+SEED = 0  # of the parts
+N_PARTS = 3
+LEAST_ROWS = 100  # fewer, by weight, show too little of what a model misses
+MOST_ROWS = 20_000  # of more, so many are drawn
+FREQUENT = 8  # equal rows that need not be in one part
+LEAST_WEIGHT = 0.1  # that changes rules enough to be worth a line
+
+
+@dataclass(frozen=True, eq=False)
+class Teacher:
+    """A model's correction: how much of what some boosters predict is added to it."""
+
+    correction: Correction
+    scale: float  # of the predictions
+    boosters: list[list[Any]]  # for each part one for each output
+    features: list[int]
+
+    @threadpool_limits.wrap(limits=1)
+    def corrected(self, rows, outputs):
+        """The outputs of the model for the rows of a Problem, with what they miss."""
+        matrix = np.column_stack([rows.column(j) for j in self.features])
+        parts = [[one.predict(matrix) for one in own] for own in self.boosters]
+        change = np.mean(parts, axis=0).T
+        change *= self.correction.weight * self.scale
+        return rows.outcome.corrected(outputs, change)
+
+
+@threadpool_limits.wrap(limits=1)  # so that sums have one order
+def find_teacher(problem):
+    """The Teacher of the model of a Problem; None where y is not known or not missed.
+
+    Also of a model that does not predict the mean of y but, say, its median.
+
+    The rows of the problem are in an order that does not depend on the user's.
+    """
+    weight, sizes = problem.mean_weight, [len(c or ()) for c in problem.categories]
+    features = [j for j in problem.feature_order if sizes[j] <= MOST_CATEGORIES]
+    if problem.labels is None or problem.forest.predicts or not features:
+        return None
+    if weight.sum() ** 2 < LEAST_ROWS * (weight @ weight):
+        return None
+    # A row of weight two is a row given twice.
+    n_rows = min(round(problem.sample_weight.sum()), MOST_ROWS)
+    shares = (np.arange(n_rows) + 0.5) / n_rows
+    rows = problem.take(np.searchsorted(np.cumsum(weight), shares * weight.sum()))
+    matrix = np.column_stack([rows.column(j) for j in features])
+    # Of two classes the second is enough.
+    missed = (rows.observed - rows.outputs)[:, -problem.outcome.n_points :]
+    scale = np.abs(missed).max()
+    if not scale > 0:
+        return None
+    missed /= scale
+    is_set = [sizes[j] > 0 and j not in problem.ordered_features for j in features]
+    n_rounds = max(25 // missed.shape[1], 10)  # each of many classes has a booster
+    # Few equal rows are in one part, so that none predicts itself.
+    _, group, size = np.unique(
+        hash_rows(matrix.T), return_inverse=True, return_counts=True
+    )
+    rng = np.random.default_rng(SEED)
+    by_row, by_group = (rng.integers(N_PARTS, size=len(own)) for own in (group, size))
+    part = np.where(size[group] < FREQUENT, by_group[group], by_row)
+    boosters, found = [], np.zeros_like(missed)
+    for k in range(N_PARTS):
+        boosters.append([])
+        for j, y in enumerate(missed.T):
+            booster = HistGradientBoostingRegressor(
+                max_iter=n_rounds,
+                learning_rate=0.2,
+                max_leaf_nodes=8,
+                early_stopping=False,
+                categorical_features=is_set if any(is_set) else None,
+                random_state=SEED,
+            )
+            with warnings.catch_warnings():  # columns may have no values
+                warnings.simplefilter("ignore", UserWarning)
+                booster.fit(matrix[part != k], y[part != k])
+            found[part == k, j] = booster.predict(matrix[part == k])
+            boosters[-1].append(booster)
+    square = max((found**2).sum(), 1e-300)
+    slope = (found * missed).sum() / square
+    scores = ((missed - slope * found) * found).sum(axis=1)
+    error = np.linalg.norm(np.bincount(group, scores))
+    weight = round(float(np.clip(slope - error / square, 0.0, 1.0)), 2)
+    if weight < LEAST_WEIGHT:
+        return None
+    gain = 1 - ((missed - weight * found) ** 2).sum() / (missed**2).sum()
+    correction = Correction(weight, round(float(gain), 3))
+    return Teacher(correction, scale, boosters, features)

@@ -85,7 +85,7 @@ class Outcome(ABC):
         return self.n_points == len(self.columns) == 1
 
     @property
-    def view(self) -> Any:
+    def view(self) -> NumberView:
         """Its texts; see `outcomes/text.py`."""
         return self.view_class(self)
 
@@ -124,9 +124,9 @@ class Outcome(ABC):
         return self
 
     def training_data(
-        self, y: Values, weight: Floats | None, is_default: bool = True
+        self, y: Values, weight: Floats | None, model: Any = None
     ) -> tuple[Any, Any]:
-        """Checked y, and weights, as the default model or another is fitted to them."""
+        """Checked y, and weights, as a model, or the default one, is fitted to them."""
         return y, weight
 
     def has_known(self, y: Values) -> bool:
@@ -200,10 +200,7 @@ class Outcome(ABC):
         return ""
 
     def scale_of(
-        self,
-        predictions: Floats,
-        y: Values | None = None,
-        weight: Floats | None = None,
+        self, predictions: Floats, y: Values | None = None, weight: Floats | None = None
     ) -> Callable[[Floats], Floats]:
         """A function from predictions of a model to what rules predict.
 
@@ -243,8 +240,7 @@ class Outcome(ABC):
 
     def distances(self, y: Values, predicted: Floats) -> Floats:
         """How far predictions are from y of each row, as a report says it."""
-        apart: Floats = np.abs(predicted - y)
-        return apart
+        return np.abs(predicted - y)
 
     def model_losses(self, predictions: Column, predicted: Column) -> Floats:
         """The loss of each row against what a model predicts."""
@@ -270,10 +266,7 @@ class Outcome(ABC):
         return float(np.average(self.losses(y, predicted), weights=sample_weight))
 
     def fidelity(
-        self,
-        reference: Column,
-        predicted: Column,
-        sample_weight: Column | None = None,
+        self, reference: Column, predicted: Column, sample_weight: Column | None = None
     ) -> float:
         """How well predictions imitate those of a model; 1 if they are equal."""
         reference = np.asarray(reference)
@@ -541,11 +534,11 @@ def outcome_for(outcome: Outcome, y: Any, *models: Any) -> Outcome:
     'counts'
     """
     kinds = [kind for kind in OUTCOMES.values() if outcome.task in kind.models]
-    if n_columns(y) == len(outcome.columns) or not kinds:
-        return outcome
     for kind in kinds:
         if kind.recognises(y, *models):
             return kind.of()
+    if n_columns(y) == len(outcome.columns) or not kinds:
+        return outcome
     raise ValueError(
         f"y has {n_columns(y)} columns, and neither their names nor the model say what "
         "they are. Pass exposure= beside the number of events, output= for one of "

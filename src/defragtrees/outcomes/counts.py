@@ -15,13 +15,14 @@ from scipy.special import bdtr, bdtrc, xlogy
 from defragtrees._utils import formatting as render
 from defragtrees._utils.values import Added, all_rounded, round_significant, shown
 from defragtrees._utils.warnings import warn
-from defragtrees.outcomes.base import column_words, n_columns
+from defragtrees.outcomes.base import Outcome, column_words, n_columns
 from defragtrees.outcomes.intervals import garwood_interval
 from defragtrees.outcomes.measures import (
     N_BANDS,
     Measure,
     RankedWeights,
     bands_of,
+    per_row,
 )
 from defragtrees.outcomes.points import (
     LEAST_RATE,
@@ -30,7 +31,7 @@ from defragtrees.outcomes.points import (
     fit_linked,
     whole_linked,
 )
-from defragtrees.outcomes.regression import Numbers
+from defragtrees.outcomes.regression import Numbers, NumberSums
 from defragtrees.outcomes.tests import Change
 from defragtrees.outcomes.text import NumberView
 
@@ -133,7 +134,7 @@ class CountSums(Added):
 
     @property
     def weight(self):
-        """Of each group."""
+        """The weight of each group."""
         return self.parts[:, 0]
 
     def basis(self, k=None):
@@ -146,10 +147,7 @@ class CountSums(Added):
         """The prediction that follows from a rate, as entries of a Rule."""
         return {"prediction": round_significant(float(basis), 4)}
 
-    @staticmethod
-    def measured(target, labels):
-        """The sums from which errors are computed: those of y if it is known."""
-        return target if labels is None else labels
+    measured = staticmethod(NumberSums.measured)
 
     @property
     def dispersion(self):
@@ -255,33 +253,12 @@ class CountScores(Added):
 
 
 MEASURES = (
+    Measure("d2", "D²", True, CountScores.explained, head="D²"),
     Measure(
-        "d2",
-        "D²",
-        True,
-        CountScores.explained,
-        head="D²",
+        "deviance", "Poisson deviance", False, per_row("deviance"), head="deviance"
     ),
-    Measure(
-        "deviance",
-        "Poisson deviance",
-        False,
-        lambda scores: scores.deviance / scores.weight,
-        head="deviance",
-    ),
-    Measure(
-        "gini",
-        "Gini index",
-        True,
-        CountScores.gini,
-        head="Gini",
-    ),
-    Measure(
-        "calibration",
-        "calibration by decile",
-        False,
-        CountScores.apart,
-    ),
+    Measure("gini", "Gini index", True, CountScores.gini, head="Gini"),
+    Measure("calibration", "calibration by decile", False, CountScores.apart),
 )
 
 
@@ -314,7 +291,6 @@ class CountView(NumberView):
     distance, fidelity = "Poisson deviance", "D²"
     mean_word, unnamed = "mean rate", "events"
     target = "a rate per unit of exposure"
-    # words about points: what they are, what they multiply, and the product
     point_words = "relativity", "relativities", "base rate", "rate"
 
     def estimate(self, rule):
@@ -323,39 +299,26 @@ class CountView(NumberView):
         events, exposure, *_ = rule.totals
         return (
             f"{render.count(events)} events in an exposure of {render.count(exposure)},"
-            f" 95% interval {self._interval(rule)}"
+            f" 95% interval {self.interval(rule)}"
         )
 
     def counted(self, y, weight):
-        """Of rows, what their mean rate is from."""
+        """The events and the exposure that a mean rate is from."""
         events, exposure = (render.count(total) for total in weight @ y[:, :2])
         return f"{events} events in an exposure of {exposure}"
 
     def estimate_columns(self, rules):
-        counted = [rule.totals or (math.nan, math.nan) for rule in rules]
-        texts = [
-            ["" if value != value else render.count(value) for value in column]
-            for column in list(zip(*counted, strict=False))[:2]
-        ]
-        intervals = [self._interval(rule) for rule in rules]
-        return dict(
-            zip(
-                (self.interval_title, "events", "exposure"),
-                (intervals, *texts),
-                strict=True,
-            )
-        )
+        columns = {self.interval_title: [self.interval(rule) for rule in rules]}
+        for k, name in enumerate(("events", "exposure")):
+            totals = [rule.totals and render.count(rule.totals[k]) for rule in rules]
+            columns[name] = [text or "" for text in totals]
+        return columns
 
     def cells(self, rule):
-        events, exposure, *_ = rule.totals or (None,) * 2
-        low, high = self.outcome.estimate(rule)["interval"] or (None, None)
-        return {
-            "events": events,
-            "exposure": exposure,
-            "rate from": low,
-            "rate to": high,
-            "model": rule.model_mean,
-        }
+        counted = (rule.totals or (None, None))[:2]
+        ends = self.outcome.estimate(rule)["interval"] or (None, None)
+        names = "events", "exposure", "rate from", "rate to", "model"
+        return dict(zip(names, (*counted, *ends, rule.model_mean), strict=True))
 
     def differs_alone(self, rule):
         ends = self.outcome.estimate(rule)["interval"]
@@ -367,10 +330,6 @@ class CountView(NumberView):
         if interval is not None:
             return f"95% interval {render.number_range(*interval)}"
         return super().basis(rule, probabilities)
-
-    def _interval(self, rule):
-        ends = self.outcome.estimate(rule)["interval"]
-        return "" if ends is None else render.number_range(*ends)
 
     def how_to_read_measures(self, target):
         large = [m.label for m in self.outcome.measures() if m.is_larger_better]
@@ -498,7 +457,7 @@ class Counts(Numbers):
         terms = events, exposure, events**2, events * exposure, exposure**2
         return np.array([weight @ term for term in terms])
 
-    def training_data(self, y, weight, is_default=True):
+    def training_data(self, y, weight, model=None):
         """Rates, weighted by their exposure."""
         events, exposure = columns_of(y)
         return events / exposure, exposure if weight is None else weight * exposure
@@ -576,11 +535,7 @@ class Counts(Numbers):
     def nats(self, y, weight, reported):
         return float(weight @ deviances(y, reported[:, 0])) / 2
 
-    def shown_error(self, error):
-        return error
-
-    def shown_deviation(self, error, deviation):
-        return deviation
+    shown_error, shown_deviation = Outcome.shown_error, Outcome.shown_deviation
 
     def rate_change(self, rule, y, n_then):
         if rule.totals is None or not n_then > 0:

@@ -262,8 +262,7 @@ class RateBands(schema.Stored):
         places, odds = place(means), place(predictions)
         low = np.interp(odds, places, ends[:, 0]) + np.minimum(odds - places[0], 0)
         high = np.interp(odds, places, ends[:, 1]) + np.maximum(odds - places[-1], 0)
-        found: Floats = value(np.column_stack([low, high]))
-        return found
+        return value(np.column_stack([low, high]))
 
     def check_shares(self) -> None:
         """Raise ValueError for what is no probability."""

@@ -14,8 +14,9 @@ from scipy.special import bdtr, ndtr
 
 from defragtrees._utils import formatting as render
 from defragtrees._utils.values import Added, all_rounded
+from defragtrees.outcomes.base import Outcome
 from defragtrees.outcomes.intervals import MEAN_WORTH, effective_rows, wilson_interval
-from defragtrees.outcomes.measures import Measure
+from defragtrees.outcomes.measures import Measure, per_row
 from defragtrees.outcomes.regression import Numbers, NumberSums, quantiles
 from defragtrees.outcomes.tests import Change
 from defragtrees.outcomes.text import NumberView
@@ -66,19 +67,9 @@ class QuantileScores(Added):
 
 
 MEASURES = (
+    Measure("pinball", "pinball loss", False, per_row("losses"), head="pinball"),
     Measure(
-        "pinball",
-        "pinball loss",
-        False,
-        lambda scores: scores.losses / scores.weight,
-        head="pinball",
-    ),
-    Measure(
-        "share_below",
-        "share of y up to it",
-        False,
-        lambda scores: scores.below / scores.weight,
-        head="y up to it",
+        "share_below", "share of y up to it", False, per_row("below"), head="y up to it"
     ),
 )
 
@@ -106,12 +97,12 @@ class QuantileView(NumberView):
         return render.share(value)
 
     def estimate(self, rule):
-        if not self._interval(rule):
+        if rule.quantiles is None:
             return ""
-        return f"95% interval {self._interval(rule)}, {render.count(rule.n_rows)} rows"
+        return f"95% interval {self.interval(rule)}, {render.count(rule.n_rows)} rows"
 
     def estimate_columns(self, rules):
-        return {self.interval_title: [self._interval(rule) for rule in rules]}
+        return {self.interval_title: [self.interval(rule) for rule in rules]}
 
     def cells(self, rule):
         low, high = rule.quantiles or (None, None)
@@ -122,9 +113,6 @@ class QuantileView(NumberView):
 
     def alone(self, rule):
         return ""
-
-    def _interval(self, rule):
-        return "" if rule.quantiles is None else render.number_range(*rule.quantiles)
 
 
 @dataclass(frozen=True)
@@ -166,17 +154,13 @@ class Quantiles(Numbers):
     def distances(self, y, predicted):
         return self.losses(y, predicted)
 
+    shown_error, shown_deviation = Outcome.shown_error, Outcome.shown_deviation
+
     def observed(self, y, weight):
         order = np.argsort(y, kind="stable")
         shares = interval_shares(self.quantile, effective_rows(weight)) or (0.0, 1.0)
         levels = self.quantile, *shares
         return tuple(quantiles(y[order], weight[order], levels).tolist())
-
-    def shown_error(self, error):
-        return error
-
-    def shown_deviation(self, error, deviation):
-        return deviation
 
     def compared(self, y, reported):
         level = np.full_like(reported, self.quantile)

@@ -6,7 +6,7 @@ it replaces some of these texts.
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from defragtrees._utils import formatting as render
 
@@ -27,6 +27,8 @@ class NumberView:
     fidelity = "R²"
     mean_word = "mean"  # what rules estimate
     unnamed = "value"  # y without a name
+    # of points: what they are, what they multiply, and the product
+    point_words: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, outcome: Any) -> None:
         self.outcome = outcome
@@ -101,11 +103,7 @@ class NumberView:
     def cells(self, rule: Any) -> dict[str, Any]:
         """The statistics of y that a rule reports, as cells of a spreadsheet."""
         low, high = rule.quantiles or (None, None)
-        return {
-            "10% quantile": low,
-            "90% quantile": high,
-            "model": rule.model_mean,
-        }
+        return {"10% quantile": low, "90% quantile": high, "model": rule.model_mean}
 
     def estimate_title(self, rule: Any = None) -> str:
         """Heading of the estimate of a rule, or of all rules."""
@@ -119,16 +117,19 @@ class NumberView:
         """What the rows of a rule show; empty if they were not counted."""
         if rule.quantiles is None:
             return ""
-        return f"80% of {render.count(rule.n_rows)} rows in {_range(rule)}"
+        return f"80% of {render.count(rule.n_rows)} rows in {self.interval(rule)}"
 
     def estimate_columns(self, rules: Iterable[Any]) -> dict[str, list[Any]]:
         """The same as columns of a table: from title to cells, one per rule."""
         ends = getattr(rules, "_mean_intervals", ())
         means = ["" if pair is None else render.number_range(*pair) for pair in ends]
-        return {
-            **({"95% interval": means} if means else {}),
-            self.interval_title: [_range(rule) for rule in rules],
-        }
+        columns: dict[str, list[Any]] = {"95% interval": means} if means else {}
+        return columns | {self.interval_title: [self.interval(rule) for rule in rules]}
+
+    def interval(self, rule: Any) -> str:
+        """The interval that a rule reports of y; empty if it was not counted."""
+        ends = self.outcome.estimate(rule)["interval"]
+        return "" if ends is None else render.number_range(*ends)
 
     def detail_columns(self, rules: Iterable[Any]) -> dict[str, list[str]]:
         """Further columns for `RuleModel.table(details=True)`."""
@@ -430,10 +431,6 @@ class ClassView(NumberView):
         digits = render.percent_digits(*known["interval"])
         bounds = render.percent_range(*known["interval"])
         return render.percent(known["estimate"], digits), bounds
-
-
-def _range(rule: Any) -> str:
-    return "" if rule.quantiles is None else render.number_range(*rule.quantiles)
 
 
 def _is_first(rule: Any) -> bool:

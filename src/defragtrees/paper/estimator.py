@@ -20,19 +20,10 @@ from defragtrees.estimators.base import (
     warn_of_little_data,
     warn_of_one_value,
 )
-from defragtrees.estimators.settings import (
-    Function,
-    Integer,
-    Real,
-    setting,
-)
+from defragtrees.estimators.settings import Function, Integer, Real, setting
 from defragtrees.paper.fit import SCHEDULES, Settings, Step, fit_mixture
 from defragtrees.paper.parameters import Posterior
-from defragtrees.paper.rules import (
-    component_rules,
-    component_sides,
-    list_components,
-)
+from defragtrees.paper.rules import component_rules, component_sides, list_components
 from defragtrees.rules.conditions import Rule
 from defragtrees.search.limits import MOST_RULES, feature_numbers
 
@@ -71,7 +62,8 @@ class _FABRules(Simplifier):
         self.component_rules_: tuple[Rule, ...] = component_rules(
             problem, self.posterior_, boxes
         )
-        warn_of_one_value(problem, rules)
+        if rules.n_rules == 1:
+            warn_of_one_value(problem)
         return rules
 
     def _fit_mixture(self, problem, rng, most):
@@ -79,8 +71,7 @@ class _FABRules(Simplifier):
         center, scale = problem.center, problem.spread or 1.0
         if problem.n_classes:
             center, scale = 0.0, 1.0
-        columns = problem.binned, problem.target, problem.n_classes
-        rows = RowStore.of_table(*columns, problem.sample_weight, center, scale)
+        rows = RowStore.of_problem(problem, center, scale)
         settings = Settings(
             inference=self.inference,
             max_iter=int(self.max_iter),
@@ -163,7 +154,7 @@ def _warn_of_units(posterior, settings, problem):
         "All rows are in one component. Random starts of this e_step need a y with "
         "mean near 0 and standard deviation near 1; its mean is "
         f"{problem.center:.4g} and its standard deviation {problem.spread:.4g}. "
-        'Standardise y, or use e_step="gentle".',
+        'Standardise y, or use e_step="gentle".'
     )
 
 

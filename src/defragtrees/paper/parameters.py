@@ -131,7 +131,7 @@ class Layout:
     """
 
     def __init__(self, grid, bin_counts, n_classes, order=None):
-        order = range(grid.n_features) if order is None else order
+        order = range(len(grid.splits)) if order is None else order
         blocks = [Block(grid, j, bin_counts[j] > 0) for j in order]
         self.blocks = [block for block in blocks if block.n_statements]
         self.n_classes = n_classes  # 0 for regression
@@ -199,7 +199,7 @@ class Posterior:
 
     def predict_encoded(self, matrix, classes=None):
         """Class labels, or numbers, for each row of a matrix."""
-        predicted = self.predict_codes(self.grid.bin(matrix).codes)
+        predicted = self.predict_codes(self.grid.bin(matrix))
         return predicted if classes is None else np.asarray(classes)[predicted]
 
     def predictions_by_component(self):

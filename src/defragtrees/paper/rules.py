@@ -15,7 +15,7 @@ TOLERANCE = 1e-6  # share of a component's weight that a side may exclude: round
 
 def component_rules(problem, posterior, boxes):
     """The box of every component with its prediction, unordered."""
-    codes = problem.binned.codes
+    codes = problem.codes
     bases = posterior.predictions_by_component()
     rules = []
     for sides, basis in zip(boxes, bases, strict=True):
@@ -32,7 +32,7 @@ def list_components(problem, boxes, max_rules):
     without effect are dropped. If the last rule would match all remaining rows, or the
     list would exceed `max_rules`, it becomes the default rule.
     """
-    codes = problem.binned.codes
+    codes = problem.codes
     matched = [_matched(sides, codes) for sides in boxes]
     left = np.ones(len(codes), dtype=bool)
     chosen = []
@@ -58,16 +58,14 @@ def list_components(problem, boxes, max_rules):
 
 
 def _matched(sides, codes):
-    matched = np.ones(len(codes), dtype=bool)
-    for side in sides:
-        matched &= side.accepts[codes[:, side.feature]]
-    return matched
+    accepted = (side.accepts[codes[:, side.feature]] for side in sides)
+    return np.logical_and.reduce([np.ones(len(codes), dtype=bool), *accepted])
 
 
 def _conditions(problem, sides, taken):
     """The conditions of a rule that predicts for these rows."""
     # Missing values are accepted only if the rule predicts rows that have them.
-    codes, grid = problem.binned.codes, problem.grid
+    codes, grid = problem.codes, problem.grid
     has_missing = (codes[taken] == grid.n_bins - 1).any(axis=0)
     return grid.conditions(
         ((side.feature, side.accepts) for side in sides), has_missing

@@ -16,13 +16,13 @@ from defragtrees.data.statistics import decided_alike
 from defragtrees.outcomes.decision import cost_matrix
 from defragtrees.outcomes.intervals import QUANTILE, effective_rows
 from defragtrees.report.text import (
+    LONGEST,
     Table,
     agreement_text,
     amount,
     amount_range,
     bar,
     condition_parts,
-    cut,
     fidelity_text,
     name,
     numbered,
@@ -374,11 +374,11 @@ def _part(summary, part):
     else:
         order = rules._form.is_ordered and number > 1
         conditions = rules.rules[number - 1].shown
-        words = cut(
-            " and ".join("".join(condition_parts(rules, c)) for c in conditions)
-        )
+        words = " and ".join("".join(condition_parts(rules, c)) for c in conditions)
         after = ", if no earlier rule matches" if order else ""
         text = f"where {words} (rule {number}{after})"
+        if len(words) > LONGEST:
+            text = f"where rule {number} matches{after}"
     if part.interval is None:
         write = percent if summary.outcome.labels else amount
         return f"{text}: {write(part.estimate)}"

@@ -21,18 +21,10 @@ __all__ = ["Condition", "Rule", "is_single", "sides_of"]
 MOST_NAMED = 6  # categories that the text of a condition names, by default
 FLIPPED = {">": "<", ">=": "<="}
 NEGATED = re.compile("is (not|neither|none of) ")
-UNMEASURED: dict[
-    str, Any
-] = {  # what was counted in the rows of a rule, before it is counted
-    "share": math.nan,
-    "error": math.nan,
-    "n_rows": math.nan,
-    "n_effective": math.nan,
-    "rates": None,
-    "model_mean": None,
-    "quantiles": None,
-    "curve": None,
-    "spread": None,
+# What is counted in the rows of a rule, before it is counted.
+UNMEASURED: dict[str, Any] = {
+    **dict.fromkeys(("share", "error", "n_rows", "n_effective"), math.nan),
+    **dict.fromkeys(("rates", "model_mean", "quantiles", "curve", "spread")),
 }
 
 
@@ -473,19 +465,8 @@ class Rule(schema.Stored, ByValue):
 
     _order: ClassVar[tuple[str, ...]] = (
         *("conditions", "prediction", "is_override", "distribution", "rates"),
-        "model_mean",
-        *(
-            "quantiles",
-            "alone",
-            "totals",
-            "curve",
-            "points",
-            "spread",
-            "weight",
-            "n_rows",
-            "n_effective",
-        ),
-        *("coverage", "share", "error"),
+        *("model_mean", "quantiles", "alone", "totals", "curve", "points", "spread"),
+        *("weight", "n_rows", "n_effective", "coverage", "share", "error"),
     )
     # Names and categories for its text, and the values of its conditions that the rules
     # before it leave; no part of its value.

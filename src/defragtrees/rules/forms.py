@@ -103,13 +103,11 @@ class Form(RuleSequence, ABC):
 
     def combined(self, matches: Flags, values: Values) -> Values:
         """What rows get if rules have these values, (n_rules, n_columns)."""
-        by_row: Values = values[self.apply(matches)]
-        return by_row
+        return values[self.apply(matches)]
 
     def predict_codes(self, matches: Flags) -> Values:
         """Predictions as numbers of classes, or numbers."""
-        codes: Values = self.outcome.encode(self.predict(matches))
-        return codes
+        return self.outcome.encode(self.predict(matches))
 
     def decision_scores(self, matches: Flags) -> Floats:
         """Scores of classes, of which the highest is predicted."""
@@ -336,7 +334,7 @@ class Form(RuleSequence, ABC):
         return self.residuals.interval(predictions, rule, coverage)
 
     def intervals(self, matches: Flags, coverage: Any) -> Floats:
-        """Of numbers prediction intervals, else the 95% intervals of rates."""
+        """Prediction intervals of numbers, or the 95% intervals of rates."""
         if not self.outcome.keeps_rates:
             self.check_coverage(coverage)
             return self.predict_interval(matches, float(coverage))
@@ -416,7 +414,7 @@ class Form(RuleSequence, ABC):
         return Residuals.of(residuals, band, len(edges) + 1, weight, edges, extremes)
 
     def band_ends(self, likely: Floats) -> Floats:
-        """Of two classes, intervals by the probability of the second."""
+        """Intervals of two classes, by the probability of the second."""
         assert self.rate_bands is not None
         ends = self.rate_bands.interval(likely)
         return ends if self.outcome.positive_index else 1 - ends[:, ::-1]
@@ -503,8 +501,7 @@ class AverageForm(Form):
 
     def predict(self, matches: Flags) -> Values:
         means = self.probabilities(matches)
-        chosen: Values = self.outcome.decide(means, self.threshold, self.costs)
-        return chosen
+        return self.outcome.decide(means, self.threshold, self.costs)
 
     def probabilities(self, matches: Flags) -> Floats:
         outputs = np.array([self.outcome.outputs(rule) for rule in self])
@@ -600,12 +597,10 @@ class PointsForm(Form):
 
     def predict(self, matches: Flags) -> Values:
         values = self.values_of(self.totals(matches))
-        chosen: Values = self.outcome.decide_points(values, self.threshold, self.costs)
-        return chosen
+        return self.outcome.decide_points(values, self.threshold, self.costs)
 
     def probabilities(self, matches: Flags) -> Floats:
-        shares: Floats = self.outcome.linked(self.values_of(self.totals(matches)))
-        return shares
+        return self.outcome.linked(self.values_of(self.totals(matches)))
 
     def decision_scores(self, matches: Flags) -> Floats:
         scores = super().decision_scores(matches)
@@ -620,7 +615,7 @@ class PointsForm(Form):
 
     @property
     def scored_class(self) -> Any:
-        """Of two classes, the one that is the more probable the higher the total."""
+        """The class, of two, that is the more probable the higher the total."""
         labels = self.outcome.labels
         return labels[int(self.unit > 0)] if self.outcome.is_binary else None
 
@@ -659,14 +654,9 @@ class PointsForm(Form):
             dataclasses.replace(rule, points=tuple(points.tolist()))
             for rule, points in zip(self, sign * card.points + 0.0, strict=True)
         )
-        return dataclasses.replace(
-            self,
-            rules=tuple(made),
-            default=default,
-            unit=sign * card.unit,
-            origin=sign * card.origin + 0.0,
-            tails=card.tails,
-        )
+        scale = {"unit": sign * card.unit, "origin": sign * card.origin + 0.0}
+        given: dict[str, Any] = {**scale, "tails": card.tails}
+        return dataclasses.replace(self, rules=tuple(made), default=default, **given)
 
     @property
     def training_rates(self) -> tuple[float, ...] | None:
@@ -697,12 +687,10 @@ class PointsForm(Form):
             points = [float(round(p)) for p in points] if is_whole else points
             return dataclasses.replace(rule, points=tuple(points))
 
+        made = tuple(scaled(rule, 0.0, 0.0) for rule in self.rules)
+        base = scaled(self.default, self.origin, origin)
         return dataclasses.replace(
-            self,
-            rules=tuple(scaled(rule, 0.0, 0.0) for rule in self.rules),
-            default=scaled(self.default, self.origin, origin),
-            unit=unit,
-            origin=origin,
+            self, rules=made, default=base, unit=unit, origin=origin
         )
 
     @property

@@ -10,7 +10,7 @@ import math
 import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from typing import Any
 
@@ -22,10 +22,8 @@ from defragtrees.rules.labels import KINDS, MICROSECONDS, PLAIN, START, Scale
 NUMBER = re.compile(
     r"[+-]?(?:\d{1,3}(?:,\d{3})+(?:\.\d*)?|\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
 )
-DATE = re.compile(
-    r"(\d{4})-(\d\d)-(\d\d)(?:[ T](\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,6}))?)?)?"
-)
-CLOCK = re.compile(r"(\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,6}))?)?")
+CLOCK = re.compile(r"\d\d:\d\d(:\d\d(\.\d{1,6})?)?")
+DATE = re.compile(rf"\d{{4}}-\d\d-\d\d([ T]{CLOCK.pattern})?")
 DURATION = re.compile(r"(-?)(?:([\d,]+) days?)?\s?(?:(\d\d:\d\d\S*))?")
 QUOTED = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"")
 SEPARATOR = re.compile(r", |(?<!\s)\s+n?or\s+")
@@ -228,23 +226,12 @@ def read_condition(
     needed, place = trouble.needed, trouble.place
     hints = [f". {how}" for what, how in ELSEWHERE if what.search(text, start, end)]
     text = plain(text)
+    first, last = max(place - MOST_AROUND, 0), place + MOST_AROUND
+    around = f"{'…' * (first > 0)}{text[first:place]}[here]{text[place:last]}"
     raise ConditionTextError(
-        f"{needed[:1].upper()}{needed[1:]} is needed at [here]: "
-        f"{_before(text, place)}[here]{_after(text, place)}{hints[0] if hints else ''}"
+        f"{needed[:1].upper()}{needed[1:]} is needed at [here]: {around}"
+        f"{'…' * (last < len(text))}{hints[0] if hints else ''}"
     )
-
-
-def _before(text: str, place: int) -> str:
-    return (
-        text[:place]
-        if place <= MOST_AROUND
-        else f"…{text[place - MOST_AROUND : place]}"
-    )
-
-
-def _after(text: str, place: int) -> str:
-    rest = text[place:]
-    return rest if len(rest) <= MOST_AROUND else f"{rest[:MOST_AROUND]}…"
 
 
 class UnreadableError(ValueError):
@@ -472,35 +459,21 @@ def read_value(body: str, kind: str | None) -> float | None:
         body, kind = body.removesuffix("UTC").rstrip(), "datetime"
     if body.startswith("day ") and NUMBER.fullmatch(body[4:]):
         return float(body[4:])
-    if kind in ("date", "datetime"):
-        return _calendar_days(body)
-    sign, days, clock = "", 0, body
+    sign, days, pattern = 1, 0, DATE
+    if kind in ("time", "duration"):
+        pattern = CLOCK
     if kind == "duration":
         match = DURATION.fullmatch(body)
         if match is None or not (match[2] or match[3]):
             return None
         days = int((match[2] or "0").replace(",", "") or 0)
-        sign, clock = match[1], match[3] or "00:00"
-    match = CLOCK.fullmatch(clock)
-    if match is None or int(match[1]) > 23 or int(match[2]) > 59:
+        sign, body = -1 if match[1] else 1, match[3] or "00:00"
+    if not pattern.fullmatch(body):
         return None
-    seconds = (int(match[1]) * 60 + int(match[2])) * 60 + int(match[3] or 0)
-    part = seconds * 10**6 + int((match[4] or "0").ljust(6, "0"))
-    value = (days * MICROSECONDS + part) / MICROSECONDS
-    return -value if sign else value
-
-
-def _calendar_days(body: str) -> float | None:
-    match = DATE.fullmatch(body)
-    if match is None:
-        return None
-    year, month, day, hour, minute, second = (
-        int(part or 0) for part in match.groups()[:6]
-    )
     try:
-        time = datetime(year, month, day, hour, minute, second, tzinfo=UTC)
+        moment = f"1970-01-01 {body}" if pattern is CLOCK else body
+        after = datetime.fromisoformat(moment).replace(tzinfo=UTC) - START
     except ValueError:
         return None
-    apart = time - START
-    part = apart.days * MICROSECONDS + apart.seconds * 10**6
-    return (part + int((match[7] or "0").ljust(6, "0"))) / MICROSECONDS
+    part = after // timedelta(microseconds=1)
+    return sign * (days * MICROSECONDS + part) / MICROSECONDS

@@ -19,7 +19,7 @@ from defragtrees._utils.types import Flags, Floats
 from defragtrees.outcomes.base import Outcome
 from defragtrees.outcomes.counts import factor
 from defragtrees.outcomes.decision import positive_threshold
-from defragtrees.outcomes.text import LEAST_APART
+from defragtrees.outcomes.text import LEAST_APART, NumberView
 from defragtrees.rules.bins import (
     ALSO,
     BASE,
@@ -42,16 +42,10 @@ MOST_TOTALS = 9  # totals of points that are printed with their probability
 MOST_WHOLE = 25  # the same of whole points
 LEAST_RATIO = 0.1  # part of a small rate by which another must differ from it
 LEAST_CONDITION = 32  # columns for conditions beside details; else these come below
-TEXT_COLUMNS = (
-    "if",
-    "characteristic",
-    "bin",
-    ALSO,
-    "then",
-    "condition",
-    "value",
-    "match",
-)  # aligned to the left
+LEAST_BIN = 20  # columns that names and bins of a card have at least
+# Those of these titles are aligned to the left.
+TEXT_COLUMNS = {"if", "characteristic", "bin", ALSO, "then", "condition"}
+TEXT_COLUMNS |= {"value", "match"}
 EDITED = "Edited after the fit:"  # above or before the texts of edits
 UNORDERED = "These rules have no order, so they cannot be moved."
 DETAILS = {
@@ -69,6 +63,8 @@ MAYBE_TRAINED = "may be trained on these rows"  # a model, and then looks too go
 
 Cell = str | tuple[str, ...]  # a tuple has one entry per line
 Cells = tuple[list[str], list[list[Cell]]]  # header and rows
+# Of each row the rules that combine, and conditions of others that failed before.
+Matching = Iterator[tuple[tuple[int, ...], tuple[tuple[int, Condition], ...]]]
 Paint = Callable[[str, str], str]  # from a column and a line of a cell to it in colour
 
 
@@ -126,7 +122,6 @@ class View:
     usage: ClassVar[str]
     reading: ClassVar[str]
     size: ClassVar[str]
-    short_size: ClassVar[str] = "."
     fixed: ClassVar[str]  # why predictions of rules cannot be changed
 
     @property
@@ -135,7 +130,7 @@ class View:
         return self.rules.outcome
 
     @property
-    def y_view(self) -> Any:
+    def y_view(self) -> NumberView:
         """Texts about predictions, rates and measures."""
         return self.rules.outcome.view
 
@@ -150,9 +145,7 @@ class View:
 
         The short text has fewer digits.
         """
-        digits = 3 if is_short else None
-        text: str = self.y_view.prediction(rule.prediction, digits)
-        return text
+        return self.y_view.prediction(rule.prediction, 3 if is_short else None)
 
     def then_columns(self) -> dict[str, list[str]]:
         """What rules predict or contribute, as columns of a table."""
@@ -188,9 +181,7 @@ class View:
         """Which rules have points that contradict their own rates."""
         return []
 
-    def matching(
-        self, matrix: Floats, matches: Flags, places: list[int]
-    ) -> Iterator[tuple[tuple[int, ...], tuple[tuple[int, Condition], ...]]]:
+    def matching(self, matrix: Floats, matches: Flags, places: list[int]) -> Matching:
         """For each row the rules that combine, and conditions that failed before."""
         for members in self.rules._form.members(matches):
             yield tuple(np.flatnonzero(members).tolist()), ()
@@ -292,14 +283,10 @@ class View:
         first, *others = map(self.condition_text, rule.shown)
         return first, *(f"and {text}" for text in others)
 
-    def condition_text(self, condition: Condition, name: str | None = None) -> str:
-        """A condition for people: large numbers have separators.
-
-        `name` replaces that of the feature.
-        """
+    def condition_text(self, condition: Condition) -> str:
+        """A condition for people: large numbers have separators."""
         words = self.rules._vocabulary.styled(is_grouped=True)
-        before, shown, after = condition.parts(*words)
-        return render.plain(f"{before}{shown if name is None else name}{after}")
+        return render.plain(condition.text(*words))
 
     def _estimate_columns(self) -> dict[str, list[str]]:
         n_rows = [
@@ -342,9 +329,8 @@ class View:
 
     def notes(self) -> list[str]:
         """Notes below a table: how rules combine, and where estimates come from."""
-        decision = self.decision_text()
         notes = [self.combination(), *self.contradictions(), self.estimates_text()]
-        notes += [decision, self.evidence()]
+        notes += [self.decision_text(), self.evidence()]
         return [render.plain(note) for note in notes if note]
 
     def estimates_text(self) -> str:
@@ -397,22 +383,14 @@ class View:
 
     def rows(self) -> list[dict[str, Any]]:
         """One dict per rule with its texts and what was measured."""
+        measured = "n_conditions", "coverage", "share", "error", "weight", "points"
+        has_weights = self.rules._form.has_weights
         return [
             {
-                "rule": k,
-                "if": rule.text(),
-                "then": self.then_text(rule),
-                "n_conditions": rule.n_conditions,
-                "coverage": rule.coverage,
-                "share": rule.share,
-                "error": rule.error,
-                "weight": rule.weight,
-                "points": rule.points,
-                "n_rows": rule.n_rows,
+                **{"rule": k, "if": rule.text(), "then": self.then_text(rule)},
+                **{name: getattr(rule, name) for name in (*measured, "n_rows")},
                 **self.outcome.estimate(rule),
-                "estimate_text": ""
-                if self.rules._form.has_weights
-                else self.y_view.estimate(rule),
+                "estimate_text": "" if has_weights else self.y_view.estimate(rule),
             }
             for k, rule in enumerate(self.rules, start=1)
         ]
@@ -471,17 +449,11 @@ class View:
             tuple(render.round_significant(value, 9) for value in row)
             for row in form.totals(matches).tolist()
         ]
-        parts = self.matching(matrix, matches, places.tolist())
-        for i, (combined, failed) in enumerate(parts):
-            yield Explanation(
-                predictions[i],
-                int(places[i]),
-                combined,
-                failed,
-                likely[i],
-                ends[i],
-                totals[i],
-            )
+        rules = places.tolist()
+        columns = predictions, rules, self.matching(matrix, matches, rules)
+        rows = zip(*columns, likely, ends, totals, strict=True)
+        for prediction, rule, (combined, failed), *measured in rows:
+            yield Explanation(prediction, rule, combined, failed, *measured)
 
     def explanation_text(self, row: Floats, explanation: Explanation) -> render.Lines:
         """The prediction of a row and its reasons, as text and HTML."""
@@ -517,10 +489,8 @@ class View:
         rule = [*self.rules][explanation.rule]
         if explanation.combined:  # what was counted of one rule is not true of all
             rule = Rule((), explanation.prediction)
-        text: str = self.y_view.basis(
-            rule, explanation.probabilities, explanation.interval
-        )
-        return text
+        given = explanation.probabilities, explanation.interval
+        return self.y_view.basis(rule, *given)
 
     def explanation_data(self, explanation: Explanation) -> dict[str, Any]:
         """The rules that combine in a row, as plain data for JSON."""
@@ -545,34 +515,29 @@ class View:
 
     # Scores and calibration; `scores` are what `evaluate` gives
 
-    def size_text(self, scores: Mapping[str, Any], is_short: bool = False) -> str:
-        """Number of rules and conditions and, unless short, how many match per row."""
+    def size_text(self, scores: Mapping[str, Any]) -> str:
+        """Number of rules and conditions, and how many match per row."""
         if scores["n_rules"] == 1:
             return "1 rule without conditions."
-        coverage, overlap = render.share(scores["coverage"]), scores["overlap"]
-        ending = self.short_size if is_short else self.size
         mean = f"{scores['mean_conditions']:.1f} conditions each"
-        ending = ending.format(coverage=coverage, overlap=f"{overlap:.2f}")
+        overlap = f"{scores['overlap']:.2f}"
+        share = render.share(scores["coverage"])
+        ending = self.size.format(coverage=share, overlap=overlap)
         return f"{scores['n_rules']} rules with {mean}{ending}"
 
     def scores_text(
-        self,
-        scores: Mapping[str, Any],
-        where: str,
-        is_short: bool = False,
-        is_new: bool = False,
+        self, scores: Mapping[str, Any], where: str, is_new: bool = False
     ) -> str:
         """The size of the rules, and their scores beside those of the model, if any.
 
-        `where` names the rows; `is_new`: the model was not trained on them. The short
-        text leaves out how many rules match per row.
+        `where` names the rows; `is_new`: the model was not trained on them.
         """
         header, lines = self.score_cells(scores)
         header[0] = f"on {where}"
         if "model_error" in scores and not is_new:
             header[-1] += f" ({MAYBE_TRAINED})"
         width = render.page_width()
-        parts = [render.wrap_notes([self.size_text(scores, is_short)], width)]
+        parts = [render.wrap_notes([self.size_text(scores)], width)]
         parts += [render.text_table(header, lines)] if lines else []
         notes = self.score_notes(scores)
         ends = "error_low" in scores and self.y_view.error_range(scores)
@@ -679,18 +644,15 @@ class ListView(View):
     reading: ClassVar[str] = (
         "The rules apply in order: the first one that matches a row predicts it."
     )
-    short_size: ClassVar[str] = (
-        "; all but the default rule match {coverage} of the rows."
+    size: ClassVar[str] = (
+        "; all but the default rule match {coverage} of the rows, {overlap} per row."
     )
-    size: ClassVar[str] = f"{short_size[:-1]}, {{overlap}} per row."
 
     def combination(self) -> str:
         is_one = len(self.rules.rules) < 2
         return "" if is_one else "Rules apply in order; the first match predicts."
 
-    def matching(
-        self, matrix: Floats, matches: Flags, places: list[int]
-    ) -> Iterator[tuple[tuple[int, ...], tuple[tuple[int, Condition], ...]]]:
+    def matching(self, matrix: Floats, matches: Flags, places: list[int]) -> Matching:
         # Of each rule the first condition that fails, in rows where one does.
         failing = [
             np.argmin([c.covers(matrix[:, c.feature]) for c in rule.conditions], axis=0)
@@ -720,7 +682,6 @@ class TreeView(ListView):
         "The rules are the leaves of one tree: exactly one of them matches each row, "
         "and it predicts."
     )
-    short_size: ClassVar[str] = "."
     size: ClassVar[str] = "; exactly one of them matches each row."
 
     def combination(self) -> str:
@@ -763,9 +724,7 @@ class StandaloneView(View):
         # The mean is by what the rows are worth.
         return any(abs(one.weight - one.n_rows) > 0 for one in self.rules.rules)
 
-    def matching(
-        self, matrix: Floats, matches: Flags, places: list[int]
-    ) -> Iterator[tuple[tuple[int, ...], tuple[tuple[int, Condition], ...]]]:
+    def matching(self, matrix: Floats, matches: Flags, places: list[int]) -> Matching:
         for members, failed in super().matching(matrix, matches, places):
             yield members if len(members) > 1 else (), failed
 
@@ -792,10 +751,7 @@ class AverageView(View):
         return "The prediction is the mean of all rules that match, by weight."
 
     def then_text(self, rule: Rule, is_short: bool = False) -> str:
-        if is_short:
-            return super().then_text(rule, True)
-        text: str = self.y_view.outputs(rule)
-        return text
+        return super().then_text(rule, True) if is_short else self.y_view.outputs(rule)
 
     def then_columns(self) -> dict[str, list[str]]:
         # The table has a column for the probability.
@@ -869,7 +825,15 @@ class PointsView(View):
     def tables(self, details: bool, width: int) -> list[Cells]:
         if details or not is_by_column(self.rules):
             return super().tables(details, width)
-        tables, total = [self.bin_cells()], self.total_cells()
+        header, rows = self.bin_cells()
+        # The rules whose points a bin adds up are left out where there is no room.
+        *others, last = [
+            max(map(len, column)) for column in zip(header, *rows, strict=True)
+        ]
+        others[:2] = [min(one, LEAST_BIN) for one in others[:2]]
+        if sum(others) + 2 * len(others) + last > width:
+            header, rows = header[:-1], [row[:-1] for row in rows]
+        tables, total = [(header, rows)], self.total_cells()
         header, rows = self.cells()
         is_below = [len(rule.conditions) != 1 for rule in self.rules]
         if any(is_below[:-1]):
@@ -896,13 +860,17 @@ class PointsView(View):
             self.contribution(Rule(b.conditions, None, points=(b.points,)))
             for b in found
         ]
+        rate, means = self.y_view.rate, [b.mean for b in found]
+        if self.outcome.is_binary:
+            rate, is_second = render.percent, self.outcome.positive_index
+            means = [mean if is_second else 1 - mean for mean in means]
         counts = {
             "rows": [
                 _unless_nan(lambda n: render.count(round(n)), b.n_rows) for b in found
             ],
             "share": [_share_text(b.n_rows / (every.n_rows or 1.0)) for b in found],
             self.y_view.estimate_title() if self.outcome.is_binary else "mean": [
-                *map(self._mean_text, found)
+                *(_unless_nan(rate, mean) for mean in means)
             ],
             "WoE": [
                 "" if b == every else _unless_nan("{:+.2f}".format, woe)
@@ -940,30 +908,21 @@ class PointsView(View):
         is_all = all(b.feature is not None for b in found)
         return [*bins, base] if is_all else bins
 
-    def _mean_text(self, one: Bin) -> str:
-        mean = one.mean
-        if not self.outcome.is_binary:
-            return _unless_nan(self.y_view.rate, mean)
-        return _share_text(mean if self.outcome.positive_index else 1 - mean)
-
     def total_text(self) -> str:
-        text: str = self.y_view.total(self._form.unit, self._form.origin)
-        return text
+        return self.y_view.total(self._form.unit, self._form.origin)
 
     def then_text(self, rule: Rule, is_short: bool = False) -> str:
         points = rule.points or ()
         if is_short:
             points = tuple(render.round_significant(value, 3) for value in points)
-        text: str = self.y_view.points(points, self._form.unit)
-        return text
+        return self.y_view.points(points, self._form.unit)
 
     def then_columns(self) -> dict[str, list[str]]:
         lines = [self.contribution(rule) for rule in self.rules]
         return {title: [line[title] for line in lines] for title in lines[0]}
 
     def contribution(self, rule: Rule) -> dict[str, str]:
-        cells: dict[str, str] = self.y_view.point_cells(rule, self._form.unit)
-        return cells
+        return self.y_view.point_cells(rule, self._form.unit)
 
     def total_cells(self, most: int = MOST_WHOLE) -> Cells | None:
         rules, outcome, form = self.rules, self.outcome, self._form
@@ -1068,8 +1027,7 @@ class FactorsView(PointsView):
 
     @property
     def points_name(self) -> str:
-        name: str = self.y_view.point_words[1]
-        return name
+        return self.y_view.point_words[1]
 
     @property
     def no_points(self) -> str:
@@ -1161,10 +1119,10 @@ def _bars(bars: Sequence[Bar]) -> list[render.Lines]:
     made = []
     for bar in bars:
         colour = f"background:{render.COLOURS[bar.colour % len(render.COLOURS)]};"
-        look = f"{colour}opacity:{0.3 if bar.interval else 0.7};height:100%"
+        look = f"{colour}opacity:{0.5 if bar.interval else 0.7};height:100%"
         parts = part(0.0, bar.value, look) if bar.value else ""
         if bar.interval is not None:
-            line = f"{colour}height:.2em;top:.35em"
+            line = "background:currentColor;height:.2em;top:.35em"
             parts += part(bar.interval[0], bar.interval[1], line)
         frame = (
             "position:relative;width:7em;height:.9em;background:rgba(128,128,128,.15)"
@@ -1181,7 +1139,7 @@ def html_table(cells: Cells, notes: str = "") -> str:
 
 def _shown_totals(rules: Any, most: int) -> Floats:
     """Totals for a table: all that occur, or a few in even steps."""
-    totals: Floats = totals_of(rules)
+    totals = totals_of(rules)
     is_whole = bool((totals == np.floor(totals)).all())
     if len(totals) <= (most if is_whole else MOST_TOTALS):
         return totals

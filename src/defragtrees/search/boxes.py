@@ -40,11 +40,6 @@ class Column:
     # have the code after the last, which no condition accepts
     span: tuple[int, int] | None = None
 
-    @property
-    def n_codes(self):
-        """Number of codes, without missing."""
-        return len(self.bins)
-
     def accepts_all(self, accepted):
         """Whether a condition accepts every row that the table can have."""
         return bool(accepted.all() or (not self.has_missing and accepted[:-1].all()))
@@ -61,7 +56,7 @@ class RowTable:
     def __init__(self, columns, codes, least_price=0.0, most_named=None):
         self.columns = columns
         self.least_price = least_price
-        self.n_codes = np.array([c.n_codes for c in columns], dtype=np.intp)
+        self.n_codes = np.array([len(c.bins) for c in columns], dtype=np.intp)
         self.width = int(self.n_codes.max(initial=0)) + 1
         self.most_named = self.width if most_named is None else most_named
         dtype = np.uint8 if self.width <= 256 else np.uint16
@@ -73,34 +68,21 @@ class RowTable:
         self.name_prices = np.where(self.is_set, float(least_price), 0.0)
         self.part = np.flatnonzero([column.span is not None for column in columns])
         self.column_codes = {}  # of all rows in one column, as indices; see `rows_in`
-
-    @cached_property
-    def cut_prices(self):
-        """Nats for a condition that accepts the first codes in order, by their number.
-
-        One line per column; the first entry is for one code. The price is infinite if
-        the condition names too many categories.
-        """
+        # Nats for a condition that accepts the first codes in order, by their number:
+        # a line per column, whose first entry is for one code. The price is infinite
+        # if the condition names too many categories.
         n_inside = np.arange(1, self.width + 1)[None, :]
         n_named = np.minimum(n_inside, self.n_codes[:, None] - n_inside)
         n_further = np.maximum(n_named - 1, 0)
         prices = self.prices[:, None] + self.name_prices[:, None] * n_further
         is_short = ~self.is_set[:, None] | (n_named <= self.most_named)
-        return np.where(is_short, prices, np.inf)
-
-    def within_spans(self, sums):
-        """Gains by column and code with which no condition leaves the span."""
-        if not len(self.part):
-            return sums
-        sums = sums.copy()
-        sums[self.part, self.n_codes[self.part]] = -np.inf
-        return sums
+        self.cut_prices = np.where(is_short, prices, np.inf)
 
     def n_named(self, j, accepted):
         """Number of categories that the text of a condition names; 0 of an interval."""
-        column = self.columns[j]
         n_inside = int(np.count_nonzero(accepted[:-1]))
-        return min(n_inside, column.n_codes - n_inside) if column.is_set else 0
+        n_outside = len(accepted) - 1 - n_inside
+        return min(n_inside, n_outside) if self.columns[j].is_set else 0
 
     def packed(self, box):
         """The columns of a box, and the codes that it accepts of each, as arrays."""
@@ -117,9 +99,10 @@ class RowTable:
         columns, codes, groups = [], [], []
         for j, column in enumerate(self.columns):
             values = self.codes[rows, j]
-            group = np.arange(column.n_codes + 1)
-            if not column.is_set and column.n_codes > most_codes:
-                count = np.bincount(values, minlength=column.n_codes + 1)[:-1]
+            n_codes = len(column.bins)
+            group = np.arange(n_codes + 1)
+            if not column.is_set and n_codes > most_codes:
+                count = np.bincount(values, minlength=n_codes + 1)[:-1]
                 reached = np.cumsum(count) - count
                 group = reached * most_codes // max(int(count.sum()), 1)
                 group = np.unique(group, return_inverse=True)[1]
@@ -148,7 +131,7 @@ def make_table(
     them, and missing values.
     """
     usable = []
-    for j in range(grid.n_features) if order is None else order:
+    for j in range(len(grid.splits)) if order is None else order:
         if allowed is None or j in allowed:
             present = np.bincount(bins[:, j], minlength=grid.n_bins[j]) > 0
             occurring = np.flatnonzero(present[:-1])
@@ -230,22 +213,24 @@ class RuleLoss:
             return self._means(counts)[:, 0]
         return counts[:, 1] / np.maximum(counts.sum(axis=1), 1e-300)
 
-    def _residual(self, counts):
-        """Weighted sum of squared distances to the means of rules."""
-        sums = counts[..., 1 : self.n_sums]
-        explained = (sums**2).sum(axis=-1) / np.maximum(counts[..., 0], 1e-300)
-        return np.maximum(self._square - explained.sum(axis=-1), 0.0)
+    def _errors(self, counts):
+        """Weighted sum of squared distances to the means of rules, and of wrong rows.
 
-    def _wrong(self, counts):
-        """Weight of the rows whose class is not the most frequent one of their rule."""
-        right = counts[..., self.n_sums :].max(axis=-1).sum(axis=-1)
-        return np.maximum(self.total_weight - right, 0.0)
+        Those whose class is not the most frequent one of their rule.
+        """
+        square = wrong = 0.0
+        if self.n_outputs:
+            sums = counts[..., 1 : self.n_sums]
+            explained = (sums**2).sum(axis=-1) / np.maximum(counts[..., 0], 1e-300)
+            square = np.maximum(self._square - explained.sum(axis=-1), 0.0)
+        if self.n_classes:
+            right = counts[..., self.n_sums :].max(axis=-1).sum(axis=-1)
+            wrong = np.maximum(self.total_weight - right, 0.0)
+        return square, wrong
 
     def cost(self, counts):
         """Nats for the target of all rows, given the counts, of one list or several."""
-        square = self._residual(counts) if self.n_outputs else 0.0
-        wrong = self._wrong(counts) if self.n_classes else 0.0
-        return self.nats(square, wrong, counts.shape[-2])
+        return self.nats(*self._errors(counts), counts.shape[-2])
 
     def nats(self, square, wrong, n_rules):
         """Nats for the target of all rows.
@@ -287,12 +272,13 @@ class RuleLoss:
         """Arguments of `kernels.row_gains`, besides the rules of rows."""
         means, spread = np.empty((len(counts), 0)), 1.0
         answers, mistake = np.empty(0, dtype=np.intp), 0.0
+        square, wrong = self._errors(counts)
         if self.n_outputs:
             means = np.ascontiguousarray(self._means(counts))
-            spread = self._spread(self._residual(counts))
+            spread = self._spread(square)
         if self.n_classes:
             answers = counts[:, self.n_sums :].argmax(axis=1)
-            mistake = self.nats_per_error(self._wrong(counts))
+            mistake = self.nats_per_error(wrong)
         rows = self.weight, self.target
         return *rows, means, spread, self.classes, answers, mistake
 
@@ -302,7 +288,7 @@ class RuleLoss:
         Three terms, constant, linear and quadratic: the gain by a rule with mean v is
         `constant + 2 v . linear - (v . v) quadratic`.
         """
-        quadratic = self.weight / (2 * self._spread(self._residual(counts)))
+        quadratic = self.weight / (2 * self._spread(self._errors(counts)[0]))
         passed = self._means(counts)[answering]
         constant = ((passed - 2 * self.target) * passed).sum(axis=1) * quadratic
         return constant, self.target * quadratic[:, None], quadratic
@@ -331,7 +317,7 @@ class Boxes:
     """Boxes over the rows of a `table`, combined in any form.
 
     A box is a dict from column number to the codes that it accepts (a bool array,
-    missing last). Boxes are immutable: `with_box` and the like return new ones.
+    missing last). Boxes are immutable: `with_boxes` returns new ones.
     `held`, (n_boxes, n_samples), is which rows each box accepts; `prices` are nats for
     the conditions of each box.
     """
@@ -347,20 +333,11 @@ class Boxes:
         self.held, self.prices = held, prices
         self.n_rules = len(self.boxes) + 1  # the default rule included
 
-    def with_box(self, k, box):
-        """The rules with another box at place k."""
-        return self._replaced(k, 1, box)
+    def with_boxes(self, k, *new, n_old=1, **known):
+        """The rules with these boxes in place of box k, of several from k on or none.
 
-    def with_new_box(self, k, box):
-        """The rules with one more box, at place k."""
-        return self._replaced(k, 0, box)
-
-    def without_box(self, k):
-        """The rules without box k."""
-        return self._replaced(k, 1)
-
-    def _replaced(self, k, n_old, *new, **known):
-        """The rules with new boxes in place of some from k on."""
+        `known` has what need not be found again, by argument.
+        """
         end = k + n_old
         accepted = [rows_in(self.table, box)[None] for box in new]
         held = np.concatenate([self.held[:k], *accepted, self.held[end:]])
@@ -424,13 +401,9 @@ class RuleBoxes(Boxes):
             return {"answering": kernels.first_true_again(held, self.answering, k)}
         return {}
 
-    def swapped(self, k):
-        """The list with boxes k and k + 1 swapped."""
-        return self._replaced(k, 2, self.boxes[k + 1], self.boxes[k])
-
     def keeps_order(self, j, sign):
         """Whether predictions only fall, or only rise, with a column."""
-        pairs = ordered_pairs(self.boxes, j, self.table.columns[j].n_codes)
+        pairs = ordered_pairs(self.boxes, j, self.table.n_codes[j])
         answers = self.loss.answers(self.counts)
         return pairs is not None and not breaks_order(pairs, answers, sign)
 
@@ -446,9 +419,7 @@ class RuleBoxes(Boxes):
         sums, inside = kernels.rule_gains(*rows, table.codes, *box, table.width)
         return sums, inside.sum()
 
-    @cached_property
-    def _gain_terms(self):
-        return self.loss.gain_terms(self.counts)
+    _gain_terms = cached_property(lambda self: self.loss.gain_terms(self.counts))
 
     def swap_gain(self, k):
         """Gain of swapping boxes k and k + 1, up to rounding."""
@@ -515,7 +486,7 @@ def n_conditions(table, box):
 
 def n_sides(column, accepted):
     """Number of sides of a condition, as `Condition.n_sides` counts them."""
-    if column.is_set or accepted[0] or accepted[column.n_codes - 1]:
+    if column.is_set or accepted[0] or accepted[len(column.bins) - 1]:
         return 1
     return 2 if accepted[:-1].any() else 1
 

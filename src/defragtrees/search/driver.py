@@ -1,15 +1,15 @@
 """From training rows to short rules: the rows to search, the search, the counts.
 
 `SEARCHES` has a search for each form of rules. `find_rules` runs it, and returns
-candidates: conditions and their costs. `count_found` makes rule models of them, counted
-on all rows. `shortest_model` chooses their number by the loss on counted rows.
+candidates. `count_found` makes rule models of them, counted on all rows.
+`shortest_model` chooses their number by the loss on counted rows.
 """
 
 import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from operator import attrgetter
 from typing import Any
 
@@ -21,8 +21,9 @@ from defragtrees.data.sampling import code_sums, ranks
 from defragtrees.outcomes.decision import Decision, cost_matrix, threshold_costs
 from defragtrees.outcomes.points import LINKS
 from defragtrees.outcomes.text import LEAST_APART
-from defragtrees.rules.conditions import Condition, n_named, remaining
+from defragtrees.rules.conditions import n_named, remaining
 from defragtrees.rules.profile import WORTH, Agreement
+from defragtrees.search import moves
 from defragtrees.search.boxes import (
     LEAST_ERRORS,
     LEAST_SPREAD,
@@ -31,20 +32,6 @@ from defragtrees.search.boxes import (
     make_table,
 )
 from defragtrees.search.limits import Limits, MonotoneAnswers
-from defragtrees.search.moves import (
-    MOST_GROWN_BOXES,
-    boxes_from_tree,
-    cut_conditions,
-    cut_to_limits,
-    grow_rule,
-    insert_rule,
-    polish,
-    pooled,
-    promising,
-    search,
-    tidy,
-    use_preferred,
-)
 from defragtrees.search.points import LinkedLoss, NumberLoss, PointBoxes
 from defragtrees.search.standalone import StandaloneBoxes, add_rule
 
@@ -81,30 +68,18 @@ class SearchSettings:
 
 @dataclass(frozen=True, eq=False)
 class Candidate:
-    """Rules found by the search; with their model once they are counted."""
+    """Rules found by the search.
 
-    # of each rule except the default rule
-    conditions: tuple[tuple[Condition, ...], ...]
-    # a number near those of each rule's rows, around which sums are taken; with the
-    # default rule; None for classes
-    centers: tuple[Any, ...]
+    They are a Form until one of their size is chosen, then a RuleModel. Before they are
+    counted, a prediction is a number near those of the rule's rows, around which sums
+    are taken; None for classes.
+    """
+
+    model: Any
     # once it is counted, on the rows by which models are chosen
     loss: float = 0.0
     losses: np.ndarray | None = None  # the same of each row
     share: float = 0.0  # see `share_of_loss`
-    model: Any = None  # first a counted Form, then a RuleModel
-
-    @property
-    def n_rules(self):
-        """Number of rules, including the default rule."""
-        return len(self.conditions) + 1 if self.model is None else self.model.n_rules
-
-    @property
-    def n_conditions(self):
-        """Number of conditions of all rules."""
-        if self.model is not None:
-            return self.model.n_conditions
-        return sum(c.n_sides for rule in self.conditions for c in rule)
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,8 +106,8 @@ class Path:
             return tuple(best[0] for best in _by_size((*own, *others), size).values())
 
         return Path(
-            kept(self.by_rules, other.by_rules, "n_rules"),
-            kept(self.by_conditions, other.by_conditions, "n_conditions"),
+            kept(self.by_rules, other.by_rules, "model.n_rules"),
+            kept(self.by_conditions, other.by_conditions, "model.n_conditions"),
             self.n_rounds + other.n_rounds,
             rows=other.rows,
         )
@@ -142,42 +117,34 @@ def _by_size(candidates, size):
     """Candidates by size, an attribute of each, in order."""
     groups = {}
     for candidate in candidates:
-        groups.setdefault(getattr(candidate, size), []).append(candidate)
+        groups.setdefault(attrgetter(size)(candidate), []).append(candidate)
     return dict(sorted(groups.items()))
 
 
-def _scaled_outputs(rows, settings):
-    """What rules imitate, on the scale of the search; weights; and probabilities."""
-    outputs, weight, probabilities = rows.outputs, rows.mean_weight, None
+def find_losses(form, rows, settings):
+    """The losses of the search and of polishing.
+
+    Points are fitted to probabilities, rates or numbers.
+    """
+    outputs, weight = rows.outputs, rows.mean_weight
     if settings.decision is not None:
-        probabilities, weight = settings.decision.emphasise(outputs, weight)
-        outputs = probabilities
-    return rows.outcome.search_target(outputs), weight, probabilities
-
-
-def rule_losses(rows, settings):
-    """The losses of the search and of polishing for rules that predict alone."""
-    target, weight, probabilities = _scaled_outputs(rows, settings)
-    if probabilities is None:
+        outputs, weight = settings.decision.emphasise(outputs, weight)
+    target, link = rows.outcome.search_target(outputs), LINKS.get(rows.outcome.link)
+    if form == "points" and link is not None:
+        loss = LinkedLoss(outputs[:, -1:], weight, LEAST_ERRORS, link)
+    elif form == "points":
+        loss = NumberLoss(
+            target, weight, LEAST_ERRORS if rows.n_classes else LEAST_SPREAD
+        )
+    elif settings.decision is None:
         loss = RuleLoss(target, weight)
     elif settings.criterion == "probability":
         loss = RuleLoss(target, weight, LEAST_ERRORS)
     else:
-        classes = probabilities.argmax(axis=1), rows.n_classes
+        classes = outputs.argmax(axis=1), rows.n_classes
         loss = RuleLoss(target, weight, LEAST_ERRORS, *classes)
-    return loss, loss.without_numbers() if settings.criterion == "error" else loss
-
-
-def point_losses(rows, settings):
-    """The losses for points, which are fitted to probabilities, rates or numbers."""
-    target, weight, probabilities = _scaled_outputs(rows, settings)
-    link = LINKS.get(rows.outcome.link)
-    if link is not None:
-        means = rows.outputs if probabilities is None else probabilities
-        loss = LinkedLoss(means[:, -1:], weight, LEAST_ERRORS, link)
-    else:
-        least = LEAST_ERRORS if rows.n_classes else LEAST_SPREAD
-        loss = NumberLoss(target, weight, least)
+        if settings.criterion == "error":
+            return loss, loss.without_numbers()
     return loss, loss
 
 
@@ -189,25 +156,10 @@ class Strategy:
     make: Callable  # from table, loss and boxes to rules over the rows of the table
     # from rules and limits to rules with one more, or None
     insert: Callable
-    # from rows and settings to the losses of the search and of polishing
-    losses: Callable
     n_rounds: int  # of growing and cutting
     polish_rounds: int  # of a descent over all rows, as `gap_rounds`; see `polish`
     gap_rounds: int = 0
     slack: float = 1.0  # share of the required rows of a rule that is enough
-
-    def starts(self, few, loss, boxes, limits):
-        """Rules to start from, given boxes of trees."""
-        for own in boxes:
-            own = [box for box in own if limits.allows_box(few, box)]
-            yield self.make(few, loss, own)
-        # Starting from rules with few conditions gives better long ones.
-        most = limits.max_conditions
-        if most is None or most > FEW_CONDITIONS:
-            short = replace(limits, max_conditions=FEW_CONDITIONS)
-            empty = self.make(few, loss, ())
-            best, _ = search(empty, [], short, self.insert, self.n_rounds)
-            yield from (rules for n, rules in best.items() if n > 1)
 
     def searched(self, limits, rng, table, loss):
         """Search a few of the rows; returns boxes of the cheapest rules, and rounds."""
@@ -219,47 +171,45 @@ class Strategy:
         limits = limits.for_search(loss.total_weight, self.slack)
         # About five numbers of leaves, the largest first.
         sizes = range(limits.max_rules, 1, -max(2, limits.max_rules // 5))
-        boxes = boxes_from_tree(few, loss.target, loss.weight, sizes)
-        starts = self.starts(few, loss, boxes, limits)
-        empty = self.make(few, loss, ())
-        best, n_rounds = search(empty, starts, limits, self.insert, self.n_rounds)
+        starts, empty = [], self.make(few, loss, ())
+        for boxes in moves.boxes_from_tree(few, loss.target, loss.weight, sizes):
+            allowed = [box for box in boxes if limits.allows_box(few, box)]
+            starts.append(self.make(few, loss, allowed))
+        most = limits.max_conditions
+        if self.form == "list":
+            starts = moves.promising(starts, limits)  # a full descent only from these
+        elif most is None or most > FEW_CONDITIONS:
+            # Starting from rules with few conditions gives better long ones.
+            short = replace(limits, max_conditions=FEW_CONDITIONS)
+            best, _ = moves.search(empty, [], short, self.insert, self.n_rounds)
+            starts += [rules for n, rules in best.items() if n > 1]
+        best, n_rounds = moves.search(empty, starts, limits, self.insert, self.n_rounds)
         return [_uncoarsened(rules, groups) for rules in best.values()], n_rounds
-
-
-class ListStrategy(Strategy):
-    """The search for lists, with a full descent from promising starts only."""
-
-    def starts(self, few, loss, boxes, limits):
-        """Rules to start from, given boxes of trees."""
-        lists = []
-        for own in boxes:
-            own = [box for box in own if limits.allows_box(few, box)]
-            lists.append(self.make(few, loss, own[: limits.max_rules - 1]))
-        return promising(lists, limits)
 
 
 SEARCHES = {
     strategy.form: strategy
     for strategy in (
-        ListStrategy("list", RuleBoxes, insert_rule, rule_losses, 1, 4, 4, SLACK),
-        Strategy("standalone", StandaloneBoxes, add_rule, rule_losses, 2, 2),
-        Strategy("points", PointBoxes, grow_rule, point_losses, 2, 2),
+        Strategy("list", RuleBoxes, moves.insert_rule, 1, 4, 4, SLACK),
+        Strategy("standalone", StandaloneBoxes, add_rule, 2, 2),
+        Strategy("points", PointBoxes, moves.grow_rule, 2, 2),
     )
 }
 
 
-def find_rules(form, problem, settings, rng):
-    """Search for rules of a form; returns a Path of candidates.
+def find_rules(blank, problem, settings, rng):
+    """Search for rules of a Form, given without rules; returns a Path of candidates.
 
     Points are fitted to the target of the rules, on the searched rows. They are fitted
     again when all rows are counted: to y, and as integers if requested.
     """
+    form = blank.name
     strategy, is_list = SEARCHES[form], form == "list"
     if form == "points" and settings.limits.max_conditions is None:
-        limits = replace(settings.limits, max_conditions=MOST_GROWN_BOXES)
+        limits = replace(settings.limits, max_conditions=moves.MOST_GROWN_BOXES)
         settings = replace(settings, limits=limits)
     rows = rows_to_search(problem, settings, rng)
-    loss, last_loss = strategy.losses(rows, settings)
+    loss, last_loss = find_losses(form, rows, settings)
     table = _table(rows, settings, loss)
     limits = settings.limits.for_search(loss.total_weight)
     if not table.columns or not np.ptp(rows.outputs, axis=0).any():
@@ -277,13 +227,14 @@ def find_rules(form, problem, settings, rng):
             starts += _cut_lists(settings.unlimited, table, loss, limits)
         made = [strategy.make(table, last_loss, boxes) for boxes in starts]
         if is_list:
-            made = pooled([tidy(rules, limits) for rules in made], limits).values()
-        best = polish(made, limits, strategy.polish_rounds, strategy.gap_rounds)
+            made = moves.pooled(
+                [moves.tidy(rules, limits) for rules in made], limits
+            ).values()
+        best = moves.polish(made, limits, strategy.polish_rounds, strategy.gap_rounds)
     if form == "points":
         best = {n: rules.in_reading_order() for n, rules in best.items()}
-    by_rules, by_conditions = Conversion(strategy, problem, settings, rng).path(
-        best, limits
-    )
+    conversion = Conversion(blank, problem, settings, rng)
+    by_rules, by_conditions = conversion.path(best, limits)
     boxes = [
         [
             {table.columns[j].feature: mask for j, mask in box.items()}
@@ -308,7 +259,7 @@ def rows_to_search(problem, settings, rng):
 def _table(rows, settings, loss):
     return make_table(
         rows.grid,
-        rows.binned.codes,
+        rows.codes,
         settings.limits.features,
         rows.feature_order,
         settings.brevity * loss.total_weight,
@@ -329,46 +280,53 @@ def _cut_lists(lists, table, loss, limits):
     for boxes in lists:
         known = [{places[f]: box[f] for f in box if f in places} for box in boxes]
         rules = RuleBoxes(table, loss, [box for box in known if box])
-        made.append(cut_to_limits(rules, limits).boxes)
+        made.append(moves.cut_to_limits(rules, limits).boxes)
     return made
 
 
-def quick_points(problem, settings, rows, n_rules):
-    """Find rules of one condition with points, greedily; returns a Candidate.
+def quick_points(problem, settings, rows, form):
+    """Conditions for points, one per rule and as many as those of a list, greedily.
 
     A search for points does better, but this is very fast.
     """
-    loss, _ = point_losses(rows, settings)
+    loss, _ = find_losses("points", rows, settings)
     table = _table(rows, settings, loss)
     some = np.arange(min(table.n_rows, SEARCH_ROWS))
     few, groups = table.coarse(some, SEARCH_CODES)
     limits = settings.limits.for_search(loss.total_weight)
     limits = replace(limits, max_conditions=1)
     rules = PointBoxes(few, loss.take(some), ())
-    while rules.n_rules < n_rules:
-        longer = grow_rule(rules, limits)
+    while rules.n_rules < form.n_rules:
+        longer = moves.grow_rule(rules, limits)
         if longer is None:
             break
         rules = longer
     rules = PointBoxes(table, loss, _uncoarsened(rules, groups))
-    settings = replace(settings, prefer=())
-    return Conversion(SEARCHES["points"], problem, settings, None).candidate(rules)
+    conversion = Conversion(form, problem, replace(settings, prefer=()))
+    found = conversion.candidate(rules, takes_rows=False).model
+    return [rule.conditions for rule in found.rules]
 
 
+@dataclass(frozen=True, eq=False)
 class Conversion:
-    """Converts boxes to conditions, on preferred features where that costs little.
+    """Converts boxes to rules of a Form, given without rules.
 
-    The cost is that on the rows of the data: features with the same information there
-    need not have it on synthetic rows.
+    On preferred features where that costs little, on the rows of the data: features
+    with the same information there need not have it on synthetic rows.
     """
 
-    def __init__(self, strategy, problem, settings, rng):
-        self.strategy, self.problem, self.settings = strategy, problem, settings
-        self.least = settings.limits.min_coverage * problem.sample_weight.sum()
-        if settings.prefer:
-            rows = rows_to_search(problem, replace(settings, n_new_rows=0), rng)
-            _, self.loss = strategy.losses(rows, settings)
-            self.table = _table(rows, settings, self.loss)
+    blank: Any
+    problem: Any
+    settings: SearchSettings
+    rng: Any = None
+
+    @cached_property
+    def of_data(self):
+        """The table and the loss of the rows of the data."""
+        without_new = replace(self.settings, n_new_rows=0)
+        rows = rows_to_search(self.problem, without_new, self.rng)
+        _, loss = find_losses(self.blank.name, rows, self.settings)
+        return _table(rows, self.settings, loss), loss
 
     def path(self, best, limits):
         """Candidates of every number of rules, and of lists by number of conditions.
@@ -376,34 +334,39 @@ class Conversion:
         The latter are cut from the cheapest list, if that is better.
         """
         most, by_rules, by_conditions = self.settings.limits.max_rules, {}, {}
+        is_list = self.blank.is_ordered
         # Rules may be longer on the rows of the search: those without rows are dropped.
         for n in sorted(best):
-            found = self.candidate(best[n])
-            if found.n_rules <= most:
-                by_rules.setdefault(found.n_rules, found)
-        if self.strategy.form != "list":
+            found = self.candidate(best[n], is_list)
+            if found.model.n_rules <= most:
+                by_rules.setdefault(found.model.n_rules, found)
+        if not is_list:
             return tuple(by_rules.values()), ()
         cuts = [rules for n, rules in best.items() if n <= most]
         if not cuts:  # nothing is within the limits
             return (), ()
         longest = min(cuts, key=attrgetter("cost"))
-        shorter = [cut for cut in cut_conditions(longest, limits) if limits.allows(cut)]
+        shorter = [
+            cut for cut in moves.cut_conditions(longest, limits) if limits.allows(cut)
+        ]
         cuts, cheapest = [*shorter, *cuts], np.inf
         for rules in sorted(cuts, key=attrgetter("n_conditions", "fit_cost")):
             if rules.fit_cost < cheapest:
                 cheapest = rules.fit_cost
-                found = self.candidate(rules)
-                by_conditions.setdefault(found.n_conditions, found)
+                found = self.candidate(rules, is_list)
+                by_conditions.setdefault(found.model.n_conditions, found)
         return tuple(by_rules.values()), tuple(by_conditions.values())
 
-    def candidate(self, rules):
+    def candidate(self, rules, takes_rows):
         """The rules as conditions, without those of too few rows.
 
+        `takes_rows` is whether a rule takes the rows that it matches from later ones.
         The default rule has the rows that no rule matches, or all if points add up.
         """
-        problem, form = self.problem, self.strategy.form
+        problem, blank = self.problem, self.blank
         left = np.ones(len(problem.target), dtype=bool)
-        conditions, centers, seen, earlier = [], [], set(), []
+        least = self.settings.limits.min_coverage * problem.sample_weight.sum()
+        made, seen, earlier = [], set(), []
         if self.settings.prefer:
             rules = self._preferred(rules)
         columns, grid = rules.table.columns, problem.grid
@@ -413,16 +376,16 @@ class Conversion:
                 (columns[j].feature, accepted_bins(grid, columns[j], mask))
                 for j, mask in box.items()
             ]
-            if form == "points":
+            if blank.is_sum:
                 sides = [(j, self._on_cuts(j, own, cuts)) for j, own in sides]
             own = grid.conditions(sides)
             taken = problem.covered(own)
-            if form == "list":
+            if takes_rows:
                 # A rule that matches only synthetic rows has nothing to report; if the
                 # rows are a sample, others may match.
                 taken = left & taken
                 weight = problem.sample_weight[taken].sum()
-                has_enough = weight > 0 and weight >= self.least - 1e-9
+                has_enough = weight > 0 and weight >= least - 1e-9
                 is_kept = problem.is_sample or has_enough
             else:
                 # Rules that match the same rows are one rule, written in two ways.
@@ -431,21 +394,23 @@ class Conversion:
                 seen.add(rows)
             if is_kept:
                 own = self._as_seen(sides, taken, earlier)
-                conditions.append(own)
-                if form == "list" and len(own) == 1:
+                center = None if problem.n_classes else problem.mean_of(taken)
+                known = {"conditions": own, "prediction": center, "weight": 1.0}
+                made.append(replace(blank.default, **known))
+                if takes_rows and len(own) == 1:
                     earlier += own
-                centers.append(None if problem.n_classes else problem.mean_of(taken))
                 left &= ~taken
-        default = np.ones_like(left) if form == "points" else left
-        centers.append(None if problem.n_classes else problem.mean_of(default))
-        return Candidate(tuple(conditions), tuple(centers))
+        left |= blank.is_sum
+        center = None if problem.n_classes else problem.mean_of(left)
+        default = replace(blank.default, prediction=center)
+        return Candidate(replace(blank, rules=tuple(made), default=default))
 
     def _on_cuts(self, j, accepts, cuts):
         """The bins of a number, ending at cuts of earlier rules that hardly differ.
 
         A card by characteristic has a bin between two cuts.
         """
-        grid, codes = self.problem.grid, self.problem.binned.codes[:, j]
+        grid, codes = self.problem.grid, self.problem.codes[:, j]
         if grid.is_categorical(j) or j in grid.special or not accepts[:-1].any():
             return accepts
         n_below = np.append(0, np.cumsum(np.bincount(codes, minlength=len(accepts))))
@@ -473,7 +438,7 @@ class Conversion:
         grid, made = self.problem.grid, []
         for j, accepts in sides:
             accepts, last = accepts.copy(), grid.n_bins[j] - 1
-            codes = self.problem.binned.codes[taken, j]
+            codes = self.problem.codes[taken, j]
             accepts[-1] &= not taken.any() or (codes == last).any()
             is_set = grid.is_categorical(j) and j not in self.problem.ordered_features
             if is_set and accepts[-2] and not (codes == last - 1).any():
@@ -496,20 +461,21 @@ class Conversion:
 
     def _preferred(self, rules):
         """The rules over the rows of the data, on preferred features where possible."""
-        settings, columns = self.settings, self.table.columns
+        settings, (table, loss) = self.settings, self.of_data
+        columns = table.columns
         boxes = [
             moved(box, self.problem.grid, rules.table.columns, columns)
             for box in rules.boxes
         ]
-        rules = self.strategy.make(self.table, self.loss, boxes)
+        rules = SEARCHES[self.blank.name].make(table, loss, boxes)
         places = {column.feature: j for j, column in enumerate(columns)}
         order = [places[j] for j in settings.prefer if j in places]
-        weight = self.loss.total_weight
+        weight = loss.total_weight
         limits = settings.limits.for_search(weight)
         # Some rules may match too few of these rows already.
         least = min(limits.least_answered, rules.least_answered)
         limits = replace(limits, least_answered=least, keeps_used=True)
-        return use_preferred(rules, limits, order, settings.brevity * weight)
+        return moves.use_preferred(rules, limits, order, settings.brevity * weight)
 
 
 def count_found(path, blank, store, settings, scoring, rows):
@@ -532,19 +498,13 @@ def count_found(path, blank, store, settings, scoring, rows):
         if limits.monotone
         else None,
     )
-    every = *path.by_rules, *path.by_conditions
-    distinct = {one.conditions: one for one in every}
-    forms = []
-    for one in distinct.values():
-        *centers, last = one.centers
-        rules = tuple(
-            replace(form.default, conditions=own, prediction=center, weight=1.0)
-            for own, center in zip(one.conditions, centers, strict=True)
-        )
-        default = replace(form.default, prediction=last)
-        forms.append(replace(form, rules=rules, default=default))
+    # Of candidates with the same conditions the first is counted.
+    keys, distinct = {}, {}
+    for one in (*path.by_rules, *path.by_conditions):
+        keys[one] = tuple(rule.conditions for rule in one.model.rules)
+        distinct[keys[one]] = one.model
     counted = {}
-    for conditions, rules in zip(distinct, count(forms), strict=True):
+    for conditions, rules in zip(distinct, count([*distinct.values()]), strict=True):
         if form.is_exclusive:
             rules = _within_limits(rules, limits, count)
         elif form.is_standalone and rows.n_classes:
@@ -557,41 +517,33 @@ def count_found(path, blank, store, settings, scoring, rows):
             # Rounded so that the order of rows does not matter.
             loss = float(f"{losses @ weight / weight.sum():.9g}")
             share = share_of_loss(loss, rules, rows, near, decision)
-            found = {"model": rules, "losses": losses, "loss": loss, "share": share}
-            counted[conditions] = found
-    best = []
-    sizes = (path.by_rules, "n_rules"), (path.by_conditions, "n_conditions")
-    for candidates, size in sizes:
-        kept = [
-            replace(one, **counted[one.conditions])
-            for one in candidates
-            if one.conditions in counted
-        ]
+            counted[conditions] = Candidate(rules, loss, losses, share)
+    chosen = []
+    for candidates, size in (
+        (path.by_rules, "model.n_rules"),
+        (path.by_conditions, "model.n_conditions"),
+    ):
+        kept = [counted[keys[one]] for one in candidates if keys[one] in counted]
         # Of each size the one with the smallest loss; the first of equals.
         groups = _by_size(kept, size).values()
-        best.append(tuple(min(group, key=attrgetter("share")) for group in groups))
-    by_rules, by_conditions = best
-    chosen = {one.conditions: one.model for one in (*by_rules, *by_conditions)}
-    made = store.finished(blank, chosen)
-    if near is not None:
-        made = {one: _with_agreement(own, near) for one, own in made.items()}
-    return replace(
-        path,
-        by_rules=tuple(replace(c, model=made[c.conditions]) for c in by_rules),
-        by_conditions=tuple(
-            replace(c, model=made[c.conditions]) for c in by_conditions
-        ),
-    )
-
-
-def _with_agreement(rules, rows):
-    """The rules with their agreement with the model on synthetic rows."""
-    predicted = rules._form.predict_codes(rules._covers(rows.X))
-    # However many were drawn, they are near this many rows.
-    n_rows = WORTH["training"] * min(len(rows.X), rows.n_near)
-    loss = round_significant(rules.outcome.model_losses(rows.target, predicted).mean())
-    agreement = Agreement("synthetic", loss, round_significant(n_rows))
-    return replace(rules, training=replace(rules.training, agreement=agreement))
+        chosen.append([min(group, key=attrgetter("share")) for group in groups])
+    # Rule models, with a profile of the counted rows.
+    distinct, made = [*dict.fromkeys((*chosen[0], *chosen[1]))], {}
+    forms = [one.model for one in distinct]
+    profiles = store.training_rows(forms, blank.outcome)
+    for one, training in zip(distinct, profiles, strict=True):
+        if near is not None:  # agreement with the model on synthetic rows
+            held = near.matches([rule.conditions for rule in one.model.rules])
+            losses = blank.outcome.model_losses(
+                near.target, one.model.predict_codes(held)
+            )
+            # However many were drawn, they are near this many rows.
+            n_rows = WORTH["training"] * min(len(near.X), near.n_near)
+            shown = round_significant(losses.mean()), round_significant(n_rows)
+            training = replace(training, agreement=Agreement("synthetic", *shown))
+        made[one] = replace(one, model=blank._with_form(one.model, training=training))
+    by_rules, by_conditions = (tuple(made[one] for one in own) for own in chosen)
+    return replace(path, by_rules=by_rules, by_conditions=by_conditions)
 
 
 def _without(rules, k, count):
@@ -696,9 +648,7 @@ def contradictions(rows, rules):
 
 def best_model(candidates, by="share"):
     """The candidate with the smallest loss; the shortest of equals."""
-    return min(
-        candidates, key=lambda one: (getattr(one, by), one.n_conditions, one.n_rules)
-    )
+    return min(candidates, key=attrgetter(by, "model.n_conditions", "model.n_rules"))
 
 
 def paired_difference(one, best, weight):
@@ -715,13 +665,13 @@ def shortest_model(candidates):
     One without conditions must be the best itself, as it is useless otherwise.
     """
     best = best_model(candidates)
-    least = min(best.n_conditions, 1)
+    least = min(best.model.n_conditions, 1)
     good = [
         one
         for one in candidates
-        if one.share <= best.share + ENOUGH and one.n_conditions >= least
+        if one.share <= best.share + ENOUGH and one.model.n_conditions >= least
     ]
-    return min(good, key=lambda one: (one.n_conditions, one.n_rules))
+    return min(good, key=attrgetter("model.n_conditions", "model.n_rules"))
 
 
 def halves(codes, order, target, weight):
@@ -752,10 +702,10 @@ def accepted_bins(grid, column, mask):
     begin, end = column.span or (0, -2 if grid.is_categorical(column.feature) else -1)
     if column.is_set:
         # Categories without training rows go with the larger part.
-        accepts[:-1] = len(inside) > column.n_codes / 2
+        accepts[:-1] = len(inside) > len(column.bins) / 2
         accepts[column.bins] = mask[:-1]
     elif inside.size:
-        is_open = inside[-1] == column.n_codes - 1
+        is_open = inside[-1] == len(column.bins) - 1
         # The middle one of the thresholds between a code and the next.
         middle = (column.bins[:-1] + column.bins[1:] - 1) // 2 + 1
         first = middle[inside[0] - 1] if inside[0] > 0 else begin

@@ -114,17 +114,16 @@ def best_cuts(sums, n_codes, prices):
     place = np.arange(width)[None, :]
     reached = np.cumsum(np.where(place < n_codes[:, None], sums, 0.0), axis=2)
     parts = reached, reached[:, :, -1:] - reached
-    low, high = (_worth(part[0], part[1], part[2:]) for part in parts)
+    # Gain of the rows on a side with the best mean.
+    low, high = (
+        part[0] + (part[2:] ** 2).sum(axis=0) / np.maximum(part[1], 1e-300)
+        for part in parts
+    )
     is_cut = place < (n_codes - 1)[:, None]
     value = np.where(is_cut, np.maximum(low, high) - prices, -np.inf)
     every, cut = np.arange(n_columns), value.argmax(axis=1)
     is_low = is_cut[every, cut] & (low[every, cut] >= high[every, cut])
     return value[every, cut], cut, is_low
-
-
-def _worth(constant, quadratic, linear):
-    """Gain of rows with the best mean, from sums of the three terms."""
-    return constant + (linear**2).sum(axis=0) / np.maximum(quadratic, 1e-300)
 
 
 def plain_first_true(held, start=0):
@@ -139,7 +138,7 @@ def plain_first_true(held, start=0):
     return answering
 
 
-def plain_first_true_again(held, answering, k):
+def first_true_again(held, answering, k):
     """`first_true` of `held`; `answering` is that before box k became another."""
     again = np.where(held[k] & (answering > k), k, answering)
     lost = np.flatnonzero(~held[k] & (answering == k))

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import KW_ONLY, dataclass, field, fields, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 
 import numpy as np
 
@@ -55,10 +55,7 @@ class Limits:
         """
         least = min(self.min_coverage, LEAST_COVERAGE)
         free = Limits(self.max_rules, min_coverage=least, monotone=self.monotone)
-        is_same = all(
-            getattr(free, own.name) == getattr(self, own.name) for own in fields(self)
-        )
-        return self if is_same else free
+        return self if vars(free) == vars(self) else free
 
     def for_search(self, total_weight, slack=1.0):
         """The limits for the moves of a search over rows of this weight.
@@ -163,22 +160,19 @@ class Limits:
         """Variants in which one more rule, or a new last one, uses a column."""
         table = rules.table
         changes = [
-            (k, {**box, j: mask})
+            (k, 1, {**box, j: mask})
             for k, box in enumerate(rules.boxes)
             if j not in box
             for mask in _best_masks(rules, k, j)
         ]
         if may_grow and rules.n_rules < self.max_rules:
-            changes += [(None, {j: mask}) for mask in _all_masks(table.columns[j])]
-        for k, box in changes:
-            if not self.allows_box(table, box):
-                continue
-            if k is None:
-                changed = rules.with_new_box(len(rules.boxes), box)
-            else:
-                changed = rules.with_box(k, box)
-            if (changed.weights > 0).all() and self.allows(changed):
-                yield changed
+            k, masks = len(rules.boxes), _all_masks(table.columns[j])
+            changes += [(k, 0, {j: mask}) for mask in masks]
+        for k, n_old, box in changes:
+            if self.allows_box(table, box):
+                changed = rules.with_boxes(k, box, n_old=n_old)
+                if (changed.weights > 0).all() and self.allows(changed):
+                    yield changed
 
 
 def read_limits(given, forest):
@@ -190,12 +184,7 @@ def read_limits(given, forest):
         allowed = _allowed(given.features, given.exclude, names, groups)
     if given.must_use is not None:
         must_use = _read_must_use(given.must_use, names, groups, allowed)
-    if is_auto(given.monotone) and forest.outcome.n_classes > 2:
-        raise ValueError(
-            "monotone needs regression or two classes; the model has "
-            f"{forest.outcome.n_classes} classes. Leave it out."
-        )
-    if given.monotone is not None and not is_auto(given.monotone):
+    if given.monotone is not None:
         monotone = _read_monotone(given, forest, allowed)
     max_rules = MOST_RULES if given.max_rules == "auto" else int(given.max_rules)
     total, each = given.max_total_conditions, given.max_conditions
@@ -231,11 +220,6 @@ def read_limits(given, forest):
         groups=tuple(groups.values()),
         must_use=must_use,
     )
-
-
-def is_auto(monotone):
-    """Whether the data say in which direction predictions move."""
-    return isinstance(monotone, str) and monotone == "auto"
 
 
 def read_special(given, forest):
@@ -381,7 +365,8 @@ def _read_must_use(must_use, names, groups, allowed):
 def _read_monotone(given, forest, allowed):
     """Signs by index of the feature, for the second class or the number."""
     names, monotone = forest.feature_names, given.monotone
-    if not hasattr(monotone, "keys") or not monotone:
+    is_auto = isinstance(monotone, str) and monotone == "auto"
+    if not is_auto and (not hasattr(monotone, "keys") or not monotone):
         raise ValueError(
             'monotone must be "auto" or a dict from features to -1 or 1; got '
             f"{shown(monotone)}. {{'income': -1}} means that predictions may only fall "
@@ -392,6 +377,8 @@ def _read_monotone(given, forest, allowed):
             "monotone needs regression or two classes; the model has "
             f"{forest.outcome.n_classes} classes. Leave it out."
         )
+    if is_auto:  # the directions follow from the data
+        return {}
     is_first = forest.classes is not None and given.pos_label == forest.classes[0]
     signs, turn = {}, -1 if is_first else 1
     for name, sign in monotone.items():
@@ -559,9 +546,8 @@ def _best_masks(rules, k, j):
     table = rules.table
     column = table.columns[j]
     inside = rows_in(table, rules.boxes[k])
-    gain = np.bincount(
-        table.codes[inside, j], rules.row_gains(k)[inside], column.n_codes + 1
-    )
+    gains = rules.row_gains(k)[inside]
+    gain = np.bincount(table.codes[inside, j], gains, len(column.bins) + 1)
     masks = list(_all_masks(column))
     masks.sort(key=lambda mask: -gain[mask].sum())
     return masks[:MOST_TRIED]
@@ -569,7 +555,7 @@ def _best_masks(rules, k, j):
 
 def _all_masks(column):
     """Conditions with one side, or on one category against all others."""
-    n = column.n_codes
+    n = len(column.bins)
     codes = np.arange(n + 1)
     for c in range(n if column.is_set else n - 1):
         below = codes == c if column.is_set else codes <= c

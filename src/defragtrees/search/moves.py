@@ -17,6 +17,7 @@ import numpy as np
 from sklearn.tree import DecisionTreeRegressor
 
 from defragtrees._utils.progress import parts
+from defragtrees.outcomes.points import find_patterns
 from defragtrees.search import kernels
 from defragtrees.search.boxes import (
     DIGITS,
@@ -37,7 +38,10 @@ MOST_SEARCHED = 12
 
 def search(empty, starts, limits, insert, n_rounds=1):
     """Search for the cheapest rules of every number; also returns the rounds."""
-    best, sizes = {1: empty}, searched_sizes(limits.max_rules)
+    best, sizes = {1: empty}, [*range(1, MOST_SEARCHED + 1)]
+    while sizes[-1] < limits.max_rules:
+        sizes.append(math.ceil(sizes[-1] * 7 / 6))
+    sizes = {min(n, limits.max_rules) for n in sizes}
 
     def keep_improved(rules):
         # Rules of other numbers only lead to those that are searched for in full.
@@ -65,20 +69,6 @@ def search(empty, starts, limits, insert, n_rounds=1):
             break
     sizes.add(max(best))
     return {n: rules for n, rules in best.items() if n in sizes}, n_done
-
-
-def searched_sizes(most):
-    """The numbers of rules, `most` at most, that are searched for in full.
-
-    Examples
-    --------
-    >>> sorted(searched_sizes(25))
-    [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 14, 17, 20, 24, 25]
-    """
-    sizes = [*range(1, MOST_SEARCHED + 1)]
-    while sizes[-1] < most:
-        sizes.append(math.ceil(sizes[-1] * 7 / 6))
-    return {min(n, most) for n in sizes}
 
 
 def promising(starts, limits):
@@ -120,10 +110,13 @@ def pooled(lists, limits):
                 pool[rows.tobytes()] = price, box
     keys, boxes = list(pool), [box for _, box in pool.values()]
     prices = np.array([price for price, _ in pool.values()])
+    loss = lists[0].loss
+    # Rows that the same boxes accept are one, with the sums of their counts.
     held = np.array([np.frombuffer(key, dtype=bool) for key in pool])
-    held = np.ascontiguousarray(held.T, dtype=np.float64)
-    table, loss = lists[0].table, lists[0].loss
-    values = loss.counts(np.arange(table.n_rows), table.n_rows)  # of each row alone
+    held, place = find_patterns(held.reshape(len(keys), len(loss.weight)))
+    held = np.ascontiguousarray(held[:, :-1])
+    first = np.unique(place, return_index=True)[1]
+    sums = held, loss.counts(place, len(held)), prices
     least = max(limits.least_answered, 1e-9 * loss.total_weight)
     best, longer = {}, []
     for n in range(1, limits.max_rules + 1):
@@ -137,7 +130,10 @@ def pooled(lists, limits):
         if not kept or not boxes or n == limits.max_rules:
             continue
         costs = np.array(
-            [insertion_costs(own, held, values, prices, least) for _, own in kept]
+            [
+                insertion_costs(own, own.answering[first], *sums, least)
+                for _, own in kept
+            ]
         )
         seen = set()
         for i in np.argsort(costs, axis=None, kind="stable"):
@@ -147,25 +143,25 @@ def pooled(lists, limits):
             if np.isinf(costs[which, place, box]) or len(seen) == BEAM_WIDTH:
                 break
             if used not in seen:
-                made = rules.with_new_box(int(place), boxes[box])
+                made = rules.with_boxes(int(place), boxes[box], n_old=0)
                 if limits.allows(made):
                     longer.append(made)
                     seen.add(used)
     return best
 
 
-def insertion_costs(rules, held, values, prices, least):
+def insertion_costs(rules, answering, held, values, prices, least):
     """Nats for a list with one more box, by its place and by box.
 
-    `held`, (n_samples, n_boxes), is which rows each box accepts, as numbers, `values`
-    the counts of each row. The cost is infinite if a rule would have less than the
-    least weight.
+    Of rows that the same boxes accept, `answering` is the rule that predicts them,
+    `held`, (n_patterns, n_boxes), which boxes accept them, as numbers, and `values`
+    their counts. The cost is infinite if a rule would have less than the least weight.
     """
     loss, n = rules.loss, rules.n_rules
     # Sums over the rows that each box would take from each rule.
     taken = np.empty((len(prices), *rules.counts.shape))
     for k in range(n):
-        own = np.flatnonzero(rules.answering == k)
+        own = np.flatnonzero(answering == k)
         taken[:, k] = held[own].T @ values[own]
     costs = np.empty((n, len(prices)))
     for k in range(n):
@@ -204,9 +200,8 @@ def boxes_from_tree(table, target, weight, sizes):
                 boxes.append(box)
                 continue
             j = int(tree.feature[node])
-            n_codes = table.columns[j].n_codes
-            below = np.arange(n_codes + 1) <= tree.threshold[node]
-            accepted = box.get(j, np.ones(n_codes + 1, dtype=bool))
+            below = np.arange(table.n_codes[j] + 1) <= tree.threshold[node]
+            accepted = box.get(j, np.ones(len(below), dtype=bool))
             waiting.append((right, {**box, j: accepted & ~below}))
             waiting.append((left, {**box, j: accepted & below}))
         lists.append(sorted(boxes, key=len)[:-1])
@@ -225,13 +220,31 @@ def best_condition(sums, missing, price, name_price=None, most_named=None):
     (3.0, [False, True, False, False])
     """
     n_codes = len(sums)
-    accepted = np.ones(n_codes + 1, dtype=bool)
     if name_price is not None:
         return _best_set(sums, missing, price, name_price, most_named or n_codes)
-    value, low, high, takes_missing = _best_interval(sums, missing, price)
-    accepted[:low] = False
-    accepted[high + 1 : n_codes] = False
-    accepted[-1] = takes_missing
+    # Value, first and last code, and whether missing values are accepted.
+    last, reached = n_codes - 1, np.cumsum(sums)
+    total = reached[-1] if n_codes else 0.0
+    options = [(total + missing, 0, last, True)]
+    bonus, takes = max(missing, 0.0), missing > 0
+    if n_codes:
+        options.append((total - price, 0, last, False))
+        options.append((missing - price if missing != 0 else -np.inf, 0, -1, True))
+    cuts = reached[:-1]
+    if n_codes > 1:
+        at = int(cuts.argmin())
+        options.append((total - cuts[at] + bonus - price, at + 1, last, takes))
+        at = int(cuts.argmax())
+        options.append((cuts[at] + bonus - price, 0, at, takes))
+    if n_codes > 2:
+        between = cuts[1:] - np.minimum.accumulate(cuts)[:-1]
+        end = int(between.argmax())
+        begin, value = int(cuts[: end + 1].argmin()), between[end] + bonus - 2 * price
+        options.append((value, begin + 1, end + 1, takes))
+    value, first, last, takes = max(options, key=itemgetter(0))  # the first of equals
+    accepted = np.append(np.zeros(n_codes, dtype=bool), takes)
+    accepted[first : last + 1] = True
+    accepted[-1] = takes
     return value, accepted
 
 
@@ -266,38 +279,6 @@ def _n_named(named):
     return int(min(np.count_nonzero(named), np.count_nonzero(~named)))
 
 
-def _best_interval(sums, missing, price):
-    """Value, first and last code, and whether missing values are accepted."""
-    n_codes = len(sums)
-    last = n_codes - 1
-    if not n_codes:
-        return missing, 0, last, True
-    reached = np.cumsum(sums)
-    total = reached[-1]
-    best = (total + missing, 0, last, True)
-    bonus, takes = max(missing, 0.0), missing > 0
-    only_missing = missing - price if missing != 0 else -np.inf
-    for option in ((total - price, 0, last, False), (only_missing, 0, -1, True)):
-        best = option if option[0] > best[0] else best
-    if n_codes == 1:
-        return best
-    cuts = reached[:-1]
-    at = int(cuts.argmin())
-    if total - cuts[at] + bonus - price > best[0]:
-        best = (total - cuts[at] + bonus - price, at + 1, last, takes)
-    at = int(cuts.argmax())
-    if cuts[at] + bonus - price > best[0]:
-        best = (cuts[at] + bonus - price, 0, at, takes)
-    if n_codes > 2:
-        between = cuts[1:] - np.minimum.accumulate(cuts)[:-1]
-        end = int(between.argmax())
-        value = between[end] + bonus - 2 * price
-        if value > best[0]:
-            begin = int(cuts[: end + 1].argmin())
-            best = (value, begin + 1, end + 1, takes)
-    return best
-
-
 LEAST_GAIN = 1e-7  # nats; less is rounding
 MOST_TRIED = 4  # changes of a rule, best first, before it is given up
 
@@ -311,7 +292,12 @@ def descend(rules, limits, max_rounds=20, max_steps=12):
             if at_rest.get(k) is not rules:
                 rules, is_done = improve_rule(rules, k, limits, max_steps)
                 at_rest[k] = rules if is_done else None
-        rules = tidy(improve_order(rules, limits), limits)
+        for k in range(len(rules.boxes) - 1):  # swap neighbours
+            if rules.swap_gain(k) > 0:
+                swapped = rules.with_boxes(k, *rules.boxes[k : k + 2][::-1], n_old=2)
+                if swapped.cost < rules.cost - LEAST_GAIN and limits.allows(swapped):
+                    rules = swapped
+        rules = tidy(rules, limits)
         if rules.cost > before - max(LEAST_GAIN, 1e-6 * abs(before)):
             break
     return rules
@@ -327,7 +313,7 @@ def improve_rule(rules, k, limits, max_steps):
         for box in box_changes(
             rules.table, rules.boxes[k], sums, inside, limits, rules.prices[k]
         ):
-            changed = rules.with_box(k, box)
+            changed = rules.with_boxes(k, box)
             if changed.cost < rules.cost - LEAST_GAIN and limits.allows(changed):
                 rules = changed
                 break
@@ -342,7 +328,9 @@ def box_changes(table, box, sums, inside, limits, price=None):
     `sums` and `inside` are gains in nats, as of `code_gains`, of which the price of the
     conditions is deducted.
     """
-    sums = table.within_spans(sums)
+    if len(table.part):  # no condition leaves the span of its column
+        sums = sums.copy()
+        sums[table.part, table.n_codes[table.part]] = -np.inf
     value = kernels.condition_values(
         sums,
         table.n_codes,
@@ -375,8 +363,7 @@ def box_changes(table, box, sums, inside, limits, price=None):
 
 def _with_condition(table, box, j, sums):
     """The box with the best condition on column j; None if it does not change."""
-    column = table.columns[j]
-    n_codes = column.n_codes
+    column, n_codes = table.columns[j], table.n_codes[j]
     name_price = table.name_prices[j] if column.is_set else None
     missing = sums[n_codes] if column.span is None else -np.inf
     _, accepted = best_condition(
@@ -390,17 +377,6 @@ def _with_condition(table, box, j, sums):
     return changed
 
 
-def improve_order(rules, limits):
-    """Swap neighbours while that lowers the cost."""
-    for k in range(len(rules.boxes) - 1):
-        if rules.swap_gain(k) <= 0:
-            continue
-        swapped = rules.swapped(k)
-        if swapped.cost < rules.cost - LEAST_GAIN and limits.allows(swapped):
-            rules = swapped
-    return rules
-
-
 def use_preferred(rules, limits, order, price):
     """Replace conditions by ones on preferred columns, if that costs little.
 
@@ -411,28 +387,22 @@ def use_preferred(rules, limits, order, price):
     for k, box in enumerate(rules.boxes):
         for j in box:
             for better in order[: order.index(j) if j in order else None]:
-                changed = _replaced(rules, k, j, better, limits)
-                if changed is not None and changed.cost <= rules.cost + price:
+                others = rules.boxes[k].items()
+                rest = {i: mask for i, mask in others if i not in (j, better)}
+                sums, _ = code_gains(rules.table, rest, rules.row_gains(k))
+                found = _with_condition(rules.table, rest, better, sums[better])
+                if found is None or not limits.allows_box(rules.table, found):
+                    continue
+                changed = rules.with_boxes(k, found)
+                if limits.allows(changed) and changed.cost <= rules.cost + price:
                     rules = changed
                     break
     return rules
 
 
-def _replaced(rules, k, j, better, limits):
-    """The rules with the best condition of rule k on one column instead of another."""
-    table = rules.table
-    rest = {i: mask for i, mask in rules.boxes[k].items() if i not in (j, better)}
-    sums, _ = code_gains(table, rest, rules.row_gains(k))
-    box = _with_condition(table, rest, better, sums[better])
-    if box is None or not limits.allows_box(table, box):
-        return None
-    changed = rules.with_box(k, box)
-    return changed if limits.allows(changed) else None
-
-
 def remove_rule(rules):
     """The cheapest list with one rule removed."""
-    return min(map(rules.without_box, rules.removable()), key=attrgetter("cost"))
+    return min(map(rules.with_boxes, rules.removable()), key=attrgetter("cost"))
 
 
 def tidy(rules, limits):
@@ -441,7 +411,7 @@ def tidy(rules, limits):
         weight = rules.weights[k]
         is_idle = weight <= 0 or weight < limits.least_answered
         if is_idle or not rules.boxes[k]:
-            return tidy(rules.without_box(k), limits)
+            return tidy(rules.with_boxes(k), limits)
     while rules.boxes and not limits.allows(rules):
         rules = remove_rule(rules)
     return rules
@@ -507,55 +477,49 @@ def grow_seeds(rules, seeds, gain, limits):
             if not changed:
                 break
             box = changed
-        longer.append(rules.with_new_box(seed.place, box))
+        longer.append(rules.with_boxes(seed.place, box, n_old=0))
     allowed = filter(limits.allows, longer)
     return min(allowed, key=attrgetter("cost"), default=None)
 
 
 def find_seeds(table, place, terms):
-    """The Seed of the best cut of each column for a rule at this place."""
+    """The Seeds of the best cuts for a rule at this place, one of a column."""
     constant, linear, quadratic = terms
-    sums = _sums_by_code(table, [constant, quadratic, *linear.T])
-    order = _code_order(table, sums[2:], sums[1])
-    if table.is_set.any():
-        sums = np.take_along_axis(sums, order[None], axis=2)
+    rows = [constant, quadratic, *linear.T]
+    sums, order = _ordered_sums(table, rows, slice(2, None), 1)
     values, cuts, are_low = kernels.best_cuts(sums, table.n_codes, table.cut_prices)
-    seeds = []
-    for j in np.flatnonzero(np.isfinite(values)).tolist():
-        accepted = np.zeros(table.columns[j].n_codes + 1, dtype=bool)
+    seeds, values = [], np.round(values, DIGITS)
+    for j in np.argsort(-values, kind="stable")[:N_SEEDS].tolist():
+        if np.isinf(values[j]):
+            break
+        accepted = np.zeros(table.n_codes[j] + 1, dtype=bool)
         below = slice(cuts[j] + 1)
         above = slice(cuts[j] + 1, len(accepted) - 1)
         accepted[order[j, below if are_low[j] else above]] = True
-        seeds.append(Seed(settled(values[j]), place, j, accepted))
+        seeds.append(Seed(values[j], place, j, accepted))
     return seeds
 
 
-def _sums_by_code(table, rows):
-    """Sums of numbers per row by column and code, (len(rows), n_columns, width)."""
-    nobody = np.zeros(table.n_rows, dtype=np.uint8), np.zeros(table.n_rows, np.intp)
-    return np.stack(
-        [
-            kernels.gain_sums(
-                table.codes, np.ascontiguousarray(row), *nobody, table.width
-            )
-            for row in rows
-        ]
-    )
+def _ordered_sums(table, rows, outputs, weight):
+    """Sums of numbers per row by column and code, and the codes of each in order.
 
-
-def _code_order(table, outputs, weight):
-    """Codes of each column in order; categories by the mean of an output.
-
-    `outputs` and `weight` are sums by column and code.
+    The sums have the shape (len(rows), n_columns, width). Categories are in the order
+    of their mean output; `outputs` and `weight` are the places of these in the rows.
     """
+    nobody = np.zeros(table.n_rows, dtype=np.uint8), np.zeros(table.n_rows, np.intp)
+    parts = (np.ascontiguousarray(row) for row in rows)
+    sums = np.stack(
+        [kernels.gain_sums(table.codes, own, *nobody, table.width) for own in parts]
+    )
     order = np.tile(np.arange(table.width), (len(table.columns), 1))
     if table.is_set.any():
-        widest = outputs[int((outputs**2).sum(axis=(1, 2)).argmax())]
+        widest = sums[outputs][int((sums[outputs] ** 2).sum(axis=(1, 2)).argmax())]
         for j in np.flatnonzero(table.is_set):
             n = table.n_codes[j]
-            means = widest[j, :n] / np.maximum(weight[j, :n], 1e-300)
+            means = widest[j, :n] / np.maximum(sums[weight, j, :n], 1e-300)
             order[j, :n] = np.argsort(means, kind="stable")
-    return order
+        sums = np.take_along_axis(sums, order[None], axis=2)
+    return sums, order
 
 
 N_GROWN_SEEDS = 4  # columns whose best cut is grown into rules, from either side
@@ -573,132 +537,106 @@ class Cut:
     side: int  # -1 if it accepts values below, 1 if above
 
 
-class Slopes:
-    """Gains of one more box in addition to those of `rules`.
+def best_cuts(rules, inside, signs, sign=0):
+    """The best Cut of each column for one more box of the rows inside, on either side.
 
-    `monotone` has -1 or 1 for features with which sums may only fall or only rise.
+    `signs` are those that the points of a box above a cut must have, by column, and
+    `sign` that of the box; 0 is any.
     """
-
-    def __init__(self, rules, monotone=None):
-        self.table, self.loss = rules.table, rules.loss
-        signs = [(monotone or {}).get(c.feature, 0) for c in self.table.columns]
-        self.signs = np.array(signs, dtype=int)
-        slope, overlap, self.inverse = rules.curvature
-        self.n_outputs = slope.shape[1]
-        # The overlap with the base is the curvature itself.
-        self.rows = np.vstack([slope.T, overlap])
-
-    def fall(self, sums):
-        """Decrease of the loss, from sums of `rows`, (n_rows_of_it, ...)."""
-        slope, overlap = sums[: self.n_outputs], sums[self.n_outputs :]
-        bend = overlap[-1]
-        shared = np.tensordot(self.inverse, overlap, axes=1)
-        rest = bend - (overlap * shared).sum(axis=0) + self.loss.prior
-        # A linear combination of other boxes gains nothing.
-        rest = np.where(rest > 1e-6 * bend + 1e-12, rest, np.inf)
-        return (slope**2).sum(axis=0) / rest
-
-    def points(self, inside):
-        """The points of one more box of these rows."""
-        sums = self.rows[:, inside].sum(axis=1)
-        overlap = sums[self.n_outputs :]
-        rest = overlap[-1] - overlap @ self.inverse @ overlap + self.loss.prior
-        return sums[: self.n_outputs] / max(rest, 1e-12)
-
-    def cuts(self, inside, sign=0):
-        """The best Cut of each column for the rows inside, on either side."""
-        table = self.table
-        sums = _sums_by_code(table, np.where(inside, self.rows, 0.0))
-        order = _code_order(table, sums[: self.n_outputs], sums[-1])
-        sums = np.take_along_axis(sums, order[None], axis=2)
-        places = np.arange(table.width)[None, :]
-        is_code = places < table.n_codes[:, None]
-        reached = np.cumsum(np.where(is_code, sums, 0.0), axis=2)
-        is_cut = np.isfinite(table.cut_prices)
-        last = (table.n_codes - 1)[:, None]
-        missing = sums[:, np.arange(len(table.columns)), table.n_codes][:, :, None]
-        best = []
-        for side in (-1, 1):
-            sums = reached if side < 0 else reached[:, :, -1:] - reached
-            is_inside = places < last
-            if side < 0:  # all numbers of a span
-                is_inside[table.part] |= places == last[table.part]
-            for takes_missing in (False, True):
-                if takes_missing and not missing.any():
-                    continue
-                total = sums + missing if takes_missing else sums
-                is_allowed = is_cut & is_inside & (total[0] * sign >= 0)
-                is_allowed &= total[0] * (side * self.signs)[:, None] >= 0
-                fall = np.where(is_allowed, self.fall(total), -np.inf)
-                for j, column in enumerate(table.columns):
-                    at = fall[j].argmax()
-                    is_missing = column.has_missing and column.span is None
-                    is_known = is_missing or not takes_missing
-                    if is_known and np.isfinite(fall[j, at]):
-                        codes = order[j, : column.n_codes]
-                        accepted = np.zeros(column.n_codes + 1, dtype=bool)
-                        accepted[codes[: at + 1] if side < 0 else codes[at + 1 :]] = (
-                            True
-                        )
-                        accepted[-1] = takes_missing
-                        best.append(Cut(float(fall[j, at]), j, accepted, side))
-        return best
+    table, (slopes, inverse) = rules.table, rules.curvature
+    n_outputs = len(slopes) - len(inverse)
+    sums, order = _ordered_sums(
+        table, np.where(inside, slopes, 0.0), slice(n_outputs), -1
+    )
+    places = np.arange(table.width)[None, :]
+    is_code = places < table.n_codes[:, None]
+    reached = np.cumsum(np.where(is_code, sums, 0.0), axis=2)
+    is_cut = np.isfinite(table.cut_prices)
+    last = (table.n_codes - 1)[:, None]
+    missing = sums[:, np.arange(len(table.columns)), table.n_codes][:, :, None]
+    best = []
+    for side in (-1, 1):
+        sums = reached if side < 0 else reached[:, :, -1:] - reached
+        is_inside = places < last
+        if side < 0:  # all numbers of a span
+            is_inside[table.part] |= places == last[table.part]
+        for takes_missing in (False, True):
+            if takes_missing and not missing.any():
+                continue
+            total = sums + missing if takes_missing else sums
+            is_allowed = is_cut & is_inside & (total[0] * sign >= 0)
+            is_allowed &= total[0] * (side * signs)[:, None] >= 0
+            # The decrease of the loss. A linear combination of other boxes gains
+            # nothing.
+            slope, overlap = total[:n_outputs], total[n_outputs:]
+            shared = np.tensordot(inverse, overlap, axes=1)
+            rest = overlap[-1] - (overlap * shared).sum(axis=0) + rules.loss.prior
+            rest = np.where(rest > 1e-6 * overlap[-1] + 1e-12, rest, np.inf)
+            fall = np.where(is_allowed, (slope**2).sum(axis=0) / rest, -np.inf)
+            for j, column in enumerate(table.columns):
+                at = fall[j].argmax()
+                is_missing = column.has_missing and column.span is None
+                is_known = is_missing or not takes_missing
+                if is_known and np.isfinite(fall[j, at]):
+                    codes = order[j, : table.n_codes[j]]
+                    accepted = np.zeros(len(codes) + 1, dtype=bool)
+                    accepted[codes[: at + 1] if side < 0 else codes[at + 1 :]] = True
+                    accepted[-1] = takes_missing
+                    best.append(Cut(float(fall[j, at]), j, accepted, side))
+    return best
 
 
 def grow_rule(rules, limits, n_seeds=N_GROWN_SEEDS):
     """Find the cheapest set with one more rule; None if there is none."""
-    slopes = Slopes(rules, limits.monotone)
-    every = np.ones(rules.table.n_rows, dtype=bool)
-    cuts = sorted(slopes.cuts(every), key=lambda cut: -_value(rules, cut, {}))
+    table, (slopes, inverse) = rules.table, rules.curvature
+    # With a feature, sums may only fall, -1, or only rise, 1.
+    signs = np.array([limits.monotone.get(c.feature, 0) for c in table.columns], int)
+    cuts = best_cuts(rules, np.ones(table.n_rows, dtype=bool), signs)
+    cuts = sorted(cuts, key=lambda cut: -_value(rules, cut, {})[0])
     columns = list(dict.fromkeys(cut.column for cut in cuts))[:n_seeds]
-    grown = [_grown(rules, slopes, c, limits) for c in cuts if c.column in columns]
-    longer = []
-    for box, _ in sorted(grown, key=itemgetter(1), reverse=True)[:MOST_FITTED]:
-        points = slopes.points(rows_in(rules.table, box))
-        longer.append(rules.with_new_box(len(rules.boxes), box, points))
+    grown = [_grown(rules, signs, c, limits) for c in cuts if c.column in columns]
+    longer, k = [], len(rules.boxes)
+    for _, box in sorted(grown, key=itemgetter(0), reverse=True)[:MOST_FITTED]:
+        # Points near those of the box, with all others fixed.
+        sums = slopes[:, rows_in(table, box)].sum(axis=1)
+        slope, overlap = np.split(sums, [-len(inverse)])
+        rest = overlap[-1] - overlap @ inverse @ overlap + rules.loss.prior
+        start = np.insert(rules.points, k, slope / max(rest, 1e-12), axis=0)
+        longer.append(rules.with_boxes(k, box, n_old=0, start=start))
     allowed = filter(limits.allows, longer)
     return min(allowed, key=attrgetter("cost"), default=None)
 
 
-def _grown(rules, slopes, seed, limits):
-    """The seed narrowed by the best conditions, one at a time, and its value."""
-    box, value = {seed.column: seed.accepted}, _value(rules, seed, {})
+def _grown(rules, signs, seed, limits):
+    """The value of a seed narrowed by the best conditions, one at a time; its box."""
+    value, box = _value(rules, seed, {})
     # The required sign of the points of the box.
-    sign = int(seed.side * slopes.signs[seed.column])
+    sign = int(seed.side * signs[seed.column])
     for _ in range((limits.max_conditions or MOST_GROWN_BOXES) - 1):
-        cuts = slopes.cuts(rows_in(rules.table, box), sign)
-        narrowed = [(_value(rules, cut, box), cut) for cut in cuts]
-        best, cut = max(narrowed, key=itemgetter(0), default=(value, None))
-        if best <= value:
+        cuts = best_cuts(rules, rows_in(rules.table, box), signs, sign)
+        narrowed = [(*_value(rules, cut, box), cut) for cut in cuts]
+        best, *found = max(narrowed, key=itemgetter(0), default=(value,))
+        if best <= value or not limits.allows_box(rules.table, found[0]):
             break
-        changed = _narrowed(box, cut)
-        if not limits.allows_box(rules.table, changed):
-            break
-        box, value = changed, best
-        sign = int(cut.side * slopes.signs[cut.column]) or sign
-    return box, value
-
-
-def _narrowed(box, cut):
-    accepted = cut.accepted
-    if cut.column in box:
-        accepted = accepted & box[cut.column]
-    return {**box, cut.column: accepted}
+        value, (box, cut) = best, found
+        sign = int(cut.side * signs[cut.column]) or sign
+    return value, box
 
 
 def _value(rules, cut, box):
-    """Gain of a box with a cut in nats, less the price of its conditions."""
+    """Gain of a box with a cut in nats, less the price of its conditions; the box."""
     share = cut.fall / (rules.spread * rules.loss.base_deviance)
     # The quadratic approximation fails near zero loss.
     brought = -0.5 * rules.loss.total_weight * np.log1p(-min(share, 0.99))
-    return settled(brought - box_price(rules.table, _narrowed(box, cut)))
+    box = {**box, cut.column: cut.accepted & box.get(cut.column, True)}
+    return settled(brought - box_price(rules.table, box)), box
 
 
 def cut_conditions(rules, limits):
     """Lists with one condition removed after the other, until none is left."""
     while rules.boxes:
         _, k, box = max(_shorter_boxes(rules), key=itemgetter(0))
-        rules = tidy(rules.with_box(k, box), limits)
+        rules = tidy(rules.with_boxes(k, box), limits)
         yield rules
 
 
@@ -711,7 +649,7 @@ def cut_to_limits(rules, limits):
         if not wrong and (most is None or rules.n_conditions <= most):
             break
         _, k, box = max(_shorter_boxes(rules, wrong or None), key=itemgetter(0))
-        rules = rules.with_box(k, box) if box else rules.without_box(k)
+        rules = rules.with_boxes(k, *([box] if box else []))
     return rules
 
 
@@ -722,8 +660,14 @@ def _shorter_boxes(rules, places=None):
         box = rules.boxes[k]
         sums, _ = rules.code_gains(k)
         for j, accepted in box.items():
-            column = table.columns[j]
-            for wider in _wider(column, accepted):
+            column, inside = table.columns[j], np.flatnonzero(accepted[:-1])
+            # Without the condition, or of an interval without one of two sides.
+            wider_ones = [np.ones_like(accepted)]
+            if not column.is_set and n_sides(column, accepted) == 2:
+                for side in (slice(None, inside[0]), slice(inside[-1] + 1, -1)):
+                    wider_ones.append(accepted.copy())
+                    wider_ones[-1][side] = True
+            for wider in wider_ones:
                 rest = {i: mask for i, mask in box.items() if i != j}
                 saved = condition_price(table, j, accepted)
                 if not column.accepts_all(wider):
@@ -731,14 +675,3 @@ def _shorter_boxes(rules, places=None):
                     saved -= condition_price(table, j, wider)
                 gained = sums[j, : len(accepted)][wider & ~accepted].sum()
                 yield settled(gained + saved), k, rest
-
-
-def _wider(column, accepted):
-    """The condition without its lower side, its upper side, or both."""
-    yield np.ones_like(accepted)
-    inside = np.flatnonzero(accepted[:-1])
-    if not column.is_set and n_sides(column, accepted) == 2:
-        for part in (slice(None, inside[0]), slice(inside[-1] + 1, -1)):
-            wider = accepted.copy()
-            wider[part] = True
-            yield wider

@@ -44,11 +44,7 @@ METHODS = ("predict", "predict_proba", "decision_function", "transform")
 
 
 def read_forest(
-    model: Any,
-    *,
-    trust_pickle: bool = False,
-    trusted_types: Any = (),
-    **options: Any,
+    model: Any, *, trust_pickle: bool = False, trusted_types: Any = (), **options: Any
 ) -> Forest:
     """Read a model as a Forest with the same predictions.
 

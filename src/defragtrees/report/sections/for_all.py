@@ -167,7 +167,7 @@ def _colour(summary, k, title):
 
 
 def _ranges(summary):
-    """Of each rule its estimate and interval as a bar, all on one scale, or None."""
+    """Estimate and interval of each rule as a bar, all on one scale, or None."""
     outcome, rates = summary.outcome, summary.rules._form.training_rates
     known = [outcome.estimate(rule) for rule in summary.rules]
     ends = [end for one in known for end in one.get("interval") or ()]
@@ -212,11 +212,15 @@ def strip(summary):
         return None
     shown = outcome.view.estimate_title() if outcome.is_binary else "prediction"
     is_share, blocks = outcome.statistic == "rates", []
+    values = [line[3] for line in lines]
+    lowest, highest = (0.0, 1.0) if is_share else (min(values), max(values))
     for place, title, n_rows, value, label in lines:
-        [colour] = summary.colours.of([label if outcome.labels else value])
+        colour = "s4"
+        if outcome.labels:
+            [colour] = summary.colours.of([label])
         known = 0.0 if math.isnan(value) else value
         about = {"place": place, "title": title, "n_rows": n_rows, "colour": colour}
-        about["depth"] = 100 * known if is_share else 100.0
+        about["depth"] = 100 * (known - lowest) / ((highest - lowest) or 1.0)
         about["text"] = (percent if is_share else _short)(known) * (value == value)
         blocks.append(about)
     caption = (

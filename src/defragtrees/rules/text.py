@@ -42,7 +42,7 @@ MOST_TOTALS = 9  # totals of points that are printed with their probability
 MOST_WHOLE = 25  # the same of whole points
 LEAST_RATIO = 0.1  # part of a small rate by which another must differ from it
 LEAST_CONDITION = 32  # columns for conditions beside details; else these come below
-LEAST_BIN = 20  # columns that names and bins of a card have at least
+LEAST_BIN = 14  # columns that names and bins of a card have at least
 # Those of these titles are aligned to the left.
 TEXT_COLUMNS = {"if", "characteristic", "bin", ALSO, "then", "condition"}
 TEXT_COLUMNS |= {"value", "match"}

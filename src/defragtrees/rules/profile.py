@@ -179,10 +179,12 @@ class TrainingColumn(schema.Stored):
             parts = np.array([*cuts, high])
         inside = condition.covers(parts) & ~np.isnan(parts)
         inside = np.append(inside, condition.missing)
-        weight = *self.counts, self.missing
-        sums = [math.nan] if self.sums is None else self.sums
-        each = self.rows or weight, weight, np.broadcast_to(sums, len(inside))
-        n_rows, weight, total = (float(np.array(one)[inside].sum()) for one in each)
+        counts = *self.counts, self.missing
+        unknown = (math.nan,) * len(inside)
+        n_rows, weight, total = (
+            float(np.array(each)[inside].sum())
+            for each in (self.rows or counts, counts, self.sums or unknown)
+        )
         return n_rows, weight, total if self.sums else math.nan
 
     def count(self, column: Floats) -> Places:
@@ -299,7 +301,7 @@ def training_column(
     edges: Iterable[float] = (),
     sums: Any = None,
     special: tuple[float, ...] = (),
-    rows: Floats | None = None,
+    rows: Any = None,
 ) -> TrainingColumn:
     """The profile of a column that was counted by bins.
 
@@ -382,8 +384,14 @@ def count_rows(
         sums = None if y is None else np.bincount(codes, weight * y, size + 1)
         thresholds = None if is_set else distinct[:-1]
         rows = None if y is None else np.bincount(codes, weight > 0, size + 1)
-        cells = distinct, edges.get(j, ()), sums, special.get(j, ()), rows
-        made.append(training_column(j, counts, thresholds, ends, is_whole, *cells))
+        made.append(
+            training_column(
+                *(j, counts, thresholds, ends, is_whole, distinct, edges.get(j, ())),
+                sums=sums,
+                special=special.get(j, ()),
+                rows=rows,
+            )
+        )
     return tuple(made)
 
 

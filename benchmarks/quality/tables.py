@@ -285,8 +285,8 @@ def readme_parts(rows):
     ]
     header = ["method", "rules", "total conditions", "error", "AUC", "sets"]
     benchmark = f"""{run} At most {SIZE} rules
-per method (TE2Rules and scikit-learn's default tree have no such limit), on held-out rows
-(`make quality`).
+per method (TE2Rules and scikit-learn's default tree have no such limit), on held-out
+rows (`make quality`).
 
 <details>
 <summary>The same results as a table, with errors</summary>

@@ -297,12 +297,11 @@ def test_cuts_with_hardly_a_row_between_them_are_one():
     values = np.repeat([1.0, 3.02, 4.0, 6.0, np.nan], [60, 1, 60, 60, 9])
     grid = ThresholdGrid(([3.0, 3.05, 5.0],))
     problem = SimpleNamespace(grid=grid, codes=grid.bin(values[:, None]))
-    conversion = SimpleNamespace(problem=problem)
+    conversion = Conversion(None, problem, None)
     cuts = {}
 
     def moved(*accepts):
-        flags = np.array(accepts, dtype=bool)
-        made = Conversion._on_cuts(conversion, 0, flags, cuts)
+        made = conversion._on_cuts(0, np.array(accepts, dtype=bool), cuts)
         return made.astype(int).tolist()
 
     assert moved(0, 1, 1, 1, 0) == [0, 1, 1, 1, 0]  # above 3

@@ -393,7 +393,7 @@ def test_rules_are_improved(claims, model, form):
 def test_exposure_is_rejected_for_classes_and_without_y(claims, model):
     X, y = claims
     classes = RandomForestClassifier(5, random_state=0).fit(X, y[:, 0] > 0)
-    with pytest.raises(ValueError, match="predicts classes"):
+    with pytest.raises(ValueError, match="predict classes"):
         simplify(classes, X, y[:, 0] > 0, exposure=y[:, 1])
     with pytest.raises(ValueError, match="needs y"):
         simplify(model, X, exposure=y[:, 1])

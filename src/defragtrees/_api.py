@@ -37,14 +37,8 @@ if TYPE_CHECKING:
 
 __all__ = ["check_names", "load", "simplify"]
 
-ROWS = (
-    "X",
-    "y",
-    "sample_weight",
-    "validation",
-    "output",
-    "method",
-)  # not settings of a fit
+# Parameters that are no settings of a fit.
+ROWS = "X", "y", "sample_weight", "validation", "output", "method"
 
 KINDS = DefragClassifier, DefragRegressor, DefragCounter, DefragSurvival
 
@@ -232,10 +226,7 @@ def simplify(
     3
     """
     if output is not None:
-        model, y = one_output(model, output), _column_of(y, output)
-        if validation is not None:
-            new_X, new_y, *weight = validation
-            validation = new_X, _column_of(new_y, output), *weight
+        model, y, validation = _of_output(output, model, y, validation)
     model, X = with_recorded(model, X, y)
     given = {name: value for name, value in locals().items() if name not in ROWS}
     if method not in ("defrag", "paper"):
@@ -277,6 +268,15 @@ def simplify(
     fitted: DefragClassifier | DefragRegressor | DefragCounter | DefragSurvival
     fitted = estimator
     return fitted
+
+
+def _of_output(output: int, model: Any, y: Any, validation: Any) -> Any:
+    """The model and the columns of y of one of several outputs."""
+    model, y = one_output(model, output), _column_of(y, output)
+    if validation is not None:
+        new_X, new_y, *weight = validation
+        validation = new_X, _column_of(new_y, output), *weight
+    return model, y, validation
 
 
 def _column_of(y: Any, output: int) -> Any:

@@ -72,7 +72,8 @@ def fitted_forest(model: Any, X: Any = None) -> Any:
     except NotFittedError:
         return None
     except UnsupportedModelError as error:
-        if not can_be_queried(model):
+        is_function = callable(asked_method(model)) or callable(model)
+        if isinstance(model, type) or not is_function:
             raise
         if not _is_fitted(model):
             return None
@@ -94,13 +95,6 @@ class Unreadable:
     reason: str
 
     feature_names = ()
-
-
-def can_be_queried(model):
-    """Whether a model has `predict` or is a function."""
-    return not isinstance(model, type) and (
-        callable(asked_method(model)) or callable(model)
-    )
 
 
 def asked_method(model):

@@ -124,8 +124,9 @@ class Simplifier(BaseEstimator, ABC):
     special_values = None  # a setting of the default method
     # attributes with further rule models by their size, one of which may be `rules_`
     _path_names: ClassVar[tuple[str, ...]] = ()
-    # if set to a list, a fit adds its rows and its search, for `alternatives`
-    _kept = None
+    _kept: ClassVar[Any] = (
+        None  # if set to a namespace, a fit keeps its rows and its search in it
+    )
 
     def fit(
         self,
@@ -247,7 +248,7 @@ class Simplifier(BaseEstimator, ABC):
             self._count_rows(counting, problem.is_sample)
         self._measure(store, unseen, counting)
         if self._kept is not None:
-            self._kept.extend([store, unseen, counting])
+            self._kept.measured = store, unseen, counting
         warn_of_unpredicted(self.rules_, counting)
         self.stability_: RuleStability | None = None
         self.alternatives_: Any = None
@@ -276,19 +277,20 @@ class Simplifier(BaseEstimator, ABC):
             )
         # A profile of the counted rows, with error and agreement. Rules of a search
         # have it already, and the agreement on synthetic rows.
-        rules, means, is_new = self.rules_, evaluation.means, unseen is not None
+        rules, sums, is_new = self.rules_, evaluation.sums, unseen is not None
         training = rules.training
         if training is None:
             [training] = counting.training_rows([rules._form], rules.outcome)
         if rules._form.is_sum and rules.outcome.n_points == 1:
             training = replace(training, score=counting.scores(rules._form))
-        if "error" in means:
-            training = replace(training, error=render.round_significant(means["error"]))
+        if "error" in sums:
+            error = render.round_significant(sums["error"] / evaluation.weight)
+            training = replace(training, error=error)
         if is_new or training.agreement is None:
             worth = WORTH["validation" if is_new else "searched"]
             agreement = Agreement(
                 "validation" if is_new else "training",
-                render.round_significant(means["loss"]),
+                render.round_significant(sums["loss"] / evaluation.weight),
                 render.round_significant(worth * evaluation.weight),
             )
             training = replace(training, agreement=agreement)

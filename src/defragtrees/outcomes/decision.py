@@ -22,11 +22,6 @@ class Decision:
     costs: np.ndarray  # of predicting the column's class where the row's is true
     threshold: float | None = None  # probability from which the second of two follows
 
-    @classmethod
-    def of(cls, n_classes):
-        """The likeliest class: all mistakes cost the same."""
-        return cls(1.0 - np.eye(n_classes))
-
     def choose(self, probabilities: Any) -> Places:
         """Class numbers for rows of probabilities, (n_samples, n_classes)."""
         probabilities = np.asarray(probabilities, dtype=np.float64)
@@ -65,13 +60,13 @@ class Decision:
 
     @property
     def log_odds_cut(self):
-        """Of two classes, the log-odds from which the second is predicted."""
+        """The log-odds from which the second of two classes is predicted."""
         slack = 0.0 if self.threshold is None else ROUNDING
         return float(_log_odds(self._cut - slack))
 
     @property
     def _cut(self):
-        """Of two classes, the probability from which the second is predicted."""
+        """The probability from which the second of two classes is predicted."""
         if self.threshold is not None:
             return self.threshold
         return self.costs[0, 1] / (self.costs[0, 1] + self.costs[1, 0])
@@ -104,7 +99,7 @@ class Decision:
         return shares, sample_weight * total * scale
 
 
-def make_decision(labels, rates, *, class_weight=None, costs=None, threshold=None):
+def make_decision(labels, rates, class_weight=None, costs=None, threshold=None):
     """The decision that a user's settings describe; `rates` are for "balanced" weights.
 
     `class_weight` is the cost of any mistake in a class. `costs` are those of each

@@ -17,7 +17,6 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 from scipy.optimize import minimize_scalar
 from scipy.special import logsumexp
-from sklearn.base import is_regressor
 
 from defragtrees._utils import formatting as render
 from defragtrees._utils import schema
@@ -659,6 +658,8 @@ class Survival(Counts):
         """Rates for a model of numbers; of others event and time as they take them."""
         if model is None:
             return super().training_data(y[:, :2], weight)
+        from sklearn.base import is_regressor
+
         event, _, time = y.T
         settings = model.get_params().values()
         if not SIGNED.isdisjoint(v for v in settings if isinstance(v, str)):

@@ -28,10 +28,6 @@ def survival(rules: RuleModel, ax: "Axes | None" = None) -> "Axes":
         Rules of survival; those of a scorecard have no curves of their own.
     ax : matplotlib Axes, optional
 
-    Returns
-    -------
-    matplotlib Axes
-
     Examples
     --------
     >>> import numpy as np
@@ -53,7 +49,7 @@ def survival(rules: RuleModel, ax: "Axes | None" = None) -> "Axes":
     ax.set_xlabel("\n" * len(counts) + "time; above, rows at risk")
     step = -1.25 * style.TICKS / style.size_in_points(ax)[1]
     look: dict[str, Any] = {"transform": ax.get_xaxis_transform(), "va": "top"}
-    look |= {"fontsize": 8, "clip_on": False}
+    look |= {"fontsize": 9, "clip_on": False}
     for line, (mark, row) in enumerate(
         zip(picture.marks, counts.values(), strict=True)
     ):

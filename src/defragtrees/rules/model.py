@@ -379,17 +379,14 @@ class RuleModel(RuleSequence, ByValue, schema.Written):
         if self.evidence is None or not self.outcome.keeps_residuals:
             return (None,) * self.n_rules
         gain = max(1.0, MEAN_WORTH / self.evidence.worth)
-        return tuple(
-            None
-            if rule.spread is None or rule.quantiles is None or rule.points is not None
-            else mean_interval(
-                rule.prediction,
-                rule.spread,
-                rule.n_effective * gain,
-                is_positive=rule.quantiles[0] >= 0,
-            )
-            for rule in self
-        )
+
+        def interval(rule: Rule) -> tuple[float, float] | None:
+            if rule.spread is None or rule.quantiles is None or rule.points is not None:
+                return None
+            given = rule.prediction, rule.spread, rule.n_effective * gain
+            return mean_interval(*given, is_positive=rule.quantiles[0] >= 0)
+
+        return tuple(map(interval, self))
 
     def relabel(
         self,
@@ -1530,13 +1527,8 @@ def _with_conditions(
 ) -> Model:
     made = [*rules]
     before = made[k]
-    made[k] = dataclasses.replace(
-        before,
-        conditions=tuple(conditions),
-        coverage=math.nan,
-        alone=None,
-        **UNMEASURED,
-    )
+    changes = {"conditions": tuple(conditions), "coverage": math.nan, "alone": None}
+    made[k] = dataclasses.replace(before, **UNMEASURED | changes)
     text = f"rule {k + 1}: {before.text()} became {_named(rules, made, k).text()}"
     return _edited(rules, made, Edit(action, text, k + 1))
 

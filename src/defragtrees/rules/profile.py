@@ -364,19 +364,12 @@ def count_rows(
         codes = column if is_set else np.searchsorted(distinct, column)
         codes = np.where(is_missing, size, codes).astype(np.intp)
         ends = (distinct[0], distinct[-1]) if len(distinct) else (math.nan, math.nan)
-        made.append(
-            training_column(
-                j,
-                np.bincount(codes, weight, size + 1),
-                None if is_set else distinct[:-1],
-                ends,
-                len(distinct) > 0 and bool((distinct == np.floor(distinct)).all()),
-                distinct,
-                edges.get(j, ()),
-                None if y is None else np.bincount(codes, weight * y, size + 1),
-                special.get(j, ()),
-            )
-        )
+        is_whole = len(distinct) > 0 and bool((distinct == np.floor(distinct)).all())
+        counts = np.bincount(codes, weight, size + 1)
+        sums = None if y is None else np.bincount(codes, weight * y, size + 1)
+        thresholds = None if is_set else distinct[:-1]
+        cells = distinct, edges.get(j, ()), sums, special.get(j, ())
+        made.append(training_column(j, counts, thresholds, ends, is_whole, *cells))
     return tuple(made)
 
 

@@ -167,12 +167,6 @@ class PointBoxes(Boxes):
         cost = 0.5 * self.loss.total_weight * np.log1p(share) - self.prices
         return np.argsort(np.round(cost, DIGITS), kind="stable")[:MOST_REMOVED]
 
-    @property
-    def nats_per_loss(self):
-        """Nats per unit of loss."""
-        loss = self.loss
-        return loss.total_weight / (2 * self.spread * loss.base_deviance)
-
     @cached_property
     def totals(self):
         """Sums of points of each row, (n_samples, n_outputs).
@@ -184,15 +178,14 @@ class PointBoxes(Boxes):
             totals += held[:, None] * points
         return totals
 
-    @cached_property
-    def _row_losses(self):
-        return self.loss.row_losses(self.totals)
+    _row_losses = cached_property(lambda self: self.loss.row_losses(self.totals))
 
     def row_gains(self, k):
         """Gain for each row if rule k accepts it, with the present points."""
-        sign = np.where(self.held[k], -1.0, 1.0)
-        other = self.loss.row_losses(self.totals + sign[:, None] * self.points[k])
-        return sign * (self._row_losses - other) * self.nats_per_loss
+        sign, loss = np.where(self.held[k], -1.0, 1.0), self.loss
+        other = loss.row_losses(self.totals + sign[:, None] * self.points[k])
+        nats_per_loss = loss.total_weight / (2 * self.spread * loss.base_deviance)
+        return sign * (self._row_losses - other) * nats_per_loss
 
     def _kept(self, held, k, n_old, n_new):
         if n_new > n_old:

@@ -156,13 +156,15 @@ def main():
     heads = [*(f"{head:>7}" for head in heads), "  ahead          ", "  slope"]
     print(f"{'set':15} seed", *heads)
     every = []
-    for name in SETS:
+    for name in SETS if given.splits else ():
         data, splits = read(given.data, name), range(given.splits)
         inside, ahead = zip(*(measured(name, *data, k) for k in splits), strict=True)
         every += [one for own in inside for one in own]
         mean, noise = np.mean(ahead, axis=0)
         print(f"{name}: the list is ahead of the tree by {mean:.3f} ± {noise:.3f}")
-    print(f"intervals with the rate of new rows: {np.mean(every):.0%} of {len(every)}")
+    if every:
+        share = f"{np.mean(every):.0%} of {len(every)}"
+        print(f"intervals with the rate of new rows: {share}")
     for spread in (0.0, SPREAD) if given.simulated else ():
         found = simulated(*read(given.data, SETS[0]), given.simulated, spread)
         what = "dispersed" if spread else "Poisson"

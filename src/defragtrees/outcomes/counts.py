@@ -485,7 +485,8 @@ class Counts(Numbers):
             abs(math.log(max(total, LEAST_RATE) / happened))
             for total in (as_rates, as_counts)
         )
-        if far > max(SURE * error, LEAST_FAR) and near < far / 2:
+        is_far = bool(far > max(SURE * error, LEAST_FAR))
+        if is_far and near < far / 2:
             warn(
                 f"The model's predictions add up to {as_counts:,.0f} events, about as "
                 f"many as happened ({happened:,.0f}), but times the exposure to "
@@ -494,7 +495,8 @@ class Counts(Numbers):
             )
         return (
             "The model's predictions are taken as rates: times the exposure they add "
-            f"up to {as_rates:,.0f} events; {happened:,.0f} happened."
+            f"up to {as_rates:,.0f} events; {happened:,.0f} happened"
+            f"{', to which the rules are scaled' * is_far}."
         )
 
     # Losses

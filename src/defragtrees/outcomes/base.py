@@ -54,7 +54,6 @@ class Outcome(ABC):
     link: str = "identity"  # from a sum of points to a prediction
     n_points: int = 1  # columns of points
     quantile: float | None = None  # that rules report of y in place of its mean
-    points_count_worth: ClassVar[bool] = False  # whether points shrink as rates do
     n_moments: int = 2  # how many numbers `moments` stores
 
     # Labels; a kind without them has none of this
@@ -481,6 +480,15 @@ class Outcome(ABC):
         bound: int | None = None,
     ) -> Any:
         """Whole points instead of the exact ones of `fit_points`, maybe bounded."""
+
+    def calibrated(
+        self, card: Any, matches: Floats, weight: Floats, sums: Floats, is_whole: bool
+    ) -> Any:
+        """FittedPoints less what fitting them to y gains by chance, if they have any.
+
+        `weight` and `sums` are those of y, at the worth of its rows.
+        """
+        return card
 
     def rounded_points(self, points: Floats, spread: float) -> Floats:
         """Exact points as they are shown."""

@@ -17,6 +17,7 @@ from defragtrees.outcomes.measures import Measure, RankedWeights, per_row
 from defragtrees.outcomes.points import (
     LINKS,
     PRIOR_ROWS,
+    calibrated,
     fit_linked,
     fit_shares,
     short_unit,
@@ -695,6 +696,13 @@ class Classes(Outcome):
         slack = 2e-3 * weight.sum()
         how = nats_of_many, prior, slack, short_unit, bound
         return whole_points(matches, points, *how)
+
+    def calibrated(self, card, matches, weight, sums, is_whole):
+        if not self.is_binary:
+            return card
+        card = calibrated(card, matches, weight, sums[:, 1], LINKS[self.link])
+        rounded = {"unit": short_unit(card.unit), "origin": round(card.origin, 1)}
+        return dataclasses.replace(card, **rounded) if is_whole else card
 
     @staticmethod
     def _prior(weight, sums):

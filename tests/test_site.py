@@ -243,41 +243,20 @@ def test_pictures_of_stories_are_described():
     )
 
 
-def test_tables_hold_the_kept_results_and_escape_what_they_hold():
+def test_the_table_of_the_site_holds_the_kept_rows_and_escapes_them():
     pytest.importorskip("sphinx", reason="it builds the site")
+    pandas = pytest.importorskip("pandas", reason="it reads the results")
     tables = load(DOCS / "_ext" / "result_tables.py")
-    means = tables.read_quality()
-    assert {"defragtrees", "tree on y", "model"} <= {*means.method}
-    ten = means[(means.data == "adult") & (means.budget == 10)]
-    assert (ten.n_rules <= 10).all()
-    assert ten.auc.between(0.5, 1.0).all()
-    # At 10 leaves there are at least 9 splits, and as many questions on the ways down.
-    assert (ten[ten.method == "tree on y"].in_all > 9).all()
+    rows = pandas.read_csv(tables.RESULTS).dropna(subset=["unexplained"])
+    html = tables.QualityTable.write(None)
+    assert all(f"<td>{name}</td>" in html for name in set(rows.data) | set(rows.method))
+    ours = rows[rows.method == "defragtrees, list"].dropna(subset=["auc"])
+    first = ours[(ours.data == ours.data.iloc[0]) & (ours["size"] == 10)]
+    first = first[(first.rows == 500) & (first.model == "forest")]
+    assert f"<td>{first.auc.mean():.4f}</td>" in html
     html = tables.as_table(["a<b"], [["<script>"]], "c&d", ("a<b",))
     assert "<script>" not in html
     assert "a&lt;b" in html
-
-
-def test_the_benchmark_shows_where_others_are_ahead():
-    pytest.importorskip("sphinx", reason="it builds the site")
-    tables = load(DOCS / "_ext" / "result_tables.py")
-    means, lost = tables.read_quality(), tables.behind()
-    part = means[(means.model == "forest") & (means.budget == 10)]
-    table = part.pivot(index="data", columns="method", values="auc").dropna()
-    ahead = table.index[table["FIGS"] > table["defragtrees"]]
-    is_shown = (lost.model == "forest") & (lost.budget == 10) & (lost.gap > 0)
-    is_shown &= (lost.method == "FIGS") & (lost.measure == "AUC")
-    assert {*lost[is_shown].data} == {*ahead}
-    assert not lost.method.str.startswith("defragtrees").any()
-    # A smaller error is ahead.
-    wrong = lost[lost.measure == "error"]
-    assert ((wrong.gap > 0) == (wrong.other < wrong.ours)).all()
-    html = tables.QualityLosses.write(None)
-    best = lost.loc[lost.gap.idxmax()]
-    first = html.split("<tbody>")[1].split("</tr>")[0]
-    assert f"<td>{best.data}</td>" in first
-    assert f"<td>{best.gap:.4f}</td>" in first
-    assert "FIGS" in tables.QualityAhead.write(None)
 
 
 def table_after(page, words):
@@ -294,18 +273,16 @@ def assert_rounded(cell, value):
     assert abs(float(cell) - value) <= 0.5001 * 10**-n_digits, (cell, value)
 
 
-def test_the_comparison_of_the_readme_is_what_was_measured():
-    pandas = pytest.importorskip("pandas", reason="it reads the results")
-    results = pandas.read_csv(ROOT / "benchmarks" / "results" / "ten_rules.csv")
-    columns = ["n_rules", "n_conditions", "error", "auc"]
-    means = results.groupby("method")[columns].mean()
-    rows = table_after("README.md", "## How it compares")[1:]
-    assert {row[0] for row in rows[1:]} == {*means.index} - {"forest"}
-    for name, *cells in rows:
-        of_method = means.loc[{"the forest itself": "forest"}.get(name, name)]
-        for cell, value in zip(cells, of_method, strict=True):
-            if cell:
-                assert_rounded(cell, value)
+def test_the_readme_and_the_tables_are_those_of_the_kept_rows():
+    pytest.importorskip("pandas", reason="it reads the results")
+    from benchmarks.quality import tables
+
+    rows = tables.read()
+    kept = tables.RESULTS.with_suffix(".md").read_text(encoding="utf-8")
+    assert kept == tables.report(rows)
+    page = (ROOT / "README.md").read_text(encoding="utf-8")
+    for name, part in tables.readme_parts(rows).items():
+        assert tables.with_part(page, name, part) == page
 
 
 @pytest.mark.parametrize("page", ["README.md", "docs/index.md"])

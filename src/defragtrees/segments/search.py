@@ -41,6 +41,7 @@ from defragtrees.tables import (
 
 MOST_CROSSED = 2_000  # rows of a small table
 N_FOLDS = 10
+CROSSED_PRICE = 0.7  # of a comparison there; with less, segments in noise hold more
 LEAST_ALIKE = 0.3  # Jaccard's index of a segment and the one found without a fold
 SEARCHED = 2 / 3  # share of the rows that search
 MOST_SEARCHED = 30_000
@@ -605,7 +606,8 @@ class SegmentSearch:
         ]
         min_weight = self.min_rows * int(here.sum()) / int((self.weight > 0).sum())
         searched = make_losses(losses[here], self.weight[here], *kind, min_weight)
-        search = BoxSearch(columns, searched, self.max_conditions)
+        price = CROSSED_PRICE if len(self.splits) > 1 else 1.0
+        search = BoxSearch(columns, searched, self.max_conditions, price)
         found = []
         while len(found) < self.max_segments:
             box = search.best()

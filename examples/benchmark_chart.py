@@ -13,6 +13,7 @@ import matplotlib as mpl
 import numpy as np
 import pandas as pd
 from matplotlib import pyplot as plt
+from matplotlib.transforms import Bbox
 
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT))
@@ -63,7 +64,10 @@ def draw(means, paper, ink, soft, ours):
         each.spines[["top", "right"]].set_visible(False)
         each.spines[["left", "bottom"]].set_color(soft)
     figure.draw_without_rendering()
-    names = []
+    names = [  # where no name may be: around each point
+        Bbox.from_extents(x - 6, y - 6, x + 6, y + 6)
+        for x, y in ax.transData.transform(means[is_near][["n_conditions", "auc"]])
+    ]
     for name, (x, y) in means.sort_values("auc").iterrows():
         weight = "bold" if name.startswith(tables.OURS) else "normal"
         style = {"color": ink, "weight": weight, "va": "center"}

@@ -268,7 +268,7 @@ def readme_parts(rows):
     headline = (
         f"On {errors['count'][LIST]} public data sets a list of at most ten rules "
         f"makes {more[LIST]} more errors per hundred rows\nthan its model, a scorecard "
-        f"{more[CARD]} ([the benchmark](#how-it-compares))."
+        f"{more[CARD]} ([the benchmark](docs/benchmark.md))."
     )
     lines = [
         [

@@ -273,16 +273,17 @@ def assert_rounded(cell, value):
     assert abs(float(cell) - value) <= 0.5001 * 10**-n_digits, (cell, value)
 
 
-def test_the_readme_and_the_tables_are_those_of_the_kept_rows():
+def test_pages_and_tables_are_those_of_the_kept_rows():
     pytest.importorskip("pandas", reason="it reads the results")
     from benchmarks.quality import tables
 
     rows = tables.read()
     kept = tables.RESULTS.with_suffix(".md").read_text(encoding="utf-8")
     assert kept == tables.report(rows)
-    page = (ROOT / "README.md").read_text(encoding="utf-8")
-    for name, part in tables.readme_parts(rows).items():
-        assert tables.with_part(page, name, part) == page
+    for page in tables.PAGES:
+        text = page.read_text(encoding="utf-8")
+        for name, part in tables.page_parts(rows).items():
+            assert tables.with_part(text, name, part) == text
 
 
 @pytest.mark.parametrize("look", ["light", "dark"])

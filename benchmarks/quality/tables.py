@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 ROOT = Path(__file__).parents[2]
-README = ROOT / "README.md"
+PAGES = (ROOT / "README.md", ROOT / "paper" / "paper.md")
 RESULTS = ROOT / "benchmarks" / "results" / "quality.csv"
 MEASURES = {"auc": "AUC", "error": "error", "log_loss": "log loss"}
 MEASURES["unexplained"] = "unexplained variance"
@@ -259,8 +259,8 @@ def report(rows):
     return "\n\n".join(parts) + "\n"
 
 
-def readme_parts(rows):
-    """What the README says, by the name of its place."""
+def page_parts(rows):
+    """What pages say, by the name of its place."""
     rows, run = rows[rows.kind == "two classes"], what_was_run(rows)
     pairs, sizes = differences(rows, "model"), means(rows)
     errors, aucs = over_sets(pairs, "error"), over_sets(pairs, "auc")
@@ -268,7 +268,7 @@ def readme_parts(rows):
     headline = (
         f"On {errors['count'][LIST]} public data sets a list of at most ten rules "
         f"makes {more[LIST]} more errors per hundred rows\nthan its model, a scorecard "
-        f"{more[CARD]} ([the benchmark](#how-it-compares))."
+        f"{more[CARD]}"
     )
     lines = [
         [
@@ -284,9 +284,9 @@ def readme_parts(rows):
         if not name.endswith(TARGETS)
     ]
     header = ["method", "rules", "total conditions", "error", "AUC", "sets"]
-    benchmark = f"""{run} At most {SIZE} rules
-per method (TE2Rules and scikit-learn's default tree have no such limit), on held-out rows
-(`make quality`).
+    benchmark = f"""{run} At most {SIZE}
+rules per method (TE2Rules and scikit-learn's default tree have no such limit), measured
+on held-out rows by `make quality`.
 
 <details>
 <summary>The same results as a table, with errors</summary>
@@ -297,14 +297,16 @@ classes; above 0 a method is ahead of the model.
 {markdown(header, lines)}
 
 </details>"""
-    return {"headline": headline, "benchmark": benchmark}
+    link = " ([the benchmark](#how-it-compares))"
+    parts = {"headline": f"{headline}{link}.", "benchmark": benchmark}
+    return parts | {"paper": f"{headline}."}
 
 
 def with_part(page, name, text):
-    """A page with the text between two marks replaced."""
+    """A page with the text between two marks replaced, where it has them."""
     before, begin, rest = page.partition(f"<!-- {name}: begin -->")
     _, end, after = rest.partition(f"<!-- {name}: end -->")
-    return f"{before}{begin}\n{text}\n{end}{after}"
+    return f"{before}{begin}\n{text}\n{end}{after}" if end else page
 
 
 def write(path=RESULTS):
@@ -313,10 +315,11 @@ def write(path=RESULTS):
     text = report(rows)
     path.with_suffix(".md").write_text(text, encoding="utf-8")
     if path == RESULTS:
-        page = README.read_text(encoding="utf-8")
-        for name, part in readme_parts(rows).items():
-            page = with_part(page, name, part)
-        README.write_text(page, encoding="utf-8")
+        for page in PAGES:
+            new = page.read_text(encoding="utf-8")
+            for name, part in page_parts(rows).items():
+                new = with_part(new, name, part)
+            page.write_text(new, encoding="utf-8")
     return text
 
 

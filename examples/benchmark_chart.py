@@ -13,6 +13,7 @@ import matplotlib as mpl
 import numpy as np
 import pandas as pd
 from matplotlib import pyplot as plt
+from matplotlib.transforms import Bbox
 
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT))
@@ -62,7 +63,8 @@ def draw(means, paper, ink, soft, ours):
         each.spines[["top", "right"]].set_visible(False)
         each.spines[["left", "bottom"]].set_color(soft)
     figure.draw_without_rendering()
-    names = []
+    points = ax.transData.transform(means[is_near].to_numpy())
+    names = [Bbox([point - 5, point + 5]) for point in points]
     for name, (x, y) in means.sort_values("auc").iterrows():
         weight = "bold" if name.startswith(tables.OURS) else "normal"
         style = {"color": ink, "weight": weight, "va": "center"}

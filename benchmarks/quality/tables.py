@@ -151,14 +151,17 @@ def markdown(header, lines):
 
 
 def what_was_run(rows):
-    """One sentence on sets, splits, rows and models."""
-    models = sorted(set(rows.model) - {"none"})
-    sizes = ", ".join("all" if n == 0 else f"{n:,}" for n in sorted(set(rows.rows)))
-    return (
-        f"{rows.data.nunique()} sets, {rows.split.nunique()} splits, {sizes} training "
-        f"rows (fewer of small sets), models: {', '.join(models)}. "
-        f"{len(rows):,} rows of results."
-    )
+    """A sentence on sets, methods, splits and models, by number of training rows."""
+    parts = []
+    for n, part in rows.groupby("rows"):
+        models = ", ".join(sorted({*part.model} - {"none"}))
+        counts = f"{part.data.nunique()} sets, {part.method.nunique()} methods"
+        parts.append(f"{size_text(n)} training rows: {counts} ({models})")
+    return f"{'; '.join(parts)}. {rows.split.nunique()} splits of each."
+
+
+def size_text(n_rows):
+    return f"{n_rows:,}" if n_rows else "All"
 
 
 def beside(rows, base, size=SIZE):
@@ -265,10 +268,11 @@ def page_parts(rows):
     pairs, sizes = differences(rows, "model"), means(rows)
     errors, aucs = over_sets(pairs, "error"), over_sets(pairs, "auc")
     more = {name: f"{-100 * errors['mean'][name]:.1f}" for name in (LIST, CARD)}
+    sizes = " or ".join(map(size_text, sorted({*rows.rows})))
     headline = (
-        f"On {errors['count'][LIST]} public data sets a list of at most ten rules "
-        f"makes {more[LIST]} more errors per hundred rows\nthan its model, a scorecard "
-        f"{more[CARD]}"
+        f"On {errors['count'][LIST]} public data sets, with {sizes} rows to learn from, "
+        f"a list of at most ten rules makes\n{more[LIST]} more errors per hundred rows "
+        f"than its model, a scorecard {more[CARD]}"
     )
     lines = [
         [
@@ -284,9 +288,8 @@ def page_parts(rows):
         if not name.endswith(TARGETS)
     ]
     header = ["method", "rules", "total conditions", "error", "AUC", "sets"]
-    benchmark = f"""{run} At most {SIZE}
-rules per method (TE2Rules and scikit-learn's default tree have no such limit), measured
-on held-out rows by `make quality`.
+    benchmark = f"""At most {SIZE} rules per method (TE2Rules and the default tree have no
+limit), measured on held-out rows by `make quality`. {run}
 
 <details>
 <summary>The same results as a table, with errors</summary>

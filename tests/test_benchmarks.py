@@ -121,7 +121,7 @@ def test_a_slice_of_the_suite_makes_every_table_and_goes_on(tmp_path, monkeypatc
         assert "\n| " in text[section.end() :].split("##")[0]
     assert len(re.findall(r"^\| one question", text, re.MULTILINE)) == 8
     parts = tables.page_parts(tables.read(out))
-    assert "On 2 public data sets" in parts["headline"]
+    assert "On 2 public data sets, with 100 rows" in parts["headline"]
     assert "| one question |" in parts["benchmark"]
 
 
@@ -155,8 +155,8 @@ def test_published_figures_are_beside_ours_and_what_is_missing_is_named():
     columns = ["table", "data", "measure", "who", "value", "splits"]
     lines = [["FIRE", "wind", "unexplained", "points, auto", 0.3125, 3]]
     text = published.report(pd.DataFrame(lines, columns=columns))
-    assert "| set | measure | FIRE | SIRUS | points, auto |" in text
-    assert "| wind | unexplained | 0.331 | 0.389 | 0.312 |" in text
+    assert "| set | measure | FIRE | SIRUS | their forest | points, auto |" in text
+    assert "| wind | unexplained | 0.331 | 0.389 | 0.33 | 0.312 |" in text
     assert "means of 3" in text
     assert "haberman" in text.split("Not run: ")[1]
 

@@ -268,11 +268,11 @@ def page_parts(rows):
     pairs, sizes = differences(rows, "model"), means(rows)
     errors, aucs = over_sets(pairs, "error"), over_sets(pairs, "auc")
     more = {name: f"{-100 * errors['mean'][name]:.1f}" for name in (LIST, CARD)}
-    sizes = " or ".join(map(size_text, sorted({*rows.rows})))
+    learnt = " or ".join(map(size_text, sorted({*rows.rows})))
     headline = (
-        f"On {errors['count'][LIST]} public data sets, with {sizes} rows to learn from, "
-        f"a list of at most ten rules makes\n{more[LIST]} more errors per hundred rows "
-        f"than its model, a scorecard {more[CARD]}"
+        f"On {errors['count'][LIST]} public data sets, with {learnt} rows to learn "
+        f"from, a list of at most ten rules\nmakes {more[LIST]} more errors per "
+        f"hundred rows than its model, a scorecard {more[CARD]}"
     )
     lines = [
         [
@@ -288,8 +288,9 @@ def page_parts(rows):
         if not name.endswith(TARGETS)
     ]
     header = ["method", "rules", "total conditions", "error", "AUC", "sets"]
-    benchmark = f"""At most {SIZE} rules per method (TE2Rules and the default tree have no
-limit), measured on held-out rows by `make quality`. {run}
+    benchmark = f"""At most {SIZE} rules per method (TE2Rules and the default tree have
+no limit), measured on held-out rows by `make quality`.
+{run}
 
 <details>
 <summary>The same results as a table, with errors</summary>

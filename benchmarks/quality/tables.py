@@ -26,15 +26,6 @@ SINGLE = ("CART", "distilled tree", "STreeD", "ConTree", "inTrees", "Born-Again 
 SINGLE += ("TE2Rules",)
 SUMS = ("FIGS", "RuleFit", "Node Harvest")
 BOUNDS = ("logistic regression", "EBM", "model")
-WHY = {
-    "CART": "It learns y alone, whose steps a tree finds where many rows are alike.",
-    "STreeD": "It learns y alone, and its tree has a proof that no other errs less.",
-    "ConTree": "It learns y alone, and its tree has a proof that no other errs less.",
-    "FIGS": "Its splits of numbers below each other need no rule of their own.",
-    "RuleFit": "Its rules may have many more conditions.",
-    "Node Harvest": "It averages many overlapping boxes.",
-    "TE2Rules": "It has no maximum number of rules.",
-}
 FEWEST_PAIRS = 3  # for a standard error within a set
 
 
@@ -200,12 +191,23 @@ def loss_table(rows):
     table = table.drop_duplicates(["data", "size", "beside", "measure"])
     table = table.sort_values(["beside", "data", "size", "measure"])
     table["by"] = [spread(*row) for row in table[["mean", "sem"]].to_numpy()]
-    table["why"] = table.method.map(WHY).fillna("")
+    table["why"] = [reason(rows, row) for _, row in table.iterrows()]
     table["beside"] = table.beside.str.removeprefix(OURS)
     columns = ["data", "size", "beside", "measure", "method", "by", "count", "why"]
-    lines = table[columns].to_numpy()
     header = ["set", "size", "ours", "measure", "ahead", "by", "pairs", "why"]
-    return markdown(header, lines)
+    return markdown(header, table[columns].to_numpy())
+
+
+def reason(rows, loss):
+    """What the rows know of a loss: the model that is imitated, and lengths."""
+    part = rows[rows.data == loss.data]
+    measure = next(key for key, name in MEASURES.items() if name == loss.measure)
+    to_model = over_sets(differences(part, "model", loss["size"]), measure)["mean"]
+    if to_model[loss.method] > 0:
+        return "the model, which ours imitate, is behind it too"
+    n_conditions = means(part, loss["size"]).n_conditions
+    theirs, ours = n_conditions[loss.method], n_conditions[loss.beside]
+    return f"{theirs:.0f} conditions, ours {ours:.0f}" if theirs > ours else ""
 
 
 def report(rows):
@@ -238,8 +240,8 @@ def report(rows):
     parts += [
         "## Where ours lose",
         "Every set and size where a method of the same kind (one rule predicts, or a "
-        "sum) is ahead by more than two standard errors of its paired differences: "
-        "the one that is most ahead, in thousandths.",
+        "sum) is ahead by more than two standard errors of at least three paired "
+        "differences: the one that is most ahead, in thousandths.",
         loss_table(rows),
         "## Does what is printed hold?",
         "Two classes; rules, leaves or bands of totals that match at least 100 new "

@@ -31,7 +31,7 @@ POINTER = """() => {
   const pointer = document.createElement("div");
   pointer.id = "pointer";
   pointer.style.cssText = "position:fixed;z-index:9;width:20px;height:20px;" +
-    "margin:-10px;border-radius:50%;background:#e69f00;opacity:.75;left:0;top:0;" +
+    "margin:-30px;border-radius:50%;background:#e69f00;opacity:.75;left:0;top:0;" +
     "pointer-events:none";
   document.body.append(pointer);
   document.documentElement.style.scrollBehavior = "auto";
@@ -86,7 +86,7 @@ class Movie:
         """Move the pointer to an element."""
         box = self.page.locator(place).first.bounding_box()
         x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
-        move = "([x, y]) => pointer.style.translate = `${x}px ${y}px`"
+        move = "([x, y]) => pointer.style.translate = `${x + 20}px ${y + 20}px`"
         self.page.evaluate(move, [x, y])
 
     def click(self, place, time):
@@ -117,7 +117,7 @@ class Movie:
             duration=self.times,
             loop=0,
             quality=72,
-            method=6,
+            method=4,
         )
         if path.stat().st_size > MOST_BYTES:
             raise ValueError(f"{path.name} is larger than {MOST_BYTES:,} bytes.")

@@ -286,6 +286,18 @@ def test_pages_and_tables_are_those_of_the_kept_rows():
             assert tables.with_part(text, name, part) == text
 
 
+@pytest.mark.parametrize("page", ["README.md", "docs/index.md"])
+def test_the_first_number_is_what_was_measured(page):
+    pandas = pytest.importorskip("pandas", reason="it reads the results")
+    results = pandas.read_csv(ROOT / "benchmarks" / "results" / "ten_rules.csv")
+    error = 100 * results.groupby("method").error.mean()
+    text = " ".join((ROOT / page).read_text(encoding="utf-8").split())
+    words = r"a list makes ([\d.]+) more errors .* forest, a scorecard ([\d.]+)"
+    found = re.search(words, text)
+    for form, shown in zip(("list", "points"), found.groups(), strict=True):
+        assert_rounded(shown.rstrip("."), error[f"defragtrees, {form}"] - error.forest)
+
+
 @pytest.mark.parametrize("look", ["light", "dark"])
 def test_the_chart_of_the_readme_shows_what_was_measured(look):
     image = pytest.importorskip("PIL.Image", reason="it reads the text in the picture")

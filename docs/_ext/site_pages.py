@@ -14,6 +14,7 @@ LONGEST = 160  # of a description that search engines show
 SUBJECTS = {
     "columns": ("categorical features", "one-hot encoding", "monotone"),
     "compare": ("FIGS", "RuleFit"),
+    "counts": ("exposure", "Poisson", "claims"),
     "credit-scorecard": ("reason codes",),
     "exports": ("ONNX", "PMML", "SQL"),
     "faq": ("missing values", "NaN", "SHAP", "feature importance", "decision tree"),
@@ -30,6 +31,7 @@ SUBJECTS = {
         *("CatBoost categorical features", "XGBoost categorical features"),
         *("pipeline", "skops"),
     ),
+    "survival": ("hazard ratio", "Kaplan-Meier"),
     "trust": ("confidence interval", "stability"),
     "watching": ("drift", "monitoring"),
 }

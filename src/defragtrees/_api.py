@@ -37,14 +37,8 @@ if TYPE_CHECKING:
 
 __all__ = ["check_names", "load", "simplify"]
 
-ROWS = (
-    "X",
-    "y",
-    "sample_weight",
-    "validation",
-    "output",
-    "method",
-)  # not settings of a fit
+# Parameters that are no settings of a fit.
+ROWS = "X", "y", "sample_weight", "validation", "output", "method"
 
 KINDS = DefragClassifier, DefragRegressor, DefragCounter, DefragSurvival
 

@@ -1,6 +1,7 @@
 """Points: fits as others fit them, moves as exhaustive search, a cost that falls."""
 
 import itertools
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from defragtrees.data.grid import ThresholdGrid
 from defragtrees.outcomes import points as additive
 from defragtrees.search import moves
 from defragtrees.search.boxes import code_gains, condition_price, make_table, rows_in
+from defragtrees.search.driver import Conversion
 from defragtrees.search.limits import Limits
 from defragtrees.search.moves import best_cuts, grow_rule, polish, search
 from defragtrees.search.points import LinkedLoss, NumberLoss, PointBoxes
@@ -288,3 +290,23 @@ def test_many_rules_are_searched_for_at_few_sizes(monkeypatch):
     best = polish(found.values(), limits, 2)
     assert sorted(best) == list(range(1, max(best) + 1))
     assert all(best[n].n_rules == n for n in best)
+
+
+def test_cuts_with_hardly_a_row_between_them_are_one():
+    """Two lines of a card may cut a column at 3 and 3.05."""
+    values = np.repeat([1.0, 3.02, 4.0, 6.0, np.nan], [60, 1, 60, 60, 9])
+    grid = ThresholdGrid(([3.0, 3.05, 5.0],))
+    problem = SimpleNamespace(grid=grid, codes=grid.bin(values[:, None]))
+    conversion = Conversion(None, problem, None)
+    cuts = {}
+
+    def moved(*accepts):
+        made = conversion._on_cuts(0, np.array(accepts, dtype=bool), cuts)
+        return made.astype(int).tolist()
+
+    assert moved(0, 1, 1, 1, 0) == [0, 1, 1, 1, 0]  # above 3
+    assert moved(0, 0, 1, 1, 1) == [0, 1, 1, 1, 1]  # above 3.05, or missing
+    assert moved(1, 1, 1, 0, 0) == [1, 1, 1, 0, 0]  # up to 5
+    assert moved(0, 0, 1, 0, 0) == [0, 1, 1, 0, 0]  # above 3.05, up to 5
+    assert moved(0, 1, 0, 0, 0) == [0, 1, 0, 0, 0]  # nothing would be left
+    assert cuts == {0: [1, 3]}

@@ -307,10 +307,8 @@ class LabelSet:
     def contains(self, values):
         """Whether each value belongs to it; values are labels or numbers."""
         place = {label: j for j, label in enumerate(self.labels)}
-        places = [place.get(value, len(self.labels)) for value in values]
-        return np.where(
-            list(map(is_missing, values)), self.missing, self.inside[places]
-        )
+        inside = self.inside[[place.get(value, len(self.labels)) for value in values]]
+        return np.where(list(map(is_missing, values)), self.missing, inside)
 
     def as_region(self):
         """The set as a Region, if all labels are numbers."""

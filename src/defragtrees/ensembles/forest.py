@@ -34,11 +34,12 @@ class Tree(ByValue):
     feature : int array of shape (n_nodes,)
         Feature that the node splits on; -1 at leaves.
     threshold : float64 array of shape (n_nodes,)
-        A row with `x <= threshold` goes left. Not used at leaves and set splits.
+        A row with `x <= threshold` goes left. Not used at set splits; 0 at leaves,
+        whatever is given.
     left, right : int array of shape (n_nodes,)
         Children; -1 at leaves. Two parents may share a child.
     missing_left : bool array of shape (n_nodes,)
-        Whether a missing value goes left.
+        Whether a missing value goes left; False at leaves.
     value : float64 array of shape (n_nodes, n_outputs)
         Output of the node; only leaves are used.
     cover : float64 array of shape (n_nodes,)
@@ -95,6 +96,11 @@ class Tree(ByValue):
             raise ValueError("A tree needs at least one node.")
         inner = self.feature >= 0
         children = np.concatenate([self.left[inner], self.right[inner]])
+        for name, at_leaf in (("threshold", 0), ("left", -1), ("right", -1)):
+            values = getattr(self, name)
+            filled = freeze(np.where(inner, values, at_leaf), values.dtype)
+            object.__setattr__(self, name, filled)
+        object.__setattr__(self, "missing_left", freeze(self.missing_left & inner))
         if children.size and not (children.min() > 0 and children.max() < n_nodes):
             raise ValueError("A child must be another node of the tree, not its root.")
         object.__setattr__(self, "depth", _depth(inner, self.left, self.right))

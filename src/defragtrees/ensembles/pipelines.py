@@ -100,19 +100,16 @@ def _with_columns(forest, used):
     """The forest with only these features."""
     place = np.full(forest.n_features + 1, -1)
     place[used] = np.arange(len(used))
-    kinds = forest.feature_kinds
+    features = {}
+    for name in ("feature_names", "categories", "feature_kinds"):
+        values = getattr(forest, name)
+        features[name] = values and tuple(values[j] for j in used)
     trees = tuple(
         dataclasses.replace(tree, feature=place[tree.feature]) for tree in forest.trees
     )
+    others = [n for j, n in enumerate(forest.feature_names) if j not in used]
     return dataclasses.replace(
-        forest,
-        trees=trees,
-        feature_names=tuple(forest.feature_names[j] for j in used),
-        categories=tuple(forest.categories[j] for j in used),
-        feature_kinds=kinds and tuple(kinds[j] for j in used),
-        other_names=tuple(
-            name for j, name in enumerate(forest.feature_names) if j not in used
-        ),
+        forest, trees=trees, other_names=tuple(others), **features
     )
 
 

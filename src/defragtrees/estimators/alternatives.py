@@ -4,6 +4,7 @@ import math
 import numbers
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -242,18 +243,18 @@ def find_alternatives(simple, rows, validation, n, within, without, using, by):
         more = columns_among(known, more, what)
         settings[name] = [*_names(settings[name]), *more] or settings[name]
     again = type(simple)(**settings)
-    again._kept = []  # which the fit fills
+    again._kept = kept = SimpleNamespace()  # which the fit fills
     with part(0.0, 0.1):
         again._fit(simple.forest_, *rows, validation=validation)
-    problem, settings, counting, chosen_on, path, *stores = again._kept
-    found, stopped = [*path.by_rules, *path.by_conditions], ""
+    problem, settings, chosen_on = kept.problem, kept.settings, kept.rows
+    found, stopped = [*kept.path.by_rules, *kept.path.by_conditions], ""
     printed = _printed(simple.rules_, chosen_on, settings)
     searches = _searches(simple.rules_, problem, settings.limits)
     n_done = 0
     try:
         for seed, limits in parts(searches, 0.1, 1.0):
             own = replace(settings, limits=limits)
-            path = again._path(problem, own, counting, chosen_on, seed)
+            path = again._path(problem, own, kept.counting, chosen_on, seed)
             found += [*path.by_rules, *path.by_conditions]
             n_done += 1
     except (KeyboardInterrupt, SystemError) as raised:
@@ -271,7 +272,7 @@ def find_alternatives(simple, rows, validation, n, within, without, using, by):
         lines.append(tuple(value / scale for value in (apart, *ends)))
         if one is not printed:
             again.rules_ = one.model
-            again._measure(*stores)
+            again._measure(*kept.measured)
         models.append(simple.rules_ if one is printed else again.rules_)
         names = "training_", "validation_"
         own = simple if one is printed else again

@@ -124,8 +124,9 @@ class Simplifier(BaseEstimator, ABC):
     special_values = None  # a setting of the default method
     # attributes with further rule models by their size, one of which may be `rules_`
     _path_names: ClassVar[tuple[str, ...]] = ()
-    # if set to a list, a fit adds its rows and its search, for `alternatives`
-    _kept = None
+    _kept: ClassVar[Any] = (
+        None  # if set to a namespace, a fit keeps its rows and its search in it
+    )
 
     def fit(
         self,
@@ -247,7 +248,7 @@ class Simplifier(BaseEstimator, ABC):
             self._count_rows(counting, problem.is_sample)
         self._measure(store, unseen, counting)
         if self._kept is not None:
-            self._kept.extend([store, unseen, counting])
+            self._kept.measured = store, unseen, counting
         warn_of_unpredicted(self.rules_, counting)
         self.stability_: RuleStability | None = None
         self.alternatives_: Any = None

@@ -23,15 +23,7 @@ from defragtrees.rules.profile import Correction
 
 # Fields of a Problem with an entry for each row.
 BY_ROW = (
-    "X",
-    "target",
-    "sample_weight",
-    "codes",
-    "probabilities",
-    "labels",
-    "places",
-    "worth",
-    "searched",
+    "X target sample_weight codes probabilities labels places worth searched".split()
 )
 
 

@@ -31,7 +31,7 @@ from defragtrees.outcomes.points import (
     fit_linked,
     whole_linked,
 )
-from defragtrees.outcomes.regression import Numbers
+from defragtrees.outcomes.regression import Numbers, NumberSums
 from defragtrees.outcomes.tests import Change
 from defragtrees.outcomes.text import NumberView
 
@@ -147,10 +147,7 @@ class CountSums(Added):
         """The prediction that follows from a rate, as entries of a Rule."""
         return {"prediction": round_significant(float(basis), 4)}
 
-    @staticmethod
-    def measured(target, labels):
-        """The sums from which errors are computed: those of y if it is known."""
-        return target if labels is None else labels
+    measured = staticmethod(NumberSums.measured)
 
     @property
     def dispersion(self):

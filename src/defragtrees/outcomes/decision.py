@@ -22,11 +22,6 @@ class Decision:
     costs: np.ndarray  # of predicting the column's class where the row's is true
     threshold: float | None = None  # probability from which the second of two follows
 
-    @classmethod
-    def of(cls, n_classes):
-        """The likeliest class: all mistakes cost the same."""
-        return cls(1.0 - np.eye(n_classes))
-
     def choose(self, probabilities: Any) -> Places:
         """Class numbers for rows of probabilities, (n_samples, n_classes)."""
         probabilities = np.asarray(probabilities, dtype=np.float64)

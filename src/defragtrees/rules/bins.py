@@ -181,25 +181,19 @@ def bin_rows(card: Any, matrix: Floats | None, y: Floats | None) -> dict[str, An
     sums = y if y is not None and y.ndim > 1 else None  # events, exposure
     found = bins_of(card, matrix, y if sums is None else None)
     words, outcome, (*_, every) = card._vocabulary, card.outcome, found
+    rules, names = [Rule(one.conditions, None) for one in found], words.names
     counts = {}
     if sums is not None and matrix is not None:
-        parts = [Rule(one.conditions, None).covers(matrix) for one in found]
+        parts = [rule.covers(matrix) for rule in rules]
         events, exposure = np.array([sums[part, :2].sum(axis=0) for part in parts]).T
         counts = {"events": events, "exposure": exposure}
         counts["rate"] = events / np.where(exposure > 0, exposure, math.nan)
     columns: dict[str, list[Any]] = {
         "characteristic": [
-            words.names[one.feature]
-            if one.feature is not None
-            else (ALSO if one.conditions else BASE)
-            for one in found
+            (ALSO if b.conditions else BASE) if b.feature is None else names[b.feature]
+            for b in found
         ],
-        "bin": [
-            render.plain(Rule(one.conditions, None).text(*words))
-            if one.conditions
-            else ""
-            for one in found
-        ],
+        "bin": [render.plain(r.text(*words)) if r.conditions else "" for r in rules],
         "points": [one.points for one in found],
         **_factors(card, found),
         "rules": [", ".join(str(k + 1) for k in one.rules) for one in found],

@@ -237,10 +237,8 @@ def cells_of(
     whole = [math.floor(e) if is_integer and math.isfinite(e) else e for e in ends]
     cells = [
         Condition(feature, low, high, is_integer=is_integer)
-        for (low, high), (before, last) in zip(
-            itertools.pairwise(ends), itertools.pairwise(whole), strict=True
-        )
-        if before < last
+        for k, (low, high) in enumerate(itertools.pairwise(ends))
+        if whole[k] < whole[k + 1]
     ]
     missing = Condition(feature, math.inf, missing=True, is_integer=is_integer)
     return (*cells, missing)

@@ -851,13 +851,20 @@ class PointsView(View):
             self.contribution(Rule(b.conditions, None, points=(b.points,)))
             for b in found
         ]
+        rate, means = (
+            self.y_view.rate,
+            [b.total / (b.n_rows or math.nan) for b in found],
+        )
+        if self.outcome.is_binary:
+            rate, is_second = render.percent, self.outcome.positive_index
+            means = [mean if is_second else 1 - mean for mean in means]
         counts = {
             "rows": [
                 _unless_nan(lambda n: render.count(round(n)), b.n_rows) for b in found
             ],
             "share": [_share_text(b.n_rows / (every.n_rows or 1.0)) for b in found],
             self.y_view.estimate_title() if self.outcome.is_binary else "mean": [
-                *map(self._mean_text, found)
+                *(_unless_nan(rate, mean) for mean in means)
             ],
             "WoE": [
                 "" if b == every else _unless_nan("{:+.2f}".format, woe)
@@ -894,12 +901,6 @@ class PointsView(View):
         bins = [b for b in found if b.feature is not None and is_shown(self.rules, b)]
         is_all = all(b.feature is not None for b in found)
         return [*bins, base] if is_all else bins
-
-    def _mean_text(self, one: Bin) -> str:
-        mean = one.total / one.n_rows if one.n_rows else math.nan
-        if not self.outcome.is_binary:
-            return _unless_nan(self.y_view.rate, mean)
-        return _share_text(mean if self.outcome.positive_index else 1 - mean)
 
     def total_text(self) -> str:
         return self.y_view.total(self._form.unit, self._form.origin)
@@ -1112,10 +1113,10 @@ def _bars(bars: Sequence[Bar]) -> list[render.Lines]:
     made = []
     for bar in bars:
         colour = f"background:{render.COLOURS[bar.colour % len(render.COLOURS)]};"
-        look = f"{colour}opacity:{0.3 if bar.interval else 0.7};height:100%"
+        look = f"{colour}opacity:{0.5 if bar.interval else 0.7};height:100%"
         parts = part(0.0, bar.value, look) if bar.value else ""
         if bar.interval is not None:
-            line = f"{colour}height:.2em;top:.35em"
+            line = "background:currentColor;height:.2em;top:.35em"
             parts += part(bar.interval[0], bar.interval[1], line)
         frame = (
             "position:relative;width:7em;height:.9em;background:rgba(128,128,128,.15)"

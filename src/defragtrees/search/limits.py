@@ -160,21 +160,19 @@ class Limits:
         """Variants in which one more rule, or a new last one, uses a column."""
         table = rules.table
         changes = [
-            (k, {**box, j: mask})
+            (k, 1, {**box, j: mask})
             for k, box in enumerate(rules.boxes)
             if j not in box
             for mask in _best_masks(rules, k, j)
         ]
         if may_grow and rules.n_rules < self.max_rules:
-            changes += [(None, {j: mask}) for mask in _all_masks(table.columns[j])]
-        for k, box in changes:
-            if not self.allows_box(table, box):
-                continue
-            is_new = k is None
-            place = len(rules.boxes) if is_new else k
-            changed = rules.with_boxes(place, box, n_old=0 if is_new else 1)
-            if (changed.weights > 0).all() and self.allows(changed):
-                yield changed
+            k, masks = len(rules.boxes), _all_masks(table.columns[j])
+            changes += [(k, 0, {j: mask}) for mask in masks]
+        for k, n_old, box in changes:
+            if self.allows_box(table, box):
+                changed = rules.with_boxes(k, box, n_old=n_old)
+                if (changed.weights > 0).all() and self.allows(changed):
+                    yield changed
 
 
 def read_limits(given, forest):

@@ -387,23 +387,17 @@ def use_preferred(rules, limits, order, price):
     for k, box in enumerate(rules.boxes):
         for j in box:
             for better in order[: order.index(j) if j in order else None]:
-                changed = _replaced(rules, k, j, better, limits)
-                if changed is not None and changed.cost <= rules.cost + price:
+                others = rules.boxes[k].items()
+                rest = {i: mask for i, mask in others if i not in (j, better)}
+                sums, _ = code_gains(rules.table, rest, rules.row_gains(k))
+                found = _with_condition(rules.table, rest, better, sums[better])
+                if found is None or not limits.allows_box(rules.table, found):
+                    continue
+                changed = rules.with_boxes(k, found)
+                if limits.allows(changed) and changed.cost <= rules.cost + price:
                     rules = changed
                     break
     return rules
-
-
-def _replaced(rules, k, j, better, limits):
-    """The rules with the best condition of rule k on one column instead of another."""
-    table = rules.table
-    rest = {i: mask for i, mask in rules.boxes[k].items() if i not in (j, better)}
-    sums, _ = code_gains(table, rest, rules.row_gains(k))
-    box = _with_condition(table, rest, better, sums[better])
-    if box is None or not limits.allows_box(table, box):
-        return None
-    changed = rules.with_boxes(k, box)
-    return changed if limits.allows(changed) else None
 
 
 def remove_rule(rules):

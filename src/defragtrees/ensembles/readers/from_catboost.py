@@ -392,16 +392,9 @@ class _Growing:
         sets = np.zeros((n, max(map(len, self.sets.values()), default=0)), bool)
         for node, inside in self.sets.items():
             sets[node, : len(inside)] = inside
-        return Tree(
-            feature=self.feature[:n],
-            threshold=exact_threshold(self.border[:n], np.float32),
-            left=left,
-            right=right,
-            missing_left=self.missing_left[:n],
-            value=scale * self.value[:n],
-            cover=self.cover[:n],
-            categories=sets,
-        )
+        threshold = exact_threshold(self.border[:n], np.float32)
+        splits = self.feature[:n], threshold, left, right, self.missing_left[:n]
+        return Tree(*splits, scale * self.value[:n], self.cover[:n], sets)
 
 
 def _oblivious_tree(entry, features, n_outputs, scale):
@@ -487,10 +480,9 @@ OTHER_FIELDS = {
     "flat_feature_index": (1, "<i", -1),
     "feature_id": 2,
 }
+OTHER_KINDS = {"categorical": CATEGORICAL, "text": TEXT, "embedding": EMBEDDING}
 INFORMATION = (
-    "params",
-    "loss_function",
-    "class_params",
+    *("params", "loss_function", "class_params"),
     "binclass_probability_threshold",
 )
 NAN_TREATMENTS = ("AsIs", "AsFalse", "AsTrue")
@@ -534,16 +526,11 @@ def _features(trees):
         if not 0 <= treatment < len(NAN_TREATMENTS):
             raise ValueError(f"nan treatment {treatment} does not exist")
         entry["nan_value_treatment"] = NAN_TREATMENTS[treatment]
-    categorical, text, embedding = (
-        [_fields(entry, OTHER_FIELDS) for entry in trees.tables(slot)]
-        for slot in (CATEGORICAL, TEXT, EMBEDDING)
-    )
-    return {
-        "float_features": floats,
-        "categorical_features": categorical,
-        "text_features": text,
-        "embedding_features": embedding,
-    }
+    features = {"float_features": floats}
+    for kind, slot in OTHER_KINDS.items():
+        entries = [_fields(entry, OTHER_FIELDS) for entry in trees.tables(slot)]
+        features[f"{kind}_features"] = entries
+    return features
 
 
 def _fields(entry, fields):
@@ -584,13 +571,9 @@ def _oblivious_trees(trees, dimension):
         chosen, end = splits[at_split : at_split + depth], at_leaf + 2**depth
         if len(chosen) < depth or end * dimension > len(values):
             raise ValueError("there are fewer splits or leaves than the trees need")
-        built.append(
-            {
-                "splits": chosen,
-                "leaf_values": values[at_leaf * dimension : end * dimension].tolist(),
-                "leaf_weights": weights[at_leaf:end].tolist(),
-            }
-        )
+        leaves = values[at_leaf * dimension : end * dimension].tolist()
+        tree = {"splits": chosen, "leaf_values": leaves}
+        built.append({**tree, "leaf_weights": weights[at_leaf:end].tolist()})
         at_split, at_leaf = at_split + depth, end
     return built
 

@@ -300,15 +300,9 @@ def _make_tree(table, names, levels, classes):
         n_levels, name = len(levels[feature[i]]), names[feature[i]]
         mask = _mask(table.point[i], n_levels, f"on {name!r} in node {i + 1}")
         sets[i, :n_levels] = [mask >> j & 1 for j in range(n_levels)]
-    return Tree(
-        feature=feature,
-        threshold=np.where(leaf | is_set, 0.0, point),
-        left=np.where(leaf, -1, table.left - 1),
-        right=np.where(leaf, -1, table.right - 1),
-        missing_left=np.zeros(len(leaf), dtype=bool),
-        value=value,
-        categories=sets,
-    )
+    threshold = np.where(is_set, 0.0, point)
+    sides = table.left - 1, table.right - 1, np.zeros(len(leaf), dtype=bool)
+    return Tree(feature, threshold, *sides, value, categories=sets)
 
 
 def _mask(word, n_levels, split):

@@ -257,16 +257,12 @@ def read_trees(documents, groups, n_outputs, categories, missing, allowance):
     trees = []
     for document, group in zip(documents, groups, strict=True):
         node = _Nodes(document, is_set)
-        tree = Tree(
-            feature=np.where(node.is_leaf, -1, node.feature),
-            threshold=np.where(node.is_leaf | node.in_set, 0.0, node.threshold),
-            left=np.where(node.is_leaf, -1, node.left),
-            right=np.where(node.is_leaf, -1, node.right),
-            missing_left=node.default_left & ~node.is_leaf,
-            value=_values(document, node, group, n_outputs),
-            cover=node.cover,
-            categories=_sets(document, node, categories, width, missing),
-        )
+        feature = np.where(node.is_leaf, -1, node.feature)
+        threshold = np.where(node.in_set, 0.0, node.threshold)
+        sides = node.left, node.right, node.default_left
+        value = _values(document, node, group, n_outputs)
+        sets = _sets(document, node, categories, width, missing)
+        tree = Tree(feature, threshold, *sides, value, node.cover, sets)
         if not np.isnan(missing):
             low = np.nextafter(exact_threshold(missing, strict=True), np.inf)
             high = exact_threshold(missing)

@@ -259,20 +259,6 @@ def test_the_table_of_the_site_holds_the_kept_rows_and_escapes_them():
     assert "a&lt;b" in html
 
 
-def table_after(page, words):
-    """The first table below some words of a page: the cells of each row."""
-    text = (ROOT / page).read_text(encoding="utf-8")
-    table = re.search(r"(?:^\|.*\n)+", text[text.index(words) :], re.MULTILINE)[0]
-    rows = [line.strip()[1:-1].split("|") for line in table.splitlines()]
-    return [[cell.strip("* `") for cell in row] for row in rows[:1] + rows[2:]]
-
-
-def assert_rounded(cell, value):
-    """What is printed is the value, rounded to the digits that are shown."""
-    n_digits = len(cell.partition(".")[2])
-    assert abs(float(cell) - value) <= 0.5001 * 10**-n_digits, (cell, value)
-
-
 def test_pages_and_tables_are_those_of_the_kept_rows():
     pytest.importorskip("pandas", reason="it reads the results")
     from benchmarks.quality import tables
@@ -284,18 +270,6 @@ def test_pages_and_tables_are_those_of_the_kept_rows():
         text = page.read_text(encoding="utf-8")
         for name, part in tables.page_parts(rows).items():
             assert tables.with_part(text, name, part) == text
-
-
-@pytest.mark.parametrize("page", ["README.md", "docs/index.md"])
-def test_the_first_number_is_what_was_measured(page):
-    pandas = pytest.importorskip("pandas", reason="it reads the results")
-    results = pandas.read_csv(ROOT / "benchmarks" / "results" / "ten_rules.csv")
-    error = 100 * results.groupby("method").error.mean()
-    text = " ".join((ROOT / page).read_text(encoding="utf-8").split())
-    words = r"a list makes ([\d.]+) more errors .* forest, a scorecard ([\d.]+)"
-    found = re.search(words, text)
-    for form, shown in zip(("list", "points"), found.groups(), strict=True):
-        assert_rounded(shown.rstrip("."), error[f"defragtrees, {form}"] - error.forest)
 
 
 @pytest.mark.parametrize("look", ["light", "dark"])

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 ROOT = Path(__file__).parents[2]
-PAGES = (ROOT / "README.md", ROOT / "paper" / "paper.md")
+PAGES = [ROOT / name for name in ("README.md", "docs/index.md", "paper/paper.md")]
 RESULTS = ROOT / "benchmarks" / "results" / "quality.csv"
 MEASURES = {"auc": "AUC", "error": "error", "log_loss": "log loss"}
 MEASURES["unexplained"] = "unexplained variance"
@@ -305,7 +305,7 @@ classes; above 0 a method is ahead of the model.
 </details>"""
     link = " ([the benchmark](#how-it-compares))"
     parts = {"headline": f"{headline}{link}.", "benchmark": benchmark}
-    return parts | {"paper": f"{headline}."}
+    return parts | {"first number": f"{headline}."}
 
 
 def with_part(page, name, text):

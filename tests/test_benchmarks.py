@@ -125,6 +125,21 @@ def test_a_slice_of_the_suite_makes_every_table_and_goes_on(tmp_path, monkeypatc
     assert "| one question |" in parts["benchmark"]
 
 
+def test_small_sets_are_run_once_and_methods_without_a_model_too(tmp_path):
+    for name, n_rows in (("large", 3000), ("small", 300)):
+        frame = pd.DataFrame({"x": range(n_rows), "target": [0, 1] * (n_rows // 2)})
+        frame.to_csv(tmp_path / f"{name}.csv.gz", index=False)
+    options = suite.parse(["--data", "", "--methods", "CART", tables.LIST])
+    units = list(suite.plan(options, tmp_path, ["large", "small"]))
+    both = ["forest", "boosted", "none"]
+    assert [unit[3] for unit in units if unit[0] == "small"] == both
+    assert [unit[2:] for unit in units if unit[0] == "large"] == [
+        (n_rows, model, "CART" if model == "none" else tables.LIST)
+        for n_rows in (500, 2000)
+        for model in both
+    ]
+
+
 def test_a_fit_that_fails_is_counted():
     class Broken:
         def __init__(self, size):

@@ -148,7 +148,9 @@ def what_was_run(rows):
         models = ", ".join(sorted({*part.model} - {"none"}))
         counts = f"{part.data.nunique()} sets, {part.method.nunique()} methods"
         parts.append(f"{size_text(n)} training rows: {counts} ({models})")
-    return f"{'; '.join(parts)}. {rows.split.nunique()} splits of each."
+    n_splits = rows.groupby(["data", "rows"]).split.nunique()
+    most = f" to {n_splits.max()}" if n_splits.max() > n_splits.min() else ""
+    return f"{'; '.join(parts)}. {n_splits.min()}{most} splits of each."
 
 
 def size_text(n_rows):

@@ -113,6 +113,12 @@ def agreements(rows, size=SIZE):
     return table.sort_values("mean", ascending=False)
 
 
+def minutes(rows):
+    """Of the processor, for all fits; a fit of several sizes has the same seconds."""
+    keys = ["data", "split", "rows", "model", "method", "seconds"]
+    return rows.drop_duplicates(keys).seconds.sum() / 60
+
+
 def failures(rows):
     """Fits by method that failed, and with what."""
     failed = rows.dropna(subset=["failure"]).groupby(["method", "failure"]).size()
@@ -260,7 +266,8 @@ def report(rows):
         "Fits that ended with an error, that ended their process, or that took more "
         "than two minutes:",
         markdown(["method", "failure", "fits"], failures(rows).to_numpy()),
-        "Seconds of the processor for one fit (ours: for all sizes), means over sets:",
+        "Seconds of the processor for one fit (ours: for all sizes), means over sets; "
+        f"{minutes(rows):.0f} minutes for all rows:",
         markdown(["method", "seconds"], slow.items()),
     ]
     return "\n\n".join(parts) + "\n"

@@ -1,8 +1,8 @@
 """The README as a package index shows it: no link into a repository that is not there.
 
 An index shows the README without the files beside it, so relative links and pictures
-lead nowhere. Where `project.urls` has the address of the site they lead there; while
-that is a placeholder, links become their words, and the picture is left out.
+lead nowhere. Where `project.urls` has the address of the site they lead there; without
+one, links become their words, and the pictures are left out.
 """
 
 import re
@@ -10,7 +10,6 @@ from pathlib import Path
 
 from hatchling.metadata.plugin.interface import MetadataHookInterface
 
-PLACEHOLDER = "https://example.org/"
 PICTURE = re.compile(
     r'<picture>.*?alt="(.*?)".*?src="(.*?)".*?</picture>\n*', re.DOTALL
 )
@@ -23,8 +22,7 @@ class IndexPage(MetadataHookInterface):
     def update(self, metadata):
         """Set the long description."""
         text = (Path(self.root) / "README.md").read_text(encoding="utf-8")
-        address = metadata["urls"]["Documentation"]
-        page = index_page(text, None if address.startswith(PLACEHOLDER) else address)
+        page = index_page(text, metadata.get("urls", {}).get("Documentation"))
         metadata["readme"] = {"content-type": "text/markdown", "text": page}
 
 

@@ -2,7 +2,6 @@
 
 import re
 import sys
-import tomllib
 from inspect import isclass
 from pathlib import Path
 
@@ -14,8 +13,6 @@ from public_names import guides, pictures, public_objects, shown_methods  # noqa
 
 from defragtrees import __version__  # noqa: E402
 
-with (HERE.parent / "pyproject.toml").open("rb") as file:
-    URLS = tomllib.load(file)["project"]["urls"]
 README = (HERE.parent / "README.md").read_text(encoding="utf-8")
 
 project = "defragtrees"
@@ -33,7 +30,6 @@ extensions = [
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
     "gallery_texts",
-    "live_report",
     "mathml",
     "parameter_groups",
     "result_tables",
@@ -87,11 +83,11 @@ copybutton_prompt_is_regexp = True
 
 html_theme = "pydata_sphinx_theme"
 html_title = "defragtrees"
-html_baseurl = f"{URLS['Documentation']}/"
 html_favicon = "_static/logo.svg"
 # A package index shows the README with pictures that are loaded from here.
 html_static_path = ["_static", "pictures/social.png"]
 html_static_path += sorted({*re.findall(r'src="docs/(pictures/\w+\.\w+)"', README)})
+html_extra_path = ["live-report.html"]  # `make pictures` writes it
 html_css_files = ["site.css"]
 html_js_files = ["scrolling.js", "tables.js"]
 html_search_scorer = str(HERE / "_ext" / "search_order.js")
@@ -106,20 +102,13 @@ html_theme_options = {
     "pygments_dark_style": "a11y-high-contrast-dark",
     "footer_start": ["copyright"],
     "footer_end": ["sphinx-version"],
-    "navbar_end": ["theme-switcher", "navbar-icon-links"],
+    "navbar_end": ["theme-switcher"],
     "logo": {
         "image_light": "_static/logo.svg",
         "image_dark": "_static/logo.svg",
         "text": "defragtrees",
         "alt_text": "Logo of defragtrees",
     },
-    "icon_links": [
-        {
-            "name": "Source code",
-            "url": URLS["Source"],
-            "icon": "fa-solid fa-code-branch",
-        },
-    ],
     # Pages with wide tables have no room for a list of their parts.
     "secondary_sidebar_items": {
         "**": ["page-toc"],

@@ -1,4 +1,4 @@
-"""Write the report that the site shows: `python examples/live_report.py [path]`.
+"""Write the report of README and site: `python examples/live_report.py [path]`.
 
 It is the one of the first example of the README.
 """
@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 README = Path(__file__).parent.parent / "README.md"
+KEPT = README.parent / "docs" / "live-report.html"
 
 
 def write(path):
@@ -19,4 +20,4 @@ def write(path):
 
 
 if __name__ == "__main__":
-    write(*sys.argv[1:] or ["live-report.html"])
+    write(*sys.argv[1:] or [KEPT])

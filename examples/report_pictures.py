@@ -1,17 +1,16 @@
 """Take the pictures of the README in Chromium: `python examples/report_pictures.py`.
 
-The scorecard of the README as a notebook shows it, and a moving picture of its report,
-in the light and in the dark. Chromium is driven by playwright.
+The scorecard of the README as a notebook shows it, the report that its text links, and
+a moving picture of that, in the light and in the dark. Playwright drives Chromium.
 """
 
 import io
 import re
 import shutil
 import sys
-import tempfile
 from pathlib import Path
 
-from live_report import README, write
+from live_report import KEPT, README, write
 from PIL import Image
 from playwright.sync_api import sync_playwright
 
@@ -32,7 +31,7 @@ POINTER = """() => {
   const pointer = document.createElement("div");
   pointer.id = "pointer";
   pointer.style.cssText = "position:fixed;z-index:9;width:20px;height:20px;" +
-    "margin:-10px;border-radius:50%;background:#e69f00;opacity:.75;left:0;top:0;" +
+    "margin:-30px;border-radius:50%;background:#e69f00;opacity:.75;left:0;top:0;" +
     "pointer-events:none";
   document.body.append(pointer);
   document.documentElement.style.scrollBehavior = "auto";
@@ -87,7 +86,7 @@ class Movie:
         """Move the pointer to an element."""
         box = self.page.locator(place).first.bounding_box()
         x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
-        move = "([x, y]) => pointer.style.translate = `${x}px ${y}px`"
+        move = "([x, y]) => pointer.style.translate = `${x + 20}px ${y + 20}px`"
         self.page.evaluate(move, [x, y])
 
     def click(self, place, time):
@@ -118,7 +117,7 @@ class Movie:
             duration=self.times,
             loop=0,
             quality=72,
-            method=6,
+            method=4,
         )
         if path.stat().st_size > MOST_BYTES:
             raise ValueError(f"{path.name} is larger than {MOST_BYTES:,} bytes.")
@@ -153,14 +152,13 @@ def take_movie(browser, report, folder):
 def main(folder=PICTURES):
     """Write the pictures."""
     folder = Path(folder)
-    with tempfile.TemporaryDirectory() as place, sync_playwright() as running:
-        report = Path(place) / "report.html"
-        names = write(report)
+    names = write(KEPT)
+    with sync_playwright() as running:
         browser = running.chromium.launch(
             executable_path=shutil.which("chromium"), args=["--no-sandbox"]
         )
         take_card(browser, card_of(names), folder)
-        take_movie(browser, report, folder)
+        take_movie(browser, KEPT, folder)
         browser.close()
 
 

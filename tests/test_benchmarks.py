@@ -1,86 +1,146 @@
 """What `make quality` counts is counted rightly, and every method of it runs."""
 
-from pathlib import Path
+import re
 from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
+import sklearn.datasets
 
-from benchmarks import data, watching
-from benchmarks.quality import black_boxes, forms, methods
-from benchmarks.quality.__main__ import run_one
-from benchmarks.quality.bars import cost_bars, probability_bars
+from benchmarks import data, readable, watching
+from benchmarks.quality import __main__ as suite
+from benchmarks.quality import black_boxes, tables
 from defragtrees.datasets import load_table
 
-FOLDER = Path(__file__).parent.parent / "src" / "defragtrees" / "datasets"
 
-
-def pairs(**measures):
-    """Results of four budgets of one set, by method."""
-    rows = [
-        {
-            "data": "compas",
-            "model": "forest",
-            "seed": 0,
-            "budget": budget,
-            "method": method,
-            "n_test": 2000,
-            **numbers,
-        }
-        for method, numbers in measures.items()
-        for budget in (4, 6, 8, 10)
-    ]
-    return pd.DataFrame(rows)
-
-
-def test_miscalibration_is_the_gap_by_rule_weighted_by_rows():
-    told = np.array([0.5, 0.5, 0.5, 0.5, 0.1, 0.1])
-    positive = np.array([True, True, True, False, False, False])
-    rule = np.array([0, 0, 0, 0, 3, 3])
-    # |0.5 - 0.75| for four rows, |0.1 - 0| for two.
-    found = methods.miscalibration(told, positive, rule)
-    assert found == pytest.approx((4 * 0.25 + 2 * 0.1) / 6)
-
-
-def test_a_pair_counts_where_rules_are_at_or_ahead_of_the_better_tree():
-    ours = {"auc": 0.8, "log_loss": 0.5}
-    results = pairs(
-        **{
-            "ours": ours,
-            "ours, probability": {"auc": 0.75, "log_loss": 0.4},
-            "tree on y": {"auc": 0.8, "log_loss": 0.6},
-            "tree on probabilities": {"auc": 0.7, "log_loss": 0.45},
-        }
-    )
-    bars = {bar.text: bar for bar in probability_bars(results)}
-    assert bars["ours: AUC >= best tree"].reached == 1.0
-    assert bars["ours: AUC >= best tree"].verdict == "pass"
-    assert bars["ours: log loss <= best tree"].reached == 0.0
-    assert bars["ours: log loss <= best tree"].verdict == "FAIL"
-    assert bars["ours, probability: AUC >= best tree"].reached == 0.0
-    assert bars["ours, probability: log loss <= best tree"].reached == 1.0
-    assert bars["ours, probability: log loss <= best tree"].n == 4
-
-
-def test_costs_are_compared_where_the_default_finds_few_of_the_rare_class():
-    row = {"model": "forest", "seed": 0, "budget": 0}
-    measured = {
-        "a": [(0.1, 1.0, 1.0), (0.6, 0.5, 0.5), (0.0, 1.5, 0.5)],
-        "b": [(0.9, 1.0, 1.0), (0.9, 9.0, 9.0), (0.9, 9.0, 9.0)],
-    }
-    results = pd.DataFrame(
+def made_rows(**aucs):
+    """Rows of four splits of two sets of two classes, by method."""
+    return pd.DataFrame(
         [
-            {**row, "data": data, "method": method, "recall": recall}
-            | {"cost": cost, "balanced_cost": balanced}
-            for data, numbers in measured.items()
-            for method, (recall, cost, balanced) in zip(
-                ("ours", "ours, costs", "ours, balanced"), numbers, strict=True
-            )
+            {
+                **{"data": data, "split": split, "rows": 500, "size": 10},
+                **{"method": method, "auc": auc + split / 1000, "kind": "two classes"},
+                **{"model": "none" if method == "CART" else "forest"},
+                **dict.fromkeys(("error", "log_loss", "unexplained"), 0.5),
+            }
+            for method, both in aucs.items()
+            for data, auc in zip("ab", both, strict=True)
+            for split in range(4)
         ]
     )
-    bars = cost_bars(results, "")
-    assert [(bar.reached, bar.n) for bar in bars] == [(1, 1), (1, 1), (1, 1), (0, 1)]
+
+
+def test_differences_are_paired_and_their_error_is_over_sets():
+    rows = made_rows(**{tables.LIST: (0.8, 0.9), "CART": (0.82, 0.88)})
+    pairs = tables.differences(rows, tables.LIST)
+    assert len(pairs) == 8
+    found = tables.over_sets(pairs, "auc").loc["CART"]
+    assert found["mean"] == pytest.approx(0.0)
+    assert found["sem"] == pytest.approx(0.02)
+    assert found["count"] == 2
+    assert found["won"] == 0.5
+    # A smaller error is ahead.
+    rows.loc[rows.method == "CART", "error"] = 0.4
+    pairs = tables.differences(rows, tables.LIST)
+    assert pairs.error.tolist() == pytest.approx([0.1] * 8)
+
+
+def test_a_loss_is_a_set_where_a_method_of_the_same_kind_is_clearly_ahead():
+    rows = made_rows(**{tables.LIST: (0.8, 0.9), "CART": (0.82, 0.88)})
+    lost = tables.losses(rows)
+    assert lost[["data", "method", "measure", "size"]].to_numpy().tolist() == [
+        ["a", "CART", "AUC", 10]
+    ]
+    # A sum is no list.
+    rows["method"] = rows.method.replace("CART", "FIGS")
+    assert tables.losses(rows).empty
+
+
+def test_a_rate_holds_where_that_of_new_rows_is_in_its_interval():
+    y = np.repeat([0, 1], 150)
+    every, none = np.ones(300, dtype=bool), np.zeros(300, dtype=bool)
+    rules = [(every, 0.4, 0.3, 0.5), (every, 0.6, 0.55, 0.7), (none, 0.5, 0.4, 0.6)]
+    found = suite.look_at_printed(iter(rules), y)
+    assert found == {"printed": 2, "held": 1, "gap": pytest.approx(0.1)}
+
+
+ADDED = """
+import numpy as np
+
+class Stump:
+    name = "one question"
+    n_conditions = 1
+
+    def __init__(self, size):
+        self.size = size
+
+    def fit(self, X, y):
+        self.column = max(X, key=lambda name: abs(np.corrcoef(X[name], y)[0, 1]))
+        self.middle = X[self.column].mean()
+        is_high = X[self.column] > self.middle
+        self.answer = np.round([y[~is_high].mean(), y[is_high].mean()]).astype(int)
+
+    def predict(self, X):
+        return self.answer[(X[self.column] > self.middle).to_numpy().astype(int)]
+"""
+SLICE = ["model", "CART", "distilled tree", "logistic regression"]
+SLICE += ["defragtrees, list", "defragtrees, points", "defragtrees, integer points"]
+
+
+def test_a_slice_of_the_suite_makes_every_table_and_goes_on(tmp_path, monkeypatch):
+    for name in ("breast_cancer", "diabetes"):
+        frame = getattr(sklearn.datasets, f"load_{name}")(as_frame=True).frame
+        frame.to_csv(tmp_path / f"{name}.csv.gz", index=False)
+    X, y = load_table("heart")
+    X.assign(target=y).to_csv(tmp_path / "heart.csv.gz", index=False)
+    (tmp_path / "added.py").write_text(ADDED)
+    out = tmp_path / "rows.csv"
+    arguments = ["--data", tmp_path, "--out", out, "--also", tmp_path / "added.py"]
+    arguments += ["--models", "forest", "--rows", 100, "--sizes", 4, 10, "--methods"]
+    arguments = [*map(str, arguments), *SLICE]
+    suite.main(arguments)  # runs the sets, and writes the tables
+    rows = tables.read(out)
+    assert set(rows.data) == {"breast_cancer", "diabetes", "heart"}
+    assert {*SLICE} == {*rows.method}
+    assert rows.failure.isna().all()
+    assert (rows.n_rules.dropna() <= rows["size"][rows.n_rules.notna()]).all()
+    assert rows.agreement.between(-1, 1).all()
+    assert rows[rows.method == "model"].auc.dropna().gt(0.7).all()
+    # What is there is not run again; an added method is.
+    kept = out.read_text()
+    monkeypatch.setattr(suite, "fits", None)
+    suite.main(arguments)
+    assert out.read_text() == kept
+    monkeypatch.undo()
+    suite.main([*arguments, "one question"])
+    text = out.with_suffix(".md").read_text()
+    for title in ("Beside the model", "lose", "hold", "halves", "failed"):
+        section = re.search(rf"## .*{title}.*", text)
+        assert section
+        assert "\n| " in text[section.end() :].split("##")[0]
+    assert len(re.findall(r"^\| one question", text, re.MULTILINE)) == 8
+    parts = tables.readme_parts(tables.read(out))
+    assert "On 2 public data sets" in parts["headline"]
+    assert "| one question |" in parts["benchmark"]
+
+
+def test_a_fit_that_fails_is_counted():
+    class Broken:
+        def __init__(self, size):
+            pass
+
+        def fit(self, X, y):
+            raise ZeroDivisionError
+
+    suite.methods.METHODS["broken"] = (Broken, {})
+    part = suite.Part("two classes", {"numbers": (None, None)}, None, None)
+    found = list(suite.fits("broken", part, (4, 10)))
+    del suite.methods.METHODS["broken"]
+    assert [(size, fitted) for size, fitted, _ in found] == [
+        (10, "ZeroDivisionError"),
+        (4, "ZeroDivisionError"),
+    ]
 
 
 def test_a_thinned_set_has_three_percent_of_its_second_class(tmp_path):
@@ -91,55 +151,21 @@ def test_a_thinned_set_has_three_percent_of_its_second_class(tmp_path):
     assert y.sum() == 31
 
 
-@pytest.mark.slow
-def test_every_method_runs_and_gives_its_measures():
-    rows = pd.DataFrame(run_one(FOLDER, "spambase_sample", "boosted", 0, 300))
-    assert (rows.seed == 0).all()
-    table = rows.set_index(["method", "budget"])
-    assert table.loc[("model", 0), "auc"].item() > 0.95
-    assert table.loc[("base rate", 0), "auc"].item() == 0.5
-    for method in ("ours", "ours, probability", "tree on y", "tree on probabilities"):
-        some = table.loc[method]
-        some = some[some.index > 0]
-        assert list(some.index) == [4, 6, 8, 10]
-        assert (some.auc > 0.8).all()
-        assert (some.log_loss < table.log_loss["base rate", 0]).all()
-        assert some.calibration.between(0, 0.2).all()
-        assert (some.n_rules <= some.index).all()
-    assert table.recall["ours, balanced", 0] >= table.recall["ours", 0]
-    assert table.cost["ours, costs", 0] < table.cost["base rate", 0]
+@pytest.mark.parametrize("name", ["heart", "energy"])
+@pytest.mark.parametrize("form", readable.FORMS)
+def test_a_reader_of_the_print_alone_answers_every_question(name, form):
+    rules, X = readable.make_rules(name, form)
+    asked = list(readable.questions(rules, str(rules), X))
+    assert len(asked) == 20
+    assert all(is_right for _, is_right in asked)
 
 
-def made_scores(points, peer, measure="error", data="energy", budget=6):
-    return [
-        {"data": data, "seed": 0, "budget": budget, "method": name, measure: value}
-        for name, value in (("points", points), ("FIGS", peer))
-    ]
-
-
-def test_forms_count_pairs_in_which_one_is_at_or_ahead():
-    rows = [*made_scores(0.5, 0.6), *made_scores(0.7, 0.6, budget=8)]
-    table = pd.DataFrame(rows)
-    assert forms.share_ahead(table, "points", "FIGS", "error") == (0.5, 2)
-    assert forms.share_ahead(table, "points", "FIGS", "error", (6,)) == (1.0, 1)
-    table = pd.DataFrame(made_scores(0.8, 0.9, "auc", "adult"))
-    assert forms.share_ahead(table, "points", "FIGS", "auc") == (0.0, 1)
-    close = pd.DataFrame(made_scores(0.899, 0.9, "auc", "adult"))
-    assert forms.share_ahead(close, "points", "FIGS", "auc") == (1.0, 1)
-    assert forms.share_ahead(close, "points", "RuleFit", "auc")[1] == 0
-
-
-def test_forms_ask_standalone_rules_to_be_near_the_list():
-    rows = [
-        {"data": data, "seed": 0, "budget": 8, "method": method, "error": error}
-        for data, method, error in (
-            ("energy", "list", 0.10),
-            ("energy", "standalone", 0.115),
-            ("adult", "list", 0.10),
-            ("adult", "standalone", 0.115),
-        )
-    ]
-    assert forms._near_list(pd.DataFrame(rows)) == (0.5, 2)
+def test_a_reader_of_a_wrong_print_answers_some_questions_wrong():
+    rules, X = readable.make_rules("heart", "list")
+    wrong = str(rules).replace("is not", "is")
+    assert wrong != str(rules)
+    asked = list(readable.questions(rules, wrong, X))
+    assert {question for question, is_right in asked if not is_right}
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -4,6 +4,7 @@ import ast
 import doctest
 import importlib.util
 import inspect
+import json
 import re
 from pathlib import Path
 
@@ -220,14 +221,17 @@ def test_no_table_has_an_empty_head():
     assert "<th></th>" not in tree.astext()
 
 
-def test_the_live_report_is_that_of_the_page(tmp_path, monkeypatch):
-    module = load(ROOT / "examples" / "live_report.py")
-    page = tmp_path / "README.md"
-    code = 'from pathlib import Path\nPath("report.html").write_text("hi")\n'
-    page.write_text(f"# defragtrees\n\n```python\n{code}```\n")
-    monkeypatch.setattr(module, "README", page)
-    module.write(tmp_path / "live.html")
-    assert (tmp_path / "live.html").read_text() == "hi"
+def test_the_live_report_has_the_rules_of_the_first_example():
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    printed = re.search(r"^```text\n(.*?)^```$", readme, re.M | re.S)[1]
+    page = (DOCS / "live-report.html").read_text(encoding="utf-8")
+    data = re.search(r'<script[^>]*id="report-data">(.*?)</script>', page, re.S)[1]
+    copied = json.loads(data)["copies"]["text"]
+    figures = re.findall(r"(\d+)% +(\d+–\d+)% +([\d,]+)", printed)
+    assert len(figures) == 5
+    for rate, interval, n_rows in figures:
+        assert f"= {rate}% (95% interval {interval}%, {n_rows} rows)" in copied
+    assert len(page.encode()) < 300_000
 
 
 def test_pictures_of_stories_are_described():
@@ -239,50 +243,20 @@ def test_pictures_of_stories_are_described():
     )
 
 
-def test_tables_hold_the_kept_results_and_escape_what_they_hold():
+def test_the_table_of_the_site_holds_the_kept_rows_and_escapes_them():
     pytest.importorskip("sphinx", reason="it builds the site")
+    pandas = pytest.importorskip("pandas", reason="it reads the results")
     tables = load(DOCS / "_ext" / "result_tables.py")
-    means = tables.read_quality()
-    assert {"defragtrees", "tree on y", "model"} <= {*means.method}
-    ten = means[(means.data == "adult") & (means.budget == 10)]
-    assert (ten.n_rules <= 10).all()
-    assert ten.auc.between(0.5, 1.0).all()
-    # At 10 leaves there are at least 9 splits, and as many questions on the ways down.
-    assert (ten[ten.method == "tree on y"].in_all > 9).all()
+    rows = pandas.read_csv(tables.RESULTS).dropna(subset=["unexplained"])
+    html = tables.QualityTable.write(None)
+    assert all(f"<td>{name}</td>" in html for name in set(rows.data) | set(rows.method))
+    ours = rows[rows.method == "defragtrees, list"].dropna(subset=["auc"])
+    first = ours[(ours.data == ours.data.iloc[0]) & (ours["size"] == 10)]
+    first = first[(first.rows == 500) & (first.model == "forest")]
+    assert f"<td>{first.auc.mean():.4f}</td>" in html
     html = tables.as_table(["a<b"], [["<script>"]], "c&d", ("a<b",))
     assert "<script>" not in html
     assert "a&lt;b" in html
-
-
-def test_the_benchmark_shows_where_others_are_ahead():
-    pytest.importorskip("sphinx", reason="it builds the site")
-    tables = load(DOCS / "_ext" / "result_tables.py")
-    means, lost = tables.read_quality(), tables.behind()
-    part = means[(means.model == "forest") & (means.budget == 10)]
-    table = part.pivot(index="data", columns="method", values="auc").dropna()
-    ahead = table.index[table["FIGS"] > table["defragtrees"]]
-    is_shown = (lost.model == "forest") & (lost.budget == 10) & (lost.gap > 0)
-    is_shown &= (lost.method == "FIGS") & (lost.measure == "AUC")
-    assert {*lost[is_shown].data} == {*ahead}
-    assert not lost.method.str.startswith("defragtrees").any()
-    # A smaller error is ahead.
-    wrong = lost[lost.measure == "error"]
-    assert ((wrong.gap > 0) == (wrong.other < wrong.ours)).all()
-    html = tables.QualityLosses.write(None)
-    best = lost.loc[lost.gap.idxmax()]
-    first = html.split("<tbody>")[1].split("</tr>")[0]
-    assert f"<td>{best.data}</td>" in first
-    assert f"<td>{best.gap:.4f}</td>" in first
-    assert "FIGS" in tables.QualityAhead.write(None)
-
-
-def test_the_chart_of_the_front_page_says_what_was_measured():
-    pytest.importorskip("sphinx", reason="it builds the site")
-    tables = load(DOCS / "_ext" / "result_tables.py")
-    chart = tables.BesidePlot.write(tables.BesidePlot)
-    assert 'role="img"' in chart
-    assert "AUC of forest 0.922, defragtrees, points 0.914" in chart
-    assert "#000000" not in chart
 
 
 def table_after(page, words):
@@ -299,18 +273,28 @@ def assert_rounded(cell, value):
     assert abs(float(cell) - value) <= 0.5001 * 10**-n_digits, (cell, value)
 
 
-def test_the_comparison_of_the_readme_is_what_was_measured():
+def test_the_readme_and_the_tables_are_those_of_the_kept_rows():
+    pytest.importorskip("pandas", reason="it reads the results")
+    from benchmarks.quality import tables
+
+    rows = tables.read()
+    kept = tables.RESULTS.with_suffix(".md").read_text(encoding="utf-8")
+    assert kept == tables.report(rows)
+    page = (ROOT / "README.md").read_text(encoding="utf-8")
+    for name, part in tables.readme_parts(rows).items():
+        assert tables.with_part(page, name, part) == page
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/index.md"])
+def test_the_first_number_is_what_was_measured(page):
     pandas = pytest.importorskip("pandas", reason="it reads the results")
     results = pandas.read_csv(ROOT / "benchmarks" / "results" / "ten_rules.csv")
-    columns = ["n_rules", "n_conditions", "error", "auc"]
-    means = results.groupby("method")[columns].mean()
-    rows = table_after("README.md", "## How it compares")[1:]
-    assert {row[0] for row in rows[1:]} == {*means.index} - {"forest"}
-    for name, *cells in rows:
-        of_method = means.loc[{"the forest itself": "forest"}.get(name, name)]
-        for cell, value in zip(cells, of_method, strict=True):
-            if cell:
-                assert_rounded(cell, value)
+    error = 100 * results.groupby("method").error.mean()
+    text = " ".join((ROOT / page).read_text(encoding="utf-8").split())
+    words = r"a list makes ([\d.]+) more errors .* forest, a scorecard ([\d.]+)"
+    found = re.search(words, text)
+    for form, shown in zip(("list", "points"), found.groups(), strict=True):
+        assert_rounded(shown.rstrip("."), error[f"defragtrees, {form}"] - error.forest)
 
 
 @pytest.mark.parametrize("look", ["light", "dark"])

@@ -1,11 +1,10 @@
-"""How well rules predict: ours, small trees and FIGS, on every data set.
+"""The common suite: rules, trees, sums and bounds on the sets of a folder.
 
-Run as `make quality`, or `python -m benchmarks.quality --data FOLDER --seeds 5`. Every
-set in the folder (see `benchmarks.data`) is split at random, a forest and a boosted
-model are trained, and all methods are scored on the rows left out: share of wrong
-classes, or squared error as a share of the variance; with two classes also AUC, log
-loss, calibration by rule, recall and cost. Results go to a CSV, tables and what the
-rules have to reach (see `benchmarks.quality.bars`) to the screen.
+Run as `make quality`, or `python -m benchmarks.quality --data FOLDER`. Every set of the
+folder and of its folder `numbers` is split at random; splits come in pairs, which share
+at most 5,000 test rows and have different training rows, so that their agreement is
+that of two halves. Results are appended to a CSV, one row per set, split, rows, model,
+method and size; what it has already is not run again. Then the tables are written.
 """
 
 import os
@@ -14,209 +13,271 @@ for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(variable, "1")
 
 import argparse
+import csv
+import signal
 import warnings
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import product
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 from joblib import Parallel, delayed
+from sklearn.metrics import log_loss, roc_auc_score
 
-from benchmarks.data import RARE, REGRESSION, make_split
-from benchmarks.quality.bars import print_bars
-from benchmarks.quality.halves import run_halves
-from benchmarks.quality.methods import (
-    Scores,
-    add_bounds,
-    add_intervals,
-    add_paper,
-    add_rules,
-)
-from benchmarks.quality.optimal_trees import has_streed
-from benchmarks.quality.trees import add_figs, add_optimal, add_trees, has_figs
-from defragtrees._utils.formatting import text_table
+from benchmarks.data import MOST_TEST_ROWS, as_numbers, make_model, read
+from benchmarks.quality import methods, tables
 
-MEASURES = ("auc", "log_loss", "calibration", "error", "n_rules", "mean_conditions")
-N_INTERVAL_SPLITS = 10
+SIZES = (4, 6, 10, 15)
+MOST_CLASSES = 20  # y with more different numbers is a number
+LEAST_PRINTED = 100  # new rows of a rule whose rate is looked at
+MOST_SECONDS = 120  # of the processor, for one fit
+UNIT = ["data", "split", "rows", "model", "method"]
+MEASURES = ["error", "auc", "log_loss", "unexplained", "n_rules", "n_conditions"]
+MEASURES += ["printed", "held", "gap", "agreement", "seconds"]
+FIELDS = [*UNIT, "size", "kind", *MEASURES, "failure"]
 
 
-def run_one(folder, name, kind, seed, n_train, also=()):
-    """All methods on one split; a list of rows for the CSV.
+@dataclass
+class Part:
+    """Training and test rows of one split, and the model fitted to the first."""
 
-    `also` may name "optimal" and "paper".
-    """
-    warnings.simplefilter("ignore")
-    scores = Scores(make_split(folder, name, kind, seed, n_train))
-    add_bounds(scores)
-    add_rules(scores)
-    add_trees(scores)
-    add_figs(scores)
-    if "optimal" in also:
-        add_optimal(scores)
-    if "paper" in also:
-        add_paper(scores)
-    return scores.rows
+    kind: str
+    views: dict
+    y: np.ndarray
+    y_test: np.ndarray
+    model: object = None
 
 
-def run_intervals(folder, name, seed, n_train):
-    """Intervals of one split of a regression."""
-    warnings.simplefilter("ignore")
-    scores = Scores(make_split(folder, name, "forest", seed, n_train))
-    add_intervals(scores)
-    return scores.rows
-
-
-def tables(results):
-    """One table per data set and model: means by method and budget."""
-    header = ["method", "error", "fidelity", "AUC", "log loss", "off", "rules"]
-    header += ["conditions", "seconds"]
-    columns = ["error", "fidelity", "auc", "log_loss", "calibration", "n_rules"]
-    columns += ["mean_conditions", "seconds"]
-    for (name, kind), part in results.groupby(["data", "model"], sort=False):
-        mean = part.groupby(["method", "budget"], sort=False)[columns].mean()
-        lines = [
-            [
-                method if not budget else f"{method}, {budget} rules",
-                *("" if pd.isna(value) else f"{value:.4g}" for value in row),
-            ]
-            for (method, budget), row in mean.iterrows()
-        ]
-        print(f"\n{name}, {kind}, {part.seed.nunique()} seeds")
-        print(text_table(header, lines))
-
-
-def by_method(results):
-    """Means of the sets with two classes by method, over models and budgets."""
-    part = results.dropna(subset=["log_loss"])
-    part = part[(part.budget > 0) & ~part.data.isin(RARE)]
-    table = part.groupby("method", sort=False)[list(MEASURES)].mean()
-    return table.sort_values("log_loss").round(4)
-
-
-def by_set(results, measure):
-    """Means of a measure by method and set with two classes."""
-    part = results.dropna(subset=["log_loss"])
-    bounds = part.method.isin(["model", "base rate"])
-    part = part[(part.budget > 0) | bounds]
-    mean = part.groupby(["method", "data"], sort=False)[measure].mean()
-    return mean.unstack().round(4)
-
-
-def markdown(table):
-    """A data frame as a table in Markdown."""
-    head = ["" if table.index.name is None else table.index.name, *table.columns]
-    lines = [head, ["---"] * len(head)]
-    for name, row in table.iterrows():
-        values = ["" if pd.isna(value) else str(value) for value in row]
-        lines.append([str(name), *values])
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
-
-
-def write_markdown(results, bars, path):
-    """The bars and the means, for the documentation."""
-    header = ["bar", "needed", "all", "chosen on", "kept aside", "n", "verdict"]
-    frame = pd.DataFrame(bars, columns=header).set_index("bar")
-    n_seeds = results[results.method == "model"].seed.nunique()
-    parts = [
-        f"Written by `make quality`: {n_seeds} seeds.",
-        markdown(frame),
-        "Means over the sets with two classes, both models, 4 to 10 rules:",
-        markdown(by_method(results)),
+@lru_cache(maxsize=1)
+def pair_of_parts(folder, name, pair, n_rows, model):
+    """Both splits of a pair."""
+    X, y = read(folder, name)
+    order = np.random.default_rng(pair).permutation(len(X))
+    n_test = min(MOST_TEST_ROWS, len(X) // 3)
+    n_rows = min(n_rows or len(X), (len(X) - n_test) // 2)
+    test, rest = order[:n_test], order[n_test:]
+    return [
+        make_part(X, y, rest[half * n_rows :][:n_rows], test, model, 2 * pair + half)
+        for half in range(2)
     ]
-    for measure in ("auc", "log_loss", "error", "calibration"):
-        parts += [f"{measure}, by set:", markdown(by_set(results, measure))]
-    path.write_text("\n\n".join(parts) + "\n", encoding="utf-8")
 
 
-def plot(results, path):
-    """Error against number of rules, one panel per data set."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
-    names = list(results.data.unique())
-    figure, axes = plt.subplots(4, -(-len(names) // 4), figsize=(16, 12), squeeze=False)
-    forest = results[results.model == "forest"]
-    for ax, name in zip(axes.ravel(), names, strict=False):
-        part = forest[forest.data == name]
-        for method, mark in (
-            ("ours", "o-"),
-            ("distilled tree", "s--"),
-            ("tree on y", "^:"),
-        ):
-            line = part[(part.method == method) & (part.budget > 0)]
-            line = line.groupby("budget").mean(numeric_only=True)
-            ax.plot(line.n_rules, line.error, mark, label=method)
-        ax.axhline(part[part.method == "model"].error.mean(), color="0.5", lw=1)
-        ax.set(title=name, xlabel="rules", ylabel="test error")
-    axes[0, 0].legend()
-    figure.tight_layout()
-    figure.savefig(path, dpi=110)
-
-
-def parse():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument(
-        "--data", default=os.environ.get("DEFRAGTREES_DATA", "../shared/data")
+def make_part(X, y, train, test, model, seed):
+    """One split: what methods see of its rows."""
+    is_number = y.dtype.kind in "fi" and len(np.unique(y)) > MOST_CLASSES
+    if is_number:
+        y, kind = y.astype(float), "numbers"
+    else:
+        labels = np.unique(y[train])
+        test = test[np.isin(y[test], labels)]  # others cannot be predicted
+        kind = "two classes" if len(labels) == 2 else "classes"
+        y = np.searchsorted(labels, y)
+    numbers = as_numbers(X)
+    filled = numbers.fillna(numbers.iloc[train].median()).fillna(0.0)
+    views = {"frame": X, "numbers": filled}
+    views["table"] = X if model == "boosted" else numbers
+    part = Part(
+        kind,
+        {key: (view.iloc[train], view.iloc[test]) for key, view in views.items()},
+        y[train],
+        y[test],
     )
-    parser.add_argument("--seeds", type=int, default=5)
-    parser.add_argument("--rows", type=int, default=1500)
-    parser.add_argument("--only", default="", help="data sets, separated by commas")
-    parser.add_argument("--models", default="forest,boosted")
-    parser.add_argument("--paper", action="store_true", help="the paper's method too")
-    parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--out", default="quality.csv")
-    return parser.parse_args()
+    if model != "none":
+        part.model = make_model(model, is_number, seed)
+        part.model.fit(part.views["table"][0], part.y)
+    return part
 
 
-def run_all(options, folder):
-    """The rows of all splits."""
-    names = sorted(p.name.removesuffix(".csv.gz") for p in folder.glob("*.csv.gz"))
-    names += [name for name in RARE if name.removesuffix("_rare") in names]
-    names = options.only.split(",") if options.only else names
-    also = ["optimal"] * has_streed() + ["paper"] * options.paper
-    jobs = [
-        delayed(run_one)(folder, name, kind, seed, options.rows, also)
-        for name in names
-        for kind in options.models.split(",")
-        for seed in range(options.seeds)
-    ]
-    jobs += [
-        delayed(run_intervals)(folder, name, seed, options.rows)
-        for name in names
-        if name in REGRESSION
-        for seed in range(N_INTERVAL_SPLITS)
-    ]
-    jobs += [
-        delayed(run_halves)(folder, name, kind, seed, options.rows)
-        for name in names
-        if name not in RARE
-        for kind in options.models.split(",")
-        for seed in range(options.seeds)
-    ]
-    done = Parallel(n_jobs=options.jobs, verbose=1)(jobs)
-    return pd.DataFrame([row for rows in done for row in rows])
+def measure(part, fitted, X):
+    """How well a fitted method predicts the test rows; and its predictions."""
+    y = part.y_test
+    if part.kind == "numbers":
+        predicted = np.asarray(fitted.predict(X), dtype=float)
+        return {"unexplained": np.mean((y - predicted) ** 2) / np.var(y)}, predicted
+    codes = np.arange(part.y.max() + 1)
+    if hasattr(fitted, "predict_proba"):
+        shares = np.asarray(fitted.predict_proba(X), dtype=float)
+    else:
+        shares = (np.asarray(fitted.predict(X))[:, None] == codes).astype(float)
+    predicted = shares.argmax(axis=1)
+    if hasattr(fitted, "predict"):
+        predicted = np.asarray(fitted.predict(X)).astype(int)
+    is_class = y[:, None] == codes
+    variance = ((is_class - is_class.mean(axis=0)) ** 2).sum()
+    # Of pure leaves the log loss would be infinite.
+    kept = np.clip(shares, 1 / len(part.y), 1)
+    found = {
+        "error": np.mean(predicted != y),
+        "unexplained": ((is_class - shares) ** 2).sum() / variance,
+        "log_loss": log_loss(y, kept / kept.sum(axis=1)[:, None], labels=codes),
+    }
+    if part.kind == "two classes":
+        found["auc"] = roc_auc_score(y, shares[:, 1])
+        if hasattr(fitted, "printed"):
+            found |= look_at_printed(fitted.printed(X), y)
+    return found, predicted
 
 
-def main():
-    options = parse()
+def look_at_printed(rules, y):
+    """Rules with enough new rows, how many hold there, and the mean gap of rates."""
+    held, gaps = [], []
+    for matches, rate, low, high in rules:
+        if matches.sum() >= LEAST_PRINTED:
+            new = y[matches].mean()
+            held.append(low <= new <= high)
+            gaps.append(abs(rate - new))
+    gap = np.mean(gaps) if gaps else np.nan
+    return {"printed": len(held), "held": sum(held), "gap": gap}
+
+
+def fits(method, part, sizes):
+    """Fitted methods by size, with the processor's seconds of each fit."""
+    sees = methods.trait(method, "sees")
+    given = part.views[sees][0], part.y
+    if methods.trait(method, "models"):
+        given = *given, part.model
+    if not methods.trait(method, "has_size"):
+        sizes = [0]
+    largest, seconds = None, np.nan
+    for size in sorted(sizes, reverse=True):
+        if largest is not None and hasattr(largest, "at"):
+            yield size, largest.at(size), seconds
+            continue
+        begin = sum(os.times()[:4])
+        largest = methods.make(method, size)
+        try:
+            signal.setitimer(signal.ITIMER_VIRTUAL, MOST_SECONDS)
+            largest.fit(*given)
+        except Exception as error:
+            # A method that fails is a result; it must not end the others.
+            yield size, type(error).__name__, np.nan
+            largest = None
+            continue
+        finally:
+            signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        seconds = sum(os.times()[:4]) - begin
+        yield size, largest, seconds
+
+
+def agreement(first, second, kind):
+    """Share of equal classes; correlation of numbers, 0 where one is constant."""
+    if kind != "numbers":
+        return np.mean(first == second)
+    if np.ptp(first) == 0 or np.ptp(second) == 0:
+        return 0.0
+    return np.corrcoef(first, second)[0, 1]
+
+
+def stop(*_):
+    raise TimeoutError
+
+
+def run(folder, name, pair, n_rows, model, method, sizes, also):
+    """The rows of one method on a pair of splits."""
+    warnings.simplefilter("ignore")
+    signal.signal(signal.SIGVTALRM, stop)
+    for path in also:
+        methods.add_from(path)
+    rows, predictions = [], {}
+    parts = pair_of_parts(folder, name, pair, n_rows, model)
+    for half, part in enumerate(parts):
+        unit = dict(
+            zip(UNIT, (name, 2 * pair + half, n_rows, model, method), strict=True)
+        )
+        unit["kind"] = part.kind
+        if part.kind not in methods.trait(method, "kinds"):
+            rows.append(unit | {"failure": "not for this y"})
+            continue
+        X = part.views[methods.trait(method, "sees")][1]
+        for size, fitted, seconds in fits(method, part, sizes):
+            row = unit | {"size": size, "seconds": seconds}
+            rows.append(row)
+            if isinstance(fitted, str):
+                row["failure"] = fitted
+                continue
+            found, predictions[size, half] = measure(part, fitted, X)
+            row |= found
+            row["n_rules"] = getattr(fitted, "n_rules", np.nan)
+            row["n_conditions"] = fitted.n_conditions
+    for row in rows:
+        both = [predictions.get((row.get("size"), half)) for half in range(2)]
+        # Where the splits have other classes or rows, there is nothing to compare.
+        if all(one is not None for one in both) and len(both[0]) == len(both[1]):
+            row["agreement"] = agreement(*both, row["kind"])
+    return rows
+
+
+def plan(options, names):
+    """Every unit in order: a run that is cut off has the first rows of all sets."""
+    for pair, n_rows, model in product(
+        range(options.splits // 2), options.rows, [*options.models, "none"]
+    ):
+        for name in names:
+            for method in options.methods:
+                readable = methods.trait(method, "models")
+                if (
+                    (model in readable)
+                    if methods.trait(method, "models")
+                    else model == "none"
+                ):
+                    yield name, pair, n_rows, model, method
+
+
+def parse(arguments=None):
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--data", required=True, help="folder with one file per set")
+    parser.add_argument("--out", default=tables.RESULTS, type=Path)
+    parser.add_argument("--only", nargs="+", help="sets")
+    parser.add_argument("--methods", nargs="+", help="all by default")
+    parser.add_argument("--also", nargs="*", default=[], help="files with methods")
+    parser.add_argument("--models", nargs="+", default=["forest", "boosted"])
+    parser.add_argument(
+        "--rows", nargs="+", default=[500, 2000], type=int, help="0: all"
+    )
+    parser.add_argument("--sizes", nargs="+", default=SIZES, type=int)
+    parser.add_argument("--splits", default=2, type=int, help="an even number")
+    parser.add_argument("--jobs", default=1, type=int)
+    options = parser.parse_args(arguments)
+    for path in options.also:
+        methods.add_from(path)
+    options.methods = options.methods or list(methods.METHODS)
+    return options
+
+
+def main(arguments=None):
+    """Run what is missing, and write the tables."""
+    options = parse(arguments)
     folder = Path(options.data)
-    if not folder.is_dir():
-        folder = Path(__file__).parents[2] / "src/defragtrees/datasets"
-    results = run_all(options, folder)
-    results.to_csv(options.out, index=False, float_format="%.6g")
-    tables(results)
-    print("\nMeans over the sets with two classes, both models, 4 to 10 rules")
-    print(by_method(results).to_string())
-    if not has_figs():
-        print("\nNo FIGS: imodels is not installed.")
-    if not has_streed():
-        print("\nNo optimal trees: pystreed is not installed.")
-    bars = print_bars(results)
-    write_markdown(results, bars, Path(options.out).with_suffix(".md"))
-    try:
-        plot(results, Path(options.out).with_suffix(".png"))
-    except ModuleNotFoundError:
-        print("\nNo picture: matplotlib is not installed.")
+    paths = sorted([*folder.glob("*.csv.gz"), *folder.glob("numbers/*.csv.gz")])
+    names = [str(path.relative_to(folder)).removesuffix(".csv.gz") for path in paths]
+    names = options.only or names
+    for method, package in methods.missing(options.methods).items():
+        print(f"{method} is left out: {package} is not installed.")
+        options.methods.remove(method)
+    done = set()
+    if options.out.exists():
+        kept = pd.read_csv(options.out, usecols=UNIT)
+        done = {tuple(map(str, line)) for line in kept.itertuples(index=False)}
+    todo = [
+        (name, pair, *rest)
+        for name, pair, *rest in plan(options, names)
+        if tuple(map(str, (name, 2 * pair, *rest))) not in done
+    ]
+    jobs = (delayed(run)(folder, *unit, options.sizes, options.also) for unit in todo)
+    with options.out.open("a", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, FIELDS)
+        if not done:
+            writer.writeheader()
+        running = Parallel(options.jobs, return_as="generator", batch_size=1)
+        for place, rows in enumerate(running(jobs), 1):
+            for row in rows:
+                short = {k: f"{v:.5g}" for k, v in row.items() if isinstance(v, float)}
+                writer.writerow(row | short)
+            file.flush()
+            print(f"{place} of {len(todo)}: {rows[0]['data']}, {rows[0]['method']}")
+    print(tables.write(options.out))
 
 
 if __name__ == "__main__":

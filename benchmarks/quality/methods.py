@@ -1,209 +1,347 @@
-"""Our rules in `benchmarks.quality`, and the measures of every method.
+"""The methods of the common suite.
 
-Log loss needs probabilities that are never 0 or 1: those of every method are kept
-within [1 / n, 1 - 1 / n] for n training rows, which spares trees with pure leaves.
+A method is a class that is made with a `size`, the maximum number of rules, and has
+
+- ``fit(X, y)``, where y are numbers or the codes 0, 1, ... of classes;
+- ``predict_proba(X)`` or ``predict(X)``, or both;
+- ``n_conditions``, those of all rules together.
+
+What else a class may say is in `DEFAULTS`. ``n_rules`` is counted where it is there,
+``at(size)`` makes a smaller one of the largest, and ``printed(X)`` yields for each rule
+of two classes which rows it matches, its rate of the second class and both ends of its
+interval.
 """
 
-import time
+import copy
+import runpy
+from importlib.util import find_spec
 
 import numpy as np
-from sklearn.metrics import log_loss, roc_auc_score
+from sklearn.compose import make_column_selector, make_column_transformer
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import LogisticRegression, RidgeCV
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from defragtrees import read_forest
-from defragtrees.estimators import estimator_for
+from benchmarks.quality.leaves import Leaves
+from benchmarks.quality.optimal_trees import ConTree, STreeD
+from defragtrees import DefragClassifier, DefragRegressor, baselines
 
-BUDGETS = (4, 6, 8, 10)
-CRITERIA = {"ours": {}, "ours, probability": {"criterion": "probability"}}
-CRITERIA["ours, error"] = {"criterion": "error"}
-COST_OF_MISS = 5.0
-
-
-class Scores:
-    """Collects one row per method and budget."""
-
-    def __init__(self, split):
-        self.split = split
-        self.y = split.y[split.test]
-        self.y_train = split.y[split.train]
-        self.answers = split.model.predict(split.X.iloc[split.test])
-        self.rows = []
-        self.lists = {}  # what was fitted, by method
-
-    def add(self, method, budget, predicted, seconds, size=(0, 0.0, 0), told=None):
-        """One row; `told` are the probability of the second class and the rule."""
-        split = self.split
-        row = {
-            "data": split.name,
-            "model": split.kind,
-            "seed": split.seed,
-            "method": method,
-            "budget": budget,
-            "n_test": len(self.y),
-            **self._errors(predicted),
-            "n_rules": size[0],
-            "mean_conditions": size[1],
-            "n_conditions": size[2],
-            "seconds": seconds,
-        }
-        if split.is_binary:
-            row |= self._costs(predicted)
-        if told is not None:
-            row |= self._probabilities(*told)
-        self.rows.append(row)
-
-    def _errors(self, predicted):
-        if not self.split.is_number:
-            return {
-                "error": np.mean(predicted != self.y),
-                "fidelity": np.mean(predicted == self.answers),
-            }
-        away = np.mean((predicted - self.answers) ** 2)
-        return {
-            "error": np.mean((predicted - self.y) ** 2) / np.var(self.y),
-            "fidelity": 1 - away / np.var(self.answers),
-        }
-
-    def _costs(self, predicted):
-        """Recall of the rare class, and what mistakes cost, for each test row."""
-        rare = self.y == self.split.rare_class
-        answered = predicted == self.split.rare_class
-        rate = np.mean(self.y_train == self.split.rare_class)
-        misses, alarms = np.mean(rare & ~answered), np.mean(~rare & answered)
-        return {
-            "recall": answered[rare].mean() if rare.any() else np.nan,
-            "cost": COST_OF_MISS * misses + alarms,
-            "balanced_cost": (misses / rate + alarms / (1 - rate)) / 2,
-        }
-
-    def _probabilities(self, told, group):
-        positive = self.y == self.split.model.classes_[1]
-        least = 1 / len(self.y_train)
-        kept = np.clip(told, least, 1 - least)
-        measures = {
-            "auc": roc_auc_score(positive, told),
-            "log_loss": log_loss(positive, kept, labels=[False, True]),
-        }
-        if group is not None:
-            measures["calibration"] = miscalibration(told, positive, group)
-        return measures
+KINDS = ("two classes", "classes", "numbers")
+DEFAULTS = {
+    "kinds": ("two classes",),  # of y, of `KINDS`
+    "sees": "numbers",  # without gaps; "frame": the columns; "table": as the model
+    "models": (),  # which it reads, by fit(X, y, model); "forest", "boosted"
+    "has_size": True,
+    "package": None,  # what has to be installed
+}
+LEAF_SIZES = (1, 2, 3, 5, 7, 10, 15, 20, 30)  # least rows in a leaf, to choose from
+OURS = "defragtrees, "
 
 
-def miscalibration(told, positive, group):
-    """Mean over rules of |told - observed|, weighted by rows.
+class RuleModelMethod:
+    """A rule model of this package."""
 
-    Parameters
-    ----------
-    told : array of shape (n_rows,)
-        The same for all rows of a rule.
-    positive : bool array of shape (n_rows,)
-    group : int array of shape (n_rows,)
-        The rule that answers each row.
+    kinds, sees, models = KINDS, "table", ("forest", "boosted")
+
+    def __init__(self, size, classifier, regressor, **settings):
+        self.size, self.settings = size, settings
+        self.classifier, self.regressor = classifier, regressor
+
+    def fit(self, X, y, model):
+        kind = self.classifier if y.dtype.kind == "i" else self.regressor
+        self.fitted = kind(model, max_rules=self.size, **self.settings).fit(X, y)
+        self.rules = self.fitted.rules_
+
+    def predict(self, X):
+        return self.rules.predict(X)
+
+    def predict_proba(self, X):
+        return self.rules.predict_proba(X)
+
+    @property
+    def n_rules(self):
+        return self.rules.n_rules
+
+    @property
+    def n_conditions(self):
+        return self.rules.n_conditions
+
+    def printed(self, X):
+        """Of points by band of totals, of others by rule."""
+        rules = self.rules
+        if rules.form == "points":
+            likely = rules.predict_proba(X)[:, 1]
+            ends, band = np.unique(rules.rate_interval(X), axis=0, return_inverse=True)
+            for k, (low, high) in enumerate(ends):
+                is_band = band.ravel() == k
+                yield is_band, likely[is_band].mean(), low, high
+            return
+        matches = rules.covers(X)
+        if rules.form in ("list", "tree"):
+            matches = np.eye(rules.n_rules, dtype=bool)[rules.apply(X)]
+        elif rules.form == "standalone":
+            matches[:, -1] = ~matches[:, :-1].any(axis=1)
+        for k, rule in enumerate(rules):
+            if rule.interval is not None:
+                rates = rule.distribution or rule.rates
+                yield matches[:, k], rates[1], *rule.interval[1]
+
+
+class Ours(RuleModelMethod):
+    """A form of rules, and what they learn; one fit has all sizes."""
+
+    def __init__(self, size, **settings):
+        settings |= {"random_state": 0}
+        super().__init__(size, DefragClassifier, DefragRegressor, **settings)
+
+    def at(self, size):
+        path, smaller = self.fitted.path_, copy.copy(self)
+        smaller.rules = path[max(n for n in path if n <= size)]
+        return smaller
+
+
+class Tree(Leaves):
+    """CART on y, the least rows in a leaf chosen by cross-validation."""
+
+    kinds = KINDS
+
+    def __init__(self, size):
+        self.size = size
+
+    def fit(self, X, y):
+        is_number = y.dtype.kind == "f"
+        kind = DecisionTreeRegressor if is_number else DecisionTreeClassifier
+        score = "r2" if is_number else "roc_auc" if y.max() == 1 else "accuracy"
+        search = GridSearchCV(
+            kind(max_leaf_nodes=self.size, random_state=0),
+            {"min_samples_leaf": LEAF_SIZES},
+            scoring=score,
+            cv=5,
+        ).fit(X, y)
+        self.tree_, self.apply = (
+            search.best_estimator_.tree_,
+            search.best_estimator_.apply,
+        )
+        return self.count(X, y)
+
+
+class DefaultTree(Tree):
+    """scikit-learn's tree as it comes, without a limit."""
+
+    has_size = False
+
+    def fit(self, X, y):
+        is_number = y.dtype.kind == "f"
+        kind = DecisionTreeRegressor if is_number else DecisionTreeClassifier
+        grown = kind(random_state=0).fit(X, y)
+        self.tree_, self.apply = grown.tree_, grown.apply
+        return self.count(X, y)
+
+
+class Sum:
+    """Base of what imodels fits to numbers, or to two classes as 0 and 1."""
+
+    kinds, package = ("two classes", "numbers"), "imodels"
+
+    def __init__(self, size):
+        self.size = size
+
+    def predict(self, X):
+        values = np.asarray(self.model.predict(X.to_numpy(float))).ravel()
+        return values if self.is_number else (values > 0.5).astype(int)
+
+    def predict_proba(self, X):
+        likely = np.clip(self.model.predict(X.to_numpy(float)).ravel(), 0, 1)
+        return np.column_stack([1 - likely, likely])
+
+
+class Figs(Sum):
+    """A sum of small trees with one split less than rules.
+
+    Its regressor, on zeros and ones: the classifier's probabilities are squeezed.
     """
-    n = np.bincount(group)
-    gap = np.bincount(group, told) - np.bincount(group, positive)
-    return np.abs(gap).sum() / n.sum()
+
+    def fit(self, X, y):
+        from imodels import FIGSRegressor
+
+        self.is_number = y.dtype.kind == "f"
+        self.model = FIGSRegressor(max_rules=self.size - 1, random_state=0)
+        self.model.fit(X.to_numpy(float), y.astype(float))
+        self.n_conditions = self.model.complexity_
+        self.n_rules = self.n_conditions + 1
 
 
-def add_bounds(scores):
-    """The model itself, and the rate of all training rows."""
-    split = scores.split
-    told = None
-    if split.is_binary:
-        test = split.X.iloc[split.test]
-        told = split.model.predict_proba(test)[:, 1], None
-    scores.add("model", 0, scores.answers, np.nan, told=told)
-    if split.is_binary:
-        rate = np.mean(scores.y_train == split.model.classes_[1])
-        answer = np.full(len(scores.y), split.other_class)
-        n = len(answer)
-        told = np.full(n, rate), np.zeros(n, dtype=int)
-        scores.add("base rate", 0, answer, 0.0, (1, 0.0, 0), told)
+class RuleFit(Sum):
+    """A sparse sum of rules of boosted trees."""
+
+    def fit(self, X, y):
+        from imodels import RuleFitClassifier, RuleFitRegressor
+
+        self.is_number = y.dtype.kind == "f"
+        kind = RuleFitRegressor if self.is_number else RuleFitClassifier
+        settings = {"include_linear": False, "random_state": 0}
+        self.model = kind(max_rules=self.size - 1, **settings)
+        self.model.fit(X.to_numpy(float), y)
+        terms = [str(rule) for rule in self.model.rules_]
+        self.n_rules = len(terms) + 1
+        self.n_conditions = sum(1 + term.count(" and ") for term in terms)
+
+    def predict_proba(self, X):
+        return self.model.predict_proba(X.to_numpy(float))
+
+    def predict(self, X):
+        return self.model.predict(X.to_numpy(float))
 
 
-def add_rules(scores):
-    """Our rules: the default of each criterion, with no more rules than a budget."""
-    split = scores.split
-    for method, settings in CRITERIA.items():
-        if settings and split.is_number:
-            continue
-        simple, seconds = _simplified(split, **settings)
-        scores.lists.setdefault(method, simple)
-        add_list(scores, method, 0, simple.rules_, seconds)
-        for budget in BUDGETS:
-            sizes = [n for n in simple.path_ if n <= budget]
-            rules = simple.path_[min(sizes, key=simple.path_costs_.get)]
-            add_list(scores, method, budget, rules, seconds)
-    if not split.is_binary:
-        return
-    rare, other = split.rare_class, split.other_class
-    costs = {(rare, other): COST_OF_MISS, (other, rare): 1.0}
-    for method, settings in (
-        ("ours, costs", {"costs": costs}),
-        ("ours, balanced", {"class_weight": "balanced"}),
-    ):
-        simple, seconds = _simplified(split, **settings)
-        add_list(scores, method, 0, simple.rules_, seconds)
+class TE2Rules:
+    """Rules for the second class as the forest predicts it; it has no limit."""
+
+    package, models, has_size = "te2rules", ("forest",), False
+
+    def __init__(self, size):
+        pass
+
+    def fit(self, X, y, model):
+        from te2rules.explainer import ModelExplainer
+
+        self.model = ModelExplainer(model, [f"x{j}" for j in range(X.shape[1])])
+        X = X.to_numpy(float)
+        rules = self.model.explain(X, model.predict(X).tolist(), num_stages=1)
+        self.n_rules = len(rules) + 1
+        self.n_conditions = sum(1 + rule.count("&") for rule in rules)
+
+    def predict(self, X):
+        return np.asarray(self.model.predict(X.to_numpy(float)), dtype=int)
 
 
-def add_list_as_short(scores, method, budget, n_conditions):
-    """Our cheapest list with no more conditions in all than another method's."""
-    simple = scores.lists["ours"]
-    sizes = [
-        n for n, rules in simple.path_.items() if rules.n_conditions <= n_conditions
+class Frame:
+    """Base of what is no rules: a bound to compare with."""
+
+    kinds, has_size, n_conditions = KINDS, False, np.nan
+
+    def __init__(self, size):
+        pass
+
+    def predict(self, X):
+        return self.model.predict(X)
+
+    def predict_proba(self, X):
+        return self.model.predict_proba(X)
+
+
+class Model(Frame):
+    """The model that rules are made from."""
+
+    sees, models = "table", ("forest", "boosted")
+
+    def fit(self, X, y, model):
+        self.model = model
+
+
+class Linear(Frame):
+    """Logistic or ridge regression on scaled numbers and one column per category."""
+
+    sees = "frame"
+
+    def fit(self, X, y):
+        words = make_column_selector(dtype_exclude="number")
+        numbers = make_column_selector(dtype_include="number")
+        encoder = make_column_transformer(
+            (OneHotEncoder(handle_unknown="ignore"), words),
+            (make_pipeline(SimpleImputer(), StandardScaler()), numbers),
+            sparse_threshold=0,
+        )
+        is_number = y.dtype.kind == "f"
+        last = RidgeCV() if is_number else LogisticRegression(max_iter=1000)
+        self.model = make_pipeline(encoder, last).fit(X, y)
+
+
+class Boosted(Frame):
+    """An explainable boosting machine: one curve per column, and pairs."""
+
+    sees, package = "frame", "interpret"
+
+    def fit(self, X, y):
+        from interpret import glassbox
+
+        is_number = y.dtype.kind == "f"
+        names = (
+            glassbox.ExplainableBoostingClassifier,
+            glassbox.ExplainableBoostingRegressor,
+        )
+        self.model = names[is_number](n_jobs=1, random_state=0).fit(X, y)
+
+
+def baseline(name, **settings):
+    """A comparison method of this package."""
+    ends = {"classifier": "Classifier", "regressor": "Regressor"}
+    kinds = {kind: getattr(baselines, f"{name}{end}") for kind, end in ends.items()}
+    return RuleModelMethod, kinds | settings
+
+
+FORMS = {
+    "list": {"form": "list"},
+    "standalone": {"form": "standalone"},
+    "points": {"form": "points"},
+    "integer points": {"form": "points", "points": "integer"},
+}
+# Each class with its settings.
+METHODS = {
+    "model": (Model, {}),
+    **{f"{OURS}{form}": (Ours, settings) for form, settings in FORMS.items()},
+    "CART": (Tree, {}),
+    "default tree": (DefaultTree, {}),
+    "FIGS": (Figs, {}),
+    "distilled tree": baseline("DistilledTree", random_state=0),
+    "inTrees": baseline("InTrees"),
+    "Node Harvest": baseline("NodeHarvest", random_state=0),
+    "Born-Again tree": baseline("BornAgainTree", random_state=0),
+    "logistic regression": (Linear, {}),
+    "RuleFit": (RuleFit, {}),
+    "STreeD": (STreeD, {}),
+    "ConTree": (ConTree, {}),
+    "TE2Rules": (TE2Rules, {}),
+    **{
+        f"{OURS}{form}, {target}": (Ours, {**settings, "target": target})
+        for target in ("model", "labels")
+        for form, settings in FORMS.items()
+    },
+    "EBM": (Boosted, {}),
+}
+
+
+def trait(method, name):
+    """What the class of a method says, or the default."""
+    return getattr(METHODS[method][0], name, DEFAULTS[name])
+
+
+def models_of(method):
+    """Which models it is made from; "none" is one of them."""
+    return trait(method, "models") or ("none",)
+
+
+def make(method, size):
+    """An unfitted method."""
+    kind, settings = METHODS[method]
+    return kind(size, **settings)
+
+
+def missing(names):
+    """Methods whose package is not installed."""
+    packages = {name: trait(name, "package") for name in names}
+    return {n: p for n, p in packages.items() if p is not None and find_spec(p) is None}
+
+
+def add_from(path):
+    """Register each class of a file that has `fit`, by its `name`; return the names."""
+    found = [
+        kind
+        for kind in runpy.run_path(str(path)).values()
+        if hasattr(kind, "fit") and kind.__module__ == "<run_path>"
     ]
-    rules = simple.path_[min(sizes, key=simple.path_costs_.get)]
-    add_list(scores, f"ours, conditions of {method}", budget, rules, np.nan)
-
-
-def add_paper(scores):
-    """The paper's settings, its predictor and the rules that it prints."""
-    split = scores.split
-    paper, seconds = _simplified(split, method="paper", e_step="gentle")
-    test = split.X.iloc[split.test]
-    size = size_of(paper.rules_)
-    for method, predicted in (
-        ("paper, posterior", paper.predict_posterior(test)),
-        ("paper, printed", paper.predict(test)),
-    ):
-        scores.add(method, 0, predicted, seconds, size)
-
-
-def _simplified(split, method="defrag", **settings):
-    X, y = split.X.iloc[split.train], split.y[split.train]
-    kind = estimator_for(method, read_forest(split.model).outcome)
-    begin = time.perf_counter()
-    simple = kind(split.model, random_state=split.seed, **settings).fit(X, y)
-    return simple, time.perf_counter() - begin
-
-
-def size_of(rules):
-    """Number of rules, conditions a rule, conditions in all."""
-    return rules.n_rules, rules._mean_conditions, rules.n_conditions
-
-
-def add_list(scores, method, budget, rules, seconds):
-    """One row for a rule model."""
-    split = scores.split
-    test = split.X.iloc[split.test]
-    told = None
-    if split.is_binary:
-        told = rules.predict_proba(test)[:, 1], rules.apply(test)
-    scores.add(method, budget, rules.predict(test), seconds, size_of(rules), told)
-
-
-def add_intervals(scores):
-    """Share of test rows whose y lies in the interval of 90 %: as fitted, calibrated.
-
-    Every second test row calibrates; the others are counted in both cases.
-    """
-    split = scores.split
-    X, y = split.X.iloc[split.test], scores.y
-    simple, seconds = _simplified(split)
-    for method in ("ours, interval", "ours, calibrated interval"):
-        if method == "ours, calibrated interval":
-            simple.calibrate(X[1::2], y[1::2])
-        low, high = simple.predict_interval(X[::2], 0.9).T
-        size = size_of(simple.rules_)
-        scores.add(method, 0, simple.predict(X), seconds, size)
-        covered = (low <= y[::2]) & (y[::2] <= high)
-        scores.rows[-1]["interval_coverage"] = covered.mean()
+    new = {getattr(kind, "name", kind.__name__): (kind, {}) for kind in found}
+    METHODS.update(new)
+    return list(new)

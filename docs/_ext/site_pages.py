@@ -14,6 +14,7 @@ LONGEST = 160  # of a description that search engines show
 SUBJECTS = {
     "columns": ("categorical features", "one-hot encoding", "monotone"),
     "compare": ("FIGS", "RuleFit"),
+    "counts": ("exposure", "Poisson", "claims"),
     "credit-scorecard": ("reason codes",),
     "exports": ("ONNX", "PMML", "SQL"),
     "faq": ("missing values", "NaN", "SHAP", "feature importance", "decision tree"),
@@ -30,6 +31,7 @@ SUBJECTS = {
         *("CatBoost categorical features", "XGBoost categorical features"),
         *("pipeline", "skops"),
     ),
+    "survival": ("hazard ratio", "Kaplan-Meier"),
     "trust": ("confidence interval", "stability"),
     "watching": ("drift", "monitoring"),
 }
@@ -122,9 +124,10 @@ def add_head(app, pagename, templatename, context, doctree):
         "og:site_name": app.config.project,
         "og:title": title,
         "og:description": text,
-        "og:image": f"{app.config.html_baseurl}_static/social.png",
-        "og:url": f"{app.config.html_baseurl}{pagename}.html",
     }
+    if address := app.config.html_baseurl:
+        properties["og:image"] = f"{address}_static/social.png"
+        properties["og:url"] = f"{address}{pagename}.html"
     tags = [("name", "description", text)]
     tags += [("property", name, value) for name, value in properties.items()]
     tags.append(("name", "twitter:card", "summary_large_image"))

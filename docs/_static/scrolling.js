@@ -10,4 +10,8 @@ document.addEventListener("DOMContentLoaded", () => {
     box.addEventListener("scroll", mark, { passive: true });
     new ResizeObserver(mark).observe(box);
   }
+  // Names that the theme leaves out: of arrows in the menu, of the button with its keys.
+  for (const arrow of document.querySelectorAll("li > details > summary"))
+    arrow.ariaLabel = `Pages below ${arrow.closest("li").querySelector("a").innerText}`;
+  for (const button of document.querySelectorAll(".search-button-field")) button.ariaLabel = null;
 });

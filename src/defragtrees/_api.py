@@ -37,14 +37,8 @@ if TYPE_CHECKING:
 
 __all__ = ["check_names", "load", "simplify"]
 
-ROWS = (
-    "X",
-    "y",
-    "sample_weight",
-    "validation",
-    "output",
-    "method",
-)  # not settings of a fit
+# Parameters that are no settings of a fit.
+ROWS = "X", "y", "sample_weight", "validation", "output", "method"
 
 KINDS = DefragClassifier, DefragRegressor, DefragCounter, DefragSurvival
 
@@ -53,10 +47,12 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 def with_guesses(function: Function) -> Function:
     """Make a function suggest the nearest name when it gets an unknown setting."""
+    known = inspect.signature(function).parameters
 
     @functools.wraps(function)
     def call(*arguments: Any, **settings: Any) -> Any:
-        check_names(settings, inspect.signature(function).parameters, function.__name__)
+        if settings.keys() - known.keys():
+            check_names(settings, known, function.__name__)
         return function(*arguments, **settings)
 
     return call  # type: ignore[return-value]
@@ -230,10 +226,7 @@ def simplify(
     3
     """
     if output is not None:
-        model, y = one_output(model, output), _column_of(y, output)
-        if validation is not None:
-            new_X, new_y, *weight = validation
-            validation = new_X, _column_of(new_y, output), *weight
+        model, y, validation = _of_output(output, model, y, validation)
     model, X = with_recorded(model, X, y)
     given = {name: value for name, value in locals().items() if name not in ROWS}
     if method not in ("defrag", "paper"):
@@ -263,6 +256,8 @@ def simplify(
                 )
     told = ("", exposure) if isinstance(exposure, str) else y
     outcome = outcome_for(outcome, told, model, forest)
+    if exposure is not None:
+        outcome.check_exposure()
     if target is None:
         del given["target"]
     kind = estimator_for(method, outcome)
@@ -279,6 +274,15 @@ def simplify(
     fitted: DefragClassifier | DefragRegressor | DefragCounter | DefragSurvival
     fitted = estimator
     return fitted
+
+
+def _of_output(output: int, model: Any, y: Any, validation: Any) -> Any:
+    """The model and the columns of y of one of several outputs."""
+    model, y = one_output(model, output), _column_of(y, output)
+    if validation is not None:
+        new_X, new_y, *weight = validation
+        validation = new_X, _column_of(new_y, output), *weight
+    return model, y, validation
 
 
 def _column_of(y: Any, output: int) -> Any:

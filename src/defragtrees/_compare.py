@@ -563,8 +563,7 @@ def _other_scores(other, rows, train, test):
     seconds = math.nan
     if not _is_fitted(other):
         X, y, weight = rows.take(train)
-        is_default = not hasattr(other, "predict_survival_function")
-        y, weight = rows.forest.outcome.training_data(y, weight, is_default)
+        y, weight = rows.forest.outcome.training_data(y, weight, other)
         other, begin, settings = clone(other), time.perf_counter(), {}
         if weight is not None and has_fit_parameter(other, "sample_weight"):
             settings["sample_weight"] = weight

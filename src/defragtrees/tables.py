@@ -450,7 +450,8 @@ def column_kinds(X):
     for j in range(X.shape[1]):
         column = library.column(X, j)
         kind = library.days_kind(column)
-        if kind == "datetime" and library.is_moments(column):
+        # Polars has no letters for types, and no dates among other objects.
+        if kind == "datetime" and getattr(column.dtype, "kind", "M") == "M":
             days = as_days(column)
             days = days[~np.isnan(days)]
             kind = "date" if (days == np.floor(days)).all() else kind
@@ -796,11 +797,6 @@ class Pandas:
         return getattr(dtype, "tz", None) is not None
 
     @staticmethod
-    def is_moments(column):
-        """Whether the dtype of the column is a timestamp."""
-        return column.dtype.kind == "M"
-
-    @staticmethod
     def is_boolean(column):
         """Whether the column has booleans, also as objects beside missing values."""
         if column.dtype.kind != "O":
@@ -875,11 +871,6 @@ class Polars:
         if getattr(column.dtype, "time_zone", None) is not None:
             return ZONED
         return POLARS_KINDS.get(_polars_type(column))
-
-    @staticmethod
-    def is_moments(column):
-        """Whether the dtype of the column is a timestamp."""
-        return _polars_type(column) == "Datetime"
 
     @staticmethod
     def is_boolean(column):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from defragtrees.ensembles.readers import read_forest
-from defragtrees.ensembles.readers._cbm import parse_cbm
+from defragtrees.ensembles.readers.from_catboost import parse_cbm
 from defragtrees.errors import ModelFileError
 
 

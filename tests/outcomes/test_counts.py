@@ -7,18 +7,21 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from catboost import CatBoostRegressor
 from lightgbm import LGBMRegressor
 from scipy.stats import chi2
+from sklearn.base import clone
 from sklearn.ensemble import (
     HistGradientBoostingRegressor,
     RandomForestClassifier,
     RandomForestRegressor,
 )
-from sklearn.linear_model import PoissonRegressor
+from sklearn.linear_model import PoissonRegressor, TweedieRegressor
 from sklearn.metrics import d2_tweedie_score, mean_poisson_deviance
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeRegressor
+from xgboost import XGBRegressor
 
 import defragtrees
 from defragtrees import (
@@ -755,3 +758,81 @@ def test_rows_of_validation_have_an_exposure_too(claims, model):
         simplify(*given, validation=(X[700:], y[700:, 0]), **settings)
     simple = simplify(*given, validation=(X[700:], y[700:]), **settings)
     assert simple.rules_.task == "counts"
+
+
+RATES = {
+    "scikit-learn": HistGradientBoostingRegressor(loss="poisson", max_iter=30),
+    "XGBoost": XGBRegressor(objective="count:poisson", n_estimators=30),
+    "XGBoost Tweedie": XGBRegressor(objective="reg:tweedie", n_estimators=30),
+    "LightGBM": LGBMRegressor(objective="poisson", n_estimators=30, verbose=-1),
+    "LightGBM Tweedie": LGBMRegressor(objective="tweedie", verbose=-1),
+    "CatBoost": CatBoostRegressor(200, loss_function="Poisson", verbose=0),
+    "CatBoost Tweedie": CatBoostRegressor(
+        200, loss_function="Tweedie:variance_power=1.5", verbose=0
+    ),
+    "Poisson GLM": make_pipeline(StandardScaler(), PoissonRegressor()),
+    "Tweedie GLM": make_pipeline(StandardScaler(), TweedieRegressor(power=1.3)),
+}
+
+
+@pytest.mark.parametrize("name", RATES)
+def test_every_model_of_rates_says_so_and_is_imitated(claims, name):
+    X, y = claims
+    y_rates, weight = y[:, 0] / y[:, 1], y[:, 1]
+    model = clone(RATES[name])
+    last = f"{model.steps[-1][0]}__" if hasattr(model, "steps") else ""
+    model.fit(X, y_rates, **{f"{last}sample_weight": weight})
+    simple = simplify(model, X, y, max_rules=2, random_state=0)
+    assert simple.rules_.task == "counts"
+    near, far = simple.predict([[1.0, 50.0], [8.0, 50.0]])
+    assert near > 2 * far
+    rates = simple.predict(X)
+    assert rates @ y[:, 1] == pytest.approx(y[:, 0].sum(), rel=0.1)
+
+
+def test_what_else_a_fit_is_asked_for_needs_its_exposure(claims, model):
+    X, y = claims
+    settings = {"max_rules": 2, "random_state": 0, "n_jobs": 1}
+    simple = DefragCounter(model, **settings).fit(X, y)
+    for call in ("evaluate", "summary", "score", "stability", "alternatives"):
+        with pytest.raises(ValueError, match="events and exposure, as in fit"):
+            getattr(simple, call)(X, y[:, 0])
+    assert simple.evaluate(X, y[:, 0], exposure=y[:, 1]) == simple.evaluate(X, y)
+    frame = pd.DataFrame(X, columns=["distance", "age"]).assign(years=y[:, 1])
+    plain = clone(model).fit(frame[["distance", "age"]], y[:, 0] / y[:, 1])
+    named = DefragCounter(plain, exposure="years", **settings).fit(frame, y[:, 0])
+    assert named.stability(frame, y[:, 0], n=2).found_again > 0.5
+    assert len(named.alternatives(frame, y[:, 0], n=1)) >= 1
+
+
+def test_the_model_is_trained_again_on_rates(claims, monkeypatch):
+    X, y = claims
+    trained, fit = [], RandomForestRegressor.fit
+
+    def counted(self, X, y, sample_weight=None):
+        trained.append((len(X), y @ sample_weight))
+        return fit(self, X, y, sample_weight)
+
+    monkeypatch.setattr(RandomForestRegressor, "fit", counted)
+    forest = RandomForestRegressor(5, min_samples_leaf=10, random_state=0)
+    forest.fit(X, y[:, 0] / y[:, 1], sample_weight=y[:, 1])
+    simple = DefragCounter(forest, max_rules=2, random_state=0, n_jobs=1).fit(X, y)
+    trained.clear()
+    found = simple.stability(X, y, n=3)
+    assert [n for n, _ in trained] == [450] * 3
+    assert np.mean([n for _, n in trained]) == pytest.approx(y[:, 0].sum() / 2, rel=0.1)
+    assert found.returns == (3, 3)
+    assert all(2.0 < rate < 4.0 for rate in found.rates[0])
+    assert "found again" in simple.summary(X, y)
+
+
+def test_alternatives_are_compared_by_the_deviance(claims, model):
+    X, y = claims
+    simple = DefragCounter(model, max_rules=3, random_state=0).fit(X, y)
+    menu = simple.alternatives(X, y, n=2, within=1.0)
+    assert len(menu) > 1
+    for loss, rules in zip(menu.losses, menu, strict=True):
+        deviance = rules.evaluate(X, y)["deviance"]
+        assert deviance < loss < 1.1 * deviance
+    simple.use(1)
+    assert simple.rules_.edits[-1].action == "use"

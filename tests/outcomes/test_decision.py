@@ -18,7 +18,7 @@ def test_the_answer_is_expected_to_cost_least():
     decision = make_decision(LABELS, EQUAL, costs={("bad", "good"): 5})
     # good costs 5 * 0.2 + 0.1, bad 0.7 + 0.1, unclear 0.2 + 0.7.
     assert decision.choose([[0.2, 0.7, 0.1]]).tolist() == [0]
-    assert Decision.of(3).choose([[0.2, 0.7, 0.1]]).tolist() == [1]
+    assert make_decision("abc", EQUAL).choose([[0.2, 0.7, 0.1]]).tolist() == [1]
 
 
 def test_equal_costs_leave_weights_as_they_are_to_the_last_bit():

@@ -8,7 +8,10 @@ import numpy as np
 import pandas as pd
 import pytest
 import xgboost
+from catboost import CatBoostRegressor
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sksurv.ensemble import RandomSurvivalForest
 from sksurv.functions import StepFunction
 from sksurv.linear_model import CoxPHSurvivalAnalysis
@@ -274,6 +277,16 @@ def test_other_input_is_rejected(patients, model, fitted):
             DefragSurvival(model).fit(X, y, weight)
     with pytest.raises(ValueError, match="need y"):
         DefragSurvival(model).fit(X)
+    with pytest.raises(ValueError, match="All times in y are 0"):
+        DefragSurvival(model).fit(X, pd.DataFrame({"event": y["event"], "time": 0.0}))
+    named = np.where(y["event"], "dead", "alive")
+    with pytest.raises(ValueError, match="event and time must be numeric"):
+        DefragSurvival(model).fit(X, pd.DataFrame({"event": named, "time": y["time"]}))
+    for call in (simplify, compare, simplify_path):
+        with pytest.raises(ValueError, match="y needs two columns"):
+            call(model, X, y["time"])
+    with pytest.raises(ValueError, match="these predict hazard ratios"):
+        simplify(model, X, y["event"], exposure=y["time"])
     with pytest.raises(ValueError, match="hazard ratios"):
         fitted.rules_.predict_frame(X, exposure=1.0)
 
@@ -717,3 +730,36 @@ def test_options_that_there_are_not_have_a_hint(option, words, tmp_path, capsys)
     files = [str(tmp_path / name) for name in ("model.json", "data.csv")]
     assert run(["simplify", *files, option, "b"]) == 2
     assert words in " ".join(capsys.readouterr().err.split())
+
+
+@pytest.mark.parametrize("name", ["scikit-survival", "XGBoost", "CatBoost"])
+def test_models_are_trained_again_on_events_and_times(patients, name):
+    X, y = patients
+    signed = np.where(y["event"], y["time"], -y["time"])
+    if name == "scikit-survival":
+        model = make_pipeline(StandardScaler(), CoxPHSurvivalAnalysis(alpha=0.1))
+        model.fit(X, y)
+    elif name == "XGBoost":
+        model = XGBRegressor(objective="survival:cox", n_estimators=10, max_depth=2)
+        model.fit(X, signed)
+    else:
+        model = CatBoostRegressor(20, loss_function="Cox", verbose=0, random_seed=0)
+        model.fit(X, signed)
+    simple = DefragSurvival(model, max_rules=2, random_state=0, n_jobs=1).fit(X, y)
+    found = simple.stability(X, y, n=2)
+    assert found.model.startswith("Model and rules were fitted again")
+    assert found.n_resamples == 2
+    assert found.correlation > 0.8
+    assert found.columns["age"] == 2
+
+
+def test_alternatives_have_curves(patients, model):
+    X, y = patients
+    simple = DefragSurvival(model, max_rules=3, random_state=0).fit(X, y)
+    menu = simple.alternatives(X, y, n=2, within=1.0, without="dose")
+    assert len(menu) > 1
+    assert menu[1].features == ("age",)
+    assert menu[1].outcome.survival(menu[1].rules[0])["survival"]
+    for loss, rules in zip(menu.losses, menu, strict=True):
+        deviance = rules.evaluate(X, y)["deviance"]
+        assert deviance < loss < 1.1 * deviance

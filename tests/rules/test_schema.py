@@ -77,8 +77,8 @@ def test_the_place_is_named(keys, value, message, tmp_path):
     ("data", "message"),
     [
         ({"a": 1}, "are an object with the format 'defragtrees-rules-1'; got one with"),
-        ([1, 2], "got [1, 2]. Give a file that RuleModel.save wrote."),
-        ({"format": "defragtrees-rules-9"}, "Update defragtrees, or save the rules"),
+        ([1, 2], "got [1, 2]. Give a file that RuleModel.save"),
+        ({"format": "defragtrees-rules-9"}, "or update defragtrees"),
         ('{"format": NaN}', "NaN is no number of JSON"),
         ('{"format": ' + "1" * 5000 + "}", "is not a JSON file"),
         ("[" * 100_000, "is not a JSON file"),

@@ -1,6 +1,7 @@
 """Points: fits as others fit them, moves as exhaustive search, a cost that falls."""
 
 import itertools
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -13,8 +14,9 @@ from defragtrees.data.grid import ThresholdGrid
 from defragtrees.outcomes import points as additive
 from defragtrees.search import moves
 from defragtrees.search.boxes import code_gains, condition_price, make_table, rows_in
+from defragtrees.search.driver import Conversion
 from defragtrees.search.limits import Limits
-from defragtrees.search.moves import Slopes, grow_rule, polish, search
+from defragtrees.search.moves import best_cuts, grow_rule, polish, search
 from defragtrees.search.points import LinkedLoss, NumberLoss, PointBoxes
 
 
@@ -122,14 +124,14 @@ def test_patterns_say_which_rules_hold_together(n_rules):
 def test_the_fall_of_a_cut_is_that_of_fitting_all_points_anew(seed, kind):
     case = Case(seed, kind, missing=seed % 2 == 0)
     rules = PointBoxes(case.table, case.loss, case.boxes(2))
-    slopes = Slopes(rules)
+    rows, inverse = rules.curvature
+    anything = np.zeros(len(case.table.columns), dtype=int)
     inside = rows_in(case.table, case.boxes(1)[0])
     before = rules.spread * case.loss.base_deviance
-    for cut in slopes.cuts(inside):
+    for cut in best_cuts(rules, inside, anything):
         held = inside & cut.accepted[case.table.codes[:, cut.column]]
-        sums = slopes.rows[:, held].sum(axis=1)
-        slope, overlap = np.split(sums, [slopes.n_outputs])
-        rest = overlap[-1] - overlap @ slopes.inverse @ overlap + case.loss.prior
+        slope, overlap = np.split(rows[:, held].sum(axis=1), [-len(inverse)])
+        rest = overlap[-1] - overlap @ inverse @ overlap + case.loss.prior
         is_new = rest > 1e-6 * overlap[-1] + 1e-12
         found = (slope**2).sum() / rest if is_new else 0.0
         assert cut.fall == pytest.approx(found, rel=1e-6, abs=1e-9)
@@ -283,8 +285,28 @@ def test_many_rules_are_searched_for_at_few_sizes(monkeypatch):
 
     monkeypatch.setattr(moves, "descend", counting)
     found, _ = search(case.empty, [], limits, grow_rule, 2)
-    assert set(sizes) <= moves.searched_sizes(26)
+    assert set(sizes) <= {*range(1, 13), 14, 17, 20, 24, 26}
     assert max(found) > 17
     best = polish(found.values(), limits, 2)
     assert sorted(best) == list(range(1, max(best) + 1))
     assert all(best[n].n_rules == n for n in best)
+
+
+def test_cuts_with_hardly_a_row_between_them_are_one():
+    """Two lines of a card may cut a column at 3 and 3.05."""
+    values = np.repeat([1.0, 3.02, 4.0, 6.0, np.nan], [60, 1, 60, 60, 9])
+    grid = ThresholdGrid(([3.0, 3.05, 5.0],))
+    conversion = Conversion.__new__(Conversion)
+    conversion.problem = SimpleNamespace(grid=grid, binned=grid.bin(values[:, None]))
+    cuts = {}
+
+    def moved(*accepts):
+        made = conversion._on_cuts(0, np.array(accepts, dtype=bool), cuts)
+        return made.astype(int).tolist()
+
+    assert moved(0, 1, 1, 1, 0) == [0, 1, 1, 1, 0]  # above 3
+    assert moved(0, 0, 1, 1, 1) == [0, 1, 1, 1, 1]  # above 3.05, or missing
+    assert moved(1, 1, 1, 0, 0) == [1, 1, 1, 0, 0]  # up to 5
+    assert moved(0, 0, 1, 0, 0) == [0, 1, 1, 0, 0]  # above 3.05, up to 5
+    assert moved(0, 1, 0, 0, 0) == [0, 1, 0, 0, 0]  # nothing would be left
+    assert cuts == {0: [1, 3]}

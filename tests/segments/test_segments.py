@@ -531,6 +531,19 @@ def test_a_model_that_knows_where_it_is_uncertain_does_not_fail_there(classes):
     assert one.mean > 0.4
 
 
+def test_an_error_far_above_the_expected_one_is_not_called_expected(classes):
+    """A model that is too sure, and as much so where it is least sure."""
+    X, *_ = classes
+    inside = (X.b > 0.75) & (X.c > 0.6)
+    rate = np.where(inside, 0.4, 0.2)
+    second = (X.a > 0.5).to_numpy()
+    wrong = np.random.default_rng(0).random(len(X)) < rate
+    y = np.where(second ^ wrong, "good", "bad")
+    for known, names in ((rate, 1), (rate - 0.12, 0)):
+        found = explain_errors(np.where(second, 1 - known, known), X, y)
+        assert [len(found["error"]), len(found["uncertain"])] == [0, names]
+
+
 @pytest.mark.parametrize("loss", ["error", "log_loss", "brier"])
 def test_expected_losses_are_those_of_labels_drawn_from_the_probabilities(loss):
     from defragtrees.ensembles.predictions import predict_rows

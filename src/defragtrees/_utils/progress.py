@@ -69,15 +69,6 @@ class _Span:
     end: float = 1.0
     outer: "_Span | None" = None
 
-    def part(self, begin, end):
-        width = self.end - self.begin
-        return _Span(
-            self.bar, self.begin + begin * width, self.begin + end * width, self
-        )
-
-    def finish(self):
-        self.bar.advance(max(0.0, self.end * self.bar.total - self.bar.done))
-
 
 _present: ContextVar[_Span | None] = ContextVar("progress", default=None)
 
@@ -109,14 +100,18 @@ def part(begin: float = 0.0, end: float = 1.0) -> Iterator[None]:
     if outer is None:
         yield
         return
-    span = outer.part(begin, end)
+    bar, width = outer.bar, outer.end - outer.begin
+    span = _Span(bar, outer.begin + begin * width, outer.begin + end * width, outer)
     _present.set(span)
     try:
         yield
-        span.finish()
+        bar.advance(max(0.0, span.end * bar.total - bar.done))
     finally:
         # A generator that was left early may be closed when other work goes on.
-        if span in _spans():
+        present = _present.get()
+        while present is not None and present is not span:
+            present = present.outer
+        if present is span:
             _present.set(outer)
 
 
@@ -141,14 +136,6 @@ def is_interrupt(error: BaseException | None) -> bool:
     while error is not None and not isinstance(error, KeyboardInterrupt):
         error = error.__cause__
     return error is not None
-
-
-def _spans():
-    """The present part of the work and those that it is a part of."""
-    span = _present.get()
-    while span is not None:
-        yield span
-        span = span.outer
 
 
 def _duration(seconds):

@@ -93,6 +93,11 @@ def one_of(*values: Any) -> Check:
     return Check(kind, lambda value: any(value is v or value == v for v in values))
 
 
+def maybe(kind: Any) -> Check:
+    """An object of a class, or null."""
+    return NULL | object_of(kind)
+
+
 def list_of(
     check: Check, least: int = 0, most: float = math.inf, *, is_set: bool = False
 ) -> Check:

@@ -312,16 +312,11 @@ def read_tree(tree, columns, problem, rows):
         goes_left = np.where(
             np.isnan(column), missing_left, column <= tree.threshold[node]
         )
-        splits[node] = _split(
-            problem,
-            columns.feature[place],
-            columns.category[place],
-            node_rows[goes_left],
-            node_rows[~goes_left],
-            missing_left,
-        )
-        waiting.append((tree.children_left[node], node_rows[goes_left]))
-        waiting.append((tree.children_right[node], node_rows[~goes_left]))
+        sides = node_rows[goes_left], node_rows[~goes_left]
+        origin = columns.feature[place], columns.category[place]
+        splits[node] = _split(problem, *origin, *sides, missing_left)
+        children = tree.children_left[node], tree.children_right[node]
+        waiting += zip(children, sides, strict=True)
     return make_tree(splits, tree.children_left, tree.children_right)
 
 

@@ -71,13 +71,9 @@ class _BornAgainTree(Simplifier):
             rng, n_folds = np.random.default_rng(fold_seed), int(self.n_folds)
             with Progress("folds", n_folds) as progress:
                 finished = progress.advance if self.verbose else None
+                how = n_folds, rng, self.n_jobs, finished
                 errors = cross_validate(
-                    problem,
-                    lambda rows, fold: trees_on(rows, fold + 1, depths),
-                    n_folds,
-                    rng,
-                    self.n_jobs,
-                    finished,
+                    problem, lambda rows, fold: trees_on(rows, fold + 1, depths), *how
                 )
             # Equal rows share a fold; if all are equal there is one leaf anyway.
             if errors is not None:
@@ -481,8 +477,10 @@ def _divide(table, node, choice):
     """Give a node its split and its children."""
     column = choice.column
     width, start = table.width(column), table.starts[column]
+    categories = None
     if column in table.sets:
         left = table.sets[column][choice.code].copy()
+        categories = table.positions[column][choice.code]
     else:
         left = np.arange(start, start + width) <= choice.code
     place = table.codes[node.rows, column] - start
@@ -492,12 +490,8 @@ def _divide(table, node, choice):
         weight = table.weight[node.rows] * (place < width - 1)
         missing_left = bool(weight[left[place]].sum() >= weight[~left[place]].sum())
     left[-1] = missing_left
-    node.split = Split(
-        int(table.features[column]),
-        choice.threshold,
-        table.positions[column][choice.code] if column in table.sets else None,
-        missing_left,
-    )
+    feature = int(table.features[column])
+    node.split = Split(feature, choice.threshold, categories, missing_left)
     inside = node.box.get(column, np.ones(width, dtype=bool))
     goes_left = left[place]
     node.children = tuple(

@@ -52,12 +52,11 @@ class _InTrees(Simplifier):
             parts.append((conditions, measured.prediction[number]))
         rest = target.columns[listed.place == len(parts)].sum(axis=0, keepdims=True)
         parts.append(((), target.predictions(rest)[0]))
-        return problem.rule_set(
-            [
-                _rule(problem, target, conditions, listed.place == place, prediction)
-                for place, (conditions, prediction) in enumerate(parts)
-            ]
-        )
+        rules = [
+            _rule(problem, target, conditions, listed.place == place, prediction)
+            for place, (conditions, prediction) in enumerate(parts)
+        ]
+        return problem.rule_set(rules)
 
 
 @dataclass(repr=False, eq=False)
@@ -362,13 +361,9 @@ def measure(rules, codes, target):
     has_rows = sums[:, -1] > 0
     sums = sums[has_rows]
     predictions = target.predictions(sums)
-    return MeasuredRules(
-        rules[has_rows],
-        _frequency(target, sums),
-        target.measured_errors(sums, predictions),
-        predictions,
-        matches[has_rows],
-    )
+    errors = target.measured_errors(sums, predictions)
+    measured = _frequency(target, sums), errors, predictions
+    return MeasuredRules(rules[has_rows], *measured, matches[has_rows])
 
 
 def prune(measured, codes, target, max_decay=0.05, decay="absolute"):
@@ -438,13 +433,9 @@ def prune_all(rules, codes, target, max_decay, decay, advance=None):
             advance(len(block))
     # Of rules with the same sides and prediction only the first is kept.
     side_numbers = np.concatenate([block.rules.side_numbers for block in blocks])
-    joined = MeasuredRules(
-        PathRules(blocks[0].rules.sides, side_numbers),
-        *(
-            np.concatenate([getattr(block, name) for block in blocks])
-            for name in ("frequency", "error", "prediction", "matches")
-        ),
-    )
+    names = "frequency", "error", "prediction", "matches"
+    columns = [np.concatenate([getattr(b, name) for b in blocks]) for name in names]
+    joined = MeasuredRules(PathRules(blocks[0].rules.sides, side_numbers), *columns)
     return joined[drop_repeats(np.column_stack([side_numbers, joined.prediction]))]
 
 

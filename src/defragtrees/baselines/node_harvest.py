@@ -496,7 +496,11 @@ def _rule(problem, target, nodes, node, weight, digits, spread):
         mean = _whole(mean, digits)
         rounded = {"distribution": tuple(mean.tolist())}
     else:
-        mean = _to_spread(float(mean[0]), spread, digits)
+        mean = float(mean[0])
+        if digits is not None and spread > 0:
+            mean = round(mean, digits - 1 - math.floor(math.log10(spread)))
+        elif digits is not None:
+            mean = round_significant(mean, 15)
         rounded = {"prediction": mean}
     conditions = nodes.conditions(problem.grid, node)
     rule = predicting_rule(problem, conditions, rows, mean, rows)
@@ -515,15 +519,6 @@ def _whole(shares, digits):
     n_up = round(10**digits - floors.sum())
     floors[np.argsort(-lost, kind="stable")[:n_up]] += 1
     return floors / 10**digits
-
-
-def _to_spread(value, spread, digits):
-    """Round a number to a number of digits of the target's spread."""
-    if digits is None:
-        return value
-    if not spread > 0:
-        return round_significant(value, 15)
-    return round(value, digits - 1 - math.floor(math.log10(spread)))
 
 
 def choose_nodes(problem, target, nodes, weights, max_rules):

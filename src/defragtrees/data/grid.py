@@ -310,7 +310,8 @@ def round_between(low, high, target, is_integer=False, kind=None):
     if not (math.isfinite(width) and width > 0):
         return target
     if kind in ("date", "datetime", "datetime UTC"):
-        return _before(_round_date(low, high, target), low, target)
+        before = math.nextafter(_round_date(low, high, target), -math.inf)
+        return before if before >= low else target
     farthest = max(abs(low), abs(high))
     if kind in KINDS:
         steps = [(step, None, None, 0.4) for step in STEPS_OF_DAYS]
@@ -329,7 +330,8 @@ def round_between(low, high, target, is_integer=False, kind=None):
         if best is not None:
             if best < high:
                 return best
-            return high - 1.0 if is_integer else _before(high, low, target)
+            before = high - 1.0 if is_integer else math.nextafter(high, -math.inf)
+            return before if before >= low else target
     return math.floor(target) * 1.0 if is_integer else target
 
 
@@ -376,12 +378,6 @@ def _nearest_multiple(low, high, target, first, step):
     if is_below:
         return below
     return above if is_above else None
-
-
-def _before(value, low, target):
-    """The threshold of `x < value`."""
-    before = math.nextafter(value, -math.inf)
-    return before if before >= low else target
 
 
 def _round_date(low, high, target):

@@ -44,15 +44,6 @@ class Shard:
         return np.ones(len(self)) if self.weight is None else self.weight
 
     @property
-    def squared_weight(self):
-        """What rows add to the sum of squares behind an effective number of rows.
-
-        That number is the square of the sum of weights, divided by this sum.
-        """
-        weight = self.sample_weight
-        return weight**2 if self.worth is None else weight**2 / self.worth
-
-    @property
     def nbytes(self):
         """Bytes of all arrays."""
         arrays = [self.codes, *self.targets.values(), self.weight, self.X, self.worth]

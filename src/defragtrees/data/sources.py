@@ -222,9 +222,10 @@ class TableSource(Source):
         n_rows = 5 if self.n_rows() > MANY_ROWS else self.n_rows()
         return Part(slice_rows(self.X, slice(0, n_rows)))
 
-    def select(self, names):
-        """Select these columns of a data frame, if it has them all."""
-        self.X = select_columns(self.X, names)
+    def expect(self, model, others=False):
+        """Select the columns of a model of a data frame, if it has them all."""
+        if not others:
+            self.X = select_columns(self.X, model.feature_names)
 
     def load(self):
         """Return the table itself."""

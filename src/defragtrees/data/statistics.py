@@ -45,12 +45,12 @@ class PatternSums:
     weight: np.ndarray
     # sums of y, as class shares or numbers, or without y of the model's output
     outputs: np.ndarray
-    squares: np.ndarray | None = None  # of weights; see `Shard.squared_weight`
+    squares: np.ndarray | None = None  # of weights; see `RuleSums`
     # a KeptValues: numbers by pattern, in cells if rows are in shards
     values: Any = None
 
     @classmethod
-    def of(cls, rules, held, shard, weight, outputs, numbers, scale):
+    def of(cls, rules, held, squares, weight, outputs, numbers, scale):
         """The sums of some rows; `weight` is that in means of y."""
         patterns, place = find_patterns(held[:, :-1].T)
         values = None
@@ -59,7 +59,7 @@ class PatternSums:
             numbers = numbers if scale is None else in_cells(numbers, around, scale)
             values = KeptValues(numbers, weight, place)
             values = values if scale is None else values.merged()
-        squares = np.bincount(place, shard.squared_weight, len(patterns))
+        squares = np.bincount(place, squares, len(patterns))
         sums = sums_by_group(place, len(patterns), weight, outputs)
         return cls(patterns, *sums, squares, values)
 
@@ -179,7 +179,9 @@ class RuleSums(Added):
     labels: Any  # the same for y
     model: np.ndarray  # sums of the model's probabilities, or numbers
     mean_weight: np.ndarray  # weight of the same rows in means of y
-    squares: np.ndarray  # of the weights of the same rows; see `squared_weight`
+    # of the squared weights of the same rows, each divided by its worth: the square of
+    # a sum of weights, divided by this sum, is an effective number of rows
+    squares: np.ndarray
     n_rows: np.ndarray  # their number
     values: Any = None  # of numbers, y or without y the model's
     total: float = 0.0  # weight of all rows
@@ -195,8 +197,13 @@ class RuleSums(Added):
 
     @classmethod
     def of(cls, rules, shard, values, target, scale):
-        """The sums of the rows of a shard; see `rule_sums`."""
+        """The sums of the rows of a shard.
+
+        Counts are of `target`, a key of `Shard.targets`; with a `scale`, numbers are
+        kept in cells.
+        """
         outcome, weight = rules.outcome, shard.sample_weight
+        squares = weight**2 if shard.worth is None else weight**2 / shard.worth
         held = shard.covered(rules, values)
         answers = [rule.prediction for rule in rules]
         rows, group = rules.groups(held)
@@ -220,7 +227,7 @@ class RuleSums(Added):
         patterns = None
         if not rules.is_exclusive:
             patterns = PatternSums.of(
-                rules, held, shard, in_means, outputs, numbers, scale
+                rules, held, squares, in_means, outputs, numbers, scale
             )
         values, extremes = None, (-math.inf, math.inf)
         if outcome.keeps_residuals:
@@ -241,7 +248,7 @@ class RuleSums(Added):
                 ]
             ),
             np.bincount(group, in_means[rows], len(answers)),
-            np.bincount(group, shard.squared_weight[rows], len(answers)),
+            np.bincount(group, squares[rows], len(answers)),
             np.bincount(group, minlength=len(answers)),
             values,
             float(weight.sum()),
@@ -256,13 +263,6 @@ class RuleSums(Added):
         """Variance of the weight of events per expected one, if y has events."""
         by_weight = self.patterns.squares.sum() / self.total
         return by_weight * getattr(self.labels, "dispersion", 1.0)
-
-
-def rule_sums(shard, models, values, target, scale):
-    """The RuleSums of a shard for each rule model, as an array that can be added."""
-    sums = np.empty(len(models), dtype=object)
-    sums[:] = [RuleSums.of(rules, shard, values, target, scale) for rules in models]
-    return sums
 
 
 def counted(
@@ -424,14 +424,10 @@ class Evaluation(Added):
             return self if self.weight else other
         return super().__add__(other)
 
-    @property
-    def means(self):
-        """The means of the measures."""
-        return {name: value / self.weight for name, value in self.sums.items()}
-
     def scores(self, rules):
         """The result of `Simplifier.evaluate`."""
-        outcome, means = rules.outcome, self.means
+        outcome = rules.outcome
+        means = {name: value / self.weight for name, value in self.sums.items()}
         if rules.form == "tree":
             means["coverage"] = means["overlap"] = 1.0
         scores = {
@@ -449,7 +445,13 @@ class Evaluation(Added):
             predicted = self.scores_by["model_"].confusion.sum(axis=0)
             scores["fidelity_of_constant"] = float(predicted.max() / predicted.sum())
         if self.products is not None:
-            scores["correlation"] = correlation(self.products)
+            # Pearson's, from sums of products of 1 and two numbers.
+            mean = self.products[0] / self.products[0, 0]
+            found = self.products / self.products[0, 0] - np.outer(mean, mean)
+            scores["correlation"] = math.nan
+            if min(found[1, 1], found[2, 2]) >= 1e-12:  # neither is constant
+                size = math.sqrt(found[1, 1] * found[2, 2])
+                scores["correlation"] = float(found[1, 2] / size)
         if "error" in scores:
             n_rows = self.weight**2 / self.squared_weight
             low, high = outcome.error_interval(
@@ -460,25 +462,6 @@ class Evaluation(Added):
             for name, value in outcome.measured(parts).items():
                 scores[f"{whose}{name}"] = value
         return scores
-
-
-def correlation(products):
-    """Pearson's correlation from sums of products of 1 and two numbers.
-
-    NaN if one of them is constant.
-
-    Examples
-    --------
-    >>> rows = np.array([[1.0, 0.1, 0.2], [1.0, 0.3, 0.6], [1.0, 0.6, 1.2]])
-    >>> round(correlation(rows.T @ rows), 9)
-    1.0
-    """
-    mean = products[0] / products[0, 0]
-    covariance = products / products[0, 0] - np.outer(mean, mean)
-    variances = covariance[1, 1], covariance[2, 2]
-    if min(variances) < 1e-12:
-        return math.nan
-    return float(covariance[1, 2] / math.sqrt(math.prod(variances)))
 
 
 @dataclass(frozen=True, eq=False)

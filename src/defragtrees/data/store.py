@@ -14,7 +14,7 @@ from defragtrees._utils.warnings import warn
 from defragtrees.data.grid import ThresholdGrid
 from defragtrees.data.sampling import copied_rows, draw_shard, hash_rows
 from defragtrees.data.shards import Encoder, LocalShards, Shard, joined
-from defragtrees.data.statistics import EXACT, counted, evaluate_shard, rule_sums
+from defragtrees.data.statistics import EXACT, RuleSums, counted, evaluate_shard
 from defragtrees.rules.profile import (
     WORTH,
     Evidence,
@@ -89,6 +89,12 @@ class RowStore:
         """Class indices, or standardised numbers, of a table in memory."""
         return self.target.of(self.table, self.n_classes)
 
+    @property
+    def evidence(self):
+        """The origin of the rows, for rules counted on them."""
+        n_new, n_trained = float(self.n_rows - self.n_trained), float(self.n_trained)
+        return Evidence(self.source, n_new, n_trained, self.correction)
+
     def take(self, rows):
         """Some of the rows of a table in memory, in their order."""
         shard = self.table.take(np.sort(rows))
@@ -110,7 +116,12 @@ class RowStore:
         is_table = self.table is not None and training.table is not None
         rows = []
         for shards in (self.shards, training.shards):
-            keys = shards.collect(_row_keys, is_table, has_labels)
+            keys = shards.collect(
+                lambda shard: row_keys(
+                    shard.X if is_table else shard.codes,
+                    shard.targets["labels"] if has_labels else None,
+                )
+            )
             rows.append(np.concatenate(keys))
         is_copy = copied_rows(*rows, has_parts=is_table)
         if not is_copy.any():
@@ -168,11 +179,14 @@ class RowStore:
         self, forms, predictions="keep", decision=None, scoring=EXACT, order=None
     ):
         """Count the rules of some Forms on all rows; see `counted`."""
-        name = self.target.name
         scale = None if self.table is not None else self.target.scale
-        sums = self.shards.total(rule_sums, forms, self.values, name, scale)
-        n_new, n_trained = float(self.n_rows - self.n_trained), float(self.n_trained)
-        evidence = Evidence(self.source, n_new, n_trained, self.correction)
+        given = self.values, self.target.name, scale
+        sums = self.shards.total(
+            lambda shard: np.array(  # which can be added
+                [RuleSums.of(own, shard, *given) for own in forms], dtype=object
+            )
+        )
+        evidence = self.evidence
         return [
             counted(rules, own, predictions, decision, scoring, order, evidence)
             for rules, own in zip(forms, sums, strict=True)
@@ -231,12 +245,6 @@ class RowStore:
     def evaluation(self, rules):
         """The Evaluation of rules on these rows."""
         return self.shards.total(evaluate_shard, rules, self.values)
-
-
-def _row_keys(shard, is_table, has_labels):
-    """A hash of each row: of its numbers or else its codes, and of y."""
-    columns = shard.X if is_table else shard.codes
-    return row_keys(columns, shard.targets["labels"] if has_labels else None)
 
 
 def row_keys(matrix, labels=None):
@@ -299,7 +307,9 @@ def read_store(
     special=None,
 ):
     """Read all rows of a source into a store."""
-    grid = ThresholdGrid(tuple(forest.splits())).with_special(special or {})
+    grid = ThresholdGrid(tuple(forest.splits()))
+    if special:
+        grid = grid.with_special(special)
     encoder = Encoder(forest, grid, keeps_numbers)
     shards, digest = _encoded(source, encoder, n_jobs, watch)
     counts, (values, edges, ranges, ends) = digest.counts, digest.values()
@@ -379,15 +389,14 @@ def _encoded(source, encoder, n_jobs=None, watch=None):
         if shards.total(lambda one: count_odd_weights(one.sample_weight, least)):
             total = shards.total(lambda one: (one.sample_weight / largest).sum())
             mean = float(total) / digest.n_rows
-        shards = shards.map(_in_weight_unit, largest, least, mean)
+        shards = shards.map(
+            lambda shard: dataclasses.replace(
+                shard, weight=in_weight_unit(shard.sample_weight, largest, least, mean)
+            )
+        )
         total = shards.total(lambda shard: shard.sample_weight.sum())
         digest = dataclasses.replace(digest, weight=float(total))
     return shards, digest
-
-
-def _in_weight_unit(shard, largest, least, mean):
-    weight = in_weight_unit(shard.sample_weight, largest, least, mean)
-    return dataclasses.replace(shard, weight=weight)
 
 
 def _recoded(shards, counts, values, grid):
@@ -405,13 +414,13 @@ def _recoded(shards, counts, values, grid):
         new_values.append(np.full(n_bins, np.nan))
         new_values[-1][table[present]] = value[present]
         tables.append(table)
-
-    def recoded(shard):
-        pairs = zip(tables, shard.codes.T, strict=True)
-        codes = np.column_stack([table[column] for table, column in pairs])
-        return dataclasses.replace(shard, codes=codes)
-
-    return shards.map(recoded), new_counts, new_values
+    recoded = shards.map(
+        lambda shard: dataclasses.replace(
+            shard,
+            codes=np.column_stack([t[shard.codes[:, j]] for j, t in enumerate(tables)]),
+        )
+    )
+    return recoded, new_counts, new_values
 
 
 def _standardised(shards, digest, name, outcome):
@@ -419,11 +428,12 @@ def _standardised(shards, digest, name, outcome):
     low, high = digest.ranges[name]
     if high - low <= 1e-12 * max(abs(low), abs(high)):
         # Rounding noise of a constant must not become rules.
-        def flat(shard):
-            targets = {**shard.targets, name: np.full(len(shard), low)}
-            return dataclasses.replace(shard, targets=targets)
-
-        return shards.map(flat), Target(name, low, 1.0)
+        flat = shards.map(
+            lambda one: dataclasses.replace(
+                one, targets={**one.targets, name: np.full(len(one), low)}
+            )
+        )
+        return flat, Target(name, low, 1.0)
     mean = shards.total(_target_sum, name, outcome, 0.0, 1) / digest.weight
     center = round_significant(mean)
     variance = shards.total(_target_sum, name, outcome, center, 2) / digest.weight

@@ -69,7 +69,11 @@ def ask_model(
     rest = take_rows(table, np.arange(len(outputs), len(matrix)))
     asked.learn(matrix, np.vstack([outputs, query.outputs(*query.ask(rest))]))
     is_recorded = isinstance(model, Recorded)
-    n_new = 0 if is_recorded else _n_new_rows(len(matrix), query, n_reserved)
+    n_new = max(LEAST_NEW, int(NEW_SHARE * len(matrix)))
+    n_new = 0 if is_recorded else min(n_new, GROWN_ROWS - len(matrix))
+    if max_calls is not None:
+        n_new = min(n_new, max_calls - n_reserved - query.n_rows)
+    n_new = max(n_new, 0)
     if n_new:
         is_set = np.array([labels is not None for labels in categories])
         new = draw_rows(matrix, n_new, is_set, rng, order)
@@ -110,14 +114,6 @@ def rows_by_content(model, X, y=None, sample_weight=None):
     others = [ranks(values) for values in (y, sample_weight) if values is not None]
     key = hash_rows([*(matrix[:, j] for j in name_order(names)), *others])
     return np.argsort(key, kind="stable")
-
-
-def _n_new_rows(n_rows, query, n_reserved):
-    wanted = max(LEAST_NEW, int(NEW_SHARE * n_rows))
-    wanted = min(wanted, max(GROWN_ROWS - n_rows, 0))
-    if query.limit is not None:
-        wanted = min(wanted, query.limit - n_reserved - query.n_rows)
-    return max(wanted, 0)
 
 
 class Model:

@@ -184,20 +184,21 @@ class Fill(NumberMap):
     value: Any
     marker: Any = None
 
+    def gaps(self, values):
+        """Which values, in a list or an array, are replaced."""
+        if not isinstance(values, list):
+            return np.isnan(values) if self.marker is None else values == self.marker
+        if self.marker is None:
+            return [v is not UNKNOWN and is_missing(v) for v in values]
+        return [not is_missing(v) and v == self.marker for v in values]
+
     def apply(self, values):
         """Values with the gaps filled."""
+        gaps = self.gaps(values)
         if isinstance(values, list):
-            return [self.value if self._is_gap(value) else value for value in values]
-        values = np.asarray(values, dtype=np.float64)
-        gaps = np.isnan(values) if self.marker is None else values == self.marker
+            pairs = zip(values, gaps, strict=True)
+            return [self.value if is_gap else value for value, is_gap in pairs]
         return np.where(gaps, self.value, values).astype(np.float64)
-
-    def _is_gap(self, value):
-        if value is UNKNOWN:
-            return False
-        if self.marker is None:
-            return is_missing(value)
-        return not is_missing(value) and value == self.marker
 
     def borders(self, edges):
         """The edges, and the marker."""
@@ -214,12 +215,7 @@ class Indicator(NumberMap):
 
     def apply(self, values):
         """Ones and zeros."""
-        gap = Fill(None, self.marker)
-        if isinstance(values, list):
-            return np.array([float(gap._is_gap(value)) for value in values])
-        if self.marker is None:
-            return np.isnan(values).astype(np.float64)
-        return (values == self.marker).astype(np.float64)
+        return np.asarray(Fill(None, self.marker).gaps(values), dtype=np.float64)
 
     def borders(self, edges):
         """The marker alone."""
@@ -240,13 +236,8 @@ class LabelTable(NumberMap):
         """The numbers of labels, or of numbers that are labels."""
         table = dict(zip(self.labels, self.values, strict=True))
         values = values if isinstance(values, list) else np.asarray(values).tolist()
-        return np.array(
-            [
-                self.missing if is_missing(v) else table.get(v, self.unknown)
-                for v in values
-            ],
-            dtype=np.float64,
-        )
+        found = [table.get(value, self.unknown) for value in values]
+        return np.where(list(map(is_missing, values)), self.missing, found)
 
     def borders(self, edges):
         """Each label, and the number before it."""
@@ -316,15 +307,8 @@ class LabelSet:
     def contains(self, values):
         """Whether each value belongs to it; values are labels or numbers."""
         place = {label: j for j, label in enumerate(self.labels)}
-        return np.array(
-            [
-                self.missing
-                if is_missing(value)
-                else self.inside[place.get(value, len(self.labels))]
-                for value in values
-            ],
-            dtype=bool,
-        )
+        inside = self.inside[[place.get(value, len(self.labels)) for value in values]]
+        return np.where(list(map(is_missing, values)), self.missing, inside)
 
     def as_region(self):
         """The set as a Region, if all labels are numbers."""

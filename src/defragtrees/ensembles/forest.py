@@ -34,11 +34,12 @@ class Tree(ByValue):
     feature : int array of shape (n_nodes,)
         Feature that the node splits on; -1 at leaves.
     threshold : float64 array of shape (n_nodes,)
-        A row with `x <= threshold` goes left. Not used at leaves and set splits.
+        A row with `x <= threshold` goes left. Not used at set splits; 0 at leaves,
+        whatever is given.
     left, right : int array of shape (n_nodes,)
         Children; -1 at leaves. Two parents may share a child.
     missing_left : bool array of shape (n_nodes,)
-        Whether a missing value goes left.
+        Whether a missing value goes left; False at leaves.
     value : float64 array of shape (n_nodes, n_outputs)
         Output of the node; only leaves are used.
     cover : float64 array of shape (n_nodes,)
@@ -95,6 +96,11 @@ class Tree(ByValue):
             raise ValueError("A tree needs at least one node.")
         inner = self.feature >= 0
         children = np.concatenate([self.left[inner], self.right[inner]])
+        for name, at_leaf in (("threshold", 0), ("left", -1), ("right", -1)):
+            values = getattr(self, name)
+            filled = freeze(np.where(inner, values, at_leaf), values.dtype)
+            object.__setattr__(self, name, filled)
+        object.__setattr__(self, "missing_left", freeze(self.missing_left & inner))
         if children.size and not (children.min() > 0 and children.max() < n_nodes):
             raise ValueError("A child must be another node of the tree, not its root.")
         object.__setattr__(self, "depth", _depth(inner, self.left, self.right))
@@ -196,6 +202,31 @@ class Forest(ByValue):
         ):
             object.__setattr__(self, name, value)
         self._check()
+        # No number may be NaN, infinite or too large.
+        for name, values in (("base", self.base), ("weights", self.weights)):
+            is_usable = np.abs(values) <= LARGEST  # NaN is not
+            if not is_usable.all():
+                raise ValueError(
+                    f"{name} must hold numbers up to {LARGEST:g} in size; got "
+                    f"{values[~is_usable][0]:g}."
+                )
+        # Leaves and splits on categories have no threshold.
+        has_threshold = np.array([*(c is None for c in self.categories), False])
+        for k, tree in enumerate(self.trees):
+            wrong = (tree.feature < 0)[:, None] & ~(np.abs(tree.value) <= LARGEST)
+            if wrong.any():
+                node, output = np.argwhere(wrong)[0]
+                raise ValueError(
+                    f"A leaf must have outputs up to {LARGEST:g} in size; in tree "
+                    f"{k + 1}, node {node + 1} has {tree.value[node, output]:g}."
+                )
+            without = np.isnan(tree.threshold) & has_threshold[tree.feature]
+            if without.any():
+                node = int(np.flatnonzero(without)[0])
+                raise ValueError(
+                    f"A threshold must be a number; in tree {k + 1}, that of node "
+                    f"{node + 1} is not."
+                )
 
     def _check(self):
         classes = self.classes or ()
@@ -228,34 +259,6 @@ class Forest(ByValue):
                 )
         if isinstance(self.link, str):
             self.outcome.check_outputs(len(self.base))
-        self._check_numbers()
-
-    def _check_numbers(self):
-        """Raise for NaN, infinite and too large numbers."""
-        for name, values in (("base", self.base), ("weights", self.weights)):
-            is_usable = np.abs(values) <= LARGEST  # NaN is not
-            if not is_usable.all():
-                raise ValueError(
-                    f"{name} must hold numbers up to {LARGEST:g} in size; got "
-                    f"{values[~is_usable][0]:g}."
-                )
-        # Leaves and splits on categories have no threshold.
-        has_threshold = np.array([*(c is None for c in self.categories), False])
-        for k, tree in enumerate(self.trees):
-            wrong = (tree.feature < 0)[:, None] & ~(np.abs(tree.value) <= LARGEST)
-            if wrong.any():
-                node, output = np.argwhere(wrong)[0]
-                raise ValueError(
-                    f"A leaf must have outputs up to {LARGEST:g} in size; in tree "
-                    f"{k + 1}, node {node + 1} has {tree.value[node, output]:g}."
-                )
-            without = np.isnan(tree.threshold) & has_threshold[tree.feature]
-            if without.any():
-                node = int(np.flatnonzero(without)[0])
-                raise ValueError(
-                    f"A threshold must be a number; in tree {k + 1}, that of node "
-                    f"{node + 1} is not."
-                )
 
     def __repr__(self) -> str:
         trees, features = len(self.trees), self.n_features
@@ -346,23 +349,26 @@ class Forest(ByValue):
     def predict_raw_encoded(self, matrix: Floats) -> Floats:
         """`predict_raw` for a matrix that `encode` made."""
         n_rows, n_trees = len(matrix), len(self.trees)
-        if n_rows >= MANY_ROWS and n_trees and self.combine != "median" and has_numba():
+        if not n_trees:
+            return np.tile(self.base, (n_rows, 1))
+        if n_rows >= MANY_ROWS and self.combine != "median" and has_numba():
             from defragtrees.ensembles import kernels
 
-            total = np.tile(self.sum_start(), (n_rows, 1))
-            kernels.add_trees(total, self.stacked, self.weights, matrix)
-            return self.finish_sums(total)
-        raw = np.empty((n_rows, len(self.base)))
-        step = max(1, BLOCK_CELLS // max(1, n_trees))
-        walk = Walk(n_trees, min(step, n_rows))
-        for start in range(0, n_rows, step):
-            rows = slice(start, start + step)
-            raw[rows] = self._combined(matrix[rows], walk)
+            raw = np.tile(self.sum_start(), (n_rows, 1))
+            kernels.add_trees(raw, self.stacked, self.weights, matrix)
+        else:
+            raw = np.empty((n_rows, len(self.base)))
+            step = max(1, BLOCK_CELLS // n_trees)
+            walk = walk_arrays(n_trees, min(step, n_rows))
+            for start in range(0, n_rows, step):
+                rows = slice(start, start + step)
+                raw[rows] = self._combined(matrix[rows], walk)
+        if self.combine == "mean":
+            raw = raw / np.asarray(self.weights).sum() + self.base
         return raw
 
     def _combined(self, matrix, walk):
-        if not self.trees:
-            return np.tile(self.base, (len(matrix), 1))
+        """The sums, or medians, of the outputs of the trees."""
         leaves = self.stacked.leaves(matrix, walk)
         value = self.stacked.value
         if self.combine == "median":
@@ -380,12 +386,6 @@ class Forest(ByValue):
             terms[0] += begin
             # Tree by tree; numpy would sum a single row in another order.
             total[:, output] = np.add.accumulate(terms, axis=0, out=terms)[-1]
-        return self.finish_sums(total)
-
-    def finish_sums(self, total: Floats) -> Floats:
-        """The combined outputs from the sums over the trees."""
-        if self.combine == "mean":
-            return total / np.asarray(self.weights).sum() + self.base
         return total
 
     def sum_start(self) -> Floats:
@@ -486,8 +486,8 @@ class StackedTrees:
         threads wait for each other. The next call with it overwrites the result.
         """
         n_rows, n_features = matrix.shape
-        walk = walk or Walk(len(self.roots), n_rows)
-        node, place, x, threshold, goes_right = walk.first(n_rows)
+        walk = walk or walk_arrays(len(self.roots), n_rows)
+        node, place, x, threshold, goes_right = (array[:, :n_rows] for array in walk)
         node[:] = self.roots[:, None]
         if n_features == 0:
             return node.T
@@ -516,18 +516,10 @@ class StackedTrees:
         return node.T
 
 
-class Walk:
-    """Work arrays to move rows through trees."""
-
-    def __init__(self, n_trees, n_rows):
-        self.n_trees = n_trees
-        kinds = (np.intp, np.intp, np.float64, np.float64, bool)
-        self.arrays = [np.empty(n_trees * n_rows, dtype=kind) for kind in kinds]
-
-    def first(self, n_rows):
-        """The arrays for this many rows, each of shape (n_trees, n_rows)."""
-        size = self.n_trees * n_rows
-        return [array[:size].reshape(self.n_trees, n_rows) for array in self.arrays]
+def walk_arrays(n_trees, n_rows):
+    """Work arrays to move so many rows, or fewer, through trees."""
+    kinds = (np.intp, np.intp, np.float64, np.float64, bool)
+    return [np.empty((n_trees, n_rows), dtype=kind) for kind in kinds]
 
 
 def _depth(inner, left, right):

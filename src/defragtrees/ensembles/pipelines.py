@@ -100,19 +100,16 @@ def _with_columns(forest, used):
     """The forest with only these features."""
     place = np.full(forest.n_features + 1, -1)
     place[used] = np.arange(len(used))
-    kinds = forest.feature_kinds
+    features = {}
+    for name in ("feature_names", "categories", "feature_kinds"):
+        values = getattr(forest, name)
+        features[name] = values and tuple(values[j] for j in used)
     trees = tuple(
         dataclasses.replace(tree, feature=place[tree.feature]) for tree in forest.trees
     )
+    others = [n for j, n in enumerate(forest.feature_names) if j not in used]
     return dataclasses.replace(
-        forest,
-        trees=trees,
-        feature_names=tuple(forest.feature_names[j] for j in used),
-        categories=tuple(forest.categories[j] for j in used),
-        feature_kinds=kinds and tuple(kinds[j] for j in used),
-        other_names=tuple(
-            name for j, name in enumerate(forest.feature_names) if j not in used
-        ),
+        forest, trees=trees, other_names=tuple(others), **features
     )
 
 
@@ -176,12 +173,11 @@ def derive(transformer, columns):
 def _check_own(transformer, kind):
     """Raise for a subclass that overrides methods of the class that is read."""
     for name in ("transform", "get_support"):
-        if name in vars(transformer):
+        method = getattr(type(transformer), name, None)
+        is_own = method != getattr(kind, name, None)
+        is_own = is_own and method.__module__.split(".")[0] != "sklearn"
+        if is_own or name in vars(transformer):
             raise _unreadable(transformer, f"it overrides {name}")
-        if getattr(type(transformer), name, None) != getattr(kind, name, None):
-            package = getattr(type(transformer), name).__module__.split(".")[0]
-            if package != "sklearn":
-                raise _unreadable(transformer, f"it overrides {name}")
 
 
 def _unreadable(transformer, why):
@@ -302,9 +298,7 @@ def _read_imputer(imputer, columns):
         if imputer.keep_empty_features or not is_missing(value)
     ]
     if imputer.add_indicator:
-        made += [
-            columns[j].then(Indicator(marker)) for j in imputer.indicator_.features_
-        ]
+        made += _read_indicator(imputer.indicator_, columns)
     return made
 
 

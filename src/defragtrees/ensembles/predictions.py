@@ -72,7 +72,8 @@ def fitted_forest(model: Any, X: Any = None) -> Any:
     except NotFittedError:
         return None
     except UnsupportedModelError as error:
-        if not can_be_queried(model):
+        is_function = callable(asked_method(model)) or callable(model)
+        if isinstance(model, type) or not is_function:
             raise
         if not _is_fitted(model):
             return None
@@ -94,13 +95,6 @@ class Unreadable:
     reason: str
 
     feature_names = ()
-
-
-def can_be_queried(model):
-    """Whether a model has `predict` or is a function."""
-    return not isinstance(model, type) and (
-        callable(asked_method(model)) or callable(model)
-    )
 
 
 def asked_method(model):
@@ -312,7 +306,8 @@ def _opened(model, X, task=None):
     """The model as a Forest, a Query, an array, or the name of a column of X."""
     if isinstance(model, str) and model in (column_names(X) or ()):
         return model
-    _check_path(model)
+    if isinstance(model, str | os.PathLike):
+        _check_path(model)
     if is_array(model):
         return np.asarray(model)
     forest = fitted_forest(model, X)
@@ -326,7 +321,7 @@ def _opened(model, X, task=None):
 
 
 def _check_path(model):
-    if isinstance(model, str | os.PathLike) and not os.path.exists(model):
+    if not os.path.exists(model):
         raise FileNotFoundError(
             f"{os.fspath(model)!r} is neither a column of X nor a model file or folder."
         )
@@ -572,7 +567,8 @@ def with_recorded(model: Any, X: Any, y: Any) -> Any:
     elif is_array(model) and is_array(rows := as_dense(X)):
         values, X = model, rows
     else:
-        _check_path(model)
+        if isinstance(model, str | os.PathLike):
+            _check_path(model)
         return model, X
     return Recorded(np.asarray(values), X, y), X
 

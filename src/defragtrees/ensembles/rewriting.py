@@ -46,13 +46,8 @@ def rewrite(forest, columns, names, categories, kinds=None):
         for node in np.flatnonzero(numbers >= 0).tolist():
             nodes.set(node, splits.splits[numbers[node]])
         trees.append(nodes.tree())
-    return dataclasses.replace(
-        forest,
-        trees=tuple(trees),
-        feature_names=tuple(names),
-        categories=tuple(categories),
-        feature_kinds=kinds,
-    )
+    given = {"feature_names": tuple(names), "categories": tuple(categories)}
+    return dataclasses.replace(forest, trees=tuple(trees), feature_kinds=kinds, **given)
 
 
 def with_categories(forest, categories):

@@ -4,6 +4,7 @@ import math
 import numbers
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,7 @@ MOST_SWAPS = 3  # of one column for others, that are put in words
 SAME = 0.99  # agreement from which on models with the same columns count as one
 N_SEEDS = 3  # searches with all columns and other random numbers
 MORE_CONDITIONS = 1.5  # times those of the printed rules; at most two more are allowed
+UNLISTED = "The best of those found is not listed: it predicts like one of these."
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,8 +42,8 @@ class Alternatives(render.Tabular, Sequence[RuleModel]):
         The rules of the fit, then the others by their loss.
     losses : tuple of float
         Mean loss of each on the rows that count: the squared error of probabilities,
-        or of predictions as a share of the variance of y. Each row is left out of its
-        rule.
+        or of predictions as a share of the variance of y, or the deviance of rates and
+        hazard ratios. Each row is left out of its rule.
     differences : tuple of tuple of float
         How much more it is than that of the best, and the ends of the 95% interval of
         this paired difference.
@@ -182,15 +184,9 @@ class Alternatives(render.Tabular, Sequence[RuleModel]):
         return [
             "* the rules of the fit, with which others agree on this share of rows. "
             "Intervals are at 95%.",
-            *filter(None, [self._unlisted, self.shared, self.swaps]),
+            *([] if any(apart == 0 for apart, *_ in self.differences) else [UNLISTED]),
+            *filter(None, [self.shared, self.swaps]),
         ]
-
-    @property
-    def _unlisted(self):
-        """Why none is the best, in one sentence."""
-        if any(apart == 0 for apart, *_ in self.differences):
-            return ""
-        return "The best of those found is not listed: it predicts like one of these."
 
     @property
     def shared(self) -> str:
@@ -236,6 +232,7 @@ def find_alternatives(simple, rows, validation, n, within, without, using, by):
             "within must be 'se', for one standard error, or the largest difference in "
             f"loss; got {shown(within)}."
         )
+    simple._reopen(*rows)  # raises for rows unlike those of the fit
     cost, groups = _costs(simple.rules_, rows[0], by)
     settings = simple.get_params(deep=False)
     known = simple.rules_.feature_names
@@ -246,18 +243,18 @@ def find_alternatives(simple, rows, validation, n, within, without, using, by):
         more = columns_among(known, more, what)
         settings[name] = [*_names(settings[name]), *more] or settings[name]
     again = type(simple)(**settings)
-    again._kept = []  # which the fit fills
+    again._kept = kept = SimpleNamespace()  # which the fit fills
     with part(0.0, 0.1):
         again._fit(simple.forest_, *rows, validation=validation)
-    problem, settings, counting, chosen_on, path, *stores = again._kept
-    found, stopped = [*path.by_rules, *path.by_conditions], ""
+    problem, settings, chosen_on = kept.problem, kept.settings, kept.rows
+    found, stopped = [*kept.path.by_rules, *kept.path.by_conditions], ""
     printed = _printed(simple.rules_, chosen_on, settings)
     searches = _searches(simple.rules_, problem, settings.limits)
     n_done = 0
     try:
         for seed, limits in parts(searches, 0.1, 1.0):
             own = replace(settings, limits=limits)
-            path = again._path(problem, own, counting, chosen_on, seed)
+            path = again._path(problem, own, kept.counting, chosen_on, seed)
             found += [*path.by_rules, *path.by_conditions]
             n_done += 1
     except (KeyboardInterrupt, SystemError) as raised:
@@ -275,7 +272,7 @@ def find_alternatives(simple, rows, validation, n, within, without, using, by):
         lines.append(tuple(value / scale for value in (apart, *ends)))
         if one is not printed:
             again.rules_ = one.model
-            again._measure(*stores)
+            again._measure(*kept.measured)
         models.append(simple.rules_ if one is printed else again.rules_)
         names = "training_", "validation_"
         own = simple if one is printed else again
@@ -365,9 +362,13 @@ def _searches(rules, problem, limits):
 
 
 def _scale(rules, rows, settings):
-    """What a mean loss is divided by: a Brier score, or a share of the variance."""
+    """What a mean loss is divided by, for a Brier score or a share of the variance.
+
+    Where y has an exposure, the loss is the mean by row.
+    """
     if not rules.outcome.n_classes:
-        return rows.spread**2 or 1.0
+        exposed = rows.outcome.mean_weight(rows.labels, rows.sample_weight)
+        return (rows.spread**2 or 1.0) * rows.sample_weight.sum() / exposed.sum()
     return 2.0 if rules.outcome.is_binary and settings.criterion != "error" else 1.0
 
 

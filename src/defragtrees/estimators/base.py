@@ -43,7 +43,7 @@ from defragtrees.estimators.settings import (
     setting,
 )
 from defragtrees.metrics.resampling import RuleStability, rule_stability
-from defragtrees.outcomes.base import Outcome, make_outcome
+from defragtrees.outcomes.base import Outcome, make_outcome, n_columns
 from defragtrees.outcomes.quantiles import quantile_name
 from defragtrees.rules.labels import KINDS, checked_labels, checked_pos_label
 from defragtrees.rules.model import RuleModel
@@ -121,10 +121,12 @@ class Simplifier(BaseEstimator, ABC):
     _needs_numbers: ClassVar[bool] = True  # False if codes of the rows are enough
     _estimates_quantiles = False  # whether rules can estimate those of y
     _counts_rules: ClassVar[bool] = False  # whether `_simplify` counts all rows itself
+    special_values = None  # a setting of the default method
     # attributes with further rule models by their size, one of which may be `rules_`
     _path_names: ClassVar[tuple[str, ...]] = ()
-    # if set to a list, a fit adds its rows and its search, for `alternatives`
-    _kept = None
+    _kept: ClassVar[Any] = (
+        None  # if set to a namespace, a fit keeps its rows and its search in it
+    )
 
     def fit(
         self,
@@ -191,9 +193,10 @@ class Simplifier(BaseEstimator, ABC):
         unseen = None if validation is None else open_validation(validation, self._rows)
         rng = make_generator(self.random_state)
         given = fitted_forest(self.model, X) if forest is None else forest
-        given, is_imitated = self._with_target(given, y)
-        if is_imitated:
-            y, unseen = None, None
+        if isinstance(given, Forest) and given.predicts and self._task == "regression":
+            given, is_imitated = self._of_mean(given, y)
+            if is_imitated:
+                y, unseen = None, None
         source, first = self._open(X, y, sample_weight, given)
         self.model_, forest = self.model, given
         if forest is None:
@@ -245,7 +248,7 @@ class Simplifier(BaseEstimator, ABC):
             self._count_rows(counting, problem.is_sample)
         self._measure(store, unseen, counting)
         if self._kept is not None:
-            self._kept.extend([store, unseen, counting])
+            self._kept.measured = store, unseen, counting
         warn_of_unpredicted(self.rules_, counting)
         self.stability_: RuleStability | None = None
         self.alternatives_: Any = None
@@ -274,19 +277,20 @@ class Simplifier(BaseEstimator, ABC):
             )
         # A profile of the counted rows, with error and agreement. Rules of a search
         # have it already, and the agreement on synthetic rows.
-        rules, means, is_new = self.rules_, evaluation.means, unseen is not None
+        rules, sums, is_new = self.rules_, evaluation.sums, unseen is not None
         training = rules.training
         if training is None:
             [training] = counting.training_rows([rules._form], rules.outcome)
         if rules._form.is_sum and rules.outcome.n_points == 1:
             training = replace(training, score=counting.scores(rules._form))
-        if "error" in means:
-            training = replace(training, error=render.round_significant(means["error"]))
+        if "error" in sums:
+            error = render.round_significant(sums["error"] / evaluation.weight)
+            training = replace(training, error=error)
         if is_new or training.agreement is None:
             worth = WORTH["validation" if is_new else "searched"]
             agreement = Agreement(
                 "validation" if is_new else "training",
-                render.round_significant(means["loss"]),
+                render.round_significant(sums["loss"] / evaluation.weight),
                 render.round_significant(worth * evaluation.weight),
             )
             training = replace(training, agreement=agreement)
@@ -702,15 +706,13 @@ class Simplifier(BaseEstimator, ABC):
         )
         return source, forest
 
-    def _with_target(self, forest, y):
-        """The model, as one of a mean unless rules estimate its quantile from y.
+    def _of_mean(self, forest, y):
+        """A model that predicts no mean, as one of a mean; not of a quantile with y.
 
-        Also whether they imitate it although y is known; a warning says so.
+        Also whether rules imitate it although y is known; a warning says so.
         """
-        predicts = getattr(forest, "predicts", "")
+        predicts = forest.predicts
         is_quantile = isinstance(predicts, float)
-        if not predicts or self._task != "regression":
-            return forest, False
         is_imitated = y is not None and self.target != "labels"
         if is_imitated and is_quantile and self._estimates_quantiles:
             return forest, False
@@ -938,6 +940,7 @@ class RuleCounter(RegressorMixin, _WithRates):
     )
 
     _task = "counts"
+    _n_columns = 1  # of y in fit
 
     if TYPE_CHECKING:
 
@@ -1012,10 +1015,19 @@ class RuleCounter(RegressorMixin, _WithRates):
         """
         return self.evaluate(X, y, sample_weight)["d2"]
 
+    def _open(self, X, y, sample_weight, forest):
+        self._n_columns = n_columns(y)
+        return super()._open(X, y, sample_weight, forest)
+
     def _rows(
         self, X: Rows, y: Column | None = None, sample_weight: Column | None = None
     ) -> Any:
         if y is not None:
+            if n_columns(y) < self._n_columns:
+                raise ValueError(
+                    "y must have the columns events and exposure, as in fit; got one. "
+                    "Pass both, such as np.column_stack([events, exposure])."
+                )
             X, y = with_exposure(X, y, self.exposure)
         return super()._rows(X, y, sample_weight)
 
@@ -1096,7 +1108,7 @@ def make_generator(random_state):
 
 def read_rows(simplifier, source, forest):
     """Read all rows as codes, and as numbers too if they are few or needed."""
-    n_rows = source.n_rows()
+    n_rows, special = source.n_rows(), simplifier.special_values
     keeps_numbers = simplifier._needs_numbers or n_rows <= sources.MANY_ROWS
     is_shown = simplifier.verbose and not keeps_numbers
     with Progress("rows", n_rows) if is_shown else nullcontext() as progress:
@@ -1109,7 +1121,7 @@ def read_rows(simplifier, source, forest):
             kinds=forest.feature_kinds,
             n_jobs=simplifier.n_jobs,
             watch=progress and progress.advance,
-            special=read_special(getattr(simplifier, "special_values", None), forest),
+            special={} if special is None else read_special(special, forest),
         )
     names = forest.feature_names
     for j, kind in enumerate(forest.feature_kinds or ()):
@@ -1154,9 +1166,9 @@ def warn_of_little_data(max_rules, n_rows, most):
         )
 
 
-def warn_of_one_value(problem, rules):
+def warn_of_one_value(problem):
     """Warn if y has one value; rates may differ though the class is always the same."""
-    if rules.n_rules == 1 and problem.store.has_one_value():
+    if problem.store.has_one_value():
         warn("The target has a single value, so the result is a single rule.")
 
 
@@ -1196,14 +1208,13 @@ METHODS: dict[str, str] = {}
 
 def compared_methods(outcome: Outcome) -> tuple[str, ...]:
     """The default methods of `compare`: all for this kind of y but the paper's."""
-    found = (name for name in METHODS if _estimator_name(name, outcome))
-    return tuple(name for name in found if name != "paper")
-
-
-def _estimator_name(method, outcome):
-    """Of the estimator of a method for a kind of y; None without one."""
-    names = import_module(METHODS[method]).__all__
-    return next((n for n in names if n.endswith(outcome.estimator_suffix)), None)
+    suffix = outcome.estimator_suffix
+    return tuple(
+        method
+        for method, module in METHODS.items()
+        if any(name.endswith(suffix) for name in import_module(module).__all__)
+        and method != "paper"
+    )
 
 
 def estimator_for(method: str, outcome: Outcome) -> type[Simplifier]:
@@ -1222,10 +1233,11 @@ def estimator_for(method: str, outcome: Outcome) -> type[Simplifier]:
     >>> estimator_for("paper", make_outcome("regression")).__name__
     'FABRulesRegressor'
     """
-    name = _estimator_name(method, outcome)
-    if name is None:
-        raise ValueError(
-            f"method {method!r} does not support {outcome.task}; 'defrag' does."
-        )
-    kind: type[Simplifier] = getattr(import_module(METHODS[method]), name)
-    return kind
+    module = import_module(METHODS[method])
+    for name in module.__all__:
+        if name.endswith(outcome.estimator_suffix):
+            kind: type[Simplifier] = getattr(module, name)
+            return kind
+    raise ValueError(
+        f"method {method!r} does not support {outcome.task}; 'defrag' does."
+    )

@@ -347,8 +347,10 @@ class _Defrag(Simplifier):
             own.model.n_conditions: own.model for own in path.by_conditions
         }
         if self._kept is not None:
-            self._kept.extend([problem, settings, counting, rows, path])
-        warn_of_one_value(problem, rules)
+            found = {"counting": counting, "rows": rows, "path": path}
+            vars(self._kept).update(problem=problem, settings=settings, **found)
+        if rules.n_rules == 1:
+            warn_of_one_value(problem)
         self.advice_: tuple[str, ...] = advise(
             problem, settings, path.rows, counting, rules, rows
         )

@@ -59,7 +59,11 @@ def improve(
     made = recount_rows(
         _with_conditions(rules, found), matrix, target, weight, source=source
     )
-    text = _edit_text(rules, kept, len(rows[0]))
+    every = [rule.conditions for rule in rules.rules]
+    numbers = [str(every.index(conditions) + 1) for conditions in kept]
+    noun = "rule" if len(numbers) == 1 else "rules"
+    names = f"kept {noun} {', '.join(numbers)}" if numbers else "kept no rule"
+    text = f"{names}, searched for others on {len(matrix):,} rows"
     return dataclasses.replace(made, edits=(*rules.edits, Edit("improve", text)))
 
 
@@ -93,14 +97,6 @@ def _check(rules, settings, n_kept, max_rules):
             f"max_rules must be at least {n_kept + 1}, for the {n_kept} rules to keep "
             f"and the default rule; got {max_rules!r}. Keep fewer, or allow more."
         )
-
-
-def _edit_text(rules, kept, n_rows):
-    every = [rule.conditions for rule in rules.rules]
-    numbers = [str(every.index(conditions) + 1) for conditions in kept]
-    noun = "rule" if len(numbers) == 1 else "rules"
-    names = f"kept {noun} {', '.join(numbers)}" if numbers else "kept no rule"
-    return f"{names}, searched for others on {n_rows:,} rows"
 
 
 def _for_the_rest(rules, kept, n_new, rows, parts, fitted):
@@ -149,17 +145,9 @@ def _nats(rules, conditions, rows):
 
 def _with_conditions(rules, found):
     """A rule model with these conditions, whose predictions are not counted yet."""
-    blank = dataclasses.replace(rules.default, conditions=())
-    made = tuple(
-        Rule(
-            conditions,
-            blank.prediction,
-            distribution=blank.distribution,
-            points=blank.points,
-        )
-        for conditions in found
-    )
-    blank = dataclasses.replace(blank, weight=1.0)
+    blank = dataclasses.replace(rules.default, conditions=(), weight=1.0)
+    known = blank.prediction, blank.distribution
+    made = tuple(Rule(own, *known, points=blank.points) for own in found)
     default = rules._form.uncounted(blank, rules.outcome)
     return dataclasses.replace(
         rules, rules=made, default=default, residuals=None, rate_bands=None

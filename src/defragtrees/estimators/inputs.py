@@ -94,8 +94,8 @@ def fit_model(simplifier, source, rng):
         X = text_as_categories(X)
     else:
         model = clone(simplifier.model)
-    outcome, is_default = make_outcome(simplifier._task), simplifier.model is None
-    y, weight = outcome.training_data(source.y, weight, is_default)
+    outcome = make_outcome(simplifier._task)
+    y, weight = outcome.training_data(source.y, weight, simplifier.model)
     if weight is None:
         return model.fit(X, y)
     if isinstance(model, Pipeline):

@@ -23,15 +23,7 @@ from defragtrees.rules.profile import Correction
 
 # Fields of a Problem with an entry for each row.
 BY_ROW = (
-    "X",
-    "target",
-    "sample_weight",
-    "codes",
-    "probabilities",
-    "labels",
-    "places",
-    "worth",
-    "searched",
+    "X target sample_weight codes probabilities labels places worth searched".split()
 )
 
 
@@ -212,11 +204,8 @@ class Problem:
     def mean_of(self, rows):
         """The prediction of a number for the rows of a mask, or for all if it is empty.
 
-        Sums of a rule are taken around this number, to avoid rounding errors. None for
-        classes.
+        Sums of a rule are taken around this number, to avoid rounding errors.
         """
-        if self.n_classes:
-            return None
         sums = self.target_sums(rows if rows.any() else np.ones_like(rows))
         return sums.predicted(self.outcome, sums.basis(0), self.spread)["prediction"]
 

@@ -147,7 +147,9 @@ to 1000000; got 0.
 def check_value(name, value, allowed):
     """Raise for a value that is none of those allowed; an empty tuple allows all."""
     if allowed and not any(_is_allowed(value, choice) for choice in allowed):
-        raise SettingError(f"{name} must be {_as_text(allowed)}; got {shown(value)}.")
+        texts = [str(one) if hasattr(one, "accepts") else repr(one) for one in allowed]
+        between = ", " if any(" or " in text for text in texts) else " or "
+        raise SettingError(f"{name} must be {between.join(texts)}; got {shown(value)}.")
 
 
 def _is_allowed(value, choice):
@@ -156,11 +158,6 @@ def _is_allowed(value, choice):
     if isinstance(choice, bool):
         return isinstance(value, (bool, np.bool_)) and value == choice
     return isinstance(value, type(choice)) and value == choice
-
-
-def _as_text(allowed):
-    texts = [str(one) if hasattr(one, "accepts") else repr(one) for one in allowed]
-    return (", " if any(" or " in text for text in texts) else " or ").join(texts)
 
 
 def as_list(value):

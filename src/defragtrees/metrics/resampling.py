@@ -213,6 +213,7 @@ def rule_stability(
     n_jobs = estimator.n_jobs or (1 if is_asked else -1)
     if effective_n_jobs(n_jobs) > 1:
         settings |= {"n_jobs": None, "verbose": 0}
+    estimator._reopen(X, y, sample_weight)  # raises for rows unlike those of the fit
     rng = check_random_state(random_state)
     halves = _halves(rules, X, y, n_resamples, rng)
     rows = X, y, sample_weight
@@ -234,7 +235,8 @@ def rule_stability(
     except (KeyboardInterrupt, Exception) as error:
         if len(done) < 2 and is_interrupt(error):
             raise
-        reason = f"{type(error).__name__}: {' '.join(str(error).split()).rstrip('.')}"
+        words = str(error).strip().partition("\n\n")[0]  # without a trace of calls
+        reason = f"{type(error).__name__}: {' '.join(words.split()).rstrip('.')}"
         if not done:
             raise ValueError(
                 f"The fit to half of the rows failed ({reason}). Pass refit=False, or "
@@ -304,11 +306,12 @@ def _with_its_rounds(copy, model):
 
 def _halves(rules, X, y, n, rng):
     """Positions of the rows of n random halves; of each class half."""
-    labels = None if y is None else rules.outcome.read(y, len(X))
+    has_labels = y is not None and rules.classes is not None
+    labels = rules.outcome.read(y, len(X)) if has_labels else None
     halves = []
     for _ in range(n):
         order = rng.permutation(len(X))
-        if labels is not None and rules.classes is not None:
+        if labels is not None:
             order = order[np.argsort(labels[order], kind="stable")]
         halves.append(np.sort(order[rng.randint(2) :: 2]))
     return halves

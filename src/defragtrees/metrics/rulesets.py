@@ -336,7 +336,7 @@ def score_table(
         )
     if not isinstance(rules, Scorecard) or rules.outcome.n_points != 1:
         raise ValueError(
-            "score_table needs a scorecard for numbers or two classes; got a "
+            "score_table needs a scorecard for regression or two classes; got a "
             f"{type(rules).__name__} for {rules.outcome.n_classes} classes."
         )
     if X is None:

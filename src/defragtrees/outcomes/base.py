@@ -124,9 +124,9 @@ class Outcome(ABC):
         return self
 
     def training_data(
-        self, y: Values, weight: Floats | None, is_default: bool = True
+        self, y: Values, weight: Floats | None, model: Any = None
     ) -> tuple[Any, Any]:
-        """Checked y, and weights, as the default model or another is fitted to them."""
+        """Checked y, and weights, as a model, or the default one, is fitted to them."""
         return y, weight
 
     def has_known(self, y: Values) -> bool:
@@ -534,11 +534,11 @@ def outcome_for(outcome: Outcome, y: Any, *models: Any) -> Outcome:
     'counts'
     """
     kinds = [kind for kind in OUTCOMES.values() if outcome.task in kind.models]
-    if n_columns(y) == len(outcome.columns) or not kinds:
-        return outcome
     for kind in kinds:
         if kind.recognises(y, *models):
             return kind.of()
+    if n_columns(y) == len(outcome.columns) or not kinds:
+        return outcome
     raise ValueError(
         f"y has {n_columns(y)} columns, and neither their names nor the model say what "
         "they are. Pass exposure= beside the number of events, output= for one of "

@@ -3,6 +3,7 @@
 import dataclasses
 import math
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,7 +13,7 @@ from defragtrees._utils.values import KEPT, Added, all_rounded, is_finite
 from defragtrees.outcomes.base import Outcome
 from defragtrees.outcomes.decision import make_decision
 from defragtrees.outcomes.intervals import QUANTILE, wilson_interval
-from defragtrees.outcomes.measures import Measure, RankedWeights
+from defragtrees.outcomes.measures import Measure, RankedWeights, per_row
 from defragtrees.outcomes.points import (
     LINKS,
     PRIOR_ROWS,
@@ -55,7 +56,7 @@ class ClassSums(Added):
 
     @property
     def weight(self):
-        """Of each group."""
+        """The weight of each group."""
         return self.classes.sum(axis=1)
 
     def basis(self, k=None):
@@ -175,7 +176,7 @@ class ClassScores(Added):
 
     @property
     def weight(self):
-        """Of the rows."""
+        """The weight of the rows."""
         return float(self.confusion.sum())
 
     @property
@@ -184,7 +185,9 @@ class ClassScores(Added):
         return self.log_loss is not None
 
     def precision(self):
-        """Of the positive class, or the mean over more; 0 for a class never predicted.
+        """Precision for the positive class, or the mean over more than two.
+
+        It is 0 for a class that is never predicted.
 
         A class that is neither in y nor predicted does not count.
         """
@@ -192,25 +195,29 @@ class ClassScores(Added):
         return self._share_right(np.where(given > 0, given, true))
 
     def recall(self):
-        """Of the positive class, or the mean over those that are in y."""
+        """Recall of the positive class, or the mean over the classes in y."""
         return self._share_right(self.confusion.sum(axis=1))
 
     def auc(self):
-        """Of the positive class, or the mean over more."""
+        """AUC of the positive class, or the mean over more than two."""
         return _mean_known([ranking.auc() for ranking in self.rankings])
 
     def auc_interval(self):
-        """Of the positive class; NaN for more than two."""
+        """95% interval of the AUC; NaN for more than two classes."""
         many = len(self.rankings) != 1
         return (np.nan, np.nan) if many else self.rankings[0].auc_interval()
 
     def ks(self):
-        """Of the positive class, or the mean over more."""
+        """KS statistic of the positive class, or the mean over more than two."""
         return _mean_known([ranking.ks() for ranking in self.rankings])
 
     def average_precision(self):
-        """Of the positive class, or the mean over more."""
+        """Average precision of the positive class, or the mean over more than two."""
         return _mean_known([one.average_precision() for one in self.rankings])
+
+    def expected_cost(self):
+        """Mean cost of the predictions."""
+        return (self.confusion * self.costs).sum() / self.weight
 
     def _share_right(self, totals):
         """What is right of each class, divided by these totals; NaN where that is 0."""
@@ -225,66 +232,26 @@ def _mean_known(values):
     return known.mean() if len(known) else np.nan
 
 
+_likely = partial(Measure, needs_probabilities=True)
+_of_card = partial(_likely, is_larger_better=True, is_of_card=True)
 MEASURES = (
-    Measure("auc", "AUC", True, ClassScores.auc, needs_probabilities=True, head="AUC"),
-    Measure(
-        "auc_low",
-        "AUC, 95% from",
-        True,
-        lambda scores: scores.auc_interval()[0],
-        needs_probabilities=True,
-        is_of_card=True,
-    ),
-    Measure(
-        "auc_high",
-        "AUC, 95% to",
-        True,
-        lambda scores: scores.auc_interval()[1],
-        needs_probabilities=True,
-        is_of_card=True,
-    ),
-    Measure(
-        "gini",
-        "Gini",
-        True,
-        lambda scores: 2 * scores.auc() - 1,
-        needs_probabilities=True,
-        is_of_card=True,
-    ),
-    Measure(
-        "ks", "KS", True, ClassScores.ks, needs_probabilities=True, is_of_card=True
-    ),
-    Measure(
+    _likely("auc", "AUC", True, ClassScores.auc, head="AUC"),
+    _of_card("auc_low", "AUC, 95% from", formula=lambda one: one.auc_interval()[0]),
+    _of_card("auc_high", "AUC, 95% to", formula=lambda one: one.auc_interval()[1]),
+    _of_card("gini", "Gini", formula=lambda scores: 2 * scores.auc() - 1),
+    _of_card("ks", "KS", formula=ClassScores.ks),
+    _likely(
         "average_precision",
         "average precision",
         True,
         ClassScores.average_precision,
-        needs_probabilities=True,
         is_of_class=True,
     ),
-    Measure(
-        "log_loss",
-        "log loss",
-        False,
-        lambda scores: scores.log_loss / scores.weight,
-        needs_probabilities=True,
-        head="log loss",
-    ),
-    Measure(
-        "brier",
-        "Brier score",
-        False,
-        lambda scores: scores.brier / scores.weight,
-        needs_probabilities=True,
-    ),
+    _likely("log_loss", "log loss", False, per_row("log_loss"), head="log loss"),
+    _likely("brier", "Brier score", False, per_row("brier")),
     Measure("precision", "precision", True, ClassScores.precision, is_of_class=True),
     Measure("recall", "recall", True, ClassScores.recall, is_of_class=True),
-    Measure(
-        "expected_cost",
-        "expected cost",
-        False,
-        lambda scores: (scores.confusion * scores.costs).sum() / scores.weight,
-    ),
+    Measure("expected_cost", "expected cost", False, ClassScores.expected_cost),
 )
 
 
@@ -332,12 +299,12 @@ class Classes(Outcome):
 
     @property
     def positive_index(self):
-        """Of two classes, the number of the positive one."""
+        """The place of the positive class of two."""
         return 1 if self.pos_label is None else self.labels.index(self.pos_label)
 
     @property
     def positive_class(self):
-        """Of two classes, the one whose rate is reported."""
+        """The class of two whose rate is reported."""
         return self.labels[self.positive_index]
 
     # y and predictions as arrays
@@ -400,13 +367,7 @@ class Classes(Outcome):
 
         `rates` are those of the classes, for "balanced" weights.
         """
-        return make_decision(
-            self.labels,
-            rates,
-            class_weight=class_weight,
-            costs=costs,
-            threshold=threshold,
-        )
+        return make_decision(self.labels, rates, class_weight, costs, threshold)
 
     def target_of(self, forest, raw):
         if not isinstance(forest.link, str):

@@ -17,7 +17,13 @@ from defragtrees._utils.values import Added, all_rounded, round_significant, sho
 from defragtrees._utils.warnings import warn
 from defragtrees.outcomes.base import Outcome, column_words, n_columns
 from defragtrees.outcomes.intervals import garwood_interval
-from defragtrees.outcomes.measures import N_BANDS, Measure, RankedWeights, bands_of
+from defragtrees.outcomes.measures import (
+    N_BANDS,
+    Measure,
+    RankedWeights,
+    bands_of,
+    per_row,
+)
 from defragtrees.outcomes.points import (
     LEAST_RATE,
     LINKS,
@@ -25,7 +31,7 @@ from defragtrees.outcomes.points import (
     fit_linked,
     whole_linked,
 )
-from defragtrees.outcomes.regression import Numbers
+from defragtrees.outcomes.regression import Numbers, NumberSums
 from defragtrees.outcomes.tests import Change
 from defragtrees.outcomes.text import NumberView
 
@@ -128,7 +134,7 @@ class CountSums(Added):
 
     @property
     def weight(self):
-        """Of each group."""
+        """The weight of each group."""
         return self.parts[:, 0]
 
     def basis(self, k=None):
@@ -141,10 +147,7 @@ class CountSums(Added):
         """The prediction that follows from a rate, as entries of a Rule."""
         return {"prediction": round_significant(float(basis), 4)}
 
-    @staticmethod
-    def measured(target, labels):
-        """The sums from which errors are computed: those of y if it is known."""
-        return target if labels is None else labels
+    measured = staticmethod(NumberSums.measured)
 
     @property
     def dispersion(self):
@@ -252,11 +255,7 @@ class CountScores(Added):
 MEASURES = (
     Measure("d2", "D²", True, CountScores.explained, head="D²"),
     Measure(
-        "deviance",
-        "Poisson deviance",
-        False,
-        lambda scores: scores.deviance / scores.weight,
-        head="deviance",
+        "deviance", "Poisson deviance", False, per_row("deviance"), head="deviance"
     ),
     Measure("gini", "Gini index", True, CountScores.gini, head="Gini"),
     Measure("calibration", "calibration by decile", False, CountScores.apart),
@@ -304,7 +303,7 @@ class CountView(NumberView):
         )
 
     def counted(self, y, weight):
-        """Of rows, what their mean rate is from."""
+        """The events and the exposure that a mean rate is from."""
         events, exposure = (render.count(total) for total in weight @ y[:, :2])
         return f"{events} events in an exposure of {exposure}"
 
@@ -458,7 +457,7 @@ class Counts(Numbers):
         terms = events, exposure, events**2, events * exposure, exposure**2
         return np.array([weight @ term for term in terms])
 
-    def training_data(self, y, weight, is_default=True):
+    def training_data(self, y, weight, model=None):
         """Rates, weighted by their exposure."""
         events, exposure = columns_of(y)
         return events / exposure, exposure if weight is None else weight * exposure

@@ -19,15 +19,8 @@ LEAST_LOWER = 1e-12
 class Decision:
     """Which class follows from probabilities."""
 
-    costs: (
-        np.ndarray
-    )  # of predicting the class of the column if that of the row is true
+    costs: np.ndarray  # of predicting the column's class where the row's is true
     threshold: float | None = None  # probability from which the second of two follows
-
-    @classmethod
-    def of(cls, n_classes):
-        """The likeliest class: all mistakes cost the same."""
-        return cls(1.0 - np.eye(n_classes))
 
     def choose(self, probabilities: Any) -> Places:
         """Class numbers for rows of probabilities, (n_samples, n_classes)."""
@@ -67,13 +60,13 @@ class Decision:
 
     @property
     def log_odds_cut(self):
-        """Of two classes, the log-odds from which the second is predicted."""
+        """The log-odds from which the second of two classes is predicted."""
         slack = 0.0 if self.threshold is None else ROUNDING
         return float(_log_odds(self._cut - slack))
 
     @property
     def _cut(self):
-        """Of two classes, the probability from which the second is predicted."""
+        """The probability from which the second of two classes is predicted."""
         if self.threshold is not None:
             return self.threshold
         return self.costs[0, 1] / (self.costs[0, 1] + self.costs[1, 0])
@@ -106,7 +99,7 @@ class Decision:
         return shares, sample_weight * total * scale
 
 
-def make_decision(labels, rates, *, class_weight=None, costs=None, threshold=None):
+def make_decision(labels, rates, class_weight=None, costs=None, threshold=None):
     """The decision that a user's settings describe; `rates` are for "balanced" weights.
 
     `class_weight` is the cost of any mistake in a class. `costs` are those of each
@@ -123,13 +116,21 @@ def make_decision(labels, rates, *, class_weight=None, costs=None, threshold=Non
     matrix = _cost_matrix(labels, costs) * _class_weights(labels, rates, class_weight)
     if threshold is None:
         return Decision(matrix)
+    if len(labels) != 2:
+        raise ValueError(
+            f"threshold needs two classes; there are {len(labels)}. Use costs."
+        )
+    if not is_finite(threshold) or not 0 < threshold < 1:
+        raise ValueError(
+            f"threshold must be a number above 0 and below 1; got {shown(threshold)}."
+        )
     for name, other in (("costs", costs), ("class_weight", class_weight)):
         if other is not None:
             raise ValueError(
                 f"Give threshold or {name}, not both: each decides alone; got "
                 f"threshold={threshold!r} and {name}={other!r}."
             )
-    return Decision(matrix, _checked_threshold(threshold, len(labels)))
+    return Decision(matrix, float(threshold))
 
 
 def threshold_of_second(threshold: float) -> float:
@@ -161,18 +162,6 @@ def threshold_costs(threshold):
     Predicting the second class wrongly costs 2 t, and the first wrongly 2 (1 - t).
     """
     return np.array([[0.0, 2 * threshold], [2 * (1 - threshold), 0.0]])
-
-
-def _checked_threshold(threshold, n_classes):
-    if n_classes != 2:
-        raise ValueError(
-            f"threshold needs two classes; there are {n_classes}. Use costs."
-        )
-    if not is_finite(threshold) or not 0 < threshold < 1:
-        raise ValueError(
-            f"threshold must be a number above 0 and below 1; got {shown(threshold)}."
-        )
-    return float(threshold)
 
 
 def _signed(apart, is_second):

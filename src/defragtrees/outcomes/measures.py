@@ -43,6 +43,11 @@ class Measure:
         return max(values) if self.is_larger_better else min(values)
 
 
+def per_row(name):
+    """The formula of a mean over rows, whose sum the scores have by this name."""
+    return lambda scores: getattr(scores, name) / scores.weight
+
+
 @dataclass(frozen=True, eq=False)
 class RankedWeights:
     """The weight of the rows with each score; that of other rows can be added.
@@ -205,14 +210,9 @@ class CalibrationSums:
                 [np.bincount(group, one, len(keys)) for one in values.T]
             )
 
-        return cls(
-            keys,
-            *(
-                np.bincount(group, one, len(keys))
-                for one in (n_rows, weight, squared_weight)
-            ),
-            *(sums(values) for values in columns),
-        )
+        parts = n_rows, weight, squared_weight
+        counts = [np.bincount(group, part, len(keys)) for part in parts]
+        return cls(keys, *counts, *map(sums, columns))
 
     def __add__(self, other):
         names = [one.name for one in fields(self)]

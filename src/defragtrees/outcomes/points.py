@@ -20,6 +20,7 @@ PRIOR_ROWS_OF_NUMBERS = 1.0
 MOST_COUNTED = 12  # with so many rules all patterns are counted, else those that occur
 
 MOST_STEPS = 50  # of Newton's method; a handful is the rule
+HALVES = 0.5 ** np.arange(30)  # of such a step
 LEAST_CHANGE = 1e-12  # relative; less is rounding
 # The last step of Newton's method, whose square is about what it still misses.
 LEAST_STEP = 1e-6
@@ -28,13 +29,7 @@ LARGEST_LOG = 100.0  # of a mean
 LEAST_RATE = 1e-9  # a predicted rate is not less
 DIGITS = 10  # of points; those beyond depend on the machine
 
-MOST_POINTS = (
-    3,
-    5,
-    10,
-    20,
-    50,
-)  # the largest of whole points; the first that fits well
+MOST_POINTS = (3, 5, 10, 20, 50)  # the largest whole points; the first that fits well
 MOST_SWEEPS = 10
 BOUND_SCALES = (0.5, 1.0, 1.5, 2.0)  # of a bound: largest points before clipping
 
@@ -181,20 +176,14 @@ def fit_linked(link, matches, weight, sums, prior, start=None, least_step=LEAST_
         nats = weight @ link.potential(total) - events @ total
         return float(nats + 0.5 * prior @ points**2)
 
-    cost = cost_of(points)
-    for _ in range(MOST_STEPS):
+    def step_of(points):
         likely = link.mean(matches @ points)
         slope = matches.T @ (events - weight * likely) - prior * points
         curve = weight * link.curve(likely)
-        step = np.linalg.solve(
-            _with_prior((matches * curve[:, None]).T @ matches, prior), slope
-        )
-        points, lower = _downhill(cost_of, points, step, cost)
-        is_done = np.abs(step).max() <= least_step
-        if is_done or lower > cost - LEAST_CHANGE * max(abs(cost), 1.0):
-            break
-        cost = lower
-    points = np.round(points, DIGITS)
+        matrix = _with_prior((matches * curve[:, None]).T @ matches, prior)
+        return np.linalg.solve(matrix, slope)
+
+    points = np.round(_newton(cost_of, step_of, points, least_step), DIGITS)
     return points[:, None], cost_of(points)
 
 
@@ -214,18 +203,15 @@ def fit_shares(matches, weight, sums, prior):
         nats = weight @ scale - (sums * total).sum()
         return float(nats + 0.5 * penalty @ points**2)
 
-    points = np.zeros(n_rules * n_classes)
-    cost = cost_of(points)
-    for _ in range(MOST_STEPS):
+    def step_of(points):
         totals = matches @ points.reshape(n_rules, n_classes)
         likely = scipy.special.softmax(totals, axis=1)
         apart = sums - weight[:, None] * likely
         slope = (matches.T @ apart).ravel() - penalty * points
         matrix = _with_prior(_share_curvature(matches, weight, likely), penalty)
-        points, lower = _downhill(cost_of, points, np.linalg.solve(matrix, slope), cost)
-        if lower > cost - LEAST_CHANGE * max(abs(cost), 1.0):
-            break
-        cost = lower
+        return np.linalg.solve(matrix, slope)
+
+    points = _newton(cost_of, step_of, np.zeros(n_rules * n_classes))
     points = points.reshape(n_rules, n_classes)
     points = np.round(points - points.mean(axis=1, keepdims=True), DIGITS)
     return points, cost_of(points.ravel())
@@ -242,14 +228,18 @@ def _share_curvature(matches, weight, likely):
     return matrix.reshape(n_rules * n_classes, -1)
 
 
-def _downhill(cost_of, points, step, cost):
-    """The points after the longest of some halved steps that does not cost more."""
-    for _ in range(30):
-        lower = cost_of(points + step)
-        if lower <= cost:
-            return points + step, lower
-        step = step / 2
-    return points, cost
+def _newton(cost_of, step_of, points, least_step=0.0):
+    """Points of the least cost: of each step the longest of some halves that gains."""
+    cost = cost_of(points)
+    for _ in range(MOST_STEPS):
+        step = step_of(points)
+        tried = (points + part * step for part in HALVES)
+        lower = ((new, c) for new in tried if (c := cost_of(new)) <= cost)
+        (points, cost), before = next(lower, (points, cost)), cost
+        is_done = np.abs(step).max() <= least_step
+        if is_done or cost > before - LEAST_CHANGE * max(abs(before), 1.0):
+            break
+    return points
 
 
 def _with_prior(matrix, prior):

@@ -16,7 +16,7 @@ from defragtrees._utils import formatting as render
 from defragtrees._utils.values import Added, all_rounded
 from defragtrees.outcomes.base import Outcome
 from defragtrees.outcomes.intervals import MEAN_WORTH, effective_rows, wilson_interval
-from defragtrees.outcomes.measures import Measure
+from defragtrees.outcomes.measures import Measure, per_row
 from defragtrees.outcomes.regression import Numbers, NumberSums, quantiles
 from defragtrees.outcomes.tests import Change
 from defragtrees.outcomes.text import NumberView
@@ -67,19 +67,9 @@ class QuantileScores(Added):
 
 
 MEASURES = (
+    Measure("pinball", "pinball loss", False, per_row("losses"), head="pinball"),
     Measure(
-        "pinball",
-        "pinball loss",
-        False,
-        lambda scores: scores.losses / scores.weight,
-        head="pinball",
-    ),
-    Measure(
-        "share_below",
-        "share of y up to it",
-        False,
-        lambda scores: scores.below / scores.weight,
-        head="y up to it",
+        "share_below", "share of y up to it", False, per_row("below"), head="y up to it"
     ),
 )
 

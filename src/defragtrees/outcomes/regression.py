@@ -11,7 +11,7 @@ import numpy as np
 from defragtrees._utils.values import KEPT, Added, is_finite, shown
 from defragtrees.outcomes.base import Outcome
 from defragtrees.outcomes.intervals import LARGEST_LEVERAGE, QUANTILE
-from defragtrees.outcomes.measures import Measure, Moments
+from defragtrees.outcomes.measures import Measure, Moments, per_row
 from defragtrees.outcomes.points import (
     PRIOR_ROWS_OF_NUMBERS,
     fit_numbers,
@@ -147,7 +147,7 @@ class NumberSums(Added):
 
     @property
     def weight(self):
-        """Of each group."""
+        """The weight of each group."""
         return self.moments[:, 0]
 
     def _pooled(self):
@@ -273,8 +273,12 @@ class NumberScores(Added):
 
     @property
     def weight(self):
-        """Of the rows."""
+        """The weight of the rows."""
         return self.expected.weight
+
+    def rmse(self):
+        """Root of the mean squared error."""
+        return math.sqrt(self.squares / self.weight)
 
     def r2(self):
         """Share of the variance of y that is explained."""
@@ -292,20 +296,8 @@ def _explained_share(loss, variance, largest):
 
 
 MEASURES = (
-    Measure(
-        "rmse",
-        "root mean squared error",
-        False,
-        lambda scores: math.sqrt(scores.squares / scores.weight),
-        head="RMSE",
-    ),
-    Measure(
-        "mae",
-        "mean absolute error",
-        False,
-        lambda scores: scores.distances / scores.weight,
-        head="MAE",
-    ),
+    Measure("rmse", "root mean squared error", False, NumberScores.rmse, head="RMSE"),
+    Measure("mae", "mean absolute error", False, per_row("distances"), head="MAE"),
     Measure("r2", "R²", True, NumberScores.r2),
 )
 
@@ -329,7 +321,9 @@ class Numbers(Outcome):
         try:
             return np.asarray(y, dtype=np.float64)
         except (TypeError, ValueError):
-            raise ValueError(f"y must be numeric for {self.task}.") from None
+            names = self.columns[1:] and self.columns
+            what = " and ".join(names) or "y"
+            raise ValueError(f"{what} must be numeric for {self.task}.") from None
 
     def check(self, y):
         """The numbers as float64; rejected if some are not finite, or too large."""

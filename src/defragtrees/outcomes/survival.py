@@ -51,6 +51,7 @@ TIED = 1e-8  # risks nearer than this are equal, as scikit-survival has it
 NAMES = ("event", "time")
 STACKED = {"add": lambda one, other: np.vstack([one, other])}  # of rows that are kept
 METHODS = ("predict_survival_function", "predict_partial_hazard")  # of such models
+SIGNED = {"survival:cox", "Cox"}  # objectives for which censored times are negative
 
 
 def steps(event, time, weight, most):
@@ -584,9 +585,15 @@ class Survival(Counts):
     @classmethod
     def recognises(cls, y, *models):
         """Columns named event and time, or the first true or false; or by the model."""
+        is_model = any(hasattr(model, name) for model in models for name in METHODS)
+        if is_model and n_columns(y) == 1 and y is not None:
+            raise ValueError(
+                "The model predicts survival, so y needs two columns, the event and "
+                "the time; got one."
+            )
         if n_columns(y) != 2:
             return False
-        if any(hasattr(model, name) for model in models for name in METHODS):
+        if is_model:
             return all(getattr(m, "task", cls.task) == cls.task for m in models)
         names = column_words(y)
         if tuple(sorted(names)) == NAMES:
@@ -624,6 +631,11 @@ class Survival(Counts):
                 "y has no events: all rows are censored, so no hazard can be "
                 "estimated. Pass rows with events, and check that 1 is an event."
             )
+        if not y[:, 2].any():
+            raise ValueError(
+                "All times in y are 0, so no hazard can be estimated. Pass the time "
+                "until the event, or until a row was last observed."
+            )
 
     def trained(self, y, weight=None, horizons=None):
         """The kind with the baseline of checked y, and times to report survival at."""
@@ -642,11 +654,19 @@ class Survival(Counts):
         exposure = self.baseline.exposure(y[:, 2])
         return np.column_stack([y[:, 0], exposure, y[:, 2]])
 
-    def training_data(self, y, weight, is_default=True):
-        """Rates for the default model; of others the array of scikit-survival."""
-        if is_default:
+    def training_data(self, y, weight, model=None):
+        """Rates for a model of numbers; of others event and time as they take them."""
+        if model is None:
             return super().training_data(y[:, :2], weight)
-        return structured(y[:, 0], y[:, 2]), weight
+        from sklearn.base import is_regressor
+
+        event, _, time = y.T
+        settings = model.get_params().values()
+        if not SIGNED.isdisjoint(v for v in settings if isinstance(v, str)):
+            return np.where(event > 0, time, -time), weight
+        if is_regressor(model) and "sksurv" not in type(model).__module__:
+            return super().training_data(y[:, :2], weight)
+        return structured(event, time), weight
 
     def with_horizons(self, times):
         """The same with other times at which survival is reported."""

@@ -62,7 +62,8 @@ class _FABRules(Simplifier):
         self.component_rules_: tuple[Rule, ...] = component_rules(
             problem, self.posterior_, boxes
         )
-        warn_of_one_value(problem, rules)
+        if rules.n_rules == 1:
+            warn_of_one_value(problem)
         return rules
 
     def _fit_mixture(self, problem, rng, most):

@@ -331,15 +331,11 @@ class _Running:
 
     def _report(self, ended, callback):
         seconds = time.perf_counter() - self.begin
-        for i, restart in enumerate(self.restarts):
-            step = Step(
-                int(restart),
-                self.iteration,
-                float(self.objective[i]),
-                int(self.alive[i].sum()),
-                seconds,
-                bool(ended[i]),
-            )
+        columns = self.restarts, self.objective, self.alive.sum(axis=1), ended
+        lists = (column.tolist() for column in columns)
+        for restart, objective, n_alive, is_last in zip(*lists, strict=True):
+            facts = restart, self.iteration, objective, n_alive, seconds, is_last
+            step = Step(*facts)
             self.history.append(step)
             if callback is not None and callback(step):
                 self.stopped = True

@@ -58,10 +58,8 @@ def list_components(problem, boxes, max_rules):
 
 
 def _matched(sides, codes):
-    matched = np.ones(len(codes), dtype=bool)
-    for side in sides:
-        matched &= side.accepts[codes[:, side.feature]]
-    return matched
+    accepted = (side.accepts[codes[:, side.feature]] for side in sides)
+    return np.logical_and.reduce([np.ones(len(codes), dtype=bool), *accepted])
 
 
 def _conditions(problem, sides, taken):

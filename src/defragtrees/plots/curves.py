@@ -53,7 +53,7 @@ def survival(rules: RuleModel, ax: "Axes | None" = None) -> "Axes":
     ax.set_xlabel("\n" * len(counts) + "time; above, rows at risk")
     step = -1.25 * style.TICKS / style.size_in_points(ax)[1]
     look: dict[str, Any] = {"transform": ax.get_xaxis_transform(), "va": "top"}
-    look |= {"fontsize": 8, "clip_on": False}
+    look |= {"fontsize": 9, "clip_on": False}
     for line, (mark, row) in enumerate(
         zip(picture.marks, counts.values(), strict=True)
     ):

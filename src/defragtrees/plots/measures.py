@@ -44,7 +44,7 @@ def calibration(
 
     A rule whose 95% interval contains the dashed line is calibrated. For two classes
     the rate is that of `pos_label` or the second, for more that of the predicted class;
-    for numbers it is the mean. A point of a scorecard is a group of rows with similar
+    in regression it is the mean. A point of a scorecard is a group of rows with similar
     totals.
 
     Parameters
@@ -330,7 +330,7 @@ def _scale_rates(ax, rules, ends):
         rate = rates[outcome.positive_index]
         ax.axvline(rate, color=style.GREY, lw=1.0, ls="--")
         words, where = f"all rows: {render.share(rate)}", ax.get_xaxis_transform()
-        look = {"ha": "center", "va": "bottom", "fontsize": 8, "color": style.GREY}
+        look = {"ha": "center", "va": "bottom", "fontsize": 9, "color": style.GREY}
         ax.text(rate, 1.01, words, transform=where, **look)
     has_rates = any(rule.rates is not None for rule in rules)
     ending = ", with 95% interval" if has_rates else ""

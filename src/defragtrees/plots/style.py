@@ -215,7 +215,7 @@ def legend(owner, handles, labels, **settings):
     if "loc" not in settings:
         settings |= {"loc": "upper left", "bbox_to_anchor": (1.01, 1.0)}
     settings.setdefault("ncols", 1 + (len(labels) - 1) // 20)
-    settings = {"borderaxespad": 0.2, "fontsize": 8, "title_fontsize": 9, **settings}
+    settings = {"borderaxespad": 0.2, "fontsize": 9, "title_fontsize": 9, **settings}
     # matplotlib leaves out labels that begin with an underscore.
     names = [f"entry {i}" for i in range(len(labels))]
     made = owner.legend(handles, names, frameon=False, **settings)
@@ -251,7 +251,7 @@ def number_points(ax, dots, bars=(), around=AROUND, **look):
     scale = 72 / ax.figure.dpi
     ends = [scale * ax.transData.transform([(x, a), (x, b)]) for x, a, b in bars]
     taken = [(*(low - 3), *(high + 3)) for low, high in ends]
-    look = {"fontsize": 8, "color": GREY, "ha": "center", "va": "center"} | look
+    look = {"fontsize": 9, "color": GREY, "ha": "center", "va": "center"} | look
     for x, y, number in dots:
         place = scale * ax.transData.transform((x, y))
         half = np.array([width(str(number), look["fontsize"]) / 2 + 1, 5.0])

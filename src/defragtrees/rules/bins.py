@@ -168,21 +168,12 @@ def bin_text(condition: Condition, vocabulary: Any) -> str:
         return render.plain(f"{before}{after.strip().removeprefix('is ')}")
     (sign, low), (other, high) = condition.sides
     if condition.is_integer:
-        low, high = (
-            math.floor(condition.lower) + 1.0,
-            float(math.floor(condition.upper)),
-        )
+        low, high = math.floor(condition.lower) + 1.0, math.floor(condition.upper)
         sign, other = ">=", "<="
-    first = (
-        scale.number(low) if sign == ">=" else f"{scale.sign(sign)} {scale.number(low)}"
-    )
-    last = (
-        scale.number(high)
-        if other == "<="
-        else f"{scale.sign(other)} {scale.number(high)}"
-    )
+    signs = [f"{scale.sign(s)} " * (s not in (">=", "<=")) for s in (sign, other)]
+    ends = f"{signs[0]}{scale.number(low)} to {signs[1]}{scale.number(float(high))}"
     missing = " or missing" if condition.missing else ""
-    return render.plain(f"{first} to {last}{scale.ending}{missing}")
+    return render.plain(f"{ends}{scale.ending}{missing}")
 
 
 def bin_rows(card: Any, matrix: Floats | None, y: Floats | None) -> dict[str, Any]:
@@ -190,25 +181,19 @@ def bin_rows(card: Any, matrix: Floats | None, y: Floats | None) -> dict[str, An
     sums = y if y is not None and y.ndim > 1 else None  # events, exposure
     found = bins_of(card, matrix, y if sums is None else None)
     words, outcome, (*_, every) = card._vocabulary, card.outcome, found
+    rules, names = [Rule(one.conditions, None) for one in found], words.names
     counts = {}
     if sums is not None and matrix is not None:
-        parts = [Rule(one.conditions, None).covers(matrix) for one in found]
+        parts = [rule.covers(matrix) for rule in rules]
         events, exposure = np.array([sums[part, :2].sum(axis=0) for part in parts]).T
         counts = {"events": events, "exposure": exposure}
         counts["rate"] = events / np.where(exposure > 0, exposure, math.nan)
     columns: dict[str, list[Any]] = {
         "characteristic": [
-            words.names[one.feature]
-            if one.feature is not None
-            else (ALSO if one.conditions else BASE)
-            for one in found
+            (ALSO if b.conditions else BASE) if b.feature is None else names[b.feature]
+            for b in found
         ],
-        "bin": [
-            render.plain(Rule(one.conditions, None).text(*words))
-            if one.conditions
-            else ""
-            for one in found
-        ],
+        "bin": [render.plain(r.text(*words)) if r.conditions else "" for r in rules],
         "points": [one.points for one in found],
         **_factors(card, found),
         "rules": [", ".join(str(k + 1) for k in one.rules) for one in found],
@@ -233,7 +218,7 @@ def bin_rows(card: Any, matrix: Floats | None, y: Floats | None) -> dict[str, An
 
 
 def _factors(card: Any, found: list[Bin]) -> dict[str, list[float]]:
-    """Of points that are steps of a factor, or its logarithm, the factors."""
+    """The factors that points stand for, if they are steps of a logarithm."""
     if card.outcome.link != "log":
         return {}
     *others, base = [one.points * card.unit for one in found]

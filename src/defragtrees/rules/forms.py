@@ -334,7 +334,7 @@ class Form(RuleSequence, ABC):
         return self.residuals.interval(predictions, rule, coverage)
 
     def intervals(self, matches: Flags, coverage: Any) -> Floats:
-        """Of numbers prediction intervals, else the 95% intervals of rates."""
+        """Prediction intervals of numbers, or the 95% intervals of rates."""
         if not self.outcome.keeps_rates:
             self.check_coverage(coverage)
             return self.predict_interval(matches, float(coverage))
@@ -414,7 +414,7 @@ class Form(RuleSequence, ABC):
         return Residuals.of(residuals, band, len(edges) + 1, weight, edges, extremes)
 
     def band_ends(self, likely: Floats) -> Floats:
-        """Of two classes, intervals by the probability of the second."""
+        """Intervals of two classes, by the probability of the second."""
         assert self.rate_bands is not None
         ends = self.rate_bands.interval(likely)
         return ends if self.outcome.positive_index else 1 - ends[:, ::-1]
@@ -615,7 +615,7 @@ class PointsForm(Form):
 
     @property
     def scored_class(self) -> Any:
-        """Of two classes, the one that is the more probable the higher the total."""
+        """The class, of two, that is the more probable the higher the total."""
         labels = self.outcome.labels
         return labels[int(self.unit > 0)] if self.outcome.is_binary else None
 
@@ -654,14 +654,9 @@ class PointsForm(Form):
             dataclasses.replace(rule, points=tuple(points.tolist()))
             for rule, points in zip(self, sign * card.points + 0.0, strict=True)
         )
-        return dataclasses.replace(
-            self,
-            rules=tuple(made),
-            default=default,
-            unit=sign * card.unit,
-            origin=sign * card.origin + 0.0,
-            tails=card.tails,
-        )
+        scale = {"unit": sign * card.unit, "origin": sign * card.origin + 0.0}
+        given: dict[str, Any] = {**scale, "tails": card.tails}
+        return dataclasses.replace(self, rules=tuple(made), default=default, **given)
 
     @property
     def training_rates(self) -> tuple[float, ...] | None:
@@ -692,12 +687,10 @@ class PointsForm(Form):
             points = [float(round(p)) for p in points] if is_whole else points
             return dataclasses.replace(rule, points=tuple(points))
 
+        made = tuple(scaled(rule, 0.0, 0.0) for rule in self.rules)
+        base = scaled(self.default, self.origin, origin)
         return dataclasses.replace(
-            self,
-            rules=tuple(scaled(rule, 0.0, 0.0) for rule in self.rules),
-            default=scaled(self.default, self.origin, origin),
-            unit=unit,
-            origin=origin,
+            self, rules=made, default=base, unit=unit, origin=origin
         )
 
     @property

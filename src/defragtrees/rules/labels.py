@@ -235,10 +235,6 @@ def _datetime_text(days: float) -> str:
     return f"{time:%Y-%m-%d} {_clock(time)}"
 
 
-def _zoned_text(days: float) -> str:
-    return f"{_datetime_text(days)} UTC"
-
-
 def _time_text(days: float) -> str:
     return _clock(_as_time(days)) if 0 <= days < 1 else _days_text(days)
 
@@ -274,7 +270,7 @@ def _clock(time: datetime) -> str:
 KINDS = {
     "date": _date_text,
     "datetime": _datetime_text,
-    "datetime UTC": _zoned_text,
+    "datetime UTC": lambda days: f"{_datetime_text(days)} UTC",
     "time": _time_text,
     "duration": _duration_text,
 }

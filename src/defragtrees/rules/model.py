@@ -190,12 +190,8 @@ class RuleModel(RuleSequence, ByValue, schema.Written):
         schema.list_of(schema.NULL | schema.list_of(schema.LABEL)),
         "required",
     ] = None
-    residuals: Annotated[
-        Residuals | None, schema.NULL | schema.object_of(Residuals)
-    ] = None
-    rate_bands: Annotated[
-        RateBands | None, schema.NULL | schema.object_of(RateBands), "optional"
-    ] = None
+    residuals: Annotated[Residuals | None, schema.maybe(Residuals)] = None
+    rate_bands: Annotated[RateBands | None, schema.maybe(RateBands), "optional"] = None
     threshold: Annotated[
         float | None, schema.number(0, 1, is_open=True) | schema.NULL
     ] = None
@@ -215,18 +211,13 @@ class RuleModel(RuleSequence, ByValue, schema.Written):
         schema.list_of(schema.object_of(Edit)) | schema.null_as(()),
         "optional",
     ] = ()
-    training: Annotated[
-        TrainingRows | None, schema.NULL | schema.object_of(TrainingRows), "optional"
-    ] = None
-    evidence: Annotated[
-        Evidence | None, schema.NULL | schema.object_of(Evidence), "optional"
-    ] = None
+    training: Annotated[TrainingRows | None, schema.maybe(TrainingRows), "optional"] = (
+        None
+    )
+    evidence: Annotated[Evidence | None, schema.maybe(Evidence), "optional"] = None
     # of survival
     _baseline: Annotated[
-        Baseline | None,
-        schema.NULL | schema.object_of(Baseline),
-        "baseline",
-        "optional",
+        Baseline | None, schema.maybe(Baseline), "baseline", "optional"
     ] = None
     # of y, in place of its mean
     _quantile: Annotated[
@@ -388,17 +379,14 @@ class RuleModel(RuleSequence, ByValue, schema.Written):
         if self.evidence is None or not self.outcome.keeps_residuals:
             return (None,) * self.n_rules
         gain = max(1.0, MEAN_WORTH / self.evidence.worth)
-        return tuple(
-            None
-            if rule.spread is None or rule.quantiles is None or rule.points is not None
-            else mean_interval(
-                rule.prediction,
-                rule.spread,
-                rule.n_effective * gain,
-                is_positive=rule.quantiles[0] >= 0,
-            )
-            for rule in self
-        )
+
+        def interval(rule: Rule) -> tuple[float, float] | None:
+            if rule.spread is None or rule.quantiles is None or rule.points is not None:
+                return None
+            given = rule.prediction, rule.spread, rule.n_effective * gain
+            return mean_interval(*given, is_positive=rule.quantiles[0] >= 0)
+
+        return tuple(map(interval, self))
 
     def relabel(
         self,
@@ -1495,20 +1483,17 @@ class RuleModel(RuleSequence, ByValue, schema.Written):
 
 def _check_format(data: Any) -> None:
     """Raise ModelFileError for what is no rule file, or one of another version."""
-    if not isinstance(data, dict) or "format" not in data:
-        came = shown(data)
-        if isinstance(data, dict):
-            came = f"one with {', '.join(map(shown, list(data)[:5])) or 'nothing'}"
-        raise ModelFileError(
-            f"Saved rules are an object with the format {FORMAT!r}; got {came}. "
-            "Give a file that RuleModel.save wrote."
-        )
-    if data["format"] != FORMAT:
-        raise ModelFileError(
-            f"Rules must have the format {FORMAT!r}; got "
-            f"{shown(data['format'])}. Update defragtrees, or save the rules again "
-            "with this version."
-        )
+    came = shown(data)
+    if isinstance(data, dict):
+        came = f"one with {', '.join(map(shown, list(data)[:5])) or 'nothing'}"
+        if data.get("format") == FORMAT:
+            return
+        if "format" in data:
+            came = shown(data["format"])
+    raise ModelFileError(
+        f"Saved rules are an object with the format {FORMAT!r}; got {came}. Give a "
+        "file that RuleModel.save of this version wrote, or update defragtrees."
+    )
 
 
 # Changes that people make after the fit; rules and conditions count from 1
@@ -1542,13 +1527,8 @@ def _with_conditions(
 ) -> Model:
     made = [*rules]
     before = made[k]
-    made[k] = dataclasses.replace(
-        before,
-        conditions=tuple(conditions),
-        coverage=math.nan,
-        alone=None,
-        **UNMEASURED,
-    )
+    changes = {"conditions": tuple(conditions), "coverage": math.nan, "alone": None}
+    made[k] = dataclasses.replace(before, **UNMEASURED | changes)
     text = f"rule {k + 1}: {before.text()} became {_named(rules, made, k).text()}"
     return _edited(rules, made, Edit(action, text, k + 1))
 

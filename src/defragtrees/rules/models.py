@@ -188,7 +188,7 @@ class Scorecard(RuleModel):
 
     @property
     def scored_class(self) -> Any:
-        """Of two classes, the one that is the more probable the higher the total."""
+        """The class, of two, that is the more probable the higher the total."""
         return self._points.scored_class
 
     def totals(self, X: Rows) -> Floats:
@@ -336,17 +336,12 @@ class Scorecard(RuleModel):
 
     def _turned(self) -> Self:
         """The same card with points for the other of two classes."""
-        made = [
+        *rules, default = (
             dataclasses.replace(rule, points=tuple(0.0 - p for p in rule.points or ()))
             for rule in self
-        ]
-        return dataclasses.replace(
-            self,
-            rules=tuple(made[:-1]),
-            default=made[-1],
-            unit=-self.unit,
-            origin=0.0 - self.origin,
         )
+        scale: dict[str, Any] = {"unit": -self.unit, "origin": 0.0 - self.origin}
+        return dataclasses.replace(self, rules=tuple(rules), default=default, **scale)
 
     def scaled(
         self,

@@ -65,9 +65,9 @@ class Evidence(schema.Stored):
     n_rows: Annotated[float, schema.N_ROWS]
     # further rows that the model was trained on, which count less (`WORTH`)
     n_trained: Annotated[float, schema.N_ROWS, "optional"] = 0.0
-    correction: Annotated[
-        Correction | None, schema.NULL | schema.object_of(Correction), "optional"
-    ] = None
+    correction: Annotated[Correction | None, schema.maybe(Correction), "optional"] = (
+        None
+    )
 
     @property
     def worth(self) -> float:
@@ -233,14 +233,12 @@ class TrainingRows(schema.Stored):
     ]
     target: Annotated[tuple[float, ...] | None, _AMOUNTS | schema.NULL] = None
     error: Annotated[float | None, schema.MEASURED] = field(default=None, compare=False)
-    agreement: Annotated[
-        Agreement | None, schema.NULL | schema.object_of(Agreement), "optional"
-    ] = field(default=None, compare=False)
+    agreement: Annotated[Agreement | None, schema.maybe(Agreement), "optional"] = field(
+        default=None, compare=False
+    )
     # of a scorecard, rows by what their totals stand for, as the log-odds
     score: Annotated[
-        TrainingColumn | None,
-        schema.NULL | schema.object_of(TrainingColumn),
-        "optional",
+        TrainingColumn | None, schema.maybe(TrainingColumn), "optional"
     ] = field(default=None, compare=False)
 
     def column(self, feature: int) -> TrainingColumn | None:
@@ -366,19 +364,12 @@ def count_rows(
         codes = column if is_set else np.searchsorted(distinct, column)
         codes = np.where(is_missing, size, codes).astype(np.intp)
         ends = (distinct[0], distinct[-1]) if len(distinct) else (math.nan, math.nan)
-        made.append(
-            training_column(
-                j,
-                np.bincount(codes, weight, size + 1),
-                None if is_set else distinct[:-1],
-                ends,
-                len(distinct) > 0 and bool((distinct == np.floor(distinct)).all()),
-                distinct,
-                edges.get(j, ()),
-                None if y is None else np.bincount(codes, weight * y, size + 1),
-                special.get(j, ()),
-            )
-        )
+        is_whole = len(distinct) > 0 and bool((distinct == np.floor(distinct)).all())
+        counts = np.bincount(codes, weight, size + 1)
+        sums = None if y is None else np.bincount(codes, weight * y, size + 1)
+        thresholds = None if is_set else distinct[:-1]
+        cells = distinct, edges.get(j, ()), sums, special.get(j, ())
+        made.append(training_column(j, counts, thresholds, ends, is_whole, *cells))
     return tuple(made)
 
 

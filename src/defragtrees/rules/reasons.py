@@ -17,7 +17,7 @@ import numpy as np
 
 from defragtrees._utils import formatting as render
 from defragtrees._utils.types import Flags, Floats, Places, Values
-from defragtrees.rules.conditions import Condition
+from defragtrees.rules.conditions import Condition, Rule
 from defragtrees.tables import feature_index
 
 MOST_REASONS = 1000
@@ -77,9 +77,7 @@ class Reasons:
         shape = len(matrix), len(self.columns)
         gains, texts = np.zeros(shape), np.full(shape, None, dtype=object)
         flags = {
-            place: np.logical_and.reduce(
-                [c.covers(matrix[:, c.feature]) for c in self.atoms[place]]
-            )
+            place: Rule(self.atoms[place], None).covers(matrix)
             for column in self.columns
             for place in (*column.others, *map(self._place, self._single(column)))
         }
@@ -236,13 +234,11 @@ def cells_of(
         return (*cells, Condition(feature, categories=(), missing=True))
     edges = {e for c in conditions for e in (c.lower, c.upper) if math.isfinite(e)}
     ends = [-math.inf, *sorted(edges), math.inf]
+    whole = [math.floor(e) if is_integer and math.isfinite(e) else e for e in ends]
     cells = [
         Condition(feature, low, high, is_integer=is_integer)
-        for low, high in itertools.pairwise(ends)
-        if not is_integer
-        or math.isinf(low)
-        or math.isinf(high)
-        or math.floor(low) < math.floor(high)
+        for k, (low, high) in enumerate(itertools.pairwise(ends))
+        if whole[k] < whole[k + 1]
     ]
     missing = Condition(feature, math.inf, missing=True, is_integer=is_integer)
     return (*cells, missing)

@@ -42,16 +42,9 @@ MOST_TOTALS = 9  # totals of points that are printed with their probability
 MOST_WHOLE = 25  # the same of whole points
 LEAST_RATIO = 0.1  # part of a small rate by which another must differ from it
 LEAST_CONDITION = 32  # columns for conditions beside details; else these come below
-TEXT_COLUMNS = (
-    "if",
-    "characteristic",
-    "bin",
-    ALSO,
-    "then",
-    "condition",
-    "value",
-    "match",
-)  # aligned to the left
+# Those of these titles are aligned to the left.
+TEXT_COLUMNS = {"if", "characteristic", "bin", ALSO, "then", "condition"}
+TEXT_COLUMNS |= {"value", "match"}
 EDITED = "Edited after the fit:"  # above or before the texts of edits
 UNORDERED = "These rules have no order, so they cannot be moved."
 DETAILS = {
@@ -69,6 +62,8 @@ MAYBE_TRAINED = "may be trained on these rows"  # a model, and then looks too go
 
 Cell = str | tuple[str, ...]  # a tuple has one entry per line
 Cells = tuple[list[str], list[list[Cell]]]  # header and rows
+# Of each row the rules that combine, and conditions of others that failed before.
+Matching = Iterator[tuple[tuple[int, ...], tuple[tuple[int, Condition], ...]]]
 Paint = Callable[[str, str], str]  # from a column and a line of a cell to it in colour
 
 
@@ -126,7 +121,6 @@ class View:
     usage: ClassVar[str]
     reading: ClassVar[str]
     size: ClassVar[str]
-    short_size: ClassVar[str] = "."
     fixed: ClassVar[str]  # why predictions of rules cannot be changed
 
     @property
@@ -186,9 +180,7 @@ class View:
         """Which rules have points that contradict their own rates."""
         return []
 
-    def matching(
-        self, matrix: Floats, matches: Flags, places: list[int]
-    ) -> Iterator[tuple[tuple[int, ...], tuple[tuple[int, Condition], ...]]]:
+    def matching(self, matrix: Floats, matches: Flags, places: list[int]) -> Matching:
         """For each row the rules that combine, and conditions that failed before."""
         for members in self.rules._form.members(matches):
             yield tuple(np.flatnonzero(members).tolist()), ()
@@ -290,14 +282,10 @@ class View:
         first, *others = map(self.condition_text, rule.shown)
         return first, *(f"and {text}" for text in others)
 
-    def condition_text(self, condition: Condition, name: str | None = None) -> str:
-        """A condition for people: large numbers have separators.
-
-        `name` replaces that of the feature.
-        """
+    def condition_text(self, condition: Condition) -> str:
+        """A condition for people: large numbers have separators."""
         words = self.rules._vocabulary.styled(is_grouped=True)
-        before, shown, after = condition.parts(*words)
-        return render.plain(f"{before}{shown if name is None else name}{after}")
+        return render.plain(condition.text(*words))
 
     def _estimate_columns(self) -> dict[str, list[str]]:
         n_rows = [
@@ -340,9 +328,8 @@ class View:
 
     def notes(self) -> list[str]:
         """Notes below a table: how rules combine, and where estimates come from."""
-        decision = self.decision_text()
         notes = [self.combination(), *self.contradictions(), self.estimates_text()]
-        notes += [decision, self.evidence()]
+        notes += [self.decision_text(), self.evidence()]
         return [render.plain(note) for note in notes if note]
 
     def estimates_text(self) -> str:
@@ -395,22 +382,14 @@ class View:
 
     def rows(self) -> list[dict[str, Any]]:
         """One dict per rule with its texts and what was measured."""
+        measured = "n_conditions", "coverage", "share", "error", "weight", "points"
+        has_weights = self.rules._form.has_weights
         return [
             {
-                "rule": k,
-                "if": rule.text(),
-                "then": self.then_text(rule),
-                "n_conditions": rule.n_conditions,
-                "coverage": rule.coverage,
-                "share": rule.share,
-                "error": rule.error,
-                "weight": rule.weight,
-                "points": rule.points,
-                "n_rows": rule.n_rows,
+                **{"rule": k, "if": rule.text(), "then": self.then_text(rule)},
+                **{name: getattr(rule, name) for name in (*measured, "n_rows")},
                 **self.outcome.estimate(rule),
-                "estimate_text": ""
-                if self.rules._form.has_weights
-                else self.y_view.estimate(rule),
+                "estimate_text": "" if has_weights else self.y_view.estimate(rule),
             }
             for k, rule in enumerate(self.rules, start=1)
         ]
@@ -469,17 +448,11 @@ class View:
             tuple(render.round_significant(value, 9) for value in row)
             for row in form.totals(matches).tolist()
         ]
-        parts = self.matching(matrix, matches, places.tolist())
-        for i, (combined, failed) in enumerate(parts):
-            yield Explanation(
-                predictions[i],
-                int(places[i]),
-                combined,
-                failed,
-                likely[i],
-                ends[i],
-                totals[i],
-            )
+        rules = places.tolist()
+        columns = predictions, rules, self.matching(matrix, matches, rules)
+        rows = zip(*columns, likely, ends, totals, strict=True)
+        for prediction, rule, (combined, failed), *measured in rows:
+            yield Explanation(prediction, rule, combined, failed, *measured)
 
     def explanation_text(self, row: Floats, explanation: Explanation) -> render.Lines:
         """The prediction of a row and its reasons, as text and HTML."""
@@ -541,34 +514,29 @@ class View:
 
     # Scores and calibration; `scores` are what `evaluate` gives
 
-    def size_text(self, scores: Mapping[str, Any], is_short: bool = False) -> str:
-        """Number of rules and conditions and, unless short, how many match per row."""
+    def size_text(self, scores: Mapping[str, Any]) -> str:
+        """Number of rules and conditions, and how many match per row."""
         if scores["n_rules"] == 1:
             return "1 rule without conditions."
-        coverage, overlap = render.share(scores["coverage"]), scores["overlap"]
-        ending = self.short_size if is_short else self.size
         mean = f"{scores['mean_conditions']:.1f} conditions each"
-        ending = ending.format(coverage=coverage, overlap=f"{overlap:.2f}")
+        overlap = f"{scores['overlap']:.2f}"
+        share = render.share(scores["coverage"])
+        ending = self.size.format(coverage=share, overlap=overlap)
         return f"{scores['n_rules']} rules with {mean}{ending}"
 
     def scores_text(
-        self,
-        scores: Mapping[str, Any],
-        where: str,
-        is_short: bool = False,
-        is_new: bool = False,
+        self, scores: Mapping[str, Any], where: str, is_new: bool = False
     ) -> str:
         """The size of the rules, and their scores beside those of the model, if any.
 
-        `where` names the rows; `is_new`: the model was not trained on them. The short
-        text leaves out how many rules match per row.
+        `where` names the rows; `is_new`: the model was not trained on them.
         """
         header, lines = self.score_cells(scores)
         header[0] = f"on {where}"
         if "model_error" in scores and not is_new:
             header[-1] += f" ({MAYBE_TRAINED})"
         width = render.page_width()
-        parts = [render.wrap_notes([self.size_text(scores, is_short)], width)]
+        parts = [render.wrap_notes([self.size_text(scores)], width)]
         parts += [render.text_table(header, lines)] if lines else []
         notes = self.score_notes(scores)
         ends = "error_low" in scores and self.y_view.error_range(scores)
@@ -675,18 +643,15 @@ class ListView(View):
     reading: ClassVar[str] = (
         "The rules apply in order: the first one that matches a row predicts it."
     )
-    short_size: ClassVar[str] = (
-        "; all but the default rule match {coverage} of the rows."
+    size: ClassVar[str] = (
+        "; all but the default rule match {coverage} of the rows, {overlap} per row."
     )
-    size: ClassVar[str] = f"{short_size[:-1]}, {{overlap}} per row."
 
     def combination(self) -> str:
         is_one = len(self.rules.rules) < 2
         return "" if is_one else "Rules apply in order; the first match predicts."
 
-    def matching(
-        self, matrix: Floats, matches: Flags, places: list[int]
-    ) -> Iterator[tuple[tuple[int, ...], tuple[tuple[int, Condition], ...]]]:
+    def matching(self, matrix: Floats, matches: Flags, places: list[int]) -> Matching:
         # Of each rule the first condition that fails, in rows where one does.
         failing = [
             np.argmin([c.covers(matrix[:, c.feature]) for c in rule.conditions], axis=0)
@@ -716,7 +681,6 @@ class TreeView(ListView):
         "The rules are the leaves of one tree: exactly one of them matches each row, "
         "and it predicts."
     )
-    short_size: ClassVar[str] = "."
     size: ClassVar[str] = "; exactly one of them matches each row."
 
     def combination(self) -> str:
@@ -759,9 +723,7 @@ class StandaloneView(View):
         # The mean is by what the rows are worth.
         return any(abs(one.weight - one.n_rows) > 0 for one in self.rules.rules)
 
-    def matching(
-        self, matrix: Floats, matches: Flags, places: list[int]
-    ) -> Iterator[tuple[tuple[int, ...], tuple[tuple[int, Condition], ...]]]:
+    def matching(self, matrix: Floats, matches: Flags, places: list[int]) -> Matching:
         for members, failed in super().matching(matrix, matches, places):
             yield members if len(members) > 1 else (), failed
 
@@ -889,13 +851,20 @@ class PointsView(View):
             self.contribution(Rule(b.conditions, None, points=(b.points,)))
             for b in found
         ]
+        rate, means = (
+            self.y_view.rate,
+            [b.total / (b.n_rows or math.nan) for b in found],
+        )
+        if self.outcome.is_binary:
+            rate, is_second = render.percent, self.outcome.positive_index
+            means = [mean if is_second else 1 - mean for mean in means]
         counts = {
             "rows": [
                 _unless_nan(lambda n: render.count(round(n)), b.n_rows) for b in found
             ],
             "share": [_share_text(b.n_rows / (every.n_rows or 1.0)) for b in found],
             self.y_view.estimate_title() if self.outcome.is_binary else "mean": [
-                *map(self._mean_text, found)
+                *(_unless_nan(rate, mean) for mean in means)
             ],
             "WoE": [
                 "" if b == every else _unless_nan("{:+.2f}".format, woe)
@@ -932,12 +901,6 @@ class PointsView(View):
         bins = [b for b in found if b.feature is not None and is_shown(self.rules, b)]
         is_all = all(b.feature is not None for b in found)
         return [*bins, base] if is_all else bins
-
-    def _mean_text(self, one: Bin) -> str:
-        mean = one.total / one.n_rows if one.n_rows else math.nan
-        if not self.outcome.is_binary:
-            return _unless_nan(self.y_view.rate, mean)
-        return _share_text(mean if self.outcome.positive_index else 1 - mean)
 
     def total_text(self) -> str:
         return self.y_view.total(self._form.unit, self._form.origin)
@@ -1150,10 +1113,10 @@ def _bars(bars: Sequence[Bar]) -> list[render.Lines]:
     made = []
     for bar in bars:
         colour = f"background:{render.COLOURS[bar.colour % len(render.COLOURS)]};"
-        look = f"{colour}opacity:{0.3 if bar.interval else 0.7};height:100%"
+        look = f"{colour}opacity:{0.5 if bar.interval else 0.7};height:100%"
         parts = part(0.0, bar.value, look) if bar.value else ""
         if bar.interval is not None:
-            line = f"{colour}height:.2em;top:.35em"
+            line = "background:currentColor;height:.2em;top:.35em"
             parts += part(bar.interval[0], bar.interval[1], line)
         frame = (
             "position:relative;width:7em;height:.9em;background:rgba(128,128,128,.15)"

@@ -213,22 +213,24 @@ class RuleLoss:
             return self._means(counts)[:, 0]
         return counts[:, 1] / np.maximum(counts.sum(axis=1), 1e-300)
 
-    def _residual(self, counts):
-        """Weighted sum of squared distances to the means of rules."""
-        sums = counts[..., 1 : self.n_sums]
-        explained = (sums**2).sum(axis=-1) / np.maximum(counts[..., 0], 1e-300)
-        return np.maximum(self._square - explained.sum(axis=-1), 0.0)
+    def _errors(self, counts):
+        """Weighted sum of squared distances to the means of rules, and of wrong rows.
 
-    def _wrong(self, counts):
-        """Weight of the rows whose class is not the most frequent one of their rule."""
-        right = counts[..., self.n_sums :].max(axis=-1).sum(axis=-1)
-        return np.maximum(self.total_weight - right, 0.0)
+        Those whose class is not the most frequent one of their rule.
+        """
+        square = wrong = 0.0
+        if self.n_outputs:
+            sums = counts[..., 1 : self.n_sums]
+            explained = (sums**2).sum(axis=-1) / np.maximum(counts[..., 0], 1e-300)
+            square = np.maximum(self._square - explained.sum(axis=-1), 0.0)
+        if self.n_classes:
+            right = counts[..., self.n_sums :].max(axis=-1).sum(axis=-1)
+            wrong = np.maximum(self.total_weight - right, 0.0)
+        return square, wrong
 
     def cost(self, counts):
         """Nats for the target of all rows, given the counts, of one list or several."""
-        square = self._residual(counts) if self.n_outputs else 0.0
-        wrong = self._wrong(counts) if self.n_classes else 0.0
-        return self.nats(square, wrong, counts.shape[-2])
+        return self.nats(*self._errors(counts), counts.shape[-2])
 
     def nats(self, square, wrong, n_rules):
         """Nats for the target of all rows.
@@ -270,12 +272,13 @@ class RuleLoss:
         """Arguments of `kernels.row_gains`, besides the rules of rows."""
         means, spread = np.empty((len(counts), 0)), 1.0
         answers, mistake = np.empty(0, dtype=np.intp), 0.0
+        square, wrong = self._errors(counts)
         if self.n_outputs:
             means = np.ascontiguousarray(self._means(counts))
-            spread = self._spread(self._residual(counts))
+            spread = self._spread(square)
         if self.n_classes:
             answers = counts[:, self.n_sums :].argmax(axis=1)
-            mistake = self.nats_per_error(self._wrong(counts))
+            mistake = self.nats_per_error(wrong)
         rows = self.weight, self.target
         return *rows, means, spread, self.classes, answers, mistake
 
@@ -285,7 +288,7 @@ class RuleLoss:
         Three terms, constant, linear and quadratic: the gain by a rule with mean v is
         `constant + 2 v . linear - (v . v) quadratic`.
         """
-        quadratic = self.weight / (2 * self._spread(self._residual(counts)))
+        quadratic = self.weight / (2 * self._spread(self._errors(counts)[0]))
         passed = self._means(counts)[answering]
         constant = ((passed - 2 * self.target) * passed).sum(axis=1) * quadratic
         return constant, self.target * quadratic[:, None], quadratic
@@ -416,9 +419,7 @@ class RuleBoxes(Boxes):
         sums, inside = kernels.rule_gains(*rows, table.codes, *box, table.width)
         return sums, inside.sum()
 
-    @cached_property
-    def _gain_terms(self):
-        return self.loss.gain_terms(self.counts)
+    _gain_terms = cached_property(lambda self: self.loss.gain_terms(self.counts))
 
     def swap_gain(self, k):
         """Gain of swapping boxes k and k + 1, up to rounding."""

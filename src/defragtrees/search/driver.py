@@ -9,7 +9,7 @@ import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from operator import attrgetter
 from typing import Any
 
@@ -23,6 +23,7 @@ from defragtrees.outcomes.points import LINKS
 from defragtrees.outcomes.text import LEAST_APART
 from defragtrees.rules.conditions import n_named, remaining
 from defragtrees.rules.profile import WORTH, Agreement
+from defragtrees.search import moves
 from defragtrees.search.boxes import (
     LEAST_ERRORS,
     LEAST_SPREAD,
@@ -31,20 +32,6 @@ from defragtrees.search.boxes import (
     make_table,
 )
 from defragtrees.search.limits import Limits, MonotoneAnswers
-from defragtrees.search.moves import (
-    MOST_GROWN_BOXES,
-    boxes_from_tree,
-    cut_conditions,
-    cut_to_limits,
-    grow_rule,
-    insert_rule,
-    polish,
-    pooled,
-    promising,
-    search,
-    tidy,
-    use_preferred,
-)
 from defragtrees.search.points import LinkedLoss, NumberLoss, PointBoxes
 from defragtrees.search.standalone import StandaloneBoxes, add_rule
 
@@ -57,6 +44,7 @@ N_SEARCHES = 4  # for a list, each on other rows
 SLACK = 0.5  # share of the required rows of a rule that is enough in a subsample
 FEW_CONDITIONS = 2  # of a rule, in the sets that the search starts from
 ENOUGH = 0.01  # of the variance of y: a shorter list may lose it
+BETWEEN_CUTS = 0.01  # share of the rows; cuts of points that are nearer are one cut
 CRITERIA = ("both", "probability", "error")
 HALVES = 2  # of the rows, if rules fit y: one searches, one counts
 NEGATION = re.compile(r"(not?|non|never|none|without)\b", re.IGNORECASE)
@@ -184,27 +172,27 @@ class Strategy:
         # About five numbers of leaves, the largest first.
         sizes = range(limits.max_rules, 1, -max(2, limits.max_rules // 5))
         starts, empty = [], self.make(few, loss, ())
-        for boxes in boxes_from_tree(few, loss.target, loss.weight, sizes):
+        for boxes in moves.boxes_from_tree(few, loss.target, loss.weight, sizes):
             allowed = [box for box in boxes if limits.allows_box(few, box)]
             starts.append(self.make(few, loss, allowed))
         most = limits.max_conditions
         if self.form == "list":
-            starts = promising(starts, limits)  # a full descent only from these
+            starts = moves.promising(starts, limits)  # a full descent only from these
         elif most is None or most > FEW_CONDITIONS:
             # Starting from rules with few conditions gives better long ones.
             short = replace(limits, max_conditions=FEW_CONDITIONS)
-            best, _ = search(empty, [], short, self.insert, self.n_rounds)
+            best, _ = moves.search(empty, [], short, self.insert, self.n_rounds)
             starts += [rules for n, rules in best.items() if n > 1]
-        best, n_rounds = search(empty, starts, limits, self.insert, self.n_rounds)
+        best, n_rounds = moves.search(empty, starts, limits, self.insert, self.n_rounds)
         return [_uncoarsened(rules, groups) for rules in best.values()], n_rounds
 
 
 SEARCHES = {
     strategy.form: strategy
     for strategy in (
-        Strategy("list", RuleBoxes, insert_rule, 1, 4, 4, SLACK),
+        Strategy("list", RuleBoxes, moves.insert_rule, 1, 4, 4, SLACK),
         Strategy("standalone", StandaloneBoxes, add_rule, 2, 2),
-        Strategy("points", PointBoxes, grow_rule, 2, 2),
+        Strategy("points", PointBoxes, moves.grow_rule, 2, 2),
     )
 }
 
@@ -218,7 +206,7 @@ def find_rules(blank, problem, settings, rng):
     form = blank.name
     strategy, is_list = SEARCHES[form], form == "list"
     if form == "points" and settings.limits.max_conditions is None:
-        limits = replace(settings.limits, max_conditions=MOST_GROWN_BOXES)
+        limits = replace(settings.limits, max_conditions=moves.MOST_GROWN_BOXES)
         settings = replace(settings, limits=limits)
     rows = rows_to_search(problem, settings, rng)
     loss, last_loss = find_losses(form, rows, settings)
@@ -239,8 +227,10 @@ def find_rules(blank, problem, settings, rng):
             starts += _cut_lists(settings.unlimited, table, loss, limits)
         made = [strategy.make(table, last_loss, boxes) for boxes in starts]
         if is_list:
-            made = pooled([tidy(rules, limits) for rules in made], limits).values()
-        best = polish(made, limits, strategy.polish_rounds, strategy.gap_rounds)
+            made = moves.pooled(
+                [moves.tidy(rules, limits) for rules in made], limits
+            ).values()
+        best = moves.polish(made, limits, strategy.polish_rounds, strategy.gap_rounds)
     if form == "points":
         best = {n: rules.in_reading_order() for n, rules in best.items()}
     conversion = Conversion(blank, problem, settings, rng)
@@ -290,7 +280,7 @@ def _cut_lists(lists, table, loss, limits):
     for boxes in lists:
         known = [{places[f]: box[f] for f in box if f in places} for box in boxes]
         rules = RuleBoxes(table, loss, [box for box in known if box])
-        made.append(cut_to_limits(rules, limits).boxes)
+        made.append(moves.cut_to_limits(rules, limits).boxes)
     return made
 
 
@@ -307,16 +297,17 @@ def quick_points(problem, settings, rows, form):
     limits = replace(limits, max_conditions=1)
     rules = PointBoxes(few, loss.take(some), ())
     while rules.n_rules < form.n_rules:
-        longer = grow_rule(rules, limits)
+        longer = moves.grow_rule(rules, limits)
         if longer is None:
             break
         rules = longer
     rules = PointBoxes(table, loss, _uncoarsened(rules, groups))
-    conversion = Conversion(form, problem, replace(settings, prefer=()), None)
+    conversion = Conversion(form, problem, replace(settings, prefer=()))
     found = conversion.candidate(rules, takes_rows=False).model
     return [rule.conditions for rule in found.rules]
 
 
+@dataclass(frozen=True, eq=False)
 class Conversion:
     """Converts boxes to rules of a Form, given without rules.
 
@@ -324,13 +315,18 @@ class Conversion:
     with the same information there need not have it on synthetic rows.
     """
 
-    def __init__(self, blank, problem, settings, rng):
-        self.blank, self.problem, self.settings = blank, problem, settings
-        self.least = settings.limits.min_coverage * problem.sample_weight.sum()
-        if settings.prefer:
-            rows = rows_to_search(problem, replace(settings, n_new_rows=0), rng)
-            _, self.loss = find_losses(blank.name, rows, settings)
-            self.table = _table(rows, settings, self.loss)
+    blank: Any
+    problem: Any
+    settings: SearchSettings
+    rng: Any = None
+
+    @cached_property
+    def of_data(self):
+        """The table and the loss of the rows of the data."""
+        without_new = replace(self.settings, n_new_rows=0)
+        rows = rows_to_search(self.problem, without_new, self.rng)
+        _, loss = find_losses(self.blank.name, rows, self.settings)
+        return _table(rows, self.settings, loss), loss
 
     def path(self, best, limits):
         """Candidates of every number of rules, and of lists by number of conditions.
@@ -350,7 +346,9 @@ class Conversion:
         if not cuts:  # nothing is within the limits
             return (), ()
         longest = min(cuts, key=attrgetter("cost"))
-        shorter = [cut for cut in cut_conditions(longest, limits) if limits.allows(cut)]
+        shorter = [
+            cut for cut in moves.cut_conditions(longest, limits) if limits.allows(cut)
+        ]
         cuts, cheapest = [*shorter, *cuts], np.inf
         for rules in sorted(cuts, key=attrgetter("n_conditions", "fit_cost")):
             if rules.fit_cost < cheapest:
@@ -367,15 +365,19 @@ class Conversion:
         """
         problem, blank = self.problem, self.blank
         left = np.ones(len(problem.target), dtype=bool)
+        least = self.settings.limits.min_coverage * problem.sample_weight.sum()
         made, seen, earlier = [], set(), []
         if self.settings.prefer:
             rules = self._preferred(rules)
         columns, grid = rules.table.columns, problem.grid
+        cuts = {}  # of points, by feature
         for box in rules.boxes:
             sides = [
                 (columns[j].feature, accepted_bins(grid, columns[j], mask))
                 for j, mask in box.items()
             ]
+            if blank.is_sum:
+                sides = [(j, self._on_cuts(j, own, cuts)) for j, own in sides]
             own = grid.conditions(sides)
             taken = problem.covered(own)
             if takes_rows:
@@ -383,7 +385,7 @@ class Conversion:
                 # rows are a sample, others may match.
                 taken = left & taken
                 weight = problem.sample_weight[taken].sum()
-                has_enough = weight > 0 and weight >= self.least - 1e-9
+                has_enough = weight > 0 and weight >= least - 1e-9
                 is_kept = problem.is_sample or has_enough
             else:
                 # Rules that match the same rows are one rule, written in two ways.
@@ -392,14 +394,40 @@ class Conversion:
                 seen.add(rows)
             if is_kept:
                 own = self._as_seen(sides, taken, earlier)
-                known = {"conditions": own, "prediction": problem.mean_of(taken)}
-                made.append(replace(blank.default, **known, weight=1.0))
+                center = None if problem.n_classes else problem.mean_of(taken)
+                known = {"conditions": own, "prediction": center, "weight": 1.0}
+                made.append(replace(blank.default, **known))
                 if takes_rows and len(own) == 1:
                     earlier += own
                 left &= ~taken
-        center = problem.mean_of(np.ones_like(left) if blank.is_sum else left)
+        left |= blank.is_sum
+        center = None if problem.n_classes else problem.mean_of(left)
         default = replace(blank.default, prediction=center)
         return Candidate(replace(blank, rules=tuple(made), default=default))
+
+    def _on_cuts(self, j, accepts, cuts):
+        """The bins of a number, ending at cuts of earlier rules that hardly differ.
+
+        A card by characteristic has a bin between two cuts.
+        """
+        grid, codes = self.problem.grid, self.problem.binned.codes[:, j]
+        if grid.is_categorical(j) or j in grid.special or not accepts[:-1].any():
+            return accepts
+        n_below = np.append(0, np.cumsum(np.bincount(codes, minlength=len(accepts))))
+        ends = []
+        for cut in np.flatnonzero(np.diff(accepts[:-1], prepend=False, append=False)):
+            if 0 < cut < len(accepts) - 1:
+                known = cuts.setdefault(j, [])
+                apart = [abs(n_below[cut] - n_below[one]) for one in known]
+                if min(apart, default=len(codes)) < BETWEEN_CUTS * len(codes):
+                    cut = known[int(np.argmin(apart))]
+                else:
+                    known.append(cut)
+            ends.append(cut)
+        if ends[0] < ends[1]:
+            accepts = accepts & (np.arange(len(accepts)) == len(accepts) - 1)
+            accepts[ends[0] : ends[1]] = True
+        return accepts
 
     def _as_seen(self, sides, taken, earlier):
         """The conditions of a rule that takes these rows, in the values that they have.
@@ -433,20 +461,21 @@ class Conversion:
 
     def _preferred(self, rules):
         """The rules over the rows of the data, on preferred features where possible."""
-        settings, columns = self.settings, self.table.columns
+        settings, (table, loss) = self.settings, self.of_data
+        columns = table.columns
         boxes = [
             moved(box, self.problem.grid, rules.table.columns, columns)
             for box in rules.boxes
         ]
-        rules = SEARCHES[self.blank.name].make(self.table, self.loss, boxes)
+        rules = SEARCHES[self.blank.name].make(table, loss, boxes)
         places = {column.feature: j for j, column in enumerate(columns)}
         order = [places[j] for j in settings.prefer if j in places]
-        weight = self.loss.total_weight
+        weight = loss.total_weight
         limits = settings.limits.for_search(weight)
         # Some rules may match too few of these rows already.
         least = min(limits.least_answered, rules.least_answered)
         limits = replace(limits, least_answered=least, keeps_used=True)
-        return use_preferred(rules, limits, order, settings.brevity * weight)
+        return moves.use_preferred(rules, limits, order, settings.brevity * weight)
 
 
 def count_found(path, blank, store, settings, scoring, rows):

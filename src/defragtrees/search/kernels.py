@@ -138,7 +138,7 @@ def plain_first_true(held, start=0):
     return answering
 
 
-def plain_first_true_again(held, answering, k):
+def first_true_again(held, answering, k):
     """`first_true` of `held`; `answering` is that before box k became another."""
     again = np.where(held[k] & (answering > k), k, answering)
     lost = np.flatnonzero(~held[k] & (answering == k))

@@ -17,20 +17,6 @@ def first_true(held, start=0):
     return answering
 
 
-@njit(cache=True, nogil=True)
-def first_true_again(held, answering, k):
-    """See `kernels.plain_first_true_again`."""
-    again = np.empty(len(answering), dtype=np.intp)
-    # Without a branch that the processor could not foresee: most rows stay.
-    for i in range(len(again)):
-        taker = answering[i]
-        again[i] = k if held[k, i] and taker > k else taker
-    for i in range(len(again)):
-        if again[i] == k and not held[k, i]:
-            again[i] = _after(held, k, k, i)
-    return again
-
-
 @njit(inline="always")
 def _after(held, taker, k, i):
     """The rule of row i without the boxes up to k; `taker` is its rule with them."""

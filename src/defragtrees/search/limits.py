@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import KW_ONLY, dataclass, field, fields, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 
 import numpy as np
 
@@ -55,10 +55,7 @@ class Limits:
         """
         least = min(self.min_coverage, LEAST_COVERAGE)
         free = Limits(self.max_rules, min_coverage=least, monotone=self.monotone)
-        is_same = all(
-            getattr(free, own.name) == getattr(self, own.name) for own in fields(self)
-        )
-        return self if is_same else free
+        return self if vars(free) == vars(self) else free
 
     def for_search(self, total_weight, slack=1.0):
         """The limits for the moves of a search over rows of this weight.
@@ -163,21 +160,19 @@ class Limits:
         """Variants in which one more rule, or a new last one, uses a column."""
         table = rules.table
         changes = [
-            (k, {**box, j: mask})
+            (k, 1, {**box, j: mask})
             for k, box in enumerate(rules.boxes)
             if j not in box
             for mask in _best_masks(rules, k, j)
         ]
         if may_grow and rules.n_rules < self.max_rules:
-            changes += [(None, {j: mask}) for mask in _all_masks(table.columns[j])]
-        for k, box in changes:
-            if not self.allows_box(table, box):
-                continue
-            is_new = k is None
-            place = len(rules.boxes) if is_new else k
-            changed = rules.with_boxes(place, box, n_old=0 if is_new else 1)
-            if (changed.weights > 0).all() and self.allows(changed):
-                yield changed
+            k, masks = len(rules.boxes), _all_masks(table.columns[j])
+            changes += [(k, 0, {j: mask}) for mask in masks]
+        for k, n_old, box in changes:
+            if self.allows_box(table, box):
+                changed = rules.with_boxes(k, box, n_old=n_old)
+                if (changed.weights > 0).all() and self.allows(changed):
+                    yield changed
 
 
 def read_limits(given, forest):
@@ -189,13 +184,7 @@ def read_limits(given, forest):
         allowed = _allowed(given.features, given.exclude, names, groups)
     if given.must_use is not None:
         must_use = _read_must_use(given.must_use, names, groups, allowed)
-    is_auto = isinstance(given.monotone, str) and given.monotone == "auto"
-    if is_auto and forest.outcome.n_classes > 2:
-        raise ValueError(
-            "monotone needs regression or two classes; the model has "
-            f"{forest.outcome.n_classes} classes. Leave it out."
-        )
-    if given.monotone is not None and not is_auto:
+    if given.monotone is not None:
         monotone = _read_monotone(given, forest, allowed)
     max_rules = MOST_RULES if given.max_rules == "auto" else int(given.max_rules)
     total, each = given.max_total_conditions, given.max_conditions
@@ -376,7 +365,8 @@ def _read_must_use(must_use, names, groups, allowed):
 def _read_monotone(given, forest, allowed):
     """Signs by index of the feature, for the second class or the number."""
     names, monotone = forest.feature_names, given.monotone
-    if not hasattr(monotone, "keys") or not monotone:
+    is_auto = isinstance(monotone, str) and monotone == "auto"
+    if not is_auto and (not hasattr(monotone, "keys") or not monotone):
         raise ValueError(
             'monotone must be "auto" or a dict from features to -1 or 1; got '
             f"{shown(monotone)}. {{'income': -1}} means that predictions may only fall "
@@ -387,6 +377,8 @@ def _read_monotone(given, forest, allowed):
             "monotone needs regression or two classes; the model has "
             f"{forest.outcome.n_classes} classes. Leave it out."
         )
+    if is_auto:  # the directions follow from the data
+        return {}
     is_first = forest.classes is not None and given.pos_label == forest.classes[0]
     signs, turn = {}, -1 if is_first else 1
     for name, sign in monotone.items():

@@ -38,7 +38,10 @@ MOST_SEARCHED = 12
 
 def search(empty, starts, limits, insert, n_rounds=1):
     """Search for the cheapest rules of every number; also returns the rounds."""
-    best, sizes = {1: empty}, searched_sizes(limits.max_rules)
+    best, sizes = {1: empty}, [*range(1, MOST_SEARCHED + 1)]
+    while sizes[-1] < limits.max_rules:
+        sizes.append(math.ceil(sizes[-1] * 7 / 6))
+    sizes = {min(n, limits.max_rules) for n in sizes}
 
     def keep_improved(rules):
         # Rules of other numbers only lead to those that are searched for in full.
@@ -66,20 +69,6 @@ def search(empty, starts, limits, insert, n_rounds=1):
             break
     sizes.add(max(best))
     return {n: rules for n, rules in best.items() if n in sizes}, n_done
-
-
-def searched_sizes(most):
-    """The numbers of rules, `most` at most, that are searched for in full.
-
-    Examples
-    --------
-    >>> sorted(searched_sizes(25))
-    [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 14, 17, 20, 24, 25]
-    """
-    sizes = [*range(1, MOST_SEARCHED + 1)]
-    while sizes[-1] < most:
-        sizes.append(math.ceil(sizes[-1] * 7 / 6))
-    return {min(n, most) for n in sizes}
 
 
 def promising(starts, limits):
@@ -398,23 +387,17 @@ def use_preferred(rules, limits, order, price):
     for k, box in enumerate(rules.boxes):
         for j in box:
             for better in order[: order.index(j) if j in order else None]:
-                changed = _replaced(rules, k, j, better, limits)
-                if changed is not None and changed.cost <= rules.cost + price:
+                others = rules.boxes[k].items()
+                rest = {i: mask for i, mask in others if i not in (j, better)}
+                sums, _ = code_gains(rules.table, rest, rules.row_gains(k))
+                found = _with_condition(rules.table, rest, better, sums[better])
+                if found is None or not limits.allows_box(rules.table, found):
+                    continue
+                changed = rules.with_boxes(k, found)
+                if limits.allows(changed) and changed.cost <= rules.cost + price:
                     rules = changed
                     break
     return rules
-
-
-def _replaced(rules, k, j, better, limits):
-    """The rules with the best condition of rule k on one column instead of another."""
-    table = rules.table
-    rest = {i: mask for i, mask in rules.boxes[k].items() if i not in (j, better)}
-    sums, _ = code_gains(table, rest, rules.row_gains(k))
-    box = _with_condition(table, rest, better, sums[better])
-    if box is None or not limits.allows_box(table, box):
-        return None
-    changed = rules.with_boxes(k, box)
-    return changed if limits.allows(changed) else None
 
 
 def remove_rule(rules):
@@ -554,98 +537,89 @@ class Cut:
     side: int  # -1 if it accepts values below, 1 if above
 
 
-class Slopes:
-    """Gains of one more box in addition to those of `rules`.
+def best_cuts(rules, inside, signs, sign=0):
+    """The best Cut of each column for one more box of the rows inside, on either side.
 
-    `monotone` has -1 or 1 for features with which sums may only fall or only rise.
+    `signs` are those that the points of a box above a cut must have, by column, and
+    `sign` that of the box; 0 is any.
     """
-
-    def __init__(self, rules, monotone=None):
-        self.table, self.loss = rules.table, rules.loss
-        signs = [(monotone or {}).get(c.feature, 0) for c in self.table.columns]
-        self.signs = np.array(signs, dtype=int)
-        slope, overlap, self.inverse = rules.curvature
-        self.n_outputs = slope.shape[1]
-        # The overlap with the base is the curvature itself.
-        self.rows = np.vstack([slope.T, overlap])
-
-    def cuts(self, inside, sign=0):
-        """The best Cut of each column for the rows inside, on either side."""
-        table = self.table
-        rows = np.where(inside, self.rows, 0.0)
-        sums, order = _ordered_sums(table, rows, slice(self.n_outputs), -1)
-        places = np.arange(table.width)[None, :]
-        is_code = places < table.n_codes[:, None]
-        reached = np.cumsum(np.where(is_code, sums, 0.0), axis=2)
-        is_cut = np.isfinite(table.cut_prices)
-        last = (table.n_codes - 1)[:, None]
-        missing = sums[:, np.arange(len(table.columns)), table.n_codes][:, :, None]
-        best = []
-        for side in (-1, 1):
-            sums = reached if side < 0 else reached[:, :, -1:] - reached
-            is_inside = places < last
-            if side < 0:  # all numbers of a span
-                is_inside[table.part] |= places == last[table.part]
-            for takes_missing in (False, True):
-                if takes_missing and not missing.any():
-                    continue
-                total = sums + missing if takes_missing else sums
-                is_allowed = is_cut & is_inside & (total[0] * sign >= 0)
-                is_allowed &= total[0] * (side * self.signs)[:, None] >= 0
-                # The decrease of the loss. A linear combination of other boxes gains
-                # nothing.
-                slope, overlap = total[: self.n_outputs], total[self.n_outputs :]
-                shared = np.tensordot(self.inverse, overlap, axes=1)
-                rest = overlap[-1] - (overlap * shared).sum(axis=0) + self.loss.prior
-                rest = np.where(rest > 1e-6 * overlap[-1] + 1e-12, rest, np.inf)
-                fall = np.where(is_allowed, (slope**2).sum(axis=0) / rest, -np.inf)
-                for j, column in enumerate(table.columns):
-                    at = fall[j].argmax()
-                    is_missing = column.has_missing and column.span is None
-                    is_known = is_missing or not takes_missing
-                    if is_known and np.isfinite(fall[j, at]):
-                        codes = order[j, : table.n_codes[j]]
-                        accepted = np.zeros(len(codes) + 1, dtype=bool)
-                        accepted[codes[: at + 1] if side < 0 else codes[at + 1 :]] = (
-                            True
-                        )
-                        accepted[-1] = takes_missing
-                        best.append(Cut(float(fall[j, at]), j, accepted, side))
-        return best
+    table, (slopes, inverse) = rules.table, rules.curvature
+    n_outputs = len(slopes) - len(inverse)
+    sums, order = _ordered_sums(
+        table, np.where(inside, slopes, 0.0), slice(n_outputs), -1
+    )
+    places = np.arange(table.width)[None, :]
+    is_code = places < table.n_codes[:, None]
+    reached = np.cumsum(np.where(is_code, sums, 0.0), axis=2)
+    is_cut = np.isfinite(table.cut_prices)
+    last = (table.n_codes - 1)[:, None]
+    missing = sums[:, np.arange(len(table.columns)), table.n_codes][:, :, None]
+    best = []
+    for side in (-1, 1):
+        sums = reached if side < 0 else reached[:, :, -1:] - reached
+        is_inside = places < last
+        if side < 0:  # all numbers of a span
+            is_inside[table.part] |= places == last[table.part]
+        for takes_missing in (False, True):
+            if takes_missing and not missing.any():
+                continue
+            total = sums + missing if takes_missing else sums
+            is_allowed = is_cut & is_inside & (total[0] * sign >= 0)
+            is_allowed &= total[0] * (side * signs)[:, None] >= 0
+            # The decrease of the loss. A linear combination of other boxes gains
+            # nothing.
+            slope, overlap = total[:n_outputs], total[n_outputs:]
+            shared = np.tensordot(inverse, overlap, axes=1)
+            rest = overlap[-1] - (overlap * shared).sum(axis=0) + rules.loss.prior
+            rest = np.where(rest > 1e-6 * overlap[-1] + 1e-12, rest, np.inf)
+            fall = np.where(is_allowed, (slope**2).sum(axis=0) / rest, -np.inf)
+            for j, column in enumerate(table.columns):
+                at = fall[j].argmax()
+                is_missing = column.has_missing and column.span is None
+                is_known = is_missing or not takes_missing
+                if is_known and np.isfinite(fall[j, at]):
+                    codes = order[j, : table.n_codes[j]]
+                    accepted = np.zeros(len(codes) + 1, dtype=bool)
+                    accepted[codes[: at + 1] if side < 0 else codes[at + 1 :]] = True
+                    accepted[-1] = takes_missing
+                    best.append(Cut(float(fall[j, at]), j, accepted, side))
+    return best
 
 
 def grow_rule(rules, limits, n_seeds=N_GROWN_SEEDS):
     """Find the cheapest set with one more rule; None if there is none."""
-    slopes = Slopes(rules, limits.monotone)
-    every = np.ones(rules.table.n_rows, dtype=bool)
-    cuts = sorted(slopes.cuts(every), key=lambda cut: -_value(rules, cut, {})[0])
+    table, (slopes, inverse) = rules.table, rules.curvature
+    # With a feature, sums may only fall, -1, or only rise, 1.
+    signs = np.array([limits.monotone.get(c.feature, 0) for c in table.columns], int)
+    cuts = best_cuts(rules, np.ones(table.n_rows, dtype=bool), signs)
+    cuts = sorted(cuts, key=lambda cut: -_value(rules, cut, {})[0])
     columns = list(dict.fromkeys(cut.column for cut in cuts))[:n_seeds]
-    grown = [_grown(rules, slopes, c, limits) for c in cuts if c.column in columns]
+    grown = [_grown(rules, signs, c, limits) for c in cuts if c.column in columns]
     longer, k = [], len(rules.boxes)
     for _, box in sorted(grown, key=itemgetter(0), reverse=True)[:MOST_FITTED]:
         # Points near those of the box, with all others fixed.
-        sums = slopes.rows[:, rows_in(rules.table, box)].sum(axis=1)
-        slope, overlap = np.split(sums, [slopes.n_outputs])
-        rest = overlap[-1] - overlap @ slopes.inverse @ overlap + rules.loss.prior
+        sums = slopes[:, rows_in(table, box)].sum(axis=1)
+        slope, overlap = np.split(sums, [-len(inverse)])
+        rest = overlap[-1] - overlap @ inverse @ overlap + rules.loss.prior
         start = np.insert(rules.points, k, slope / max(rest, 1e-12), axis=0)
         longer.append(rules.with_boxes(k, box, n_old=0, start=start))
     allowed = filter(limits.allows, longer)
     return min(allowed, key=attrgetter("cost"), default=None)
 
 
-def _grown(rules, slopes, seed, limits):
+def _grown(rules, signs, seed, limits):
     """The value of a seed narrowed by the best conditions, one at a time; its box."""
     value, box = _value(rules, seed, {})
     # The required sign of the points of the box.
-    sign = int(seed.side * slopes.signs[seed.column])
+    sign = int(seed.side * signs[seed.column])
     for _ in range((limits.max_conditions or MOST_GROWN_BOXES) - 1):
-        cuts = slopes.cuts(rows_in(rules.table, box), sign)
+        cuts = best_cuts(rules, rows_in(rules.table, box), signs, sign)
         narrowed = [(*_value(rules, cut, box), cut) for cut in cuts]
         best, *found = max(narrowed, key=itemgetter(0), default=(value,))
         if best <= value or not limits.allows_box(rules.table, found[0]):
             break
         value, (box, cut) = best, found
-        sign = int(cut.side * slopes.signs[cut.column]) or sign
+        sign = int(cut.side * signs[cut.column]) or sign
     return value, box
 
 

@@ -144,10 +144,11 @@ class PointBoxes(Boxes):
 
     @cached_property
     def curvature(self):
-        """Second derivatives of the loss at the points.
+        """Slope and curvature of the loss at the points.
 
-        Its slope by row, its curvature by rule and row, and the inverse of the matrix
-        of rules with rules; the last of these are the base.
+        Both by row, as lines of one array: the slopes, and the second derivatives by
+        the points of each rule, of which the last is the base. And the inverse of the
+        matrix of rules with rules.
         """
         slope, bend = self.loss.slopes(self.totals)
         base = np.ones((1, self.table.n_rows))
@@ -155,7 +156,8 @@ class PointBoxes(Boxes):
         overlap = design * bend
         matrix = overlap @ design.T + np.diag(self.prior)
         floor = 1e-9 * max(matrix.diagonal().max(), 1e-300)
-        return slope, overlap, np.linalg.inv(matrix + floor * np.eye(len(matrix)))
+        inverse = np.linalg.inv(matrix + floor * np.eye(len(matrix)))
+        return np.vstack([slope.T, overlap]), inverse
 
     def removable(self):
         """The few boxes without which the cost is lowest, up to second order."""
@@ -164,12 +166,6 @@ class PointBoxes(Boxes):
         share = rise / (self.spread * self.loss.base_deviance)
         cost = 0.5 * self.loss.total_weight * np.log1p(share) - self.prices
         return np.argsort(np.round(cost, DIGITS), kind="stable")[:MOST_REMOVED]
-
-    @property
-    def nats_per_loss(self):
-        """Nats per unit of loss."""
-        loss = self.loss
-        return loss.total_weight / (2 * self.spread * loss.base_deviance)
 
     @cached_property
     def totals(self):
@@ -182,15 +178,14 @@ class PointBoxes(Boxes):
             totals += held[:, None] * points
         return totals
 
-    @cached_property
-    def _row_losses(self):
-        return self.loss.row_losses(self.totals)
+    _row_losses = cached_property(lambda self: self.loss.row_losses(self.totals))
 
     def row_gains(self, k):
         """Gain for each row if rule k accepts it, with the present points."""
-        sign = np.where(self.held[k], -1.0, 1.0)
-        other = self.loss.row_losses(self.totals + sign[:, None] * self.points[k])
-        return sign * (self._row_losses - other) * self.nats_per_loss
+        sign, loss = np.where(self.held[k], -1.0, 1.0), self.loss
+        other = loss.row_losses(self.totals + sign[:, None] * self.points[k])
+        nats_per_loss = loss.total_weight / (2 * self.spread * loss.base_deviance)
+        return sign * (self._row_losses - other) * nats_per_loss
 
     def _kept(self, held, k, n_old, n_new):
         if n_new > n_old:

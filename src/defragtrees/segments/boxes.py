@@ -205,12 +205,12 @@ def make_losses(losses, weight, family, is_high, is_signed, min_weight):
 class BoxSearch:
     """Search for one box after the other; see the module."""
 
-    def __init__(self, columns, losses, max_conditions):
+    def __init__(self, columns, losses, max_conditions, price=1.0):
         self.columns = [column for column in columns if column.n_bins > 1]
         self.losses = losses
         self.max_conditions = max_conditions
         # A comparison chooses one of so many: as in a minimum description length.
-        self.price = math.log(max(1, len(self.columns)) * COARSE)
+        self.price = price * math.log(max(1, len(self.columns)) * COARSE)
 
     def without(self, rows):
         """Leave these rows out of the search."""

@@ -41,6 +41,7 @@ from defragtrees.tables import (
 
 MOST_CROSSED = 2_000  # rows of a small table
 N_FOLDS = 10
+CROSSED_PRICE = 0.7  # of a comparison there; with less, segments in noise hold more
 LEAST_ALIKE = 0.3  # Jaccard's index of a segment and the one found without a fold
 SEARCHED = 2 / 3  # share of the rows that search
 MOST_SEARCHED = 30_000
@@ -463,7 +464,8 @@ class SegmentSearch:
         """Segments whose losses are above the expected ones; others with high losses.
 
         Both kinds of candidates are tested for losses above the expected ones. Those of
-        high losses that do not hold are tested for being higher than the rest.
+        high losses that do not hold are tested for being higher than the rest, and kept
+        if the expected loss is not below their interval.
         """
         scale = _Scale.of(losses, False)
         losses, expected = scale.of_losses(losses), scale.of_losses(expected)
@@ -472,6 +474,7 @@ class SegmentSearch:
         high = self._candidates(losses, kind)
         candidates = [*self._candidates(excess, signed), *high]
         above, count = self._counter(excess, signed), self._counter(losses, kind)
+        expects = self._counter(expected, kind)
         held = above.held(candidates, self.alpha)
         beside = {"expected": scale.back(expected)}
         rest = loss_name, None, beside, "share" if scale.is_share else "number", "high"
@@ -484,6 +487,7 @@ class SegmentSearch:
             one
             for one in count.held(others, self.alpha)
             if above.p_value(one[1], left & ~one[1]) > self.alpha
+            and count.interval(one[1])[0] <= expects.mean(one[1])
         ]
         return failing, self._segments(count, uncertain, len(high), scale, *rest)
 
@@ -602,7 +606,8 @@ class SegmentSearch:
         ]
         min_weight = self.min_rows * int(here.sum()) / int((self.weight > 0).sum())
         searched = make_losses(losses[here], self.weight[here], *kind, min_weight)
-        search = BoxSearch(columns, searched, self.max_conditions)
+        price = CROSSED_PRICE if len(self.splits) > 1 else 1.0
+        search = BoxSearch(columns, searched, self.max_conditions, price)
         found = []
         while len(found) < self.max_segments:
             box = search.best()

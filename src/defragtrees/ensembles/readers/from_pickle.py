@@ -1,5 +1,6 @@
 """Read pickle and joblib files, which can run code, only if the user trusts them."""
 
+import contextlib
 import pickle
 import pickletools
 
@@ -17,15 +18,8 @@ PACKED = (  # magic numbers of joblib's compressors
 OLD_PICKLE_STEPS = 4  # valid opcodes that mark a pickle without a magic number
 # Unpickling calls code of other libraries, which may raise any of these.
 LOADING_ERRORS = (
-    ArithmeticError,
-    AttributeError,
-    EOFError,
-    ImportError,
-    LookupError,
-    pickle.UnpicklingError,
-    RuntimeError,
-    TypeError,
-    ValueError,
+    *(ArithmeticError, AttributeError, EOFError, ImportError, LookupError),
+    *(pickle.UnpicklingError, RuntimeError, TypeError, ValueError),
 )
 
 
@@ -41,15 +35,11 @@ def is_file(file):
 def _is_old_pickle(head):
     """Whether a file begins like the oldest pickles, which have no magic number."""
     n_steps = 0
-    try:
-        # This parses the opcodes and executes none of them.
-        for step, _, _ in pickletools.genops(head):
-            n_steps += 1
-            if step.name == "STOP":
-                break
     # Arguments may have any form; the head may end in the middle of one.
-    except Exception:
-        pass
+    with contextlib.suppress(Exception):
+        # This parses the opcodes and executes none of them; it ends after STOP.
+        for _ in pickletools.genops(head):
+            n_steps += 1
     return head[:1] in b"(]}c" and n_steps >= OLD_PICKLE_STEPS
 
 

@@ -6,13 +6,12 @@ written by `write.table`, they are exact.
 
 import re
 from collections.abc import Mapping
-from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
 
 from defragtrees.ensembles.forest import Forest, Tree
-from defragtrees.ensembles.readers import Allowance
+from defragtrees.ensembles.readers import Allowance, report_damage
 from defragtrees.errors import ModelFileError
 
 KIND = "a folder of R trees"
@@ -84,7 +83,7 @@ def read(
     allowance = Allowance("R", sum(path.stat().st_size for path in paths))
     tables = []
     for path in paths:
-        with _naming(path.name):
+        with report_damage("R", path.name):
             text = path.read_text("utf-8-sig", errors="replace")
             tables.append(_Table(path.name, text))
     names = _settle_names(feature_names, tables, allowance)
@@ -96,9 +95,9 @@ def read(
     allowance.take_nodes(n_nodes, len(classes or [0]), levels)
     trees = []
     for table in tables:
-        with _naming(table.name):
+        with report_damage("R", table.name):
             trees.append(_make_tree(table, names, levels, classes))
-    with _naming(folder.name):
+    with report_damage("R", folder.name):
         return Forest(
             tuple(trees), names, task, classes, combine="mean", categories=levels
         )
@@ -110,15 +109,6 @@ read_file = read
 def is_file(file):
     """Whether this is a folder, which no other library saves to."""
     return file.is_folder
-
-
-@contextmanager
-def _naming(name):
-    """Raise errors inside the block as those of a file or folder."""
-    try:
-        yield
-    except ValueError as error:
-        raise ModelFileError(f"Cannot read {name!r}: {error}") from None
 
 
 def _natural(name):
@@ -310,15 +300,9 @@ def _make_tree(table, names, levels, classes):
         n_levels, name = len(levels[feature[i]]), names[feature[i]]
         mask = _mask(table.point[i], n_levels, f"on {name!r} in node {i + 1}")
         sets[i, :n_levels] = [mask >> j & 1 for j in range(n_levels)]
-    return Tree(
-        feature=feature,
-        threshold=np.where(leaf | is_set, 0.0, point),
-        left=np.where(leaf, -1, table.left - 1),
-        right=np.where(leaf, -1, table.right - 1),
-        missing_left=np.zeros(len(leaf), dtype=bool),
-        value=value,
-        categories=sets,
-    )
+    threshold = np.where(is_set, 0.0, point)
+    sides = table.left - 1, table.right - 1, np.zeros(len(leaf), dtype=bool)
+    return Tree(feature, threshold, *sides, value, categories=sets)
 
 
 def _mask(word, n_levels, split):

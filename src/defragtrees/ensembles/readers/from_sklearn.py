@@ -33,14 +33,7 @@ from defragtrees.errors import UnsupportedModelError
 NAME = "scikit-learn"
 
 # Strategies of dummies that predict a constant; the others draw at random.
-CONSTANT_STRATEGIES = (
-    "prior",
-    "most_frequent",
-    "constant",
-    "mean",
-    "median",
-    "quantile",
-)
+CONSTANT_STRATEGIES = "prior most_frequent constant mean median quantile".split()
 
 
 def read(model) -> Forest:
@@ -91,15 +84,10 @@ def _tree(fitted, value, features=None):
     nodes = fitted.tree_
     leaf = nodes.children_left < 0
     feature = nodes.feature if features is None else np.asarray(features)[nodes.feature]
-    return Tree(
-        feature=np.where(leaf, -1, feature),
-        threshold=np.where(leaf, 0.0, exact_threshold(nodes.threshold, np.float32)),
-        left=nodes.children_left,
-        right=nodes.children_right,
-        missing_left=nodes.missing_go_to_left.astype(bool) & ~leaf,
-        value=np.array(value),
-        cover=np.array(nodes.weighted_n_node_samples),
-    )
+    threshold = exact_threshold(nodes.threshold, np.float32)
+    sides = nodes.children_left, nodes.children_right, nodes.missing_go_to_left
+    splits = np.where(leaf, -1, feature), threshold, *sides
+    return Tree(*splits, np.array(value), np.array(nodes.weighted_n_node_samples))
 
 
 def _read_averaged(model, facts):
@@ -260,16 +248,9 @@ def _hist_tree(predictor, columns, sets, k, n_outputs):
     value[:, k] = nodes["value"]
     feature = np.where(leaf, -1, columns[nodes["feature_idx"]])
     goes_left, missing_left = _left_sets(predictor, feature, *sets)
-    return Tree(
-        feature=feature,
-        threshold=np.where(leaf, 0.0, nodes["num_threshold"]),
-        left=np.where(leaf, -1, nodes["left"].astype(np.int64)),
-        right=np.where(leaf, -1, nodes["right"].astype(np.int64)),
-        missing_left=missing_left & ~leaf,
-        value=value,
-        cover=nodes["count"].astype(np.float64),
-        categories=goes_left,
-    )
+    sides = nodes["left"], nodes["right"], missing_left
+    splits = feature, nodes["num_threshold"], *sides
+    return Tree(*splits, value, cover=nodes["count"], categories=goes_left)
 
 
 def _left_sets(predictor, feature, categories, has_none):

@@ -4,6 +4,7 @@ The file is a zip archive, in which few bytes can expand to many. So the size of
 members is checked before skops opens it.
 """
 
+import math
 import tokenize
 import zipfile
 import zlib
@@ -22,12 +23,8 @@ MEMORY_PER_LETTER = 24  # of JSON that consists of empty lists
 MEMORY_PER_BYTE = 4  # of an array while it is read and copied
 LONGEST_HEADER = 10_000  # of an array, as numpy has it
 OPENING_ERRORS = (
-    *LOADING_ERRORS,
-    OSError,
-    SyntaxError,
-    tokenize.TokenError,
-    zipfile.BadZipFile,
-    zlib.error,
+    *(*LOADING_ERRORS, OSError, SyntaxError, tokenize.TokenError),
+    *(zipfile.BadZipFile, zlib.error),
 )
 
 
@@ -91,8 +88,6 @@ def _check_array(file, size, name):
         else np.lib.format.read_array_header_2_0
     )
     shape, _, dtype = read(file, max_header_size=LONGEST_HEADER)
-    n_items = 1
-    for length in shape:
-        n_items *= length
+    n_items = math.prod(shape)
     if not dtype.hasobject and n_items * dtype.itemsize > size:
         raise ValueError(f"{name[:60]!r} claims {n_items:,} numbers in {size:,} bytes")

@@ -257,16 +257,12 @@ def read_trees(documents, groups, n_outputs, categories, missing, allowance):
     trees = []
     for document, group in zip(documents, groups, strict=True):
         node = _Nodes(document, is_set)
-        tree = Tree(
-            feature=np.where(node.is_leaf, -1, node.feature),
-            threshold=np.where(node.is_leaf | node.in_set, 0.0, node.threshold),
-            left=np.where(node.is_leaf, -1, node.left),
-            right=np.where(node.is_leaf, -1, node.right),
-            missing_left=node.default_left & ~node.is_leaf,
-            value=_values(document, node, group, n_outputs),
-            cover=node.cover,
-            categories=_sets(document, node, categories, width, missing),
-        )
+        feature = np.where(node.is_leaf, -1, node.feature)
+        threshold = np.where(node.in_set, 0.0, node.threshold)
+        sides = node.left, node.right, node.default_left
+        value = _values(document, node, group, n_outputs)
+        sets = _sets(document, node, categories, width, missing)
+        tree = Tree(feature, threshold, *sides, value, node.cover, sets)
         if not np.isnan(missing):
             low = np.nextafter(exact_threshold(missing, strict=True), np.inf)
             high = exact_threshold(missing)
@@ -486,14 +482,14 @@ class _Cursor:
         self.at += n_bytes
         return self.data[self.at - n_bytes : self.at]
 
-    def marker(self):
-        marker = self.take(1)
-        while marker == b"N":  # no-op
-            marker = self.take(1)
-        return marker
-
     def peek(self):
+        while self.data[self.at : self.at + 1] == b"N":  # no-op
+            self.at += 1
         return self.data[self.at : self.at + 1]
+
+    def marker(self):
+        self.peek()
+        return self.take(1)
 
     def value(self, marker, depth):
         if marker in NUMBERS:
@@ -507,10 +503,8 @@ class _Cursor:
             return self.text()
         if depth > MAX_DEPTH:
             raise ValueError(f"it nests more than {MAX_DEPTH} levels deep")
-        if marker == b"[":
-            return self.array(depth)
-        if marker == b"{":
-            return self.object(depth)
+        if marker in (b"[", b"{"):
+            return self.items(marker == b"{", depth)
         raise ValueError(f"byte {self.at - 1} has the unknown type {marker!r}")
 
     def length(self):
@@ -535,30 +529,19 @@ class _Cursor:
             raise ValueError(f"byte {self.at} starts items of one type, but no number")
         return kind, n_items
 
-    def array(self, depth):
+    def items(self, is_object, depth):
+        """The members of an object, or the items of an array."""
         kind, n_items = self.header()
-        if kind in NUMBERS:
+        if kind in NUMBERS and not is_object:
             dtype = NUMBERS[kind]
             buffer = self.take(n_items * dtype.itemsize)
             return np.frombuffer(buffer, dtype).astype(dtype.newbyteorder("="))
-        items = []
-        while n_items is None or len(items) < n_items:
-            marker = kind if kind is not None else self.marker()
-            if n_items is None and marker == b"]":
-                break
-            items.append(self.value(marker, depth + 1))
-        return items
-
-    def object(self, depth):
-        kind, n_items = self.header()
-        members = {}
-        n_read = 0
-        while n_items is None or n_read < n_items:
-            if n_items is None and self.peek() == b"}":
+        pairs, end = [], b"}" if is_object else b"]"
+        while n_items is None or len(pairs) < n_items:
+            if n_items is None and self.peek() == end:
                 self.take(1)
                 break
-            name = self.text()
+            name = self.text() if is_object else None
             marker = kind if kind is not None else self.marker()
-            members[name] = self.value(marker, depth + 1)
-            n_read += 1
-        return members
+            pairs.append((name, self.value(marker, depth + 1)))
+        return dict(pairs) if is_object else [value for _, value in pairs]

@@ -12,27 +12,13 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy import special
+from sklearn import ensemble, multioutput
 from sklearn.base import BaseEstimator, is_classifier
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import TransformedTargetRegressor
-from sklearn.ensemble import (
-    AdaBoostClassifier,
-    GradientBoostingClassifier,
-    HistGradientBoostingClassifier,
-    StackingClassifier,
-    StackingRegressor,
-    VotingClassifier,
-    VotingRegressor,
-)
 from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import FixedThresholdClassifier, TunedThresholdClassifierCV
 from sklearn.model_selection._search import BaseSearchCV
-from sklearn.multioutput import (
-    ClassifierChain,
-    MultiOutputClassifier,
-    MultiOutputRegressor,
-    RegressorChain,
-)
 from sklearn.pipeline import Pipeline
 from sklearn.utils.metaestimators import available_if
 
@@ -153,8 +139,12 @@ class WrapperLink:
     __hash__ = None  # type: ignore[assignment]
 
 
-def _read_one(wrapper, name="estimator_"):
-    """Read a meta-estimator with one member, its attribute of this name."""
+def _read_one(wrapper):
+    """Read a meta-estimator with one member."""
+    if getattr(wrapper, "_training_dim", 1) != 1:
+        _reject_targets(wrapper)
+    is_of_target = isinstance(wrapper, TransformedTargetRegressor)
+    name = "regressor_" if is_of_target else "estimator_"
     member = getattr(wrapper, name, None)
     member = wrapper.estimator if member is None else member
     forest = read_forest(member)
@@ -212,12 +202,6 @@ def _threshold(wrapper):
     if label is not None and label == wrapper.classes_[0]:
         threshold = 1.0 - threshold
     return threshold if 0 < threshold < 1 else None
-
-
-def _read_target(wrapper):
-    if wrapper._training_dim != 1:
-        _reject_targets(wrapper)
-    return _read_one(wrapper, "regressor_")
 
 
 def _read_members(wrapper):
@@ -295,21 +279,21 @@ def _reject_targets(wrapper):
 
 
 SCORING = (
-    AdaBoostClassifier,
-    GradientBoostingClassifier,
-    HistGradientBoostingClassifier,
+    ensemble.AdaBoostClassifier,
+    ensemble.GradientBoostingClassifier,
+    ensemble.HistGradientBoostingClassifier,
 )
 WRAPPERS = {
     FixedThresholdClassifier: _read_one,
     TunedThresholdClassifierCV: _read_one,
-    TransformedTargetRegressor: _read_target,
+    TransformedTargetRegressor: _read_one,
     CalibratedClassifierCV: _read_calibrated,
-    VotingClassifier: _read_members,
-    VotingRegressor: _read_members,
-    StackingClassifier: _read_members,
-    StackingRegressor: _read_members,
-    MultiOutputClassifier: _reject_targets,
-    MultiOutputRegressor: _reject_targets,
-    ClassifierChain: _reject_targets,
-    RegressorChain: _reject_targets,
+    ensemble.VotingClassifier: _read_members,
+    ensemble.VotingRegressor: _read_members,
+    ensemble.StackingClassifier: _read_members,
+    ensemble.StackingRegressor: _read_members,
+    multioutput.MultiOutputClassifier: _reject_targets,
+    multioutput.MultiOutputRegressor: _reject_targets,
+    multioutput.ClassifierChain: _reject_targets,
+    multioutput.RegressorChain: _reject_targets,
 }

@@ -167,7 +167,7 @@ def _colour(summary, k, title):
 
 
 def _ranges(summary):
-    """Of each rule its estimate and interval as a bar, all on one scale, or None."""
+    """Estimate and interval of each rule as a bar, all on one scale, or None."""
     outcome, rates = summary.outcome, summary.rules._form.training_rates
     known = [outcome.estimate(rule) for rule in summary.rules]
     ends = [end for one in known for end in one.get("interval") or ()]

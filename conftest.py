@@ -46,8 +46,8 @@ def _closed_figures():
 
 @pytest.fixture(autouse=True, scope="session")
 def _names_for_examples(doctest_namespace):
-    """`rules` and `numeric`, the lists that the docstring of RuleModel makes."""
-    from defragtrees import Condition, Rule, RuleList
+    """`rules` and `numeric`, the lists of the docstring of RuleModel, and a `card`."""
+    from defragtrees import Condition, Rule, RuleList, Scorecard
 
     hot = Rule((Condition(0, lower=30.0), Condition(1, upper=9.0)), "no", (0.7, 0.3))
     warm = Rule((Condition(0, lower=20.0),), "yes", (0.2, 0.8))
@@ -62,3 +62,6 @@ def _names_for_examples(doctest_namespace):
     doctest_namespace["numeric"] = RuleList(
         (warm,), Rule((), 1.0), ("degrees",), "regression"
     )
+    warm = Rule((Condition(0, lower=20.0),), 5.0, points=(3.0,))
+    base = Rule((), 2.0, points=(2.0,))
+    doctest_namespace["card"] = Scorecard((warm,), base, ("degrees",), "regression")

@@ -11,7 +11,6 @@ import pytest
 from sklearn.ensemble import RandomForestClassifier
 
 import defragtrees
-from defragtrees import plots
 from defragtrees._api import simplify
 from defragtrees._compare import compare
 from defragtrees.ensembles.forest import Forest, Tree
@@ -216,15 +215,10 @@ LENGTHS = """
 """
 
 
-def lengths(rules, ax=None):
-    draw_picture(lengths_picture(rules), ax, {"g1": "blue"})
-    return ax
-
-
-def test_picture(add, stumps):
-    add(plots.PICTURES, "lengths", lengths=lengths)
+def test_picture(stumps):
     ax = pytest.importorskip("matplotlib.figure").Figure().subplots()
-    assert plots.lengths(simplify(Stump(0.5), X).rules_, ax=ax) is ax
+    rules = simplify(Stump(0.5), X).rules_
+    draw_picture(lengths_picture(rules), ax, {"g1": "blue"})
     assert [ax.get_xlabel(), ax.get_ylabel()] == ["rule", "conditions"]
     assert ax.lines[0].get_ydata().tolist() == [1]
 

@@ -11,9 +11,9 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from benchmarks.paper import published
 from benchmarks.paper.data import fit_forest, search_forest
 from benchmarks.paper.regions import count_regions
-from defragtrees import metrics
 from defragtrees.ensembles.readers import read_forest
 from defragtrees.estimators import estimator_for
+from defragtrees.outcomes import make_outcome
 
 PROPOSED = "Proposed"  # with the schedule of the authors' code
 CONVERGED = "Proposed, until convergence"  # with that of the paper's pseudo code
@@ -91,7 +91,9 @@ def _model(data, seed):
     forest, chosen = search_forest(data, seed)
     return {
         **chosen,
-        "error": metrics.error(data.y_test, forest.predict(data.X_test), data.task),
+        "error": make_outcome(data.task).error(
+            data.y_test, forest.predict(data.X_test)
+        ),
         "n_train": len(data.X),
         "n_test": len(data.X_test),
         "n_features": data.X.shape[1],
@@ -118,7 +120,7 @@ def _em(data, seed, forest):
             {
                 "n_components": int(model.posterior_.n_components),
                 "seconds": watch.seconds_per_restart(model),
-                "error": metrics.error(data.y_test, answers, data.task),
+                "error": make_outcome(data.task).error(data.y_test, answers),
             }
         )
     return by_k
@@ -168,8 +170,8 @@ def _method(name, **more):
         return {
             **of_restarts,
             "n_rules": counted_rules(name, model),
-            "error": metrics.error(data.y_test, answers, data.task),
-            "error_printed": metrics.error(data.y_test, printed, data.task),
+            "error": make_outcome(data.task).error(data.y_test, answers),
+            "error_printed": make_outcome(data.task).error(data.y_test, printed),
             "overlap": counted_overlap(name, model, data.X_test),
             "seconds": seconds,
             "rules": shown_rules(name, model),
@@ -194,11 +196,12 @@ def counted_overlap(name, model, X):
     if name in OF_MIXTURE:
         held = np.array([rule.covers(X) for rule in model.component_rules_])
         return float(held.sum(axis=0).mean())
-    count = metrics.overlap(model.rules_, X)
+    n_matching = model.rules_._form.n_matching(model.rules_.covers(X))
+    count = float(n_matching.mean())
     if name == "inTrees":
         return count + 1.0
     if name == "defragtrees":
-        return count + 1.0 - metrics.coverage(model.rules_, X)
+        return count + 1.0 - float((n_matching > 0).mean())
     return count
 
 

@@ -31,15 +31,10 @@ from defragtrees.data.statistics import decided_alike, rule_scores
 from defragtrees.estimators import METHODS, compared_methods, estimator_for
 from defragtrees.estimators.base import Simplifier, open_validation
 from defragtrees.estimators.inputs import one_seed, open_model
-from defragtrees.metrics.resampling import rule_stability
-from defragtrees.metrics.rulesets import trade_off_scores
 from defragtrees.outcomes import MEASURES, make_outcome
 from defragtrees.outcomes.base import n_columns
-from defragtrees.outcomes.decision import (
-    Decision,
-    cost_matrix,
-    make_decision,
-)
+from defragtrees.outcomes.decision import Decision, cost_matrix, make_decision
+from defragtrees.outcomes.intervals import effective_rows
 from defragtrees.rules.model import RuleModel
 from defragtrees.rules.text import MAYBE_TRAINED
 from defragtrees.tables import check_weight, one_column, take_rows
@@ -49,11 +44,6 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 
-# Measures on resamples, from name to heading.
-STABILITY = {
-    "stability": "found again",
-    "same_predictions": "same predictions",
-}
 SIZES = ("n_rules", "n_conditions", "mean_conditions")
 RATES = ("error", "fidelity", "coverage", "overlap")
 N_GROUPS = 50  # groups of rows of the jackknife
@@ -71,7 +61,6 @@ def compare(
     budgets: int | Sequence[int | None] | None = None,
     test_size: float = 0.25,
     cv: int | None = None,
-    n_resamples: int = 0,
     random_state: Any = None,
     n_jobs: int | None = None,
     verbose: int = 0,
@@ -110,11 +99,6 @@ def compare(
         Share or number of rows to hold out.
     cv : int, optional
         Number of folds of a cross-validation, in place of one split.
-    n_resamples : int, default=0
-        If at least 2, also train the model, if it can be, and fit each method again to
-        this number of random halves of the rows, and measure the share of rules that
-        are found again and of predictions that are the same; see
-        `metrics.rule_stability`.
     random_state : int, RandomState, Generator or None, default=None
         Seed of the splits and of all methods.
     n_jobs : int or None, default=None
@@ -149,8 +133,6 @@ def compare(
     chosen = _methods(methods, forest.outcome)
     others = _others(others, chosen)
     sizes = _budgets(budgets)
-    if n_resamples and n_resamples < 2:
-        raise ValueError(f"n_resamples must be 0 or at least 2; got {n_resamples!r}.")
     if y is None:
         raise ValueError("compare needs y, to measure errors; got None. Pass y.")
     matrix = forest.encode(X)
@@ -159,7 +141,7 @@ def compare(
     if sample_weight is not None:
         sample_weight = check_weight(sample_weight, len(matrix))
     decision = _decision(chosen, forest.outcome, forest.outcome.encode(labels))
-    rows = _Rows(X, labels, sample_weight, model, forest, n_resamples, decision)
+    rows = _Rows(X, labels, sample_weight, forest, decision)
     # One seed for all, so that no method depends on the others.
     seed = one_seed(random_state)
     splits = _splits(rows.y, forest.outcome, test_size, cv, seed)
@@ -182,7 +164,12 @@ def compare(
                 else:
                     more = {"is_fitted": _is_fitted(others[name])}
                     scores = [_other_scores(others[name], rows, *s) for s in splits]
-                entry = _entry(scores)
+                entry = _means(scores) | {
+                    f"{name}_std": float(np.std([each[name] for each in scores]))
+                    for name in ("error", "rmse")
+                    if name in scores[0]
+                }
+                entry["failure"] = None
             # A failure of one method, its package or its solver does not stop others.
             except Exception as error:
                 names = [*SIZES, *RATES, "seconds", "error_std"]
@@ -238,8 +225,8 @@ class Comparison(render.Tabular):
     >>> table = compare(forest, X, y, methods=["distilled"], budgets=[3])
     >>> [row["method"] for row in table.rows()]
     ['distilled']
-    >>> table.to_frame().shape[0], len(table.best())
-    (1, 1)
+    >>> table.to_frame().shape[0]
+    1
     >>> table.plot().get_xlabel()
     'number of rules'
     """
@@ -260,30 +247,11 @@ class Comparison(render.Tabular):
         """Return the table as a pandas data frame."""
         return require("pandas", "A data frame").DataFrame(self.rows())
 
-    def best(self) -> list[dict[str, Any]]:
-        """Return the methods that no other beats in both error and number of rules.
-
-        Methods with an unknown number of rules are left out.
-        """
-        done = [row for row in self.rows() if not math.isnan(row["n_rules"])]
-        return [
-            row
-            for row in done
-            if not any(
-                other["n_rules"] <= row["n_rules"]
-                and other["error"] <= row["error"]
-                and (other["n_rules"], other["error"]) != (row["n_rules"], row["error"])
-                for other in done
-            )
-        ]
-
     def _cells(self):
         shown = self._shown()
         # All measures are in `rows`; these fit in 80 columns.
         header = ["method", "rules", "conditions", *shown.values()]
         header += ["fidelity", "seconds"]
-        has_stability = any("stability" in row for row in self.entries)
-        header += STABILITY.values() if has_stability else []
         lines = []
         for row in self.entries:
             label = _label(row)
@@ -295,8 +263,6 @@ class Comparison(render.Tabular):
             line += [self._measured(row, name) for name in shown]
             line.append(_cell(row, "fidelity", "{:.3f}".format))
             line.append(_cell(row, "seconds", "{:.2f}".format))
-            if has_stability:
-                line += [_cell(row, name, "{:.2f}".format) for name in STABILITY]
             lines.append(line)
         return header, lines
 
@@ -366,20 +332,14 @@ def _cell(row, name, write):
 
 def _budgets(budgets):
     """Check the budgets, and remove repeats."""
-    if budgets is None or isinstance(budgets, numbers.Integral):
+    if budgets is None or isinstance(budgets, numbers.Integral | str):
         budgets = (budgets,)
-    wrong = [budgets]
-    if budgets and not isinstance(budgets, str):
-        wrong = [
-            budget
-            for budget in budgets
-            if budget is not None
-            and not (isinstance(budget, numbers.Integral) and budget >= 1)
-        ]
-    if wrong:
-        raise ValueError(
-            f"budgets must be None or whole numbers from 1; got {wrong[0]!r}."
-        )
+    for budget in budgets or ["none"]:
+        is_whole = isinstance(budget, numbers.Integral) and budget >= 1
+        if budget is not None and not is_whole:
+            raise ValueError(
+                f"budgets must be None or whole numbers from 1; got {budget!r}."
+            )
     return tuple(dict.fromkeys(budgets))
 
 
@@ -390,9 +350,7 @@ class _Rows:
     X: Any
     y: np.ndarray
     sample_weight: Any
-    model: Any  # as it was given
     forest: Any
-    n_resamples: int
     decision: Decision | None  # that defines the expected cost
 
     def take(self, rows):
@@ -541,15 +499,6 @@ def _settings(estimator, is_given, shared, budget):
     return settings
 
 
-def _entry(scores):
-    """Means over the splits, with the standard deviation of the error."""
-    entry = _means(scores)
-    for name in ("error", "rmse"):
-        if name in entry:
-            entry[f"{name}_std"] = float(np.std([each[name] for each in scores]))
-    return {**entry, "failure": None}
-
-
 def _is_fitted(other):
     try:
         check_is_fitted(other)
@@ -598,8 +547,7 @@ def _scores(estimator, rows, train, test):
     with warnings.catch_warnings():
         # Warnings of small folds, such as a single class, would repeat the numbers.
         warnings.simplefilter("ignore", UserWarning)
-        with part(0.0, 1 / (1 + rows.n_resamples)):
-            estimator.fit(*rows.take(train))
+        estimator.fit(*rows.take(train))
     seconds = time.perf_counter() - begin
     X, y, weight = rows.take(test)
     measured = estimator.evaluate(X, y, weight)
@@ -608,17 +556,6 @@ def _scores(estimator, rows, train, test):
     scores["seconds"] = seconds
     if rows.decision is not None:
         scores |= rows.cost(test, estimator.predict_proba(X))
-    if rows.n_resamples:
-        with part(1 / (1 + rows.n_resamples)):
-            measured = rule_stability(
-                estimator,
-                *rows.take(train),
-                n_resamples=rows.n_resamples,
-                model=rows.model,
-                random_state=estimator.random_state,
-            )
-        scores["stability"] = measured.found_again
-        scores["same_predictions"] = measured.predictions
     return scores
 
 
@@ -707,7 +644,16 @@ def simplify_path(
     limit, verbose = settings.get("max_calls"), settings.get("verbose", 0)
     n_reserved = 0 if validation is None else len(places)
     forest = open_model(model, X, y, seed, limit, verbose, n_reserved)
-    _check_choice(choose_by or "error", forest.outcome, divided[1] is not None)
+    measures = ["error", *(measure.name for measure in forest.outcome.measures())]
+    if choose_by not in (None, *measures):
+        raise ValueError(
+            f"choose_by must be one of {measures!r} for this model; got {choose_by!r}."
+        )
+    if choose_by not in (None, "error") and divided[1] is None:
+        raise ValueError(
+            f"choose_by={choose_by!r} needs y; got None. Pass y, or use "
+            "choose_by='error', the disagreement with the model."
+        )
     kind = estimator_for("defrag", forest.outcome)
 
     def fitted(rows, validation):
@@ -892,17 +838,34 @@ def measure_path(
 ) -> "tuple[PathPoint, ...]":
     """Measure each rule model on encoded rows, as a PathPoint.
 
-    The arguments are those of `metrics.rulesets.trade_off_scores`. All measures are
-    added if `expected` is y (`is_against_y`).
+    Errors are measured against `expected`, fidelity against `answers`, the predictions
+    of the model. All measures are added if `expected` is y (`is_against_y`).
     """
-    rows = matrix, expected, answers, sample_weight
+    n_rows = effective_rows(check_weight(sample_weight, len(matrix)))
     points = []
+
+    def mean(values):
+        return float(np.average(values, weights=sample_weight))
+
     for rules in lists:
-        point = PathPoint(rules, **trade_off_scores(rules, *rows))
+        matches, outcome = rules._covers(matrix), rules.outcome
+        predicted = rules._form.predict(matches)
+        n_matching = rules._form.n_matching(matches)
+        losses, measures = outcome.losses(expected, predicted), {}
+        error = mean(losses)
         if is_against_y:
-            scores = _scorer(rules, matrix, expected)(sample_weight)
-            point = replace(point, measures=rules.outcome.measured(scores))
-        points.append(point)
+            measures = outcome.measured(_scorer(rules, matrix, expected)(sample_weight))
+        points.append(
+            PathPoint(
+                rules,
+                error,
+                math.sqrt(mean((losses - error) ** 2) / n_rows),
+                outcome.fidelity(answers, predicted, sample_weight),
+                mean(n_matching > 0),
+                mean(n_matching),
+                measures,
+            )
+        )
     return tuple(points)
 
 
@@ -918,20 +881,6 @@ def _validation_rows(validation):
     return source.X, y, source.sample_weight
 
 
-def _check_choice(choose_by, outcome, has_labels):
-    """Raise for a measure that is unknown, or that needs y if there is none."""
-    names = ["error", *(measure.name for measure in outcome.measures())]
-    if choose_by not in names:
-        raise ValueError(
-            f"choose_by must be one of {names!r} for this model; got {choose_by!r}."
-        )
-    if choose_by != "error" and not has_labels:
-        raise ValueError(
-            f"choose_by={choose_by!r} needs y; got None. Pass y, or use "
-            "choose_by='error', the disagreement with the model."
-        )
-
-
 def _path(every, partial, X, y, weight, choose_by):
     """Make the RulePath of an estimator; `partial` was fitted without these rows."""
     rules, forest = partial.rules_, partial.forest_
@@ -944,7 +893,7 @@ def _path(every, partial, X, y, weight, choose_by):
     points = measure_path(scored, matrix, expected, answers, weight, y is not None)
     choose_by = choose_by or "error"
     if choose_by != "error":
-        points = _with_errors(points, matrix, y, weight, choose_by)
+        points = [*_with_errors(points, matrix, y, weight, choose_by)]
     points = tuple(
         replace(point, rules=one) for point, one in zip(points, shown, strict=True)
     )
@@ -952,12 +901,11 @@ def _path(every, partial, X, y, weight, choose_by):
     probabilities = outcome.probabilities_of(forest, raw)
     decided = outcome.encode_any(answers)
     decided = outcome.decode(decided_alike(rules, decided, probabilities))
-    error = 0.0 if y is None else outcome.error(y, decided, weight)
-    measures = {}
+    error, measures = 0.0, {}
     if y is not None:
-        measures = outcome.measure(
-            y, decided, weight, probabilities, cost_matrix(rules)
-        )
+        error = outcome.error(y, decided, weight)
+        costs = cost_matrix(rules)
+        measures = outcome.measure(y, decided, weight, probabilities, costs)
     return RulePath(points, chosen, error, y is not None, choose_by, measures)
 
 
@@ -998,13 +946,12 @@ def _chosen(points, choose_by):
 
 def _scorer(rules, matrix, y):
     """A function from weights to the scores of the rules on these rows."""
-    outcome = rules.outcome
-    predicted = outcome.encode_any(rules._form.predict(rules._covers(matrix)))
-    held, labels = rules._covers(matrix), outcome.encode_any(y)
+    outcome, matches = rules.outcome, rules._covers(matrix)
+    predicted, labels = map(outcome.encode_any, (rules._form.predict(matches), y))
 
     def scores(weight):
         weight = np.ones(len(matrix)) if weight is None else np.asarray(weight, float)
-        return rule_scores(rules, held, predicted, labels, weight)
+        return rule_scores(rules, matches, predicted, labels, weight)
 
     return scores
 
@@ -1017,7 +964,6 @@ def _with_errors(points, matrix, y, weight, name):
     weight = np.ones(len(matrix)) if weight is None else weight
     n_groups = min(N_GROUPS, len(matrix))
     group = np.arange(len(matrix)) % n_groups
-    again = []
     for point in points:
         scores = _scorer(point.rules, matrix, y)
         parts = (scores(weight * (group != g)) for g in range(n_groups))
@@ -1025,6 +971,4 @@ def _with_errors(points, matrix, y, weight, name):
         # A class may be missing without some rows.
         values = [value for value in values if not math.isnan(value)]
         variance = np.var(values) * (n_groups - 1) if values else 0.0
-        error = {name: math.sqrt(variance)}
-        again.append(replace(point, measure_errors=error))
-    return tuple(again)
+        yield replace(point, measure_errors={name: math.sqrt(variance)})

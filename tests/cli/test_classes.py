@@ -46,18 +46,17 @@ def test_swapped_classes_are_a_warning(call, cancer, tmp_path, name):
     assert (done.code, done.err) == (0, "")
 
 
-def test_watch_warns_too(call, cancer, tmp_path):
+def test_watch_says_so_in_a_note(call, cancer, tmp_path):
     rules = tmp_path / "rules.json"
     line = ["simplify", cancer / "model.json", cancer / "data.csv"]
     line += ["--classes", "malignant,benign", "--max-rules", 2, "--out", rules]
     assert call(*line).code == 0
     line = ["watch", rules, cancer / "data.csv", "--model", cancer / "model.json"]
-    done = call(*line, "--classes", "benign,malignant", "--target", "kind")
-    assert done.lines == [SWAPPED.format("column 'kind'", 6, 94)]
-    done = call(*line, "--classes", "benign,malignant")
-    [warning] = done.lines
-    assert "agree with the rules in " in warning
-    assert call(*line, "--target", "kind").err == ""
+    for more in ((), ("--target", "kind")):
+        done = call(*line, "--classes", "benign,malignant", *more)
+        assert (done.code, done.err) == (1, "")
+        assert "name them in this order" in " ".join(done.out.split())
+        assert "name them" not in call(*line, *more).out
 
 
 def test_three_classes_name_the_order_of_the_model(call, files):

@@ -48,7 +48,6 @@ def test_points_are_printed_and_explained_as_a_sum(call, credit, inputs, tmp_pat
     assert rules.form == "points"
     assert "Add up the points of the base" in text
     assert re.search(r"^total +P\(good\) +95% interval +then$", text, re.MULTILINE)
-    assert text.startswith(f"{rules.n_rules} rules with ")
     done = call("explain", out, credit / "data.csv", "--rows", "1-5")
     assert done.code == 0, done.err
     table = pd.read_csv(credit / "data.csv")

@@ -23,7 +23,7 @@ LINES = [
     f"path {IRIS} --max-rules 4",
     f"path {SHOP} --max-rules 4",
     f"compare {IRIS} --methods defrag,distilled --folds 2",
-    f"compare {SHOP} --methods distilled --resamples 2",
+    f"compare {SHOP} --methods distilled",
     "explain RULES {iris.csv} --rows 1,60,120",
     "edit RULES --drop 1",
     "refit RULES {iris.csv} --target species",

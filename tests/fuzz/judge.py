@@ -33,7 +33,7 @@ ERROR, SOUND = "clean error", "accepted and sound"
 N_ROWS = 30
 MOST_FEATURES = 200  # with more only predictions are looked at
 TRUSTED = ["sklearn.tree._tree.Tree"]
-FORMATS = ("html", "json", "latex", "markdown", "python", "sql", "text")
+FORMATS = ("html", "json", "markdown", "python", "sql", "text")
 
 
 def judge(kind, path):

@@ -24,36 +24,15 @@ def listed(*ends, form="list"):
 
 def test_coverage_and_overlap_leave_out_the_otherwise():
     rules = listed(1.5, 2.5)
-    assert metrics.coverage(rules, X) == 0.5
-    assert metrics.overlap(rules, X) == 0.75
+    found = rules.evaluate(X, [0.0] * 4)
+    assert [found["coverage"], found["overlap"]] == [0.5, 0.75]
     assert rules.n_rules == 3
     assert rules._mean_conditions == 1.0
 
 
 def test_a_partition_has_one_rule_for_each_row():
-    rules = listed(2.5, form="tree")
-    assert metrics.coverage(rules, X) == 1.0
-    assert metrics.overlap(rules, X) == 1.0
-
-
-def test_similarity_is_of_the_rows_not_of_the_words():
-    assert metrics.similarity(listed(2.5), listed(2.9), X) == 1.0
-    # 2/3 and 1/2 of the rows in common from one side, 2/3 and 1/2 from the other.
-    there, back = (2 * 2 / 3 + 2 * 1 / 2) / 4, (3 * 2 / 3 + 1 * 1 / 2) / 4
-    found = metrics.similarity(listed(2.5), listed(3.5), X)
-    assert found == pytest.approx((there + back) / 2)
-
-
-def test_similar_rows_with_another_class_are_not_alike():
-    def answering(label, other):
-        rule = Rule((Condition(0, upper=2.5),), label)
-        return RuleList(
-            (rule,), Rule((), other), ("size",), "classification", ("a", "b")
-        )
-
-    first, second = answering("a", "b"), answering("b", "a")
-    assert metrics.similarity(first, first, X) == 1.0
-    assert metrics.similarity(first, second, X) == 0.0
+    found = listed(2.5, form="tree").evaluate(X, [0.0] * 4)
+    assert [found["coverage"], found["overlap"]] == [1.0, 1.0]
 
 
 def test_stability_is_one_for_a_clear_step_and_less_for_noise():

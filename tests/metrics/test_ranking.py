@@ -233,7 +233,7 @@ def test_the_threshold_is_the_one_that_costs_imply_where_it_costs_no_more():
         metrics.best_threshold(made(), X, Y, {("maybe", "no"): 4})
 
 
-def test_discrimination_is_that_of_scikit_learn_and_scipy():
+def test_gini_and_ks_are_those_of_scikit_learn_and_scipy():
     rng = np.random.default_rng(0)
     degrees = rng.normal(20, 5, 400)
     y = np.where(rng.random(400) < 1 / (1 + np.exp(20 - degrees)), "yes", "no")
@@ -243,7 +243,7 @@ def test_discrimination_is_that_of_scikit_learn_and_scipy():
     ]
     base = Rule((), "no", (0.5, 0.5), points=(-2.0,))
     card = Scorecard(tuple(rules), base, ("t",), "classification", ("no", "yes"))
-    found = metrics.discrimination(card, degrees[:, None], y)
+    found = card.evaluate(degrees[:, None], y)
     likely = card.predict_proba(degrees[:, None])[:, 1]
     assert found["auc"] == pytest.approx(roc_auc_score(y == "yes", likely))
     assert found["gini"] == pytest.approx(2 * found["auc"] - 1)
@@ -252,10 +252,6 @@ def test_discrimination_is_that_of_scikit_learn_and_scipy():
     # The interval is about that of resampled rows.
     draws = [rng.integers(0, 400, 400) for _ in range(300)]
     again = [roc_auc_score(y[i] == "yes", likely[i]) for i in draws]
-    assert [found["low"], found["high"]] == pytest.approx(
+    assert [found["auc_low"], found["auc_high"]] == pytest.approx(
         np.quantile(again, [0.025, 0.975]), abs=0.01
     )
-    other = metrics.discrimination(card, degrees[:, None], y, pos_label="no")
-    assert (other["auc"], other["ks"]) == pytest.approx((found["auc"], found["ks"]))
-    with pytest.raises(ValueError, match="rows of the class and of others"):
-        metrics.discrimination(card, [[20.0]], ["yes"])

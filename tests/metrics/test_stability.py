@@ -14,7 +14,6 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from defragtrees import metrics
 from defragtrees._api import simplify
-from defragtrees._compare import compare
 from defragtrees.baselines.distilled import (
     DistilledTreeClassifier,
     DistilledTreeRegressor,
@@ -198,9 +197,6 @@ def test_it_is_shown_in_the_summary_the_report_and_compare(clear, tmp_path):
     without = simplify(forest, X, y, random_state=0)
     write_report(tmp_path / "without.html", without, X, y)
     assert "Found again" not in (tmp_path / "without.html").read_text(encoding="utf-8")
-    table = compare(forest, X, y, methods=["distilled"], n_resamples=2, random_state=0)
-    assert {"stability", "same_predictions"} <= set(table.rows()[0])
-    assert "same predictions" in str(table)
 
 
 def test_a_weak_rule_is_named():

@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-from importlib import import_module
 
 import numpy as np
 import pytest
@@ -12,7 +11,6 @@ from matplotlib.text import Text
 from defragtrees import find_segments, plots
 from defragtrees._compare import Comparison, PathPoint, RulePath
 from defragtrees.errors import MissingPackageError
-from defragtrees.metrics.resampling import RuleStability
 
 from .conftest import make_classes, make_numbers, make_rows
 from .test_checks import make_history
@@ -41,14 +39,10 @@ COMPARISON = Comparison(
 SEGMENTS = find_segments(
     np.arange(100.0).reshape(-1, 1), (np.arange(100) > 70) * 1.0, loss_name="_one $"
 )
-STABLE = RuleStability(
-    make_classes(), 4, "", 0.9, 0.8, ((0.5,),) * make_classes().n_rules, {"_a $": 3}
-)
 CURVES = {
     "trade_off": (plots.trade_off, PATH),
     "comparison": (plots.comparison, COMPARISON),
     "segments": (plots.segments, SEGMENTS),
-    "stability": (plots.stability, STABLE),
     "history": (plots.history, make_history(4)),
 }
 
@@ -132,12 +126,6 @@ def test_importing_the_pictures_does_not_import_matplotlib():
     assert done.stdout.strip() == "False"
 
 
-def test_a_picture_is_a_function_after_its_module_is_imported():
-    for name, module in plots.PICTURES.items():
-        import_module(module)
-        assert callable(getattr(plots, name)), name
-
-
 def test_names_are_the_promised_ones_and_documented():
     assert plots.__all__ == [
         "calibration",
@@ -149,7 +137,6 @@ def test_names_are_the_promised_ones_and_documented():
         "score_risk",
         "scorecard",
         "segments",
-        "stability",
         "survival",
         "trade_off",
     ]

@@ -41,7 +41,6 @@ class Report:
                 k: [[] if v is None else [v] for v in vs]
                 for k, vs in self.measures().items()
             },
-            "Features of the rules": self._features(),
         }
 
     def _risks(self):
@@ -68,22 +67,6 @@ class Report:
             mean([(a - center) ** 2 for a in rows.model]),
         )
         return 1 - loss / total
-
-    def _features(self):
-        """Of each feature, how many rules ask about it, and its share of asking."""
-        asked, sides = {}, {}
-        for rule in self.rows.rules["rules"]:
-            for c in rule["conditions"]:
-                name = self.rows.rules["feature_names"][c["feature"]]
-                n = (
-                    1
-                    if c["categories"]
-                    else (c["lower"] is not None) + (c["upper"] is not None)
-                )
-                asked[name] = asked.get(name, 0) + 1
-                sides[name] = sides.get(name, 0) + max(1, n)
-        total = sum(sides.values())
-        return {name: [[asked[name]], [100 * sides[name] / total]] for name in asked}
 
     def _cost(self, says):
         first, second = self.classes

@@ -182,7 +182,6 @@ def test_the_page_reads_in_order_without_scripts(browser, spam):
             "Estimated and observed",
             "Fewer or more rules",
             "Disagreement with the model",
-            "Features",
             "Settings and versions",
         ]
         for kind in ("h1", "h2", "h3", ".rule", "table", ".chart .wide", ".spark"):
@@ -260,7 +259,7 @@ def test_links_open_what_is_folded_and_the_menu_hides_no_heading(browser, spam, 
         menu = visit.page.locator("nav").bounding_box()
         assert menu["height"] < 50, "the menu has more than one line"
         visit.page.goto(f"{spam[0].as_uri()}#calibration")
-        for place in ("calibration", "edit", "analyst", "features"):
+        for place in ("calibration", "edit", "analyst", "settings"):
             visit.page.evaluate(f"location.hash = '{place}'")
             heading = visit.page.locator(f"#{place}-heading")
             heading.wait_for(state="visible")

@@ -19,7 +19,6 @@ def test_rules_with_their_model_have_the_figures_of_their_estimator(form):
     assert found.cards == own.cards
     assert found.facts == own.facts
     assert found.disagreements == own.disagreements
-    assert found.features.importance.tolist() == own.features.importance.tolist()
     assert found.simplifier is None
 
 
@@ -32,8 +31,7 @@ def test_rules_without_a_model_have_nothing_about_one():
     assert not [k for k in found.scores if k.startswith(("fidelity", "model_"))]
     assert {card.agrees for card in found.cards} == {None}
     assert [card.right for card in found.cards] == [1.0, 0.5, 1.0]
-    assert found.features.importance is None
-    assert found.features.used == [1, 0]
+    assert found.used == [1, 0]
     assert found.disagreements is None
     assert found.trade_off is None
     assert found.facts.model is None

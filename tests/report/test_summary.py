@@ -15,7 +15,6 @@ from defragtrees.outcomes.intervals import wilson_interval
 from defragtrees.paper import FABRulesClassifier
 from defragtrees.report.model import changed_settings, versions
 from defragtrees.report.page import write_report
-from defragtrees.report.sections.for_analysts import shown_features
 from defragtrees.report.summary import summarize
 from defragtrees.report.text import condition_parts
 from defragtrees.report.verdict import figure
@@ -95,18 +94,11 @@ def test_a_list_gives_a_row_to_its_first_rule():
     assert found.cards[0].miss == 0.5
 
 
-def test_importance_is_the_models_own_or_the_cover_of_its_splits():
-    simple, X, y = weather()
-    use = summarize(simple, X, y).features
-    assert shown_features(use) == use.used == [1, 0]
-    assert use.n_rules.tolist() == [1, 2]
-    assert use.n_sides.tolist() == [1, 2]
-    assert use.importance.tolist() == [1.0, 0.0]
-    assert "weighted by its training rows" in use.source
+def test_a_frozen_model_has_the_name_of_the_model_inside():
+    _, X, y = weather()
     forest = RandomForestClassifier(5, random_state=0).fit(X, y)
     simple = simplify(FrozenEstimator(forest), X, y, max_rules=2, random_state=0)
     found = summarize(simple, X, y)
-    assert found.features.source.startswith("feature_importances_ of RandomForest")
     assert found.model.name == "random forest of 5 trees"
 
 

@@ -197,13 +197,10 @@ def test_long_names_are_cut(n_letters):
     assert verdict(summary)[0].count("w") == min(n_letters, 199)
 
 
-def test_whether_rows_are_new_shows_in_the_figures_of_the_model():
+def test_rows_are_new_only_if_the_caller_says_so():
     simple, X, y = test_weak_rules.loans()
     assert not summarize(simple, X, y).is_new
-    turned = np.where(y == "bad", "good", "bad")
-    assert summarize(simple, X, turned).is_new
-    assert not summarize(simple, X, turned, is_new=False).is_new
-    assert not summarize(simple.rules_, X, turned, model=simple.forest_).is_new
+    assert summarize(simple, X, y, is_new=True).is_new
 
 
 def test_accuracy_stands_beside_that_of_a_guess_and_of_the_model():

@@ -53,7 +53,6 @@ FORMATS = (
     "csv",
     "html",
     "json",
-    "latex",
     "markdown",
     "pmml",
     "python",

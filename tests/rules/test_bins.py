@@ -165,7 +165,7 @@ def test_the_print_has_the_bins_that_counted(coded):
                       "WoE", "rule"]  # fmt: skip
     used = {k for row in rows for k in row[-1].split(", ") if k}
     assert used == {str(k + 1) for k in range(card.n_rules)}
-    for format in ("markdown", "html", "latex", "text"):
+    for format in ("markdown", "html", "text"):
         assert "64 to" in card.export(format) or " to " in card.export(format)
 
 

@@ -9,7 +9,7 @@ import defragtrees
 from defragtrees import DefragClassifier
 from defragtrees.cli import main
 
-TEXTS = ("csv", "html", "json", "latex", "markdown", "python", "sql", "text")
+TEXTS = ("csv", "html", "json", "markdown", "python", "sql", "text")
 N_ROWS = 400
 
 

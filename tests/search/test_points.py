@@ -296,8 +296,8 @@ def test_cuts_with_hardly_a_row_between_them_are_one():
     """Two lines of a card may cut a column at 3 and 3.05."""
     values = np.repeat([1.0, 3.02, 4.0, 6.0, np.nan], [60, 1, 60, 60, 9])
     grid = ThresholdGrid(([3.0, 3.05, 5.0],))
-    conversion = Conversion.__new__(Conversion)
-    conversion.problem = SimpleNamespace(grid=grid, binned=grid.bin(values[:, None]))
+    problem = SimpleNamespace(grid=grid, codes=grid.bin(values[:, None]))
+    conversion = Conversion(None, problem, None)
     cuts = {}
 
     def moved(*accepts):

@@ -48,7 +48,7 @@ def main(folder: Path) -> None:
     reveal_type(path.rules)
     reveal_type(path.points[0].error)
     reveal_type(path.plot())
-    reveal_type(compare(forest, X, y).best())
+    reveal_type(compare(forest, X, y).rows())
 
     rules: RuleModel = path.rules
     strongest: Rule = max(rules, key=lambda rule: rule.n_rows)

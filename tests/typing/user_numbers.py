@@ -30,12 +30,8 @@ def main(model_file: str) -> None:
     reveal_type(DistilledTreeRegressor(forest).fit(energy.X, energy.y).rules_)
 
     rules = simple.rules_
-    reveal_type(metrics.error(energy.y, answers, "regression"))
-    reveal_type(metrics.fidelity(energy.y, answers, "regression"))
     reveal_type(metrics.expected_cost(["no", "yes"], ["no", "no"]))
     reveal_type(metrics.calibration(rules, energy.X, energy.y))
-    reveal_type(metrics.coverage(rules, energy.X))
-    reveal_type(metrics.similarity(rules, rules, energy.X))
     reveal_type(metrics.rule_stability(simple, energy.X, energy.y).returns)
     reveal_type(metrics.score_table(rules, energy.X))
 

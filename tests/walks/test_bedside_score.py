@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from defragtrees import DefragClassifier, metrics, write_report
+from defragtrees import DefragClassifier, write_report
 from defragtrees.datasets import load_table
 from tests.report.cases import CHROMIUM, PATIENCE, launch
 
@@ -30,7 +30,7 @@ def test_a_nurse_can_add_it_up(score, patients):
     assert len(points) <= MOST_LINES
     assert all(abs(p) in (1, 2, 3) for p in points)
     X, y = patients[1]
-    assert metrics.discrimination(score, X, y)["low"] > 0.75
+    assert score.evaluate(X, y)["auc_low"] > 0.75
     # Every total that occurs is printed, and stands for the probability predicted.
     lines = [line.split() for line in score.table().rpartition("\n\n")[2].splitlines()]
     printed = {float(line[0]): float(line[1].rstrip("%")) / 100 for line in lines[1:]}

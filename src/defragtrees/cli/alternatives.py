@@ -22,17 +22,15 @@ defragtrees alternatives model.json data.csv --target y --use 2 --out rules.json
 @options.held_out("Rows to hold out from the search, as simplify does; 0 for none.")
 @options.names("--without", "Columns that the others may not use.")
 @options.names("--with", "Columns that the others must use.")
-@click.option(
+@options.value(
     "--by",
-    metavar="conditions|COLUMN",
-    help="List those with the fewest conditions, or with the smallest gap between the "
+    str,
+    "conditions|COLUMN",
+    "List those with the fewest conditions, or with the smallest gap between the "
     "groups of a column of DATA. [default: those that differ most]",
 )
-@click.option(
-    "--use",
-    type=click.IntRange(0),
-    metavar="NUMBER",
-    help="Take the one with this number in the table, and show its rules.",
+@options.count(
+    "--use", "The number of those to show in full.", least=0, metavar="NUMBER"
 )
 @options.output("With --use: save its rules, as JSON.")
 def command(inputs, choices, validation, test_size, without, by, use, out, **given):
@@ -47,7 +45,7 @@ def command(inputs, choices, validation, test_size, without, by, use, out, **giv
         raise click.UsageError("--out needs --use, the number of the rules to save.")
     if choices.method != "defrag":
         raise click.UsageError("alternatives has the method defrag only.")
-    forest, rows, unseen, _ = load(inputs, validation)
+    forest, rows, unseen = load(inputs, validation)
     for option, names in (("--without", without), ("--with", given["with"])):
         columns_among(forest.feature_names, names, option)
     groups = None

@@ -10,7 +10,6 @@ from defragtrees.cli import options, output
 from defragtrees.cli.group import Command
 from defragtrees.cli.inputs import load
 from defragtrees.cli.settings import setting_options
-from defragtrees.cli.terminal import wrapped
 from defragtrees.estimators import METHODS, compared_methods
 from defragtrees.search.limits import MOST_RULES
 
@@ -36,30 +35,15 @@ def _budgets(text):
     "budgets",
     type=options.Text("numbers", _budgets),
     metavar="N,M,...",
-    help="Maximum number of rules of every method, or several to fit each method "
-    f"once for each. [default: {MOST_RULES}]",
+    help=f"Maximum number of rules, or several to compare. [default: {MOST_RULES}]",
 )
-@click.option(
-    "--folds",
-    "cv",
-    type=click.IntRange(min=2),
-    metavar="N",
-    help="Number of folds of a cross-validation, in place of --test-size.",
-)
-@options.count(
-    "--resamples",
-    "Fit to this number of random halves of the rows too, and measure how many rules "
-    "are found again and how many predictions are the same.",
-    least=0,
-    metavar="N",
-    default=0,
-)
+@options.count("--folds", "Folds of a cross-validation.", least=2, metavar="N")
 @options.held_out("Rows to hold out for the scores, as a share or a number.")
 @options.output(
     "Plot error against number of rules: .png, .svg or .pdf.", name="--plot"
 )
 @options.as_json
-def command(inputs, choices, methods, budgets, cv, resamples, test_size, plot, as_json):
+def command(inputs, choices, methods, budgets, folds, test_size, plot, as_json):
     """Compare methods on the same held-out rows.
 
     MODEL and DATA are as for simplify; --target is needed. Every method may use the
@@ -93,37 +77,20 @@ def command(inputs, choices, methods, budgets, cv, resamples, test_size, plot, a
             methods=methods,
             budgets=budgets,
             test_size=test_size,
-            cv=cv,
-            n_resamples=resamples,
+            cv=folds,
             random_state=choices.seed,
             n_jobs=choices.get("n_jobs"),
         )
     if plot is not None:
         output.save_plot(comparison, plot)
     if as_json:
-        click.echo(
-            output.json_text(
-                {
-                    "task": comparison.task,
-                    "n_splits": comparison.n_splits,
-                    "model_error": comparison.model_error,
-                    "model_scores": comparison.model_scores,
-                    "methods": comparison.rows(),
-                }
-            )
-        )
+        names = "task", "n_splits", "model_error", "model_scores"
+        facts = {name: getattr(comparison, name) for name in names}
+        click.echo(output.json_text(facts | {"methods": comparison.rows()}))
         return
     n_rows = len(rows[0])
-    measured = f"{render.plural(n_rows, 'row')} in {cv} folds"
-    if cv is None:
+    measured = f"{render.plural(n_rows, 'row')} in {folds} folds"
+    if folds is None:
         n_held_out = test_size if test_size >= 1 else math.ceil(test_size * n_rows)
         measured = render.plural(n_held_out, "held-out row")
-    rules = ", ".join(map(str, budgets))
-    click.echo(wrapped(f"Measured on {measured}. Every method: at most {rules} rules."))
-    header, lines = comparison._cells()
-    if len(budgets) == 1:
-        for line, row in zip(lines, comparison.rows(), strict=True):
-            line[0] = row["method"]  # without the number of rules, which is above
-    table = render.text_table(header, lines, width=render.page_width())
-    click.echo(f"\n{table}\n")
-    click.echo(wrapped("\n".join(comparison._notes()), "  "))
+    click.echo(f"Measured on {measured}.\n\n{comparison}")

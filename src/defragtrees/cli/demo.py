@@ -54,8 +54,8 @@ def show_demo(report=None):
         )
     )
     scores = simple.evaluate(X_new, y_new)
-    click.echo(output.headline(simple.rules_, scores, where, "forest", is_new=True))
-    click.echo(f"\n{output.rules_text(simple.rules_)}")
+    click.echo(f"{output.rules_text(simple.rules_)}\n")
+    click.echo(simple.rules_._view.scores_text(scores, where, is_new=True))
     click.echo("\nThe first new patient:\n")
     click.echo(simple.explain(X_new.iloc[0]))
     if report is not None:

@@ -13,91 +13,50 @@ defragtrees edit rules.json --drop 4 --condition 2 "age <= 40" --out new.json
 
 def _scale(text):
     """Points that double the odds; maybe also a total, and the odds of it."""
-    try:
-        numbers = tuple(float(part) for part in text.split(","))
-    except ValueError:
-        numbers = ()
+    numbers = tuple(float(part) for part in text.split(","))
     if len(numbers) not in (1, 3):
         raise ValueError(
-            f"{text!r} must be points that double the odds, such as 20, or also a "
-            "total and its odds, such as 20,600,50"
+            f"{text!r} must be points that double the odds, as in 20 or 20,600,50"
         )
     return numbers
 
 
-def _rule_option(name, second, text):
-    return click.option(
-        f"--{name}", type=(int, str), multiple=True, metavar=f"RULE {second}", help=text
-    )
+def _rule_option(name, second, text, kind=str):
+    metavar = f"RULE {second}"
+    return options.value(f"--{name}", (int, kind), metavar, text, multiple=True)
 
 
 @click.command("edit", cls=Command, example=EXAMPLE)
 @click.argument("rules", type=options.FILE)
 @_rule_option(
-    "replace", "TEXT", "Replace the conditions of a rule, written as rules print them."
+    "replace", "TEXT", "Replace the conditions of a rule, as rules print them."
 )
-@_rule_option(
-    "condition",
-    "TEXT",
-    "Replace the condition of a rule on one column, or add it if there is none.",
-)
+@_rule_option("condition", "TEXT", "Replace or add a rule's condition on one column.")
 @_rule_option("remove", "COLUMN", "Remove the condition of a rule on a column.")
-@_rule_option(
-    "prediction",
-    "PREDICTION",
-    "Set the prediction of a rule, or its points in a scorecard.",
-)
-@_rule_option(
-    "insert",
-    "TEXT",
-    "Insert a rule before the rule of this number: 1 'if age <= 40 then yes'.",
-)
-@click.option("--drop", type=int, multiple=True, metavar="RULE", help="Remove a rule.")
-@click.option(
-    "--move",
-    type=(int, int),
-    multiple=True,
-    metavar="RULE PLACE",
-    help="Move a rule to the place of another.",
-)
-@click.option(
-    "--threshold",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
-    metavar="P",
-    help="Of two classes, predict the one whose rate is shown from this probability "
-    "on.",
-)
-@click.option(
-    "--costs",
-    help="Cost of each kind of error; the class with the lowest expected cost is "
-    "predicted.",
-    **options.COSTS,
-)
-@click.option(
+@_rule_option("prediction", "PREDICTION", "Set the prediction, or points, of a rule.")
+@_rule_option("insert", "TEXT", "Insert before a rule: 1 'if age <= 40 then yes'.")
+@options.value("--drop", int, "RULE", "Remove a rule.", multiple=True)
+@_rule_option("move", "PLACE", "Move a rule to the place of another.", int)
+@options.share("--threshold", "Predict the class whose rate is shown from P on.")
+@click.option("--costs", help="Cost of each kind of error.", **options.COSTS)
+@options.value(
     "--scale",
-    type=options.Text("scale", _scale),
-    metavar="N[,POINTS,ODDS]",
-    help="Put the points of a scorecard on another scale: N points double the odds, "
-    "and a total of POINTS stands for ODDS, as in 20,600,50.",
+    options.Text("scale", _scale),
+    "N[,POINTS,ODDS]",
+    "The scale of a scorecard: N points double the odds, and a total of POINTS stands "
+    "for ODDS, as in 20,600,50.",
 )
-@click.option(
-    "--odds-of",
-    metavar="CLASS",
-    help="With --scale, the class whose odds these are; high totals stand for it.",
-)
-@click.option(
+@options.value("--odds-of", str, "CLASS", "With --scale, the class of these odds.")
+@options.value(
     "--feature-labels",
-    type=options.Text("labels", options.pairs(str, "'dur=Duration [months]'")),
-    metavar="NAME=LABEL,...",
-    help="Labels of features in printed output, with their units.",
+    options.Text("labels", options.pairs(str, "'dur=Duration [months]'")),
+    "NAME=LABEL,...",
+    "Labels of features in printed output, with their units.",
 )
 @options.names("--class-labels", "Labels of the classes, in their order.")
-@click.option(
-    "--pos-label", metavar="CLASS", help="The class, of two, whose rate is shown."
-)
+@options.value("--pos-label", str, "CLASS", "The class, of two, whose rate is shown.")
 @options.flag(
-    "--no-profile",
-    "Save the rules without the profile of the training rows that watch needs.",
+    "--no-profile", "Save no profile of the training rows, which watch needs."
 )
 @options.output("Save the rules to this file. [default: only show them]")
 def command(rules, out, no_profile, **changes):
@@ -135,7 +94,13 @@ def _edited(edited, changes):
     for number, column in changes["remove"]:
         edited = edited.drop(number, column)
     for number, text in changes["prediction"]:
-        edited = edited.set_prediction(number, _prediction(edited, text))
+        try:
+            prediction = edited._form.read_prediction(text)
+        except ValueError:
+            raise click.UsageError(
+                f"--prediction needs a number here; got {text!r}."
+            ) from None
+        edited = edited.set_prediction(number, prediction)
     for number in sorted(set(changes["drop"]), reverse=True):
         edited = edited.drop(number)
     for number, place in changes["move"]:
@@ -164,13 +129,3 @@ def _decided(rules, changes):
 
 def _class(rules, text):
     return None if text is None else options.as_class(text, rules.classes or ())
-
-
-def _prediction(rules, text):
-    """A class, a number, or points with commas between them."""
-    try:
-        return rules._form.read_prediction(text)
-    except ValueError:
-        raise click.UsageError(
-            f"--prediction needs a number here; got {text!r}."
-        ) from None

@@ -29,21 +29,12 @@ def _ranges(text):
 @click.command("explain", cls=Command, example=EXAMPLE)
 @click.argument("rules", type=options.FILE)
 @options.data()
-@click.option(
-    "--rows",
-    "ranges",
-    type=options.Text("rows", _ranges),
-    metavar="1-3,10",
-    help="Numbers of the rows, from 1. [default: all]",
+@options.value(
+    "--rows", options.Text("rows", _ranges), "1-3,10", "Numbers of the rows, from 1."
 )
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["text", "jsonl", "json"]),
-    help="The output format. [default: by the suffix of --out, else text]",
-)
+@options.choice("--format", ["text", "jsonl", "json"], "The output format.")
 @options.output("The file to write: .txt, .jsonl or .json. [default: standard output]")
-def command(rules, data, ranges, form, out):
+def command(rules, data, rows, format, out):
     """Show which rule predicts each row of a file, and why.
 
     RULES is a file that simplify --out wrote; DATA is as for simplify. Each row
@@ -52,11 +43,11 @@ def command(rules, data, ranges, form, out):
     condition that failed; of a scorecard with the points that add up.
     """
     output.check_outputs({"--out": out}, (rules, data.path))
-    form = output.output_format(out, form, FORMATS, "text")
+    form = output.output_format(out, format, FORMATS, "text")
     rule_set = read_rules(rules)
     source = open_for_rules(rule_set, data)
     parts = read_parts(source, "predicting", is_streamed=out is None)
-    reasons = _reasons(rule_set, parts, ranges, data.name, form == "text")
+    reasons = _reasons(rule_set, parts, rows, data.name, form == "text")
     with output.open_output(out) as file:
         if form != "text":
             output.write_json(file, form, reasons)

@@ -11,60 +11,41 @@ EXAMPLE = """\
 defragtrees export rules.json sql --dialect mysql --out rules.sql
 """
 # The formats that have an option; sql has all.
-FOR_FORMATS = {
-    "reasons": ("onnx", "pmml", "sql"),
-    "best": ("onnx", "pmml", "python", "sql"),
-}
+FOR_FORMATS = {"reasons": ("onnx", "sql"), "best": ("onnx", "python", "sql")}
 FORMAT = click.Choice(list(FORMATS))
 
 
 @click.command("export", cls=Command, example=EXAMPLE)
 @click.argument("rules", type=options.FILE)
 @click.argument("named", type=FORMAT, required=False, metavar="[FORMAT]")
-@click.option(
-    "--format",
-    "form",
-    type=FORMAT,
-    help="The same as FORMAT. [default: by the suffix of --out]",
-)
-@click.option(
+@options.value("--format", FORMAT, "FORMAT", "The same as FORMAT.")
+@options.value(
     "--dialect",
-    help="With --format sql: ansi, bigquery, duckdb, mysql, postgres, snowflake, "
-    "sqlite or sqlserver.",
+    str,
+    "DIALECT",
+    "Of SQL: ansi, bigquery, duckdb, mysql, postgres, snowflake, sqlite or sqlserver.",
 )
-@click.option("--table", help="With --format sql: write a SELECT from this table.")
+@options.value("--table", str, "TABLE", "Of SQL: write a SELECT from this table.")
 @options.flag(
     "--probabilities/--no-probabilities",
-    "With --format sql: add a column with the probability of each class. [default: of "
-    "a list, that of the positive class]",
+    "Of SQL: add a column with the probability of each class.",
     default=None,
 )
-@options.flag(
-    "--score",
-    "With --format sql: the total of a scorecard instead of the prediction.",
-    default=None,
-)
-@options.count(
-    "--reasons",
-    "With --table, or --format onnx or pmml: add N reason codes of a scorecard. "
-    "[default: pmml 3, others 0]",
-    metavar="N",
-)
-@click.option(
-    "--best",
-    type=click.Choice(["high", "low"]),
-    help="With reason codes: which totals are desired. [default: high]",
+@options.flag("--score", "Of SQL: the total of a scorecard.", default=None)
+@options.count("--reasons", "Add N reason codes of a scorecard.", metavar="N")
+@options.choice(
+    "--best", ["high", "low"], "Which totals are desired, for reason codes."
 )
 @options.output("The file to write. [default: standard output]")
-def command(rules, named, form, out, **options):
+def command(rules, named, format, out, **options):
     """Write saved rules as SQL, Python, ONNX or another format.
 
     RULES is a file that simplify --out wrote.
     """
     output.check_outputs({"--out": out}, (rules,))
-    if named and form not in (None, named):
-        raise click.UsageError(f"FORMAT is {named}, but --format is {form}.")
-    form = named or form
+    if named and format not in (None, named):
+        raise click.UsageError(f"FORMAT is {named}, but --format is {format}.")
+    form = named or format
     if form is None and out is not None:
         suffix = out.suffix.lower()
         form = next((n for n, one in FORMATS.items() if one.suffix == suffix), None)

@@ -14,7 +14,6 @@ from defragtrees._utils.formatting import listed, nearest
 from defragtrees._utils.warnings import warn
 from defragtrees.cli.data import find_column, is_rules_file, read_rows, roles
 from defragtrees.cli.output import Bar
-from defragtrees.data.sampling import copied_rows, hash_rows, ranks
 from defragtrees.ensembles.black_box import AskedForest
 from defragtrees.ensembles.predictions import better_order, described_forest, is_renamed
 from defragtrees.ensembles.readers import load_object, read_forest
@@ -32,7 +31,7 @@ def load(inputs, validation=None):
     """The model as a forest with the names of DATA, and the rows that it takes.
 
     Rows are X, y and weights. Those of another file, `validation`, with the same
-    columns come third, then their places in it; None without it.
+    columns come third; None without it.
     """
     if validation is not None and inputs.target is None:
         raise click.UsageError("--validation needs --target.")
@@ -66,7 +65,7 @@ def load(inputs, validation=None):
         forest = described_forest(forest, X)
         forest = outcome_for(forest.outcome, source.y, forest).model_of(forest)
     if validation is None:
-        return forest, rows, None, None
+        return forest, rows, None
     data = dataclasses.replace(inputs.data, path=validation)
     others = [name for name, _ in roles(source.y, inputs.weights)]
     source = data.open()
@@ -78,29 +77,7 @@ def load(inputs, validation=None):
     else:
         source.expect(forest)
         unseen = read_rows(source, forest.classes)
-    return forest, rows, *_without_copies(forest, rows, unseen, data.name)
-
-
-def _without_copies(forest, rows, unseen, name):
-    """The rows of validation that are not among those of DATA, and their places.
-
-    None, and None, if all of them are.
-    """
-    n_rows = len(rows[0])
-    y = ranks(np.concatenate([rows[1], unseen[1]]))
-    matrix = np.concatenate([forest.encode(rows[0]), forest.encode(unseen[0])])
-    keys = hash_rows([*matrix.T, y])
-    is_copy = copied_rows(keys[n_rows:], keys[:n_rows])
-    if is_copy.any():
-        warn(
-            f"{is_copy.sum():,} of the {len(is_copy):,} rows of {name!r} are rows of "
-            "DATA, and are left out of the validation. Give rows that the model was "
-            "not trained on."
-        )
-    if is_copy.all():
-        return None, None
-    places = np.flatnonzero(~is_copy)
-    return tuple(take_rows(values, places) for values in unseen), places
+    return forest, rows, unseen
 
 
 def hold_out(rows, validation, test_size, seed):

@@ -1,7 +1,9 @@
 """Options that several commands have, and the types of what is written as one text."""
 
+import contextlib
 import csv
 import functools
+import itertools
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -72,10 +74,9 @@ def _parts(text):
 
 
 def _test_size(text):
-    try:
+    size = -1.0
+    with contextlib.suppress(ValueError):
         size = float(text)
-    except ValueError:
-        size = -1.0
     if size < 0 or (size >= 1 and not size.is_integer()):
         raise ValueError(f"{text!r} is neither a share nor a number of rows")
     return size if size < 1 else int(size)
@@ -147,13 +148,12 @@ def data(required=True):
             "path": click.argument(
                 "path", type=path, metavar="DATA", required=required
             ),
-            "sep": click.option(
+            "sep": value(
                 "--sep",
-                type=Text("separator", _sep),
-                metavar="CHAR[,]",
-                help="What separates the columns of CSV, such as ';' or '\\t', and "
-                "after it a decimal comma, if there is one: ';,'. [default: a comma; "
-                "if the first line has none, a semicolon or tab]",
+                Text("separator", _sep),
+                "CHAR[,]",
+                "What separates the columns of CSV, such as '\\t', and after it a "
+                "decimal comma: ';,'. [default: a comma; else a semicolon or tab]",
             ),
         },
     )
@@ -176,7 +176,23 @@ def column(name, text, **more):
 
 def names(name, text):
     """An option with names of columns or classes."""
-    return click.option(name, type=NAMES, metavar="A,B,...", help=text)
+    return value(name, NAMES, "A,B,...", text)
+
+
+def choice(name, words, text, **more):
+    """An option that is one of some words."""
+    return click.option(name, type=click.Choice(words), help=text, **more)
+
+
+def share(name, text, **more):
+    """An option that is above 0 and below 1."""
+    kind = click.FloatRange(0, 1, min_open=True, max_open=True)
+    return value(name, kind, "P", text, **more)
+
+
+def value(name, kind, metavar, text, **more):
+    """An option whose text is of some kind."""
+    return click.option(name, type=kind, metavar=metavar, help=text, **more)
 
 
 target = column(
@@ -185,12 +201,13 @@ target = column(
     "number of events and the exposure; event,time an event and when it happened.",
 )
 weights = column("--weights", "The column with row weights.")
-trust = click.option(
+trust = value(
     "--trust",
+    str,
+    "pickle|TYPE",
+    "Open MODEL although it is a pickle or joblib file, which can run any code when it "
+    "is opened; or a type in a skops file to trust. May be repeated.",
     multiple=True,
-    metavar="pickle|TYPE",
-    help="Open MODEL although it is a pickle or joblib file, which can run any code "
-    "when it is opened; or a type in a skops file to trust. May be repeated.",
 )
 inputs = gather(
     Inputs,
@@ -201,14 +218,10 @@ inputs = gather(
         "target": target,
         "weights": weights,
         "columns": names(
-            "--columns",
-            "The columns that the model was trained on, in order; needed only if the "
-            "model has no column names.",
+            "--columns", "The columns of a model without column names, in its order."
         ),
         "classes": names(
-            "--classes",
-            "Names of the model's classes, in its order, for a model that numbers its "
-            "classes 0, 1, ...",
+            "--classes", "The classes of a model that numbers them, in its order."
         ),
         "trust": trust,
     },
@@ -216,22 +229,17 @@ inputs = gather(
 as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
 
-def output(text, name="--out", required=False):
+def output(text, name="--out", **more):
     """An option that names a file to write."""
-    return click.option(
-        name,
-        type=click.Path(dir_okay=False, path_type=Path),
-        metavar="FILE",
-        required=required,
-        help=text,
-    )
+    path = click.Path(dir_okay=False, path_type=Path)
+    return value(name, path, "FILE", text, **more)
 
 
-validation = click.option(
+validation = value(
     "--validation",
-    type=FILE,
-    metavar="FILE",
-    help="Rows that the model was not trained on, with the columns of DATA. Rates and "
+    FILE,
+    "FILE",
+    "Rows that the model was not trained on, with the columns of DATA. Rates and "
     "scores are computed from these; --test-size of them are held out for the scores. "
     "Needs --target.",
 )
@@ -282,15 +290,11 @@ def by_classes(costs, classes):
     """A dict from texts such as bad:good, as one from pairs of classes."""
     if not isinstance(costs, dict):
         return costs
+    # A label may have colons, too.
+    known = {f"{a}:{b}": (a, b) for a, b in itertools.product(classes, repeat=2)}
     named = {}
     for text, cost in costs.items():
-        parts = text.split(":")
-        # A label may have colons, too.
-        ends = range(1, len(parts))
-        splits = [(":".join(parts[:k]), ":".join(parts[k:])) for k in ends]
-        known = [pair for pair in splits if None not in find_positions(pair, classes)]
-        pair = next(iter(known or splits), text)
-        if pair is not text:
-            pair = tuple(as_class(part, classes) for part in pair)
-        named[pair] = cost
+        parts = text.split(":", 1)
+        pair = tuple(as_class(part, classes) for part in parts) if parts[1:] else text
+        named[known.get(text, pair)] = cost
     return named

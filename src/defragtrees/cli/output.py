@@ -17,7 +17,7 @@ from defragtrees._utils.files import atomic_file, is_device, is_standard_output,
 from defragtrees._utils.optional import require
 from defragtrees._utils.progress import Progress, watch
 from defragtrees.cli.group import State
-from defragtrees.cli.terminal import clear_status, show_status, wrapped
+from defragtrees.cli.terminal import clear_status, show_status
 from defragtrees.export.tables import csv_line
 
 TICK = 0.5  # seconds between two looks at the clock
@@ -65,41 +65,6 @@ def _check_output(path, inputs):
         raise click.ClickException(
             f"{str(path)!r} is read by this command; write to another file."
         )
-
-
-def headline(rules, scores, where, model="model", is_new=False):
-    """Size of the rules, and how near they come to the model, in bold.
-
-    An error on new rows has its 95% interval.
-    """
-    outcome = rules.outcome
-    number = render.percent if outcome.n_classes else render.rounded
-    text = render.plural(rules.n_rules, "rule")
-    if rules.rules:
-        text += f" with {rules._mean_conditions:.1f} conditions per rule"
-    if "fidelity" in scores:
-        near = f"agreement with the {model} on {number(scores['fidelity'])} of {where}"
-        if "fidelity_of_constant" in scores:
-            near += f" (one class for all: {number(scores['fidelity_of_constant'])})"
-        if not outcome.n_classes:
-            near = (
-                f"fidelity to the {model} ({outcome.view.fidelity}) "
-                f"{number(scores['fidelity'])} on {where}"
-            )
-        if not math.isnan(scores.get("correlation", math.nan)):
-            near += f", correlation of the probabilities {scores['correlation']:.2f}"
-        text += f"; {near}"
-    text += "."
-    name, heading = next(iter(outcome.view.measure_titles(scores).items()))
-    if name in scores:
-        value, of_model = (
-            number(scores[f"{source}{name}"]) for source in ("", "model_")
-        )
-        ends = outcome.view.error_range(scores)
-        if is_new and ends and scores[name] == outcome.shown_error(scores["error"]):
-            value += f" (95% interval {ends})"
-        text += f" {heading[0].upper()}{heading[1:]}: {value}, {model} {of_model}."
-    return click.style(wrapped(text), bold=True)
 
 
 def rules_text(rules, details=False):

@@ -3,12 +3,10 @@
 import click
 
 from defragtrees._compare import simplify_path
-from defragtrees._utils.formatting import page_width, text_table
 from defragtrees.cli import options, output
 from defragtrees.cli.group import Command
 from defragtrees.cli.inputs import load
 from defragtrees.cli.settings import setting_options
-from defragtrees.cli.terminal import wrapped
 from defragtrees.outcomes import MEASURES
 
 EXAMPLE = "defragtrees path model.json data.csv --target y --max-rules 8"
@@ -17,13 +15,12 @@ EXAMPLE = "defragtrees path model.json data.csv --target y --max-rules 8"
 @click.command("path", cls=Command, example=EXAMPLE)
 @options.inputs
 @setting_options("max_rules")
-@click.option(
+@options.value(
     "--choose-by",
-    type=click.Choice(["error", *MEASURES]),
-    metavar="MEASURE",
-    help="Choose the shortest list within one standard error of the best by this "
-    f"measure: error or, with --target, {', '.join(MEASURES)}. [default: the list of "
-    "simplify]",
+    click.Choice(["error", *MEASURES]),
+    "MEASURE",
+    "Choose the shortest list within one standard error of the best by this measure: "
+    f"error or, with --target, {', '.join(MEASURES)}. [default: the list of simplify]",
 )
 @options.validation
 @options.held_out("Rows to hold out for the errors, as a share or a number.")
@@ -45,7 +42,7 @@ def command(inputs, choices, choose_by, validation, test_size, out, plot, as_jso
         raise click.UsageError(
             "--test-size must be above 0: errors need held-out rows."
         )
-    forest, rows, unseen, _ = load(inputs, validation)
+    forest, rows, unseen = load(inputs, validation)
     if choices.method != "defrag":
         raise click.UsageError("path has the method defrag only; leave method out.")
     _, settings = choices.for_model(forest)
@@ -57,18 +54,9 @@ def command(inputs, choices, choose_by, validation, test_size, out, plot, as_jso
     if plot is not None:
         output.save_plot(path, plot)
     if as_json:
-        click.echo(
-            output.json_text(
-                {
-                    "path": path.rows(),
-                    "chosen_by": path.chosen_by,
-                    "model_error": path.model_error,
-                    "model_measures": path.model_measures,
-                    "rules": path.rules._view.rows(),
-                }
-            )
-        )
+        names = "chosen_by", "model_error", "model_measures"
+        facts = {"path": path.rows(), "rules": path.rules._view.rows()}
+        facts |= {name: getattr(path, name) for name in names}
+        click.echo(output.json_text(facts))
         return
-    click.echo(f"{text_table(*path._cells(), width=page_width())}\n")
-    click.echo(wrapped("\n".join(path._notes()), "  "))
-    click.echo(f"\n{output.rules_text(path.rules)}")
+    click.echo(f"{path}\n\n{output.rules_text(path.rules)}")

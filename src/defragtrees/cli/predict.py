@@ -29,54 +29,26 @@ EXAMPLE = "defragtrees predict rules.json data.csv --out predictions.csv"
 @click.argument("rules", type=options.FILE)
 @options.data()
 @options.names("--id", "Columns of DATA to copy to the output.")
-@options.flag("--probabilities", "Add the estimated probability of each class.")
-@options.count(
-    "--reasons",
-    "Add N reason codes: the columns that could add most points.",
-    metavar="N",
+@options.flag("--probabilities", "Add the probability of each class.", default=None)
+@options.count("--reasons", "Add N reason codes of a scorecard.", metavar="N")
+@options.choice("--best", ["high", "low"], "Which totals are desired. [default: high]")
+@options.value(
+    "--interval", float, "P", "Add an interval of a number with this coverage, or 0.95."
 )
-@click.option(
-    "--best",
-    type=click.Choice(["high", "low"]),
-    help="With --reasons: which totals are desired. [default: high]",
-)
-@click.option(
-    "--interval",
-    type=float,
-    metavar="P",
-    help="Add the ends of an interval: of a number with this coverage, such as 0.9; "
-    "of the rate of a class 0.95.",
-)
-@click.option(
+@options.choice(
     "--unseen",
-    type=click.Choice(["warning", "column", "error"]),
+    ["warning", "column", "error"],
+    "What to do with missing values and categories that no training row had.",
     default="warning",
     show_default=True,
-    help="What to do with missing values and categories that no training row had.",
 )
-@options.flag(
-    "--exact",
-    "Write CSV cells that begin like a spreadsheet formula unchanged. [default: "
-    "with an apostrophe before them]",
-)
+@options.flag("--exact", "Write CSV cells that begin like a formula unchanged.")
 @options.output(
     "The file to write: .csv, .csv.gz, .parquet, .jsonl or .json. [default: CSV to "
     "standard output]"
 )
 @options.as_json
-def command(
-    rules,
-    data,
-    id,
-    probabilities,
-    reasons,
-    best,
-    interval,
-    unseen,
-    exact,
-    out,
-    as_json,
-):
+def command(rules, data, id, unseen, exact, out, as_json, **given):
     """Predict each row of a file with saved rules.
 
     RULES is a file that simplify --out wrote; DATA is as for simplify. Only the columns
@@ -87,17 +59,17 @@ def command(
     output.check_outputs({"--out": out}, (rules, data.path))
     form = output.output_format(out, "json" if as_json else None, output.TABLES, "csv")
     rule_set = read_rules(rules)
-    if probabilities and not rule_set.outcome.n_classes:
+    if given["probabilities"] and not rule_set.outcome.n_classes:
         raise click.UsageError(
             "--probabilities is for rules that predict a class; these predict a "
             "number. Leave it out."
         )
-    if best and not reasons:
+    if given["best"] and not given["reasons"]:
         raise click.UsageError("--best needs --reasons.")
-    asked = probabilities or None, reasons or 0, best or "high", interval
+    asked = {name: value for name, value in given.items() if value is not None}
     # Zero rows show names and types of the added columns, and raise for bad options.
     no_rows = np.empty((0, len(rule_set.feature_names)))
-    added = rule_set._output_columns(no_rows, *asked)
+    added = rule_set._output_columns(no_rows, **asked)
     if unseen == "column":
         added["unseen"] = np.empty(0, dtype=object)
     ids = id or ()
@@ -149,7 +121,7 @@ def _columns(rules, X, ids, asked, is_typed, found):
             X[name] if X[name].dtype.kind in "mMbiuf" else values
             for name, values in zip(ids, copied, strict=True)
         ]
-    added = rules._output_columns(matrix, *asked)
+    added = rules._output_columns(matrix, **asked)
     found.n_rows += len(matrix)
     if found.choice == "column":
         added["unseen"] = unseen_texts(rules, matrix)

@@ -59,13 +59,11 @@ def command(inputs, choices, validation, test_size, out, title, by_group):
     if is_rules_file(inputs.model):
         _report_on_rules(out, inputs, title, by_group)
         return
-    forest, rows, unseen, places = load(inputs, validation)
-    validation = None if unseen is None else validation
+    forest, rows, unseen = load(inputs, validation)
     groups = None
     if by_group is not None:
         measured = replace(inputs.data, path=validation or inputs.data.path)
         groups = read_groups(measured, by_group, "--by-group")
-        groups = groups if places is None else groups.iloc[places]
     # The groups are those of the rows that are measured.
     rows, unseen = (*rows, groups), unseen and (*unseen, groups)
     train, counted, test = hold_out(rows, unseen, test_size, choices.seed)
@@ -103,15 +101,12 @@ def report_on(path, simple, rows, inputs, validation=None, **more):
     They are of the file `validation`, if there is one.
     """
     state = click.get_current_context().find_object(State)
+    names, is_alone = y_names(inputs.target, ()), isinstance(simple, RuleModel)
     more |= {
         "command": shlex.join(["defragtrees", *state.arguments]),
-        "target_name": inputs.target
-        if n_columns(rows[1]) == 1
-        else y_names(inputs.target, ())[0],
+        "target_name": inputs.target if n_columns(rows[1]) == 1 else names[0],
         "data_name": render.plain((validation or inputs.data).name),
-        "model_name": None
-        if isinstance(simple, RuleModel)
-        else _model_name(inputs.model),
+        "model_name": None if is_alone else _model_name(inputs.model),
         "is_new": True if validation is not None else None,
     }
     write_report(path, simple, *rows, **more)

@@ -15,30 +15,15 @@ EXAMPLE = "defragtrees segments model.json new.csv --target y"
 
 @click.command("segments", cls=Command, example=EXAMPLE)
 @options.inputs
-@click.option(
+@options.value(
     "--against",
-    type=options.FILE,
-    metavar="MODEL_B",
-    help="A second model: find where the two differ or, with --target, where one is "
-    "better.",
+    options.FILE,
+    "MODEL_B",
+    "A second model: find where they differ or, with --target, where one is better.",
 )
-@click.option(
-    "--loss",
-    type=click.Choice(list(LOSSES)),
-    help="The loss per row. [default: error; in regression absolute error]",
-)
-@options.count(
-    "--max-segments",
-    "The maximum number of segments of each kind.",
-    default=5,
-    show_default=True,
-)
-@options.count(
-    "--max-conditions",
-    "The maximum number of conditions per segment.",
-    default=3,
-    show_default=True,
-)
+@options.choice("--loss", list(LOSSES), "The loss per row.")
+@options.count("--max-segments", "Maximum number of segments.", default=5)
+@options.count("--max-conditions", "Maximum number of conditions of each.", default=3)
 @options.names("--features", "Columns that segments may use. [default: all]")
 @options.output("Save the segments, as JSON.")
 @options.as_json

@@ -72,12 +72,12 @@ def setting_options(*names):
     A name `method` stands for the method itself.
     """
     made = {
-        "settings": click.option(
+        "settings": options.value(
             "--settings",
-            type=options.FILE,
-            metavar="FILE",
-            help="All other settings of the method, by their names in Python: a TOML "
-            "file with lines such as brevity = 0.02. Options go before it.",
+            options.FILE,
+            "FILE",
+            "All other settings of the method, by their names in Python: a TOML file "
+            "with lines such as brevity = 0.02. Options go before it.",
         )
     }
     for name in names:
@@ -93,12 +93,7 @@ def _spelled(name):
 
 def _option(option, variable, name):
     if name == "method":
-        return click.option(
-            option,
-            type=click.Choice(list(METHODS)),
-            help="The method; paper is that of the paper as published. "
-            "[default: defrag]",
-        )
+        return options.choice(option, list(METHODS), "The method. [default: defrag]")
     field = FIELDS[name]
     allowed = field.metadata["allowed"]
     words = [value for value in allowed if isinstance(value, str)]

@@ -4,10 +4,7 @@ import time
 from contextlib import ExitStack
 
 import click
-import numpy as np
-from sklearn.metrics import confusion_matrix
 
-from defragtrees import metrics
 from defragtrees._utils.files import atomic_file
 from defragtrees._utils.formatting import page_width, text_table
 from defragtrees.cli import options, output
@@ -50,15 +47,7 @@ SETTINGS = (
 )
 @options.as_json
 def command(
-    inputs,
-    choices,
-    validation,
-    test_size,
-    stability,
-    out,
-    report,
-    details,
-    as_json,
+    inputs, choices, validation, test_size, stability, out, report, details, as_json
 ):
     """Turn a trained model into a short list of rules.
 
@@ -74,8 +63,7 @@ def command(
     outputs = {"--out": out, "--report": report}
     files = inputs.data.path, inputs.model, validation
     output.check_outputs(outputs, files, out=".json", report=".html")
-    forest, rows, unseen, _ = load(inputs, validation)
-    validation = None if unseen is None else validation
+    forest, rows, unseen = load(inputs, validation)
     train, counted, test = hold_out(rows, unseen, test_size, choices.seed)
     # The rows are in two parts now; the whole need not stay in memory.
     del rows, unseen
@@ -100,12 +88,10 @@ def command(
 
             report_on(report, simple, measured, inputs, validation)
     if as_json:
-        facts = _facts(simple, choices, scores, where, seconds)
-        click.echo(output.json_text(facts | _tables(simple, *measured)))
+        click.echo(output.json_text(_facts(simple, choices, scores, where, seconds)))
         return
     is_new = validation is not None
-    click.echo(output.headline(simple.rules_, scores, where, is_new=test is not None))
-    click.echo(f"\n{output.rules_text(simple.rules_, details)}\n")
+    click.echo(f"{output.rules_text(simple.rules_, details)}\n")
     click.echo(_scores_text(simple.rules_, scores, where, details, is_new))
     advice = getattr(simple, "advice_", ())
     if advice:
@@ -127,6 +113,10 @@ def _scores_text(rules, scores, where, details, is_new):
     header, lines = rules._view.score_cells(scores, is_short=not details)
     header[0] = f"on {where}"
     notes = rules._view.score_notes(scores, is_short=not details)
+    ends = "error_low" in scores and rules.outcome.view.error_range(scores)
+    if ends and not where.endswith("training rows"):
+        error = rules.outcome.error_name
+        notes.insert(0, f"95% interval of the {error} of the rules: {ends}.")
     if "model_error" in scores and not is_new:
         notes.append(f"The model {MAYBE_TRAINED}; pass others with --validation.")
     table = text_table(header, lines, width=page_width())
@@ -148,20 +138,3 @@ def _facts(simple, choices, scores, where, seconds):
         "seconds": round(seconds, 3),
         **({"origin": simple.forest_.origin} if simple.forest_.origin else {}),
     }
-
-
-def _tables(simple, X, y, weight):
-    """Rule by rule and class by class, what is estimated and what is observed."""
-    rules = simple.rules_
-    if y is None:
-        return {}
-    tables = {"calibration": metrics.calibration(rules, X, y, weight)}
-    if rules.classes is not None:
-        predictions = {"rules": rules.predict(X), "model": simple.forest_.predict(X)}
-        tables["confusion"] = {"classes": rules.classes} | {
-            name: confusion_matrix(
-                y, predicted, labels=rules.classes, sample_weight=weight
-            ).astype(np.float64)
-            for name, predicted in predictions.items()
-        }
-    return tables

@@ -10,7 +10,7 @@ from defragtrees._utils.files import write_atomic
 from defragtrees.cli import options, output, terminal
 from defragtrees.cli.data import encode, open_for_rules, read_rows, read_rules
 from defragtrees.cli.group import Command
-from defragtrees.cli.inputs import open_beside, warn_if_swapped
+from defragtrees.cli.inputs import open_beside
 from defragtrees.ensembles.predictions import read_model
 from defragtrees.monitoring.check import check_encoded, missing_columns
 from defragtrees.monitoring.history import Record, read_history
@@ -23,39 +23,31 @@ MOVED = 1  # the exit code
 @click.argument("rules", type=options.FILE)
 @options.data()
 @options.column(
-    "--target",
-    "The column with the true values; with it rates and errors are tested too.",
+    "--target", "The column with the true values, to test rates and errors."
 )
-@click.option(
+@options.value(
     "--model",
-    type=click.Path(exists=True, path_type=Path),
-    help="The model behind the rules; whether it agrees less with them is tested too.",
+    click.Path(exists=True, path_type=Path),
+    "PATH",
+    "The model behind the rules; whether it agrees less with them is tested too.",
 )
-@options.names(
-    "--classes",
-    "The classes of the rules in the order of the model's, for a model with other "
-    "labels. [default: labels that read the same, or the order of the rules]",
-)
+@options.names("--classes", "The classes of the rules in the order of the model's.")
 @options.trust
-@click.option(
+@options.share(
     "--level",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    "Rate of false alarms of all tests together.",
     default=0.05,
     show_default=True,
-    help="Rate of false alarms of all tests together.",
 )
 @options.output("Write the check as an HTML page.", "--html")
-@click.option(
+@options.value(
     "--history",
-    type=click.Path(dir_okay=False, writable=True, path_type=Path),
-    metavar="FILE",
-    help="Append the check to a file, as one line of JSON.",
+    click.Path(dir_okay=False, writable=True, path_type=Path),
+    "FILE",
+    "Append the check to a file, as one line of JSON.",
 )
-@click.option(
-    "--label",
-    default="",
-    metavar="TEXT",
-    help="What DATA is called in the history. [default: the name of the file]",
+@options.value(
+    "--label", str, "TEXT", "What DATA is called in the history.", default=""
 )
 @options.output("Plot the history: .png, .svg or .pdf.", "--plot")
 @options.flag("--details", "Show all tests and the predictions, not only what moved.")
@@ -103,16 +95,6 @@ def command(
         X = table[list(behind.feature_names)] if X is None else X
         read = read_model(behind, rule_set, X, classes)
         predicted, _, _, match = read(X, matrix, y)
-    # An order of all classes; a black box may have predicted only some of them.
-    is_order = match is not None and len(match.labels) == len(rule_set.classes)
-    if is_order and (classes or match.is_by_position):
-        expected, what = y, f"column {target!r}"
-        if y is None:
-            expected, what = (
-                rule_set._form.predict(rule_set._covers(matrix)),
-                "the rules",
-            )
-        warn_if_swapped(match.labels, predicted, expected, what)
     notes = missing_columns(rule_set, source.columns)
     found = check_encoded(rule_set, matrix, y, predicted, match, level, notes)
     if html is not None:
@@ -122,15 +104,23 @@ def command(
         if plot is not None:
             output.save_plot(checks.with_record(record), plot)
         checks = checks.append(record)
-    click.echo(output.json_text(found.to_dict()) if as_json else _text(found, details))
-    if not as_json:
-        _say_files(html, checks, plot)
+    if as_json:
+        click.echo(output.json_text(found.to_dict()))
+    else:
+        _say(found, details, html, checks, plot)
     if found.has_moved:
         ctx.exit(MOVED)
 
 
-def _say_files(html, checks, plot):
-    """Name the files that were written, and since when there has been drift."""
+def _say(found, details, html, checks, plot):
+    """The check, since when there has been drift, and the files that were written."""
+    verdict, *parts = found._parts(found.findings if details else found.moved)
+    color = "yellow" if found.has_moved else "green"
+    tests = render.plural(len(found.findings), "test")
+    more = click.style(f"All {tests}: --details.", dim=True)
+    if details:
+        more = render.text_table(*found._prediction_cells(), width=render.page_width())
+    click.echo("\n\n".join([click.style(verdict, fg=color, bold=True), *parts, more]))
     if html is not None:
         click.echo(f"The check is in {html}.")
     if checks is None:
@@ -142,21 +132,3 @@ def _say_files(html, checks, plot):
     )
     if plot is not None:
         click.echo(f"Its plot is in {plot}.")
-
-
-def _text(found, details):
-    """The verdict, what moved, and with details all tests."""
-    width, color = render.page_width(), "yellow" if found.has_moved else "green"
-    parts = [click.style(terminal.wrapped(found.verdict), fg=color, bold=True)]
-    shown = found.findings if details else found.moved
-    if shown:
-        cells = found._cells(shown)
-        parts.append(render.text_table(*cells, left=(0, 1, 2, 3), width=width))
-    parts += [terminal.wrapped(found.psi_text)] if found.psi else []
-    if details:
-        parts.append(render.text_table(*found._prediction_cells(), width=width))
-    else:
-        tests = render.plural(len(found.findings), "test")
-        parts.append(click.style(f"All {tests}: --details.", dim=True))
-    notes = [terminal.wrapped(f"Note: {note}.", "  ") for note in found.notes]
-    return "\n\n".join([*parts, *filter(None, ["\n".join(notes)])])

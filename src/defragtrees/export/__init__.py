@@ -5,7 +5,6 @@ A format is one function `to_...(rules, **options)` and one entry of `FORMATS`.
 
 import inspect
 import os
-from collections.abc import Callable
 from importlib import import_module
 from typing import Any, Literal, NamedTuple, overload
 
@@ -36,18 +35,12 @@ class Format(NamedTuple):
     function: str
     to_bytes: str | None = None
 
-    def load(self, name: str) -> Callable[..., Any]:
-        """Import the module and return one of its functions."""
-        function: Callable[..., Any] = getattr(import_module(self.module), name)
-        return function
-
 
 FORMATS = {
     "csv": Format(".csv", "defragtrees.export.tables", "to_csv"),
     "excel": Format(".xlsx", "defragtrees.export.tables", "to_excel", "excel_bytes"),
     "html": Format(".html", "defragtrees.export.tables", "to_html"),
     "json": Format(".json", "defragtrees.export.tables", "to_json"),
-    "latex": Format(".tex", "defragtrees.export.tables", "to_latex"),
     "markdown": Format(".md", "defragtrees.export.tables", "to_markdown"),
     "onnx": Format(".onnx", "defragtrees.export.onnx", "to_onnx", "onnx_bytes"),
     "pmml": Format(".pmml", "defragtrees.export.pmml", "to_pmml"),
@@ -57,17 +50,7 @@ FORMATS = {
 }
 
 # The formats that are text; others are objects of their libraries.
-TextFormat = Literal[
-    "csv",
-    "html",
-    "json",
-    "latex",
-    "markdown",
-    "pmml",
-    "python",
-    "sql",
-    "text",
-]
+TextFormat = Literal["csv", "html", "json", "markdown", "pmml", "python", "sql", "text"]
 
 
 @overload
@@ -96,7 +79,7 @@ def export(
     ----------
     rules : RuleModel
     format : str
-        "csv", "excel", "html", "json", "latex", "markdown", "onnx", "pmml", "python",
+        "csv", "excel", "html", "json", "markdown", "onnx", "pmml", "python",
         "sql" or "text".
     path : path, optional
         The file to write. An existing file is replaced when the new one is complete.
@@ -128,7 +111,8 @@ def export(
             "a fitted estimator."
         )
     chosen = FORMATS[format]
-    write = chosen.load(chosen.function)
+    module = import_module(chosen.module)
+    write = getattr(module, chosen.function)
     names = list(inspect.signature(write).parameters)[1:]
     for name in set(options).difference(names):
         near = near_name(name, names)
@@ -140,6 +124,6 @@ def export(
     with encodable():
         exported = write(rules, **options)
     if path is not None:
-        to_bytes = chosen.load(chosen.to_bytes) if chosen.to_bytes else str
+        to_bytes = getattr(module, chosen.to_bytes) if chosen.to_bytes else str
         write_atomic(path, to_bytes(exported))
     return exported

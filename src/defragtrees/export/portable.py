@@ -78,7 +78,11 @@ def column_tests(rules, has_booleans=False):
 def conditions_tests(rules, conditions, has_booleans=False):
     """The tests of some conditions; see `column_tests`."""
     tests = [_column_test(rules, condition) for condition in conditions]
-    return [_of_booleans(rules, t) for t in tests] if has_booleans else tests
+    for k, one in enumerate(tests if has_booleans else ()):
+        if one.labels is None and column_kind(rules, one.feature) == "truth":
+            labels = (v for v in (False, True) if one.lower < v <= one.upper)
+            tests[k] = replace(one, labels=tuple(labels))
+    return tests
 
 
 def reasons(rules, n, best, exclude):
@@ -262,14 +266,6 @@ def _column_test(rules, condition):
     return ColumnTest(
         feature, name, labels=labels, is_listed=is_listed, missing=condition.missing
     )
-
-
-def _of_booleans(rules, test):
-    """The test, of a column of booleans as a list of those that match."""
-    if test.labels is not None or column_kind(rules, test.feature) != "truth":
-        return test
-    labels = tuple(one for one in (False, True) if test.lower < one <= test.upper)
-    return replace(test, labels=labels)
 
 
 def _plain(label, what):

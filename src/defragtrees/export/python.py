@@ -8,6 +8,7 @@ import math
 import re
 from collections.abc import Sequence
 from importlib import resources
+from itertools import zip_longest
 from typing import Any
 
 from defragtrees._utils import formatting as render
@@ -134,7 +135,9 @@ def _adding(rules, parts, best, exclude):
                 "# Conditions with their result, and the text; the largest gain first.",
                 f"REASONS = {_lines(lines)}",
             ]
-            functions += [_atoms(rules, table.atoms), parts["reasons"]]
+            what = "Whether each of the conditions matches that decide between reasons."
+            atoms = [portable.conditions_tests(rules, atom) for atom in table.atoms]
+            functions += [_tests("_conditions", what, rules, atoms), parts["reasons"]]
     if rules.outcome.link == "identity":
         functions.append(parts["predict_number"].format(value="_values"))
     elif rules.outcome.link == "log":
@@ -166,30 +169,19 @@ def _chain(rules):
     return "\n".join([*lines, f"    return {len(rules.rules)}"])
 
 
-def _matching(rules):
-    lines = [
-        "def _matches(row):",
-        '    """Whether each rule matches."""',
-        *_columns(rules),
-        "    return (",
-    ]
-    every = portable.column_tests(rules)
-    for tests, comment in zip(every, _comments(rules), strict=True):
-        lines += [f"        # {comment}", f"        {_condition(rules, tests)},"]
-    return "\n".join([*lines, "    )"])
-
-
-def _atoms(rules, atoms):
-    lines = [
-        "def _conditions(row):",
-        '    """Whether each of the conditions matches that decide between reasons."""',
-        *_columns(rules),
-        "    return (",
-    ]
-    for conditions in atoms:
-        tests = portable.conditions_tests(rules, conditions)
+def _tests(name, meaning, rules, every, comments=()):
+    """A function of a row that returns a tuple: whether each conjunction is true."""
+    lines = [f"def {name}(row):", f'    """{meaning}"""', *_columns(rules)]
+    lines.append("    return (")
+    for tests, comment in zip_longest(every, comments):
+        lines += [f"        # {comment}"] if comment else []
         lines.append(f"        {_condition(rules, tests)},")
     return "\n".join([*lines, "    )"])
+
+
+def _matching(rules):
+    every = portable.column_tests(rules), _comments(rules)
+    return _tests("_matches", "Whether each rule matches.", rules, *every)
 
 
 def _reader(rules, feature):

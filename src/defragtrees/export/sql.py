@@ -80,7 +80,13 @@ def to_sql(
     chosen = DIALECTS[dialect]
     if assume_no_nan:
         chosen = replace(chosen, is_number="")
-    _check_outputs(table, probability_of, score, reasons)
+    if reasons and table is None:
+        raise ValueError(
+            f"reasons={reasons!r} needs a table, as it adds columns; got none. Pass "
+            "table."
+        )
+    if probability_of is not None and score:
+        raise ValueError("Give probability_of or score, not both.")
     write = _Writer(rules, chosen)
     if probability_of is not None:
         text = write.probability(probability_of)
@@ -116,17 +122,6 @@ def to_sql(
     return f"{words}SELECT *, {', '.join(named)}\nFROM {source}\n"
 
 
-def _check_outputs(table, probability_of, score, reasons):
-    """Raise for reasons without a table, and for two expressions in one."""
-    if reasons and table is None:
-        raise ValueError(
-            f"reasons={reasons!r} needs a table, as it adds columns; got none. Pass "
-            "table."
-        )
-    if probability_of is not None and score:
-        raise ValueError("Give probability_of or score, not both.")
-
-
 NAMES = ("rule", "total", "weight", "share", "held", "sums", "shares")  # in subqueries
 
 
@@ -153,10 +148,6 @@ class _Writer:
         while any(name.startswith(f"{prefix}{n}_") for name in taken for n in NAMES):
             prefix += "_"
         self.name = lambda what, k=0: dialect.name(f"{prefix}{what}_{k + 1}")
-
-    def labels(self):
-        """The classes as literals."""
-        return [self.literal(label) for label in portable.class_labels(self.rules)]
 
     def classes(self):
         """The classes; rules without probabilities are rejected."""
@@ -286,15 +277,6 @@ class _Writer:
         ]
         return "\n".join(["CASE", *lines, f"  ELSE {otherwise}", "END"])
 
-    def summands(self):
-        """Weight times value of each rule, per output; and the weights."""
-        weights = [float(rule.weight) for rule in self.rules]
-        products = [
-            [weight * value for weight, value in zip(weights, values, strict=True)]
-            for values in zip(*portable.outputs(self.rules), strict=True)
-        ]
-        return products, weights
-
     def terms(self, values):
         """The value of each matching rule; that of the default rule last."""
         *firsts, last = map(self.literal, values)
@@ -323,7 +305,11 @@ class _Writer:
         Nested subqueries, so that each condition and each share is written only once;
         they refer to the columns of the row.
         """
-        name, (products, weights) = self.name, self.summands()
+        name, weights = self.name, [float(rule.weight) for rule in self.rules]
+        products = [
+            [weight * value for weight, value in zip(weights, values, strict=True)]
+            for values in zip(*portable.outputs(self.rules), strict=True)
+        ]
         tests = [name("rule", k) for k in range(len(weights))]
         totals = [name("total", k) for k in range(len(products))]
         shares = [name("share", k) for k in range(len(products))]
@@ -364,7 +350,7 @@ class _Writer:
         if k is not None:
             second = f"{self.one} / ({self.one} + EXP(-{value}))"
             return f"({second})" if k else f"({self.one} - {second})"
-        labels = self.labels()
+        labels = [*map(self.literal, portable.class_labels(rules))]
         decision = rules.outcome.decision(rules.threshold, rules.costs)
         sign = ">" if rules.threshold is None else ">="
         cut = self.literal(decision.log_odds_cut)
@@ -419,7 +405,8 @@ class _Writer:
 
     def chosen_class(self, shares):
         """The class chosen from columns of shares, by threshold, costs or neither."""
-        rules, labels = self.rules, self.labels()
+        rules = self.rules
+        labels = [*map(self.literal, portable.class_labels(rules))]
         if rules.threshold is not None:
             is_second = f"{shares[1]} >= {self.literal(float(rules.threshold))}"
             return f"CASE WHEN {is_second} THEN {labels[1]} ELSE {labels[0]} END"

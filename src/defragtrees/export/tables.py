@@ -16,7 +16,7 @@ from defragtrees._utils import formatting as render
 from defragtrees._utils.files import to_json as json_text
 from defragtrees._utils.formatting import lines_of
 from defragtrees._utils.optional import require
-from defragtrees.rules.bins import ALSO, bin_rows, is_by_column
+from defragtrees.rules.bins import bin_rows, is_by_column
 from defragtrees.rules.model import RuleModel
 from defragtrees.rules.text import Cells, left_columns, table_text
 
@@ -56,7 +56,16 @@ def table_of(rules):
 def _values(rules, rule, shown):
     """The values of one rule by the names of their columns."""
     last = rules._view.default_text
-    then, of_form = _form_values(rules, rule)
+    then, of_form = None, {"weight": None}
+    if rules._form.is_sum:
+        names = ["points"]
+        if rules.outcome.n_points > 1:
+            names = [f"points {label}" for label in rules.outcome.labels]
+        of_form = dict(zip(names, map(float, rule.points), strict=True)) | of_form
+    else:
+        then = rules.outcome.view.cell(rule.prediction)
+        if rules._form.has_weights:
+            of_form = {"weight": float(rule.weight)}
     return {
         "rule": shown["rule"],
         "if": render.plain(shown["if"] if rule.conditions else last),
@@ -69,18 +78,6 @@ def _values(rules, rule, shown):
         **rules.outcome.view.cells(rule),
         "error": rule.error,
     }
-
-
-def _form_values(rules, rule):
-    """What a rule predicts, and the columns that only some forms of rules have."""
-    if rules._form.is_sum:
-        names = ["points"]
-        if rules.outcome.n_points > 1:
-            names = [f"points {label}" for label in rules.outcome.labels]
-        points = dict(zip(names, map(float, rule.points), strict=True))
-        return None, {**points, "weight": None}
-    weight = float(rule.weight) if rules._form.has_weights else None
-    return rules.outcome.view.cell(rule.prediction), {"weight": weight}
 
 
 def to_frame(rules: RuleModel) -> "DataFrame":
@@ -108,7 +105,6 @@ FORMULA = (*"=+-@\t\r\uff1d\uff0b\uff0d\uff20",)
 # Where one may begin inside a text: at a line, or after the semicolon that separates
 # cells in many countries, whose spreadsheets see no quotes after a comma.
 FORMULA_INSIDE = re.compile(r"(?<=[;\t\r\n])(?=\s*[=+\-@\uff1d\uff0b\uff0d\uff20])")
-SEPARATORS = re.compile('[,;|"]')
 PLAIN = re.compile(r"\w(?:[\w .:/()%<>=*+-]*[\w.)%])?").fullmatch  # most cells are
 
 
@@ -145,7 +141,7 @@ def csv_line(cells, exact=False):
     'Kiel,5,,"x;y",\'=1+1\n'
     """
     texts = [
-        (cell if PLAIN(cell) else _csv_text(cell, exact))
+        (cell if PLAIN(cell) else _quoted(cell, exact))
         if isinstance(cell, str)
         else ("" if cell is None else str(cell))
         for cell in cells
@@ -153,12 +149,9 @@ def csv_line(cells, exact=False):
     return ",".join(texts) + "\n"
 
 
-def _csv_text(text, exact):
-    text = text if exact else guarded(text)
+def _quoted(text, exact):
     # csv.writer leaves a lone CR without quotes, and what others separate by.
-    is_plain = text.isprintable() and text == text.strip()
-    if is_plain and not SEPARATORS.search(text):
-        return text
+    text = text if exact else guarded(text)
     return '"' + text.replace('"', '""') + '"'
 
 
@@ -276,68 +269,6 @@ def to_html(rules: RuleModel, *, caption: str = "", details: bool = False) -> st
         for k, (header, cells) in enumerate(_tables(rules, details))
     ]
     return "\n".join(tables) + "\n"
-
-
-LATEX = {
-    "<=": r"$\leq$",
-    ">=": r"$\geq$",
-    "<": "$<$",
-    ">": "$>$",
-    "\\": r"\textbackslash{}",
-    "{": r"\{",
-    "}": r"\}",
-    "^": r"\textasciicircum{}",
-    "~": r"\textasciitilde{}",
-    "|": r"\textbar{}",
-    "`": r"\textasciigrave{}",
-    '"': r"\char34{}",  # which babel cannot take for the start of an umlaut
-    "--": "-{}-",  # two in a row would be one long dash
-    **{sign: f"\\{sign}" for sign in "&%$#_"},
-}
-LATEX_SPECIAL = re.compile(
-    "|".join(map(re.escape, sorted(LATEX, key=len, reverse=True)))
-)
-
-
-def to_latex(rules: RuleModel, *, longtable: bool = False) -> str:
-    r"""The rules as a tabular with booktabs' lines; names and labels are escaped.
-
-    A scorecard has a second one, from totals to probabilities. Load `booktabs`, and
-    `longtable` if asked for it.
-
-    Parameters
-    ----------
-    rules : RuleModel
-    longtable : bool, default=False
-        Break the table over pages.
-    """
-    return "\n".join(_latex_table(*cells, longtable) for cells in _tables(rules, False))
-
-
-def _latex_table(titles, cells, longtable):
-    rows: list[Any] = [titles, *cells]
-
-    def escaped(cell, title):
-        texts = lines_of(cell) if title in ("if", ALSO) else [render.one_line(cell)]
-        lines = [LATEX_SPECIAL.sub(lambda m: LATEX[m[0]], text) for text in texts]
-        return r" \newline ".join(lines)
-
-    header, *lines = [" & ".join(map(escaped, row, titles)) + r" \\" for row in rows]
-    wide, names = r"p{0.5\linewidth}", r"p{0.25\linewidth}"
-    sides = {"if": wide, ALSO: wide, "characteristic": names, "bin": names, "then": "l"}
-    columns = "".join(sides.get(title, "r") for title in titles)
-    name = "longtable" if longtable else "tabular"
-    whole = [
-        f"\\begin{{{name}}}{{{columns}}}",
-        r"\toprule",
-        header,
-        r"\midrule",
-        *([r"\endhead"] if longtable else []),
-        *lines,
-        r"\bottomrule",
-        f"\\end{{{name}}}",
-    ]
-    return "\n".join(whole) + "\n"
 
 
 # A lone "<" or "&" and the "_" inside a word mean themselves in Markdown; conditions

@@ -4,38 +4,17 @@ For AUC, log loss and other measures of predictions, use `sklearn.metrics` or
 `evaluate`.
 """
 
-from defragtrees.metrics.ranking import (
-    Gains,
-    best_threshold,
-    discrimination,
-    gains,
-    survival,
-)
+from defragtrees.metrics.ranking import Gains, best_threshold, gains, survival
 from defragtrees.metrics.resampling import rule_stability
-from defragtrees.metrics.rulesets import (
-    calibration,
-    coverage,
-    error,
-    expected_cost,
-    fidelity,
-    overlap,
-    score_table,
-    similarity,
-)
+from defragtrees.metrics.rulesets import calibration, expected_cost, score_table
 
 __all__ = [
     "Gains",
     "best_threshold",
     "calibration",
-    "coverage",
-    "discrimination",
-    "error",
     "expected_cost",
-    "fidelity",
     "gains",
-    "overlap",
     "rule_stability",
     "score_table",
-    "similarity",
     "survival",
 ]

@@ -10,7 +10,6 @@ from defragtrees._utils import formatting as render
 from defragtrees._utils.optional import require
 from defragtrees._utils.types import Column, Rows
 from defragtrees._utils.values import is_finite
-from defragtrees.outcomes.measures import RankedWeights
 from defragtrees.rules.model import RuleModel
 from defragtrees.tables import check_weight
 
@@ -197,15 +196,12 @@ def gains(
 
     Examples
     --------
-    >>> from defragtrees import Condition, Rule, RuleList
-    >>> warm = Rule((Condition(0, lower=20.0),), "yes", (0.25, 0.75))
-    >>> rest = Rule((), "no", (0.9, 0.1))
-    >>> rules = RuleList((warm,), rest, ("degrees",), "classification", ("no", "yes"))
-    >>> X, y = [[21.0], [25.0], [19.0], [15.0]], ["yes", "no", "no", "no"]
+    >>> X = [[21.0, 3.0], [25.0, 3.0], [19.0, 3.0], [15.0, 3.0]]
+    >>> y = ["yes", "no", "no", "no"]
     >>> print(gains(rules, X, y, benefit=30, cost=10))
     P(yes)  rules  rows  share  captured  precision  lift  expected  profit
-     75.0%      1     2    50%      100%        50%  2.00        25      10
-     10.0%      2     4   100%      100%        25%  1.00        11     -10
+     80.0%      2     2    50%      100%        50%  2.00        28      10
+     10.0%      3     4   100%      100%        25%  1.00        14     -10
     Each line adds the rows with this probability; 4 rows, 1 of them yes.
     expected: the profit that the probabilities add up to.
     """
@@ -319,58 +315,6 @@ def best_threshold(
     ]
     low, high = ends[nearest], ends[nearest + 1]
     return _short_between(low, high, (low + high) / 2)
-
-
-def discrimination(
-    rules: Any, X: Rows, y: Column, pos_label: Any = None
-) -> dict[str, Any]:
-    """How well rules separate a class from the others: AUC, Gini and KS.
-
-    Parameters
-    ----------
-    rules : RuleModel or Simplifier
-        For classes, with probabilities.
-    X : array-like or data frame of shape (n_samples, n_features)
-        Preferably rows that the rules were not fitted to.
-    y : array-like of shape (n_samples,)
-        Rows of unknown classes are left out.
-    pos_label : class label, optional
-        By default the one set by `relabel`, or the second class.
-
-    Returns
-    -------
-    dict
-        "auc" with its 95% interval "low" and "high" (DeLong's variance, on the scale
-        of log odds; None where all rows are separated or there is one row of a kind);
-        "gini", which is `2 * auc - 1`; and "ks", the largest difference between the
-        shares of both kinds of rows above a probability (Kolmogorov and Smirnov).
-
-    Examples
-    --------
-    >>> X = [[21.0, 3.0], [31.0, 3.0], [19.0, 3.0], [22.0, 4.0]]
-    >>> found = discrimination(rules, X, ["yes", "yes", "no", "no"])
-    >>> found["auc"], found["gini"], found["ks"]
-    (0.625, 0.25, 0.5)
-    """
-    rules = getattr(rules, "rules_", rules)
-    k = positive_place(rules, pos_label, "discrimination")
-    _, likely, is_positive, _ = _ranked_rows(rules, X, y, None, k)
-    n_rows = int(is_positive.sum()), int((~is_positive).sum())
-    if not all(n_rows):
-        raise ValueError(
-            "discrimination needs rows of the class and of others; got "
-            f"{n_rows[0]} and {n_rows[1]}."
-        )
-    likely = np.round(likely, DIGITS)
-    ranked = RankedWeights.of(likely, ~is_positive * 1.0, is_positive * 1.0)
-    ends = [None if np.isnan(end) else end for end in ranked.auc_interval()]
-    return {
-        "auc": ranked.auc(),
-        "low": ends[0],
-        "high": ends[1],
-        "gini": 2 * ranked.auc() - 1,
-        "ks": ranked.ks(),
-    }
 
 
 def positive_place(rules, pos_label, what="gains"):

@@ -16,7 +16,6 @@ from defragtrees._utils.progress import is_interrupt, parts
 from defragtrees._utils.types import Column, Rows
 from defragtrees._utils.values import shown
 from defragtrees.ensembles.forest import Forest
-from defragtrees.metrics.rulesets import members, rule_similarities
 from defragtrees.rules.model import RuleModel
 from defragtrees.tables import take_rows
 
@@ -120,10 +119,7 @@ class RuleStability(render.Tabular):
         more = len(used) - MOST_COLUMNS
         others = f" and {more} more" if more > 0 else ""
         columns = f"{', '.join(used[:MOST_COLUMNS])}{others}"
-        return [
-            self.sentence,
-            f"Columns used, by number of fits: {columns or 'none'}.",
-        ]
+        return [self.sentence, f"Columns used, by number of fits: {columns or 'none'}."]
 
     def to_dict(self) -> dict[str, Any]:
         """The measures as a dict of plain numbers."""
@@ -343,9 +339,14 @@ def _measured(rules, done, halves, X):
     """What fits to halves of the rows have in common; see `RuleStability`."""
     matches, compared = rules.covers(X), []
     own = rules._form.members(matches).astype(np.float64)
+    is_same = rules.outcome.is_same_prediction
     rates: list[list[float]] = [[] for _ in rules]
     for again, half in zip(done, halves, strict=False):
-        alike = rule_similarities(rules, again, own, members(again, X))
+        others = again._form.members(again.covers(X)).astype(np.float64)
+        common = own.T @ others
+        either = own.sum(axis=0)[:, None] + others.sum(axis=0) - common
+        same = [[is_same(a.prediction, b.prediction) for b in again] for a in rules]
+        alike = np.where(same, common / np.maximum(either, 1), 0.0)  # Jaccard's index
         for k, best in enumerate(alike.argmax(axis=1)):
             if alike[k, best] >= SAME_ROWS:
                 rates[k].append(_reported(again, rules)[best])

@@ -1,6 +1,5 @@
 """Measures of rule models: error, fidelity, cost, coverage, calibration, totals."""
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -8,9 +7,7 @@ import numpy as np
 from sklearn.metrics import confusion_matrix
 
 from defragtrees._utils.types import Column, Rows
-from defragtrees.outcomes import make_outcome
 from defragtrees.outcomes.decision import make_decision
-from defragtrees.outcomes.intervals import effective_rows
 from defragtrees.outcomes.measures import bands_of, calibrate
 from defragtrees.rules.bins import totals_of
 from defragtrees.rules.model import RuleModel
@@ -18,58 +15,6 @@ from defragtrees.rules.models import Scorecard
 from defragtrees.tables import check_weight, one_column
 
 MOST_LINES = 30  # maximum number of totals that a score table lists one by one
-
-
-def error(
-    expected: Column, predicted: Column, task: str, sample_weight: Column | None = None
-) -> float:
-    """Share of wrong classes, or mean squared error.
-
-    Parameters
-    ----------
-    expected : array of shape (n_samples,)
-        True classes or numbers.
-    predicted : array of shape (n_samples,)
-        Predictions.
-    task : {"classification", "regression"}
-    sample_weight : array of shape (n_samples,), optional
-
-    Returns
-    -------
-    float
-
-    Examples
-    --------
-    >>> error(["a", "b"], ["a", "a"], "classification")
-    0.5
-    """
-    return make_outcome(task).error(expected, predicted, sample_weight)
-
-
-def fidelity(
-    reference: Column, predicted: Column, task: str, sample_weight: Column | None = None
-) -> float:
-    """Agreement with the model: share of equal classes, or R².
-
-    Parameters
-    ----------
-    reference : array of shape (n_samples,)
-        Predictions of the model.
-    predicted : array of shape (n_samples,)
-        Predictions of the rules.
-    task : {"classification", "regression"}
-    sample_weight : array of shape (n_samples,), optional
-
-    Returns
-    -------
-    float
-
-    Examples
-    --------
-    >>> fidelity([1.0, 3.0], [1.0, 3.0], "regression")
-    1.0
-    """
-    return make_outcome(task).fidelity(reference, predicted, sample_weight)
 
 
 def expected_cost(
@@ -110,52 +55,6 @@ def expected_cost(
     return float((counts * costs).sum() / counts.sum())
 
 
-def coverage(rules: RuleModel, X: Rows, sample_weight: Column | None = None) -> float:
-    """Share of rows that match at least one rule, the default rule left out.
-
-    In a partition, such as a tree, every row matches a rule: the coverage is 1.
-
-    Parameters
-    ----------
-    rules : RuleModel
-    X : array-like of shape (n_samples, n_features)
-    sample_weight : array-like of shape (n_samples,), optional
-
-    Examples
-    --------
-    >>> from defragtrees import Condition, Rule, RuleList
-    >>> warm = Rule((Condition(0, lower=20.0),), "yes")
-    >>> rules = RuleList((warm,), Rule((), "no"), ("degrees",),
-    ...                 "classification", ("no", "yes"))
-    >>> float(coverage(rules, [[21.0], [19.0]]))
-    0.5
-    """
-    return covered_share(rules, rules.covers(X), sample_weight)
-
-
-def overlap(rules: RuleModel, X: Rows, sample_weight: Column | None = None) -> float:
-    """Mean number of rules that match a row, the default rule left out.
-
-    In a partition, such as a tree, it is 1.
-
-    Parameters
-    ----------
-    rules : RuleModel
-    X : array-like of shape (n_samples, n_features)
-    sample_weight : array-like of shape (n_samples,), optional
-
-    Examples
-    --------
-    >>> from defragtrees import Condition, Rule, RuleList
-    >>> warm = Rule((Condition(0, lower=20.0),), "yes")
-    >>> rules = RuleList((warm,), Rule((), "no"), ("degrees",),
-    ...                 "classification", ("no", "yes"))
-    >>> float(overlap(rules, [[21.0], [19.0]]))
-    0.5
-    """
-    return covering_count(rules, rules.covers(X), sample_weight)
-
-
 def calibration(
     rules: RuleModel, X: Rows, y: Column, sample_weight: Column | None = None
 ) -> list[dict[str, Any]]:
@@ -185,16 +84,13 @@ def calibration(
 
     Examples
     --------
-    >>> from defragtrees import Condition, Rule, RuleList
-    >>> warm = Rule((Condition(0, lower=20.0),), "yes", (0.25, 0.75))
-    >>> rest = Rule((), "no", (0.9, 0.1))
-    >>> rules = RuleList((warm,), rest, ("degrees",), "classification", ("no", "yes"))
-    >>> X, y = [[21.0], [25.0], [19.0]], ["yes", "no", "no"]
+    >>> X, y = [[21.0, 3.0], [25.0, 3.0], [19.0, 3.0]], ["yes", "no", "no"]
     >>> names = "rule", "class", "estimated", "observed", "n_rows"
     >>> for row in calibration(rules, X, y):
     ...     print(*(row[name] for name in names))
-    1 yes 0.75 0.5 2.0
-    2 yes 0.1 0.0 1.0
+    1 yes nan nan 0.0
+    2 yes 0.8 0.5 2.0
+    3 yes 0.1 0.0 1.0
     """
     outcome, matrix = rules.outcome, rules._encode(X)
     if outcome.has_probabilities and not rules._form.has_probabilities:
@@ -204,93 +100,8 @@ def calibration(
         )
     y = outcome.read(y, len(matrix))
     outcome.check_known(y)
-    return calibration_rows(rules, matrix, y, check_weight(sample_weight, len(matrix)))
-
-
-def calibration_rows(rules, matrix, y, weight=None):
-    """`calibration` on encoded rows."""
+    weight = check_weight(sample_weight, len(matrix))
     return calibrate(rules, matrix, y, weight).rows(rules)
-
-
-def covered_share(rules, matches, sample_weight=None):
-    """`coverage` from the matrix that `RuleModel.covers` returns."""
-    return float(np.average(rules._form.n_matching(matches) > 0, weights=sample_weight))
-
-
-def covering_count(rules, matches, sample_weight=None):
-    """`overlap` from the matrix that `RuleModel.covers` returns."""
-    return float(np.average(rules._form.n_matching(matches), weights=sample_weight))
-
-
-def trade_off_scores(rules, matrix, expected, reference, sample_weight=None):
-    """Error, its standard error, fidelity, coverage and overlap, on encoded rows.
-
-    Errors are measured against `expected`, fidelity against `reference`, the
-    predictions of the model.
-    """
-    predicted = rules._form.predict(rules._covers(matrix))
-    losses = rules.outcome.losses(expected, predicted)
-    mean = float(np.average(losses, weights=sample_weight))
-    variance = float(np.average((losses - mean) ** 2, weights=sample_weight))
-    n_rows = len(losses) if sample_weight is None else effective_rows(sample_weight)
-    matches = rules._covers(matrix)
-    return {
-        "error": mean,
-        "standard_error": math.sqrt(variance / n_rows),
-        "fidelity": rules.outcome.fidelity(reference, predicted, sample_weight),
-        "coverage": covered_share(rules, matches, sample_weight),
-        "overlap": covering_count(rules, matches, sample_weight),
-    }
-
-
-def similarity(first: RuleModel, second: RuleModel, X: Rows) -> float:
-    """Similarity of two rule models by the rows of their rules, from 0 to 1.
-
-    Each rule is compared with the rules of the other model that have the same kind of
-    prediction; the largest Jaccard index of their rows counts. The result is the mean
-    over the rules of both models, weighted by their rows. The rows of a rule are those
-    that it predicts or, where rules are averaged, those that it matches. Two models
-    that write the same rules differently have similarity 1.
-
-    Parameters
-    ----------
-    first, second : RuleModel
-    X : array-like of shape (n_samples, n_features)
-
-    Examples
-    --------
-    >>> from defragtrees import Condition, Rule, RuleList
-    >>> def split(at):
-    ...     low = Rule((Condition(0, upper=at),), 0.0)
-    ...     return RuleList((low,), Rule((), 1.0), ("size",), "regression")
-    >>> X = [[1.0], [2.0], [3.0], [4.0]]
-    >>> similarity(split(2.5), split(2.1), X)
-    1.0
-    >>> round(similarity(split(2.5), split(3.5), X), 4)
-    0.6042
-    """
-    one, two = members(first, X), members(second, X)
-    alike = rule_similarities(first, second, one, two)
-    there = np.average(alike.max(axis=1), weights=one.sum(axis=0))
-    back = np.average(alike.max(axis=0), weights=two.sum(axis=0))
-    return float((there + back) / 2)
-
-
-def rule_similarities(first, second, one, two):
-    """Jaccard index of the rows of each two rules; 0 if they predict differently.
-
-    `one` and `two` are the `members` of the two models.
-    """
-    common = one.T @ two
-    sizes = one.sum(axis=0)[:, None] + two.sum(axis=0) - common
-    is_same = first.outcome.is_same_prediction
-    same = [[is_same(a.prediction, b.prediction) for b in second] for a in first]
-    return np.where(same, common / np.maximum(sizes, 1), 0.0)
-
-
-def members(rules, X):
-    """Membership of rows in rules as 0 and 1; see `similarity`."""
-    return rules._form.members(rules.covers(X)).astype(np.float64)
 
 
 def score_table(
@@ -320,11 +131,7 @@ def score_table(
 
     Examples
     --------
-    >>> from defragtrees import Condition, Rule, Scorecard
-    >>> warm = Rule((Condition(0, lower=20.0),), 5.0, points=(3.0,))
-    >>> rules = Scorecard((warm,), Rule((), 2.0, points=(2.0,)), ("degrees",),
-    ...                 "regression")
-    >>> for row in score_table(rules):
+    >>> for row in score_table(card):
     ...     print(row)
     {'low': 2.0, 'high': 2.0, 'estimated': 2.0}
     {'low': 5.0, 'high': 5.0, 'estimated': 5.0}

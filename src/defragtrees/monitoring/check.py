@@ -13,11 +13,8 @@ The agreement with the model is compared with that on rows that it was not train
 import dataclasses
 import itertools
 import math
-import textwrap
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from html import escape
-from importlib import resources
 from numbers import Real
 from typing import Annotated, Any, ClassVar, NamedTuple
 
@@ -25,7 +22,6 @@ import numpy as np
 
 from defragtrees._utils import formatting as render
 from defragtrees._utils import schema
-from defragtrees._utils.optional import require
 from defragtrees._utils.values import is_finite, round_significant
 from defragtrees.data.sources import with_exposure
 from defragtrees.ensembles.predictions import better_order, read_model
@@ -43,7 +39,6 @@ from defragtrees.tables import as_dense
 
 LEVEL = 0.05
 MARKS = (0.1, 0.25)  # of a PSI: from here on some change, and a large one
-WIDTH = 80  # of the printed check
 MOST_BINS = 12  # of a column in a page
 WHAT = {
     "coverage": "share of rows",
@@ -161,8 +156,8 @@ class Check(schema.Stored):
     --------
     >>> finding = Finding("coverage", "rule 1", 0.5, 0.9, "50.0%", "90.0%", 0.001)
     >>> print(Check((finding,), 1000, 200))
-    No drift in 1 test (200 new rows against 1,000 training rows; false alarms in at
-    most 5% of checks).
+    No drift in 1 test (200 new rows against 1,000 training rows; false alarms
+    in at most 5% of checks).
     """
 
     findings: Annotated[tuple[Finding, ...], schema.list_of(schema.object_of(Finding))]
@@ -298,50 +293,37 @@ class Check(schema.Stored):
         >>> Check((), 1000, 200).to_html().startswith("<!doctype html>")
         True
         """
-        jinja2 = require("jinja2", "A page")
-        files = resources.files("defragtrees")
-        file, style = (
-            (files / name).read_text(encoding="utf-8")
-            for name in (
-                "monitoring/templates/check.html.j2",
-                "report/templates/report.css",
+        from defragtrees.report.page import make_environment, read_template
+
+        quiet = [finding for finding in self.findings if not finding.is_moved]
+        shown = dict.fromkeys(finding.column for finding in self.moved)
+        return (
+            make_environment()
+            .get_template("check.html.j2")
+            .render(
+                check=self,
+                style=read_template("report.css"),
+                title=title,
+                moved=self._cells(self.moved),
+                quiet=self._cells(quiet),
+                bins={name: self.bins[name] for name in shown if name in self.bins},
+                predictions=self._prediction_cells(),
             )
         )
 
-        def typeset(value):
-            text = render.plain(value).replace(" <= ", " ≤ ").replace(" >= ", " ≥ ")
-            # Long names break at underscores.
-            return escape(render.true_minus(text)).replace("_", "_<wbr>")
-
-        environment = jinja2.Environment(
-            finalize=lambda value: (
-                value if hasattr(value, "__html__") else typeset(value)
-            ),
-            undefined=jinja2.StrictUndefined,
-            keep_trailing_newline=True,
-        )
-        template = environment.from_string(file)
-        quiet = [finding for finding in self.findings if not finding.is_moved]
-        shown = dict.fromkeys(finding.column for finding in self.moved)
-        return template.render(
-            check=self,
-            style=style,
-            title=title,
-            moved=self._cells(self.moved),
-            quiet=self._cells(quiet),
-            bins={name: self.bins[name] for name in shown if name in self.bins},
-            predictions=self._prediction_cells(),
-        )
-
     def __str__(self):
-        parts = ["\n".join(textwrap.wrap(self.verdict, WIDTH))]
-        if self.moved:
-            cells = self._cells(self.moved)
-            parts.append(render.text_table(*cells, left=(0, 1, 2, 3), width=WIDTH))
-        parts += ["\n".join(textwrap.wrap(self.psi_text, WIDTH))] if self.psi else []
-        notes = [f"Note: {render.plain(note)}." for note in self.notes]
-        parts += ["\n".join(textwrap.wrap(note, WIDTH)) for note in notes]
-        return "\n\n".join(parts)
+        return "\n\n".join(self._parts(self.moved))
+
+    def _parts(self, findings):
+        """The verdict, a table of findings if there are some, the PSI and the notes."""
+        width, notes = render.page_width(), [f"Note: {note}." for note in self.notes]
+        parts = [self.verdict, self.psi_text, *map(render.plain, notes)]
+        parts = [render.wrap_notes([text], width) for text in parts if text]
+        if findings:
+            cells = self._cells(findings)
+            table = render.text_table(*cells, left=(0, 1, 2, 3), width=width)
+            parts.insert(1, table)
+        return parts
 
     def _repr_html_(self):
         notes = [self.verdict, *([f"{self.psi_text}."] if self.psi else [])]
@@ -476,11 +458,9 @@ class _Comparison:
     def __init__(self, rules, matrix, y, predicted):
         self.rules, self.matrix, self.y = rules, matrix, y
         self.model_predictions = predicted
-        held = rules._covers(matrix)
-        self.members, self.predicted = (
-            rules._form.members(held),
-            rules._form.predict(held),
-        )
+        matches = rules._covers(matrix)
+        self.members = rules._form.members(matches)
+        self.predicted = rules._form.predict(matches)
         self.n_then = _n_rows(rules)
         self.bins = {}  # of each column
 
@@ -530,10 +510,8 @@ class _Comparison:
         if more:
             shown = ", ".join(more[:5]) + (", …" if more[5:] else "")
             yield f"the rules never predict these classes of the model: {shown}"
-        found = next(
-            (finding for finding in findings if finding.kind == "agreement"), None
-        )
-        if match.model_labels == match.labels or found is None or not found.is_moved:
+        has_moved = any(one.kind == "agreement" and one.is_moved for one in findings)
+        if match.model_labels == match.labels or not has_moved:
             return
         better = better_order(outcome.labels, self.model_predictions, self.predicted)
         if better is not None:
@@ -585,18 +563,13 @@ class _Comparison:
                 p = same_shares_p([then, n_then - then], [now, n_now - now])
                 shares = then / n_then, now / n_now
                 yield _of_shares("coverage", about, *shares, p, rule=k + 1)
-            if self.y is not None:
-                yield from self._rate(rule, members, about, k)
-
-    def _rate(self, rule, members, about, k):
-        y, outcome = self.y[members], self.rules.outcome
-        n_then = rule.n_effective
-        if not len(y) or not n_then > 0:  # NaN where it was not counted
-            return
-        change = outcome.rate_change(rule, y, n_then)
-        if change is not None:
-            kind = "rate" if change.is_share else "mean"
-            yield _of_change(kind, about, change, rule=k + 1)
+            n_then = rule.n_effective  # NaN where it was not counted
+            if self.y is None or not members.any() or not n_then > 0:
+                continue
+            change = self.rules.outcome.rate_change(rule, self.y[members], n_then)
+            if change is not None:
+                kind = "rate" if change.is_share else "mean"
+                yield _of_change(kind, about, change, rule=k + 1)
 
     def psi(self):
         """The PSI of the score, if there is one, and of each column that rules use."""
@@ -615,11 +588,11 @@ class _Comparison:
         """Distribution of each column that the rules use."""
         training = self.rules.training
         for column in training.columns if training is not None else ():
-            values = self.matrix[:, column.feature]
-            name = self.rules._vocabulary.names[column.feature]
-            yield from self._of_column(column, values, name)
+            yield from self._of_column(column)
 
-    def _of_column(self, column, values, name):
+    def _of_column(self, column):
+        values = self.matrix[:, column.feature]
+        name = self.rules._vocabulary.names[column.feature]
         present = values[~np.isnan(values)]
         n_then = sum(column.counts)
         n_missing = len(values) - len(present)
@@ -632,7 +605,14 @@ class _Comparison:
             return
         counts, before = column.count(values), np.array(column.counts)
         if column.cuts is None:
-            yield self._new_categories(before, counts, name)
+            n_then, n_now = before.sum(), counts.sum()
+            n_old, n_new = before[-1], int(counts[-1])
+            p = new_category_p(before[:-1], int(n_now), n_new)
+            if n_old > 0:
+                p = same_shares_p([n_then - n_old, n_old], [n_now - n_new, n_new])
+            shares = float(n_old / n_then), float(n_new / n_now)
+            texts = f"{render.count(n_old)} rows", render.plural(n_new, "row")
+            yield Finding("category", name, *shares, *texts, p, column=name)
             counts, before = counts[:-1], before[:-1]
         else:
             yield from self._outside(column, present, name)
@@ -679,18 +659,6 @@ class _Comparison:
         shares = 0.0, (n_low + n_high) / n_now
         yield Finding("range", name, *shares, then, now, p, column=name)
 
-    def _new_categories(self, before, counts, name):
-        n_new = int(counts[-1])
-        if before[-1] > 0:
-            p = same_shares_p(
-                [before[:-1].sum(), before[-1]], [counts[:-1].sum(), n_new]
-            )
-        else:
-            p = new_category_p(before[:-1], int(counts.sum()), n_new)
-        shares = before[-1] / before.sum(), n_new / int(counts.sum())
-        texts = f"{render.count(before[-1])} rows", render.plural(n_new, "row")
-        return Finding("category", name, *map(float, shares), *texts, p, column=name)
-
     def of_target(self):
         """Distribution of y, and error of the rules."""
         training, outcome = self.rules.training, self.rules.outcome
@@ -736,27 +704,23 @@ class _Comparison:
                 then, now = 1 - then, 1 - now
             return _of_shares(kind, "all rules", then, now, p)
         p = larger_mean_p(then + missed * losses.std(), n_then, losses)
-        return _of_numbers(kind, "all rules", *map(outcome.shown_error, (then, now)), p)
+        shown = map(outcome.shown_error, (then, now))
+        return _of_shares(kind, "all rules", *shown, p, write=render.rounded)
 
 
-def _of_shares(kind, about, then, now, p, label="", **place):
-    """A finding on shares of rows, of which `label` says more."""
-    texts = (f"{render.share(share)}{label}" for share in (then, now))
+def _of_shares(kind, about, then, now, p, label="", write=render.share, **place):
+    """A finding on shares of rows, of which `label` says more, or on other numbers."""
+    texts = (f"{write(value)}{label}" for value in (then, now))
     return Finding(kind, about, float(then), float(now), *texts, p, **place)
 
 
 def _of_change(kind, about, change, **place):
     """A finding on a mean or a rate of y."""
-    then, now, p = change.then, change.now, change.p
+    look = {"write": render.rounded}
     if change.is_share:
-        return _of_shares(kind, about, then, now, p, f" {change.label}", **place)
-    return _of_numbers(kind, about, then, now, p, **place)
-
-
-def _of_numbers(kind, about, then, now, p, **place):
-    """A finding on numbers."""
-    texts = map(render.rounded, (then, now))
-    return Finding(kind, about, float(then), float(now), *texts, p, **place)
+        look = {"label": f" {change.label}"}
+    values = change.then, change.now, change.p
+    return _of_shares(kind, about, *values, **look, **place)
 
 
 def _number_text(scale, value):

@@ -17,7 +17,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Self
 
-from defragtrees import plots
 from defragtrees._utils import formatting as render
 from defragtrees._utils import schema
 from defragtrees._utils.files import to_json
@@ -215,6 +214,8 @@ class History:
         >>> History((record,), "checks.jsonl").plot().get_xlabel()
         'check'
         """
+        from defragtrees import plots
+
         return plots.history(self, ax=ax)
 
     def __str__(self) -> str:

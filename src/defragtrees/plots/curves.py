@@ -28,10 +28,6 @@ def survival(rules: RuleModel, ax: "Axes | None" = None) -> "Axes":
         Rules of survival; those of a scorecard have no curves of their own.
     ax : matplotlib Axes, optional
 
-    Returns
-    -------
-    matplotlib Axes
-
     Examples
     --------
     >>> import numpy as np

@@ -32,17 +32,10 @@ def flow(rules: RuleModel, ax: "Axes | None" = None) -> "Axes":
         By default a new figure, as large as the rules need; in given Axes the chart
         and its letters shrink until they fit.
 
-    Returns
-    -------
-    matplotlib Axes
-
     Examples
     --------
-    >>> from defragtrees import Condition, Rule, RuleList
-    >>> warm = Rule((Condition(0, lower=20.0),), 1.0)
-    >>> rules = RuleList((warm,), Rule((), 0.0), ("degrees",), "regression")
-    >>> [text.get_text() for text in flow(rules).texts]
-    ['degrees > 20?', 'yes', 'no', '1', '0']
+    >>> [text.get_text() for text in flow(numeric).texts]
+    ['degrees > 20?', 'yes', 'no', '9', '1']
     """
     if not isinstance(rules, RuleList):
         raise ValueError(
@@ -50,7 +43,13 @@ def flow(rules: RuleModel, ax: "Axes | None" = None) -> "Axes":
             "form='list', or draw plots.risks."
         )
     header, rows = rules._view.cells()
-    questions = [_question(row[1]) for row in rows[:-1]]
+    questions = []
+    for row in rows[:-1]:
+        *others, last = render.lines_of(row[1])
+        texts = (
+            style.wrap(text, QUESTION - 2 * PAD, SIZE) for text in (*others, f"{last}?")
+        )
+        questions.append([line for lines in texts for line in lines])
     answers, counts = zip(*(_answer(header, row) for row in rows), strict=True)
     shares = np.nan_to_num([rule.share for rule in rules])
     bands = np.maximum(STEM * shares, THINNEST)
@@ -100,15 +99,6 @@ def flow(rules: RuleModel, ax: "Axes | None" = None) -> "Axes":
         sizes = [SIZE] + [SMALL] * (len(lines) - 1)
         _text(ax, lines, answer + ANSWER / 2, middles[k], sizes, scale)
     return ax
-
-
-def _question(conditions):
-    """The lines of a question."""
-    *others, last = conditions if isinstance(conditions, tuple) else (conditions,)
-    texts = [*others, f"{last}?"]
-    return [
-        line for text in texts for line in style.wrap(text, QUESTION - 2 * PAD, SIZE)
-    ]
 
 
 def _answer(header, row):

@@ -22,15 +22,6 @@ if TYPE_CHECKING:
 MARGIN = 0.06  # room around the points of a calibration, as a share of the axis
 MOST_POINTS = 40  # of a curve of gains that has markers
 RARE = 0.5  # if all rates are below, the scale is shortened
-# Names of methods in legends.
-METHODS = {
-    "defrag": "defragtrees",
-    "born_again": "born-again tree",
-    "intrees": "inTrees",
-    "node_harvest": "node harvest",
-    "distilled": "distilled tree",
-    "paper": "mixture (FAB)",
-}
 
 
 def calibration(
@@ -56,19 +47,11 @@ def calibration(
     sample_weight : array-like of shape (n_samples,), optional
     ax : matplotlib Axes, optional
 
-    Returns
-    -------
-    matplotlib Axes
-
     Examples
     --------
-    >>> from defragtrees import Condition, Rule, RuleList
-    >>> warm = Rule((Condition(0, lower=20.0),), "go", distribution=(0.75, 0.25))
-    >>> rules = RuleList((warm,), Rule((), "stay", distribution=(0.5, 0.5)),
-    ...                 ("degrees",), "classification", ("go", "stay"))
-    >>> X, y = [[21.0], [25.0], [15.0]], ["go", "stay", "stay"]
+    >>> X, y = [[21.0, 3.0], [31.0, 3.0], [15.0, 3.0]], ["yes", "no", "no"]
     >>> calibration(rules, X, y).get_xlabel()
-    'estimated probability of stay'
+    'estimated probability of yes'
     """
     rows = metrics.calibration(rules, X, y, sample_weight)
     picture = calibration_picture(rows, rules)
@@ -149,10 +132,9 @@ def gains(
     sample_weight: Column | None = None,
     ax: "Axes | None" = None,
     *,
-    measure: str = "captured",
     pos_label: Any = None,
 ) -> "Axes":
-    """Plot what contacting the likeliest rows brings against the share contacted.
+    """Plot the share of the positive rows captured against the share contacted.
 
     Rows are contacted in the order of their predicted probability; see
     `metrics.gains`. Only the points are measured: rows between two of them have the
@@ -168,71 +150,30 @@ def gains(
     y : array-like of shape (n_samples,)
     sample_weight : array-like of shape (n_samples,), optional
     ax : matplotlib Axes, optional
-    measure : {"captured", "precision", "lift"}, default="captured"
-        The share of the positive rows that is captured, the share of the contacted rows
-        that is positive, or this share relative to the share in all rows.
     pos_label : class label, optional
         As for `metrics.gains`.
 
-    Returns
-    -------
-    matplotlib Axes
-
     Examples
     --------
-    >>> from defragtrees import Condition, Rule, RuleList
-    >>> warm = Rule((Condition(0, lower=20.0),), "go", distribution=(0.25, 0.75))
-    >>> rules = RuleList((warm,), Rule((), "stay", distribution=(0.5, 0.5)),
-    ...                 ("degrees",), "classification", ("stay", "go"))
-    >>> X, y = [[21.0], [25.0], [15.0]], ["go", "stay", "stay"]
-    >>> gains(rules, X, y).get_ylabel()
-    'share of go captured'
+    >>> gains(rules, [[21.0, 3.0], [15.0, 3.0]], ["yes", "no"]).get_ylabel()
+    'share of yes captured'
     """
     rules = getattr(rules, "rules_", rules)
     steps = metrics.gains(rules, X, y, sample_weight, pos_label=pos_label)
-    whose = steps.label
-    titles = {
-        "captured": f"share of {whose} captured",
-        "precision": f"share of contacted rows that are {whose}",
-        "lift": f"rate of {whose} relative to all rows",
-    }
-    if measure not in titles:
-        raise ValueError(
-            f"measure must be one of {', '.join(titles)}; got {measure!r}."
-        )
-    rate, ends = steps[-1]["precision"], [0.0, 1.0]
     positive = rules.outcome.positive_class if pos_label is None else pos_label
-    number = style.class_numbers(rules)[positive]
+    colour = f"g{style.class_numbers(rules)[positive]}"
     marker = "o" if len(steps) <= MOST_POINTS else ""
-    colour = f"g{number}"
     shares = [step["share"] for step in steps]
-    values = [step[measure] for step in steps]
-    if measure == "captured":
-        best = [0.0, rate, 1.0], [0.0, 1.0, 1.0]
-        curves = [Curve("rules", [0.0, *shares], [0.0, *values], colour, marker)]
-    else:
-        # All positive rows first: their share falls as one over the rows contacted.
-        share = [rate + k / 60 * (1.0 - rate) for k in range(61)]
-        top = 1.0 if measure == "precision" else 1.0 / rate
-        best = [0.0, *share], [top, *(top * rate / one for one in share)]
-        # Between two steps it is no straight line either.
-        between = sorted({*(k / 200 for k in range(1, 201)), *shares})
-        between = [x for x in between if x >= shares[0]]
-        line = [steps.at(share=x)[measure] for x in between]
-        curves = [
-            Curve("rules", between, line, colour, ""),
-            Curve("measured", shares, values, colour, marker, ""),
-        ]
-    by_chance = {"captured": ends, "precision": [rate, rate], "lift": [1.0, 1.0]}
+    values = [step["captured"] for step in steps]
+    best = [0.0, steps[-1]["precision"], 1.0], [0.0, 1.0, 1.0]
+    ends = [0.0, 1.0]
     marks = (
         Curve("best possible", *best, "quiet", marker="", line=":"),
-        Curve("random order", ends, by_chance[measure], "quiet", marker="", line="--"),
-        *curves,
+        Curve("random order", ends, ends, "quiet", marker="", line="--"),
+        Curve("rules", [0.0, *shares], [0.0, *values], colour, marker),
     )
-    x = Axis("share of rows contacted", limits=(0.0, 1.02), is_share=True)
-    is_share = measure != "lift"
-    top = 1.02 if is_share else 1.05 * max(1.0, *values)
-    y_axis = Axis(titles[measure], limits=(0.0, top), is_share=is_share)
+    titles = "share of rows contacted", f"share of {steps.label} captured"
+    x, y_axis = (Axis(title, limits=(0.0, 1.02), is_share=True) for title in titles)
     picture = Picture(x, y_axis, marks)
     ax = style.axes_or_new(ax, (5.0, 4.6))
     style.legend_above(ax, *draw_picture(picture, ax, style.PALETTE))
@@ -256,20 +197,10 @@ def risks(rules: RuleModel, ax: "Axes | None" = None) -> "Axes":
     rules : RuleModel
     ax : matplotlib Axes, optional
 
-    Returns
-    -------
-    matplotlib Axes
-
     Examples
     --------
-    >>> from defragtrees import Condition, Rule, RuleList
-    >>> warm = Rule((Condition(0, lower=20.0),), "go", (0.2, 0.8), n_rows=50,
-    ...             rates=(0.2, 0.8), share=0.5)
-    >>> cold = Rule((), "stay", (0.9, 0.1), n_rows=50, rates=(0.9, 0.1), share=0.5)
-    >>> rules = RuleList((warm,), cold, ("degrees",), "classification", ("stay", "go"))
-    >>> ax = risks(rules)
-    >>> [text.get_text() for text in ax.texts]
-    ['80.0% (50 rows): go', '10.0% (50 rows): stay', 'all rows: 45.0%']
+    >>> [text.get_text() for text in risks(rules).texts]
+    ['30.0%: no', '80.0%: yes', '10.0%: no']
     """
     outcome = rules.outcome
     marks = [_risk(rules, rule) for rule in rules]
@@ -345,18 +276,12 @@ def trade_off(path: Any, ax: "Axes | None" = None) -> "Axes":
     path : RulePath
     ax : matplotlib Axes, optional
 
-    Returns
-    -------
-    matplotlib Axes
-
     Examples
     --------
-    >>> from sklearn.datasets import load_iris
-    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> import numpy as np
     >>> from defragtrees import simplify_path
-    >>> X, y = load_iris(return_X_y=True)
-    >>> forest = RandomForestClassifier(10, random_state=0).fit(X, y)
-    >>> path = simplify_path(forest, X, y, max_rules=3, random_state=0)
+    >>> X = np.random.default_rng(0).random((200, 2))
+    >>> path = simplify_path(lambda X: X[:, 0], X, max_rules=3, random_state=0)
     >>> trade_off(path).get_xlabel()
     'number of rules'
     """
@@ -403,19 +328,13 @@ def comparison(found: Any, ax: "Axes | None" = None) -> "Axes":
     found : Comparison
     ax : matplotlib Axes, optional
 
-    Returns
-    -------
-    matplotlib Axes
-
     Examples
     --------
-    >>> from sklearn.datasets import load_iris
-    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> import numpy as np
     >>> from defragtrees import compare
-    >>> X, y = load_iris(return_X_y=True)
-    >>> forest = RandomForestClassifier(10, random_state=0).fit(X, y)
-    >>> table = compare(forest, X, y, methods=["distilled"], budgets=[3])
-    >>> comparison(table).get_xlabel()
+    >>> X = np.random.default_rng(0).random((200, 2))
+    >>> found = compare(lambda X: X[:, 0], X, X[:, 0], methods="defrag", budgets=3)
+    >>> comparison(found).get_xlabel()
     'number of rules'
     """
     ax, outcome = style.axes_or_new(ax), make_outcome(found.task)
@@ -426,7 +345,7 @@ def comparison(found: Any, ax: "Axes | None" = None) -> "Axes":
         rows = [row for row in done if row["method"] == name]
         rows.sort(key=operator.itemgetter("n_rules", "error"))
         curve = Curve(
-            label=METHODS.get(name, name),
+            label=name.replace("_", " "),
             x=[row["n_rules"] for row in rows],
             y=[outcome.shown_error(row["error"]) for row in rows],
             colour=f"g{i % len(style.COLOURS)}",

@@ -48,10 +48,7 @@ def rule_look(rules: RuleModel, rule: Rule) -> dict[str, Any]:
 
 
 def rule_rows(
-    rules: RuleModel,
-    ax: "Axes | None",
-    beside: Sequence[str] = (),
-    least: float = 0.2,
+    rules: RuleModel, ax: "Axes | None", beside: Sequence[str] = (), least: float = 0.2
 ) -> "tuple[Axes, np.ndarray]":
     """Axes with the text of each rule on the left and, if given, a text on the right.
 
@@ -97,18 +94,9 @@ def scorecard(rules: RuleModel, ax: "Axes | None" = None) -> "Axes":
         A scorecard.
     ax : matplotlib Axes, optional
 
-    Returns
-    -------
-    matplotlib Axes
-
     Examples
     --------
-    >>> from defragtrees import Condition, Rule, Scorecard
-    >>> warm = Rule((Condition(0, lower=20.0),), 5.0, points=(3.0,))
-    >>> rules = Scorecard((warm,), Rule((), 2.0, points=(2.0,)), ("degrees",),
-    ...                 "regression")
-    >>> ax = scorecard(rules)
-    >>> [text.get_text() for text in ax.texts]
+    >>> [text.get_text() for text in scorecard(card).texts]
     ['+3', '+2']
     """
     _check(rules)
@@ -165,17 +153,9 @@ def score_risk(
         the circle.
     ax : matplotlib Axes, optional
 
-    Returns
-    -------
-    matplotlib Axes
-
     Examples
     --------
-    >>> from defragtrees import Condition, Rule, Scorecard
-    >>> warm = Rule((Condition(0, lower=20.0),), 5.0, points=(3.0,))
-    >>> base = Rule((), 2.0, points=(2.0,))
-    >>> rules = Scorecard((warm,), base, ("degrees",), "regression")
-    >>> score_risk(rules, [[21.0], [19.0]]).get_xlabel()
+    >>> score_risk(card, [[21.0], [19.0]]).get_xlabel()
     'total points'
     """
     _check(rules)

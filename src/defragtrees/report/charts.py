@@ -269,12 +269,8 @@ class _Chart:
 
 
 def _overlap(one, other):
-    return (
-        one[0] < other[2]
-        and other[0] < one[2]
-        and one[1] < other[3]
-        and other[1] < one[3]
-    )
+    is_across = one[0] < other[2] and other[0] < one[2]
+    return is_across and one[1] < other[3] and other[1] < one[3]
 
 
 def _titled(shape, text):

@@ -1,4 +1,4 @@
-"""Facts about the model and the fit: names, importance, settings, versions."""
+"""Facts about the model and the fit: names, settings, versions."""
 
 import contextlib
 import os
@@ -136,81 +136,6 @@ def _package(fitted):
     """The library of a model, also for subclasses."""
     packages = [kind.__module__.split(".")[0] for kind in type(fitted).__mro__]
     return next((name for name in packages if name in LIBRARIES), packages[0])
-
-
-@dataclass(frozen=True, eq=False)
-class FeatureUse:
-    """Use of each feature in the rules, and its importance in the model."""
-
-    n_rules: np.ndarray  # number of rules that use it
-    n_sides: np.ndarray  # number of bounds on it
-    importance: np.ndarray | None  # in the model, as a share of one; None if unknown
-    source: str  # how the importance was computed
-    used: list[int]  # features in rules, the most used first
-
-
-def feature_use(rules, fitted=None, forest=None):
-    """Count the use of features in the rules, and compute their importance."""
-    n_rules = np.zeros(len(rules.feature_names), dtype=int)
-    n_sides = np.zeros(len(rules.feature_names), dtype=int)
-    for rule in rules.rules:
-        for condition in rule.conditions:
-            n_rules[condition.feature] += 1
-            n_sides[condition.feature] += condition.n_sides
-    importance, source = None, ""
-    if forest is not None:
-        shares, source = _importances(fitted, forest)
-        by_name = dict(zip(forest.feature_names, shares, strict=True))
-        importance = np.array([by_name.get(name, 0.0) for name in rules.feature_names])
-    ranks = np.zeros(len(n_rules)) if importance is None else importance
-    order = np.lexsort((-ranks, -n_sides, -n_rules))
-    used = [int(j) for j in order if n_rules[j]]
-    return FeatureUse(n_rules, n_sides, importance, source, used)
-
-
-def _importances(fitted, forest):
-    """Importance of each feature as a share of one, and how it was computed."""
-    values = np.empty(0)
-    # Some libraries have the attribute but cannot compute it.
-    errors = AttributeError, KeyError, TypeError, ValueError, NotImplementedError
-    with contextlib.suppress(*errors):
-        values = np.asarray(fitted.feature_importances_, dtype=np.float64)
-    is_usable = np.isfinite(values).all() and (values >= 0).all()
-    if is_usable and values.shape == (forest.n_features,):
-        kind = getattr(fitted, "importance_type", None)
-        how = f" (importance_type={kind!r})" if isinstance(kind, str) else ""
-        name = type(fitted).__name__
-        return _scaled(
-            values
-        ), f"feature_importances_ of {name}{how}, scaled to sum to one"
-    passing = _split_use(forest, by_rows=True)
-    if forest.origin:
-        return _scaled(passing), (
-            "share of the splits of trees fitted to the model’s predictions, each "
-            "weighted by its rows; the importance in the model itself is unknown"
-        )
-    if np.isfinite(passing).all():
-        return _scaled(passing), (
-            "share of the model’s splits, each weighted by its training rows; not a "
-            "measure of how much the splits reduce the error"
-        )
-    return _scaled(_split_use(forest, by_rows=False)), (
-        "share of the model’s splits; not a measure of how much they reduce the error"
-    )
-
-
-def _split_use(forest, by_rows):
-    total = np.zeros(forest.n_features)
-    for tree in forest.trees:
-        inner = tree.feature >= 0
-        weights = tree.cover[inner] if by_rows else None
-        total += np.bincount(tree.feature[inner], weights, forest.n_features)
-    return total
-
-
-def _scaled(values):
-    total = values.sum()
-    return values / total if total > 0 else values
 
 
 def changed_settings(estimator):

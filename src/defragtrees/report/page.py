@@ -34,6 +34,7 @@ from defragtrees.report.text import (
     rate_text,
     script_json,
     sentence,
+    typeset,
     visible,
 )
 from defragtrees.report.verdict import make_verdict
@@ -57,6 +58,7 @@ FILTERS = {
     "rate": rate_text,
     "script_json": script_json,
     "sentence": sentence,
+    "typeset": lambda text: isolated(typeset(text)),
 }
 
 
@@ -118,8 +120,8 @@ def write_report(
         rates, errors and predictions are then compared between groups.
     is_new : bool, optional
         True if neither the model nor the rules used these rows. If they may have, the
-        report notes it beside the model's figures. By default it is True if the model
-        is clearly worse here than on the rows of the fit.
+        report notes it beside the model's figures. By default it is True if they are
+        the rows of `validation`.
 
     Returns
     -------
@@ -158,18 +160,15 @@ def _segments_page(found, title, model_name, data_name):
         title = context["groups"][0]["heading"]
     one = found if isinstance(found, Segments) else next(iter(found.values()))
     about = f"Measured on {plural(round(one.n_rows), 'row')}"
-    return (
-        make_environment()
-        .get_template("segments_page.html.j2")
-        .render(
-            summary={"title": title or f"Where {model_name or 'the model'} fails"},
-            about=f"{about} of {data_name}" if data_name else about,
-            policy=_policy(""),
-            style=read_template("report.css"),
-            **context,
-            level=2,
-            today=date.today().isoformat(),
-        )
+    template = make_environment().get_template("segments_page.html.j2")
+    return template.render(
+        summary={"title": title or f"Where {model_name or 'the model'} fails"},
+        about=f"{about} of {data_name}" if data_name else about,
+        policy=_policy(""),
+        style=read_template("report.css"),
+        **context,
+        level=2,
+        today=date.today().isoformat(),
     )
 
 
@@ -246,9 +245,10 @@ class Page:
 def make_page(summary):
     """The complete page as text."""
     page = Page(summary)
-    parts = ([read_template(f"{n}.js") for n in names.split()] for names in SCRIPTS)
-    parts = map("\n".join, parts)
-    script = "".join(f'(() => {{\n"use strict";\n{part}}})();\n' for part in parts)
+    script = ""
+    for names in SCRIPTS:
+        part = "\n".join(read_template(f"{name}.js") for name in names.split())
+        script += f'(() => {{\n"use strict";\n{part}}})();\n'
     written = [(section, page.write(section)) for section in sections.SECTIONS]
     template = make_environment().get_template("page.html.j2")
     return template.render(
@@ -290,7 +290,6 @@ def _policy(script):
     """Content security policy: nothing is loaded, and only this script runs."""
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     return (
-        f"default-src 'none'; script-src 'sha256-{digest}'; "
-        "style-src 'unsafe-inline'; img-src data: blob:; base-uri 'none'; "
-        "form-action 'none'"
+        f"default-src 'none'; script-src 'sha256-{digest}'; style-src 'unsafe-inline'; "
+        "img-src data: blob:; base-uri 'none'; form-action 'none'"
     )

@@ -6,6 +6,7 @@ section are cached properties.
 """
 
 import math
+from collections import Counter
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -21,10 +22,11 @@ from defragtrees.data.store import row_keys
 from defragtrees.ensembles.forest import Forest
 from defragtrees.ensembles.predictions import read_model
 from defragtrees.estimators.base import Simplifier
-from defragtrees.metrics.rulesets import calibration_rows, table_of_totals
+from defragtrees.metrics.rulesets import table_of_totals
 from defragtrees.outcomes.intervals import QUANTILE, effective_rows, wilson_interval
+from defragtrees.outcomes.measures import calibrate
 from defragtrees.plots.style import class_numbers
-from defragtrees.report.model import FeatureUse, Model, describe_model, feature_use
+from defragtrees.report.model import Model, describe_model
 from defragtrees.report.text import (
     amount,
     cut,
@@ -71,11 +73,6 @@ class Card:
     # Reasons why it is weak, the worst first: from a few words to a sentence.
     flags: dict[str, str] = field(default_factory=dict)
 
-    @property
-    def name(self):
-        """Its name in tables."""
-        return f"Rule {self.number}"
-
 
 @dataclass(frozen=True, eq=False)
 class Summary:
@@ -93,13 +90,12 @@ class Summary:
     is_weighted: bool
     scores: dict[str, float]  # of `evaluate` on these rows
     cards: tuple[Card, ...]
-    features: FeatureUse
     colours: "Colours"
-    rule_path: Any  # RulePath or None
-    segments: Any  # Segments, SegmentGroups or None
-    command: str | None
     is_new: bool  # whether the model was not trained on these rows
     n_validation: int  # how many of these rows were rows of `validation` in the fit
+    rule_path: Any = None  # RulePath or None
+    segments: Any = None  # Segments, SegmentGroups or None
+    command: str | None = None
 
     @property
     def rules(self) -> RuleModel:
@@ -143,6 +139,13 @@ class Summary:
         return getattr(self.simplifier, "alternatives_", None)
 
     @cached_property
+    def used(self):
+        """Features of the rules, those of most rules first."""
+        places = (c.feature for rule in self.rules.rules for c in rule.conditions)
+        counts = Counter(places)
+        return sorted(counts, key=lambda j: (-counts[j], j))
+
+    @cached_property
     def facts(self):
         """Facts for a verdict."""
         return measure_facts(self)
@@ -180,14 +183,12 @@ class Summary:
     def calibration(self):
         """Lines of `metrics.calibration`, by rule or by total; empty without y."""
         rows, rules = self.rows, self.rules
-        is_unknown = (
-            self.outcome.has_probabilities and not rules._form.has_probabilities
-        )
-        if rows.y is None or is_unknown:
+        has_classes = self.outcome.has_probabilities
+        if rows.y is None or (has_classes and not rules._form.has_probabilities):
             return []
         if rules._form.is_standalone or self.outcome.quantile is not None:
             return [self._matched(k, rule) for k, rule in enumerate(rules)]
-        return calibration_rows(rules, rows.matrix, rows.given_y, rows.weight)
+        return calibrate(rules, rows.matrix, rows.given_y, rows.weight).rows(rules)
 
     def _matched(self, k, rule):
         """The line of calibration of a rule that is read on its own."""
@@ -219,14 +220,13 @@ class Summary:
         rows = self.rows
         if rows.model_predictions is None:
             return None
-        losses = self.outcome.model_losses(rows.model_predictions, rows.predicted)
-        differs = losses > 0
-        size = losses
+        size = self.outcome.model_losses(rows.model_predictions, rows.predicted)
+        differs = size > 0
         if rows.sureness is not None:
             size = np.where(differs, rows.sureness, -1.0)
         # A stable sort, so that a report is the same each time.
         worst = np.argsort(-size, kind="stable")[:MOST_DISAGREEMENTS]
-        used, distance = self.features.used, None
+        used, distance = self.used, None
         if not self.outcome.error_is_share:
             distance = rows.mean(np.abs(rows.predicted - rows.model_predictions))
         return Disagreements(
@@ -244,24 +244,21 @@ class Summary:
         These are rates of the class `label`, or means of numbers without one.
         """
         rows, y, predicted = self.rows, self.rows.y, self.rows.predicted
-        if label is None:
-            measured = {"prediction": predicted}
-            if y is not None:
-                apart = predicted - y
-                measured |= {"mean": y, "bias": apart}
-        else:
+        measured, losses = {"prediction": predicted}, None
+        if label is not None:
             measured = {"selection": predicted == label}
-            if y is not None:
-                measured |= {"rate": y == label, "error": predicted != y}
-        losses = None
-        if y is not None and label is None:
+        if y is not None and label is not None:
+            measured |= {"rate": y == label, "error": predicted != y}
+        elif y is not None:
+            measured |= {"mean": y, "bias": predicted - y}
             losses = self.outcome.distances(rows.given_y, predicted)
-        return [
-            {"group": group, "n_rows": int(mask.sum())}
-            | {name: rows.interval(values, mask) for name, values in measured.items()}
-            | ({} if losses is None else {"error": rows.loss(losses, mask)})
-            for group, mask in self.groups.masks()
-        ]
+        lines = []
+        for group, mask in self.groups.masks():
+            line = {"group": group, "n_rows": int(mask.sum())}
+            line |= {name: rows.interval(v, mask) for name, v in measured.items()}
+            line |= {} if losses is None else {"error": rows.loss(losses, mask)}
+            lines.append(line)
+        return lines
 
 
 @dataclass(frozen=True)
@@ -287,11 +284,9 @@ def summarize(
     target_name=None,
     data_name=None,
     model_name=None,
-    rule_path=None,
-    segments=None,
-    command=None,
     groups=None,
     is_new=None,
+    **shown,
 ):
     """Measure everything that a report shows; see `write_report`."""
     simplifier = rules if isinstance(rules, Simplifier) else None
@@ -316,14 +311,9 @@ def summarize(
     target_name = target_name or getattr(y, "name", None)
     stability = None if simplifier is None else simplifier.stability_
     baseline, colours = measure_baseline(rows), prediction_colours(rows)
-    evaluation = evaluate_encoded(
-        rules,
-        rows.matrix,
-        rows.model_predictions,
-        rows.given_y,
-        rows.weight,
-        rows.probabilities,
-    )
+    n_validation = _count_validation(simplifier, rows)
+    columns = rows.model_predictions, rows.given_y, rows.weight, rows.probabilities
+    evaluation = evaluate_encoded(rules, rows.matrix, *columns)
     return Summary(
         title=cut(title or make_title(rules, target_name, data_name)),
         simplifier=simplifier,
@@ -340,13 +330,10 @@ def summarize(
             _card(rows, k, colours, rule_flags(rows, k, baseline, stability))
             for k in range(rules.n_rules)
         ),
-        features=feature_use(rules, described and described.fitted, forest),
         colours=colours,
-        rule_path=rule_path,
-        segments=segments,
-        command=command,
-        is_new=_is_new(simplifier, rows) if is_new is None else is_new,
-        n_validation=_count_validation(simplifier, rows),
+        is_new=n_validation == len(rows) if is_new is None else is_new,
+        n_validation=n_validation,
+        **shown,
     )
 
 
@@ -358,24 +345,6 @@ def _count_validation(simplifier, rows):
     outcome = rows.rules.outcome
     labels = outcome.compact(outcome.encode_any(rows.given_y))
     return int(copied_rows(row_keys(rows.matrix, labels), keys).sum())
-
-
-def _is_new(simplifier, rows):
-    """Whether the model is clearly worse here (2 SE) than on the rows of the fit."""
-    if simplifier is None or rows.y is None:
-        return False
-    if _count_validation(simplifier, rows) == len(rows):
-        return True
-    outcome, training = rows.rules.outcome, simplifier.training_
-    before = training.get("model_error", math.inf)
-    losses = outcome.losses(rows.given_y, rows.model_predictions)
-    if rows.probabilities is not None and "model_brier" in training:
-        before = training["model_brier"]
-        true = rows.y[:, None] == np.asarray(outcome.labels)
-        losses = ((rows.probabilities - true) ** 2).sum(axis=1)
-        losses /= 2 if outcome.is_binary else 1
-    _, low, _ = rows.interval(losses, np.ones(len(rows), dtype=bool))
-    return low > before
 
 
 # Rows, rules and model
@@ -655,9 +624,14 @@ def _coded(values):
 def rule_flags(rows, k, baseline, stability=None):
     """Why rule k (from 0) is weak: from a few words to a sentence, the worst first."""
     rules, members, reasons = rows.rules, rows.members[:, k], {}
-    if not rows.is_sum:
-        flags = {"rates": _rate_flags, "mean": _mean_flags}[rules.outcome.statistic]
-        reasons = flags(rows, k, baseline)
+    rule, is_only = list(rules)[k], not rules.rules
+    if not rows.is_sum and rules.outcome.statistic == "rates":
+        reasons = _rate_flags(rows, k, baseline)
+    elif not (rows.is_sum or rules._form.default_matches_all or is_only):
+        if 0 < rule.n_rows < FEW:
+            reasons["estimated from few rows"] = (
+                f"Its estimate is from {plural(round(rule.n_rows), 'row')} only."
+            )
     is_base = rows.is_sum and k == len(rules.rules)
     if rows.share(members) < RARE and not is_base:
         verb = "predicts" if rules._form.is_exclusive else "matches"
@@ -714,18 +688,6 @@ def _rate_flags(rows, k, baseline):
             f"The 95% interval of {what} ({shown}, "
             f"{render.percent_range(*interval)}) contains the rate of all rows "
             f"({all_rows})."
-        )
-    return reasons
-
-
-def _mean_flags(rows, k, baseline):
-    """Flags for few rows: how wide their range is, each rule prints."""
-    rule, reasons = list(rows.rules)[k], {}
-    if rows.rules._form.default_matches_all or not rows.rules.rules:
-        return reasons
-    if 0 < rule.n_rows < FEW:
-        reasons["estimated from few rows"] = (
-            f"Its estimate is from {plural(round(rule.n_rows), 'row')} only."
         )
     return reasons
 

@@ -30,16 +30,8 @@ LONGEST_CONDITION = 2_000
 EMPTY_LABELS = {"0", "1", "1.0", "true", "yes", "y", "t", "positive", "pos"}
 
 # Invisible characters that change the direction of the text after them.
-TURNING = {
-    number: f"\\u{number:04x}"
-    for number in (
-        0x061C,
-        0x200E,
-        0x200F,
-        *range(0x202A, 0x202F),
-        *range(0x2066, 0x206A),
-    )
-}
+TURNING = (0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A))
+ESCAPES = {number: f"\\u{number:04x}" for number in TURNING}
 
 
 def rate_text(rate, sign="%"):
@@ -76,6 +68,18 @@ def sentence(text):
     'The model'
     """
     return text[:1].upper() + text[1:]
+
+
+def typeset(text):
+    """A text of one line with the signs of print.
+
+    Examples
+    --------
+    >>> typeset("x <= -1")
+    'x ≤ −1'
+    """
+    text = render.plain(text).replace("<=", "≤").replace(">=", "≥")
+    return true_minus(text)
 
 
 def amount(value):
@@ -159,7 +163,7 @@ def visible(data):
     evil\u202e
     """
     if isinstance(data, str):
-        return data.translate(TURNING)
+        return data.translate(ESCAPES)
     if isinstance(data, dict):
         return {name: visible(value) for name, value in data.items()}
     if isinstance(data, list | tuple):

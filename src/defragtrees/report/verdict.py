@@ -176,7 +176,10 @@ def _performance(summary, predicted, costs):
         guess = outcome.labels[int(by_class.argmin())]
     predicted = predicted | {"guess": np.full(len(rows), guess)}
     losses = {who.lower(): _losses(summary, p, costs) for who, p in predicted.items()}
-    apart, error = _paired(losses["guess"], losses["rules"], rows.weight)
+    apart = losses["guess"] - losses["rules"]
+    mean = float(np.average(apart, weights=rows.weight))
+    variance = float(np.average((apart - mean) ** 2, weights=rows.weight))
+    error = math.sqrt(variance / effective_rows(rows.weight))
     is_share = costs is None and outcome.error_is_share
     return {
         **{
@@ -184,16 +187,8 @@ def _performance(summary, predicted, costs):
             for who, values in losses.items()
         },
         "guess_label": guess,
-        "is_no_better": apart <= QUANTILE * error,
+        "is_no_better": mean <= QUANTILE * error,
     }
-
-
-def _paired(one, other, weight):
-    """Mean difference of losses of the same rows, and its standard error."""
-    apart = one - other
-    mean = float(np.average(apart, weights=weight))
-    variance = float(np.average((apart - mean) ** 2, weights=weight))
-    return mean, math.sqrt(variance / effective_rows(weight))
 
 
 def _parts(summary):
@@ -208,11 +203,7 @@ def _parts(summary):
         return Part(number, totals, label, estimate, interval, int(mask.sum()), seen)
 
     if rules._form.is_sum:
-        total = (
-            np.round(rules._form.totals(rows.matches)[:, 0], 9)
-            if summary.totals
-            else None
-        )
+        total = np.round(rules._form.totals(rows.matches)[:, 0], 9)
         k = outcome.positive_index if outcome.is_binary else 0
         for line in summary.totals:
             low, high = line["low"], line["high"]
@@ -278,51 +269,28 @@ def make_verdict(summary):
     >>> print(verdict.sentences[0])
     4 rules predict species (0, 1 or 2) from 2 of 4 features.
     """
-    sentences = [_subject(summary), _extreme(summary)]
+    measured = f"measured on {plural(len(summary.rows), 'row')}"
+    if summary.data_name:
+        measured += f" of {summary.data_name}"
+    subtitle = sentence(measured)
+    if summary.model is not None:
+        subtitle = f"Rules distilled from {summary.model.the_name}, {measured}"
+    sentences = filter(None, [_subject(summary), _extreme(summary)])
     caveats = [text for make in CAVEATS if (text := make(summary))]
-    return Verdict(
-        _subtitle(summary),
-        tuple(text for text in sentences if text),
-        tuple(caveats[:MOST_CAVEATS]),
-        _tables(summary),
-    )
+    caveats = tuple(caveats[:MOST_CAVEATS])
+    return Verdict(subtitle, tuple(sentences), caveats, _tables(summary))
 
 
 def _named(summary, label):
     return f"“{summary.outcome.view.prediction(label)}”"
 
 
-def _share(figure):
-    """A share with the decimals that its interval supports."""
-    return render.percent(figure.value, render.percent_digits(figure.low, figure.high))
-
-
-def _mean(figure):
-    return amount(figure.value)
-
-
-def _range(summary, low, high, measure="accuracy"):
-    """An interval of a rate, or of a number in the units of y."""
-    if summary.outcome.labels and measure != "cost":
-        return render.percent_range(low, high)
-    return amount_range(low, high)
-
-
 # The header
-
-
-def _subtitle(summary):
-    measured = f"measured on {plural(len(summary.rows), 'row')}"
-    if summary.data_name:
-        measured += f" of {summary.data_name}"
-    if summary.model is None:
-        return sentence(measured)
-    return f"Rules distilled from {summary.model.the_name}, {measured}"
 
 
 def _subject(summary):
     rules, outcome, what = summary.rules, summary.outcome, summary.target
-    n_used, n_all = len(summary.features.used), len(rules.feature_names)
+    n_used, n_all = len(summary.used), len(rules.feature_names)
     if not summary.has_target_name:
         what = "the class" if outcome.labels else outcome.view.target
     if outcome.labels:
@@ -336,10 +304,6 @@ def _subject(summary):
         size, n_parts = f"{size} with {rules._view.points_name}", len(rules.rules)
     verb = "predicts" if n_parts == 1 else "predict"
     return f"{size} {verb} {what} from {n_used} of {plural(n_all, 'feature')}."
-
-
-def _rare_text(share):
-    return render.percent(share, 0 if 0.1 <= share <= 0.9 else 1)
 
 
 def _extreme(summary):
@@ -382,12 +346,11 @@ def _part(summary, part):
     if part.interval is None:
         write = percent if summary.outcome.labels else amount
         return f"{text}: {write(part.estimate)}"
-    interval = _range(summary, *part.interval)
-    if not summary.outcome.labels:
-        title = summary.outcome.view.interval_title
-        return f"{text}: {amount(part.estimate)} ({title} {interval})"
-    shown = render.percent(part.estimate, render.percent_digits(*part.interval))
-    return f"{text}: {shown} (95% interval {interval})"
+    shown, interval = amount(part.estimate), amount_range(*part.interval)
+    if summary.outcome.labels:
+        shown = render.percent(part.estimate, render.percent_digits(*part.interval))
+        interval = render.percent_range(*part.interval)
+    return f"{text}: {shown} ({summary.outcome.view.interval_title} {interval})"
 
 
 # Caveats: each returns a sentence, or nothing if it does not apply.
@@ -407,7 +370,7 @@ def _rare(summary):
     if not summary.facts.is_rare or summary.facts.measure != "found":
         return ""
     guess = _named(summary, summary.baseline.guess)
-    right = _rare_text(max(summary.baseline.rates))
+    right = render.percent(max(summary.baseline.rates), 1)
     return (
         f"Always predicting {guess} is right on {right} of rows, so accuracy and "
         f"agreement with the model say little here."
@@ -486,9 +449,7 @@ def _few(summary):
     )
 
 
-CAVEATS = (
-    _no_better, _rare, _costs, _outside, _trained, _weak, _few,
-)  # fmt: skip
+CAVEATS = _no_better, _rare, _costs, _outside, _trained, _weak, _few
 
 
 # How good the rules are: tables of bars
@@ -510,13 +471,13 @@ def _tables(summary):
 
 def _judged(summary):
     """Title and lines of tables of what the rules are judged by."""
-    facts, outcome, write, largest = summary.facts, summary.outcome, _share, 1.0
+    facts, outcome, largest = summary.facts, summary.outcome, 1.0
     if facts.measure == "found":
         for title, figures in (
             (f"{_named(summary, facts.focus)} found (recall)", facts.recall),
             ("Right when flagged (precision)", facts.precision),
         ):
-            yield title, _lines(summary, figures, write, largest)
+            yield title, _lines(summary, figures, largest)
         return
     always = f"the {outcome.view.mean_word}"
     if outcome.labels:
@@ -530,21 +491,23 @@ def _judged(summary):
     if facts.measure != "accuracy":
         title = f"{sentence(outcome.view.distance)}{summary.unit}"
         title = "Cost per row" if facts.measure == "cost" else title
-        write = _mean
         largest = max(figure.high for figure in figures.values() if figure)
-    yield title, _lines(summary, figures, write, largest)
+    yield title, _lines(summary, figures, largest)
 
 
-def _lines(summary, figures, write, largest):
+def _lines(summary, figures, largest):
     """A bar for each figure; the first has its interval in words."""
-    lines = []
+    lines, is_share = [], summary.facts.measure in ("found", "accuracy")
     for who, figure in figures.items():
         if figure is None:
             continue
-        text, ends = write(figure), (figure.low / largest, figure.high / largest)
-        if not lines:
-            interval = _range(summary, figure.low, figure.high, summary.facts.measure)
-            text += f" ({interval})"
+        ends = figure.low, figure.high
+        text, span_text = amount(figure.value), amount_range(*ends)
+        if is_share:
+            text = render.percent(figure.value, render.percent_digits(*ends))
+            span_text = render.percent_range(*ends)
+        text += "" if lines else f" ({span_text})"
+        ends = [end / largest for end in ends]
         look = "second" if who == "Model" else "quiet" * who.startswith("Always")
         lines.append([name(who), bar(figure.value / largest, text, look, ends)])
     return lines
@@ -567,13 +530,11 @@ def _ranked(summary):
             text, reach = write(value), None
             if not math.isnan(sum(ends)):
                 reach = [max(end, 0.0) for end in drawn[1:]]
-                text += "" if prefix else f" ({_rank_range(ends, write)})"
+                shown = span(*map(write, ends))
+                shown = render.percent_range(*ends) if write is percent else shown
+                text += "" if prefix else f" ({shown})"
             lines.append([who, bar(max(drawn[0], 0.0), text, look, reach)])
         yield title, lines
-
-
-def _rank_range(ends, write):
-    return render.percent_range(*ends) if write is percent else span(*map(write, ends))
 
 
 def explained_range(rows, predicted):

@@ -410,7 +410,7 @@ class Conversion:
 
         A card by characteristic has a bin between two cuts.
         """
-        grid, codes = self.problem.grid, self.problem.binned.codes[:, j]
+        grid, codes = self.problem.grid, self.problem.codes[:, j]
         if grid.is_categorical(j) or j in grid.special or not accepts[:-1].any():
             return accepts
         n_below = np.append(0, np.cumsum(np.bincount(codes, minlength=len(accepts))))

@@ -16,7 +16,6 @@ from scipy import special
 
 from defragtrees._utils import formatting as render
 from defragtrees._utils.types import Column, Rows
-from defragtrees._utils.values import is_finite
 from defragtrees.data.sampling import hash_rows, name_order
 from defragtrees.data.sources import open_source, with_exposure
 from defragtrees.ensembles.predictions import predict_rows
@@ -136,7 +135,7 @@ def find_segments(
             f"All losses are {values[0]:g}, so no segment can differ. Pass losses that "
             "vary."
         )
-    return search.find(values, direction, loss_name)
+    return search.find(Loss(values, loss_name, direction=direction))
 
 
 def explain_errors(
@@ -207,14 +206,11 @@ def explain_errors(
     name, losses = predicted.losses(loss)
     expected = predicted.expected_losses(loss) if excess else None
     is_number = predicted.classes is None
-    beside = {}
+    beside, beside_unit = {}, "number" if is_number else "share"
     if predicted.expected is not None:
-        beside = {
-            "beside": {"observed": predicted.observed, "predicted": predicted.expected},
-            "beside_unit": "number" if is_number else "share",
-        }
+        beside = {"observed": predicted.observed, "predicted": predicted.expected}
     if expected is None:
-        groups = {name: search.find(losses, loss_name=name, **beside)}
+        groups = {name: search.find(Loss(losses, name, None, beside, beside_unit))}
         headings = {name: Heading(f"Where the {name} is high")}
     else:
         failing, uncertain = search.find_failures(losses, expected, name)
@@ -230,9 +226,8 @@ def explain_errors(
     for title, direction in sides.items():
         bias = predicted.observed - predicted.expected
         unit = "number" if is_number else "points"
-        groups[title] = search.find(
-            bias, direction, "bias", unit, **beside, is_signed=True
-        )
+        biased = Loss(bias, "bias", unit, beside, beside_unit, True, direction)
+        groups[title] = search.find(biased)
         headings[title] = Heading(
             f"Where predictions are {title}",
             f"bias: mean of observed minus predicted{predicted.unit}",
@@ -246,8 +241,6 @@ def compare_models(
     X: Rows,
     y: Column | None = None,
     loss: str | Callable[..., Any] | None = None,
-    *,
-    min_difference: float = 0.0,
     **settings: Any,
 ) -> SegmentGroups:
     """Find where two models differ or, with y, where one of them is better.
@@ -260,8 +253,6 @@ def compare_models(
     y : array-like of shape (n_samples,), optional
     loss : str or callable, optional
         As for `explain_errors`; by default "log_loss" of two models with probabilities.
-    min_difference : float, default=0.0
-        Leave out segments with smaller differences; 0.05 is 5 percentage points.
     **settings
         As for `explain_errors`.
 
@@ -281,10 +272,6 @@ def compare_models(
     >>> [(name, len(segments)) for name, segments in found.items()]
     [('b higher', 1), ('b lower', 0)]
     """
-    if not (is_finite(min_difference) and min_difference >= 0):
-        raise ValueError(
-            f"min_difference must be a number from 0; got {min_difference!r}."
-        )
     search = SegmentSearch(X, y, named_by=a, **settings)
     one, two = (_predictions(model, search) for model in (a, b))
     # Fractions are probabilities if the other model has two classes, and two models
@@ -322,12 +309,9 @@ def compare_models(
         beside, unit, is_signed = {}, "share", False
         text = "Where the models predict different classes"
         shown = {"differ": (text, "", "high", one.labels != two.labels)}
+    look = unit, beside, beside_unit, is_signed
     groups = {
-        key: search.find(
-            *(apart, direction, "difference", unit, beside, beside_unit, is_signed),
-            by_size=True,
-            min_size=min_difference,
-        )
+        key: search.find(Loss(apart, "difference", *look, direction), by_size=True)
         for key, (_, _, direction, apart) in shown.items()
     }
     sizes = {
@@ -337,6 +321,22 @@ def compare_models(
     order = sorted(groups, key=lambda key: -sizes[key])
     headings = {key: Heading(*shown[key][:2]) for key in order}
     return SegmentGroups({key: groups[key] for key in order}, headings)
+
+
+class Loss(NamedTuple):
+    """What is averaged over rows, and how it is shown; see `Segments`.
+
+    `beside` has further columns to average. Of signed losses zero has a meaning: a high
+    mean is above the rest and above zero.
+    """
+
+    values: Any
+    name: str
+    unit: str | None = None
+    beside: dict[str, Any] | None = None
+    beside_unit: str = "number"
+    is_signed: bool = False
+    direction: str = "high"
 
 
 class SegmentSearch:
@@ -429,36 +429,16 @@ class SegmentSearch:
         ]
         self.counts = np.any([there for _, there in self.splits], axis=0)
 
-    def find(
-        self,
-        losses,
-        direction="high",
-        loss_name="mean loss",
-        unit=None,
-        beside=None,
-        beside_unit="number",
-        is_signed=False,
-        by_size=False,
-        min_size=0.0,
-    ):
-        """The Segments of some losses; `beside` has further columns to average.
-
-        Of signed losses zero has a meaning: a high mean is above the rest and above
-        zero. Segments are ranked by what they explain or, `by_size`, by their mean,
-        which is at least `min_size` then.
-        """
-        losses = check_losses(losses, len(self.matrix))
-        scale = _Scale.of(losses, is_signed)
-        kind = scale.family, direction == "high", is_signed
-        candidates = self._candidates(scale.of_losses(losses), kind)
-        count = self._counter(scale.of_losses(losses), kind)
+    def find(self, loss, by_size=False):
+        """The Segments of a Loss, ranked by what they explain or by their mean."""
+        losses = check_losses(loss.values, len(self.matrix))
+        scale = _Scale.of(losses, loss.is_signed)
+        kind = scale.family, loss.direction == "high", loss.is_signed
+        losses = scale.of_losses(losses)
+        candidates = self._candidates(losses, kind)
+        count = self._counter(losses, kind)
         held = count.held(candidates, self.alpha, by_size)
-        least = min_size / (scale.high - scale.low)
-        held = [one for one in held if abs(count.mean(one[1])) >= least]
-        return self._segments(
-            *(count, held, len(candidates), scale, loss_name, unit),
-            *(beside, beside_unit, direction),
-        )
+        return self._segments(count, held, len(candidates), scale, loss)
 
     def find_failures(self, losses, expected, loss_name):
         """Segments whose losses are above the expected ones; others with high losses.
@@ -476,11 +456,9 @@ class SegmentSearch:
         above, count = self._counter(excess, signed), self._counter(losses, kind)
         expects = self._counter(expected, kind)
         held = above.held(candidates, self.alpha)
-        beside = {"expected": scale.back(expected)}
-        rest = loss_name, None, beside, "share" if scale.is_share else "number", "high"
-        failing = self._segments(
-            count, held, len(candidates), scale, *rest, above=above
-        )
+        beside, unit = scale.back(expected), "share" if scale.is_share else "number"
+        loss = Loss(losses, loss_name, None, {"expected": beside}, unit)
+        failing = self._segments(count, held, len(candidates), scale, loss, above)
         left = ~np.any([np.zeros_like(above.losses, bool), *(r for _, r, _ in held)], 0)
         others = [(conditions, rows & left) for conditions, rows in high]
         uncertain = [
@@ -489,28 +467,17 @@ class SegmentSearch:
             if above.p_value(one[1], left & ~one[1]) > self.alpha
             and count.interval(one[1])[0] <= expects.mean(one[1])
         ]
-        return failing, self._segments(count, uncertain, len(high), scale, *rest)
+        return failing, self._segments(count, uncertain, len(high), scale, loss)
 
     def _counter(self, losses, kind):
         return _Counter(losses[self.counts], self.weight[self.counts], *kind)
 
-    def _segments(
-        self,
-        count,
-        held,
-        n_tested,
-        scale,
-        loss_name,
-        unit,
-        beside,
-        beside_unit,
-        direction,
-        above=None,
-    ):
+    def _segments(self, count, held, n_tested, scale, loss, above=None):
         """The Segments that hold; what they explain is counted by `above`, if given."""
-        unit = unit or ("share" if scale.is_share else "number")
+        unit = loss.unit or ("share" if scale.is_share else "number")
         beside = {
-            name: np.asarray(of)[self.counts] for name, of in (beside or {}).items()
+            name: np.asarray(of)[self.counts]
+            for name, of in (loss.beside or {}).items()
         }
         every = np.ones(len(count.losses), dtype=bool)
         others = ~np.any([~every, *(inside for _, inside, _ in held)], axis=0)
@@ -527,48 +494,39 @@ class SegmentSearch:
                 low, high = min(low, ends[0] - expected), max(high, ends[1] - expected)
             return low, high
 
-        def means(rows):
-            weight = count.weight[rows]
-            return {
-                name: float(np.average(of[rows], weights=weight))
+        def figures(rows):
+            weights = count.weight[rows]
+            means = {
+                name: float(np.average(of[rows], weights=weights))
                 for name, of in beside.items()
             }
+            mean = scale.back(count.mean(rows))
+            return {"mean": mean, "interval": interval(rows), "beside": means}
 
         rules = self._rules([conditions for conditions, *_ in held])
         found, left = [], every.copy()
         for rule, (_, inside, p_value) in zip(rules.rules, held, strict=True):
             explained = (above or count).explained(inside, left)
             left &= ~inside
-            found.append(
-                Segment(
-                    rule,
-                    int(inside.sum()),
-                    float(count.weight[inside].sum() / count.weight.sum()),
-                    scale.back(count.mean(inside)),
-                    interval(inside),
-                    rest,
-                    p_value,
-                    scale.back(explained) - scale.back(0.0),
-                    means(inside),
-                )
-            )
+            share = float(count.weight[inside].sum() / count.weight.sum())
+            about = {"rest": rest, "p_value": p_value, **figures(inside)}
+            about["explained"] = scale.back(explained) - scale.back(0.0)
+            found.append(Segment(rule, int(inside.sum()), share, **about))
         n_searched = sum(int((here & ~self.counts).sum()) for here, _ in self.splits)
         return Segments(
             rules=rules,
             found=tuple(found),
-            loss_name=loss_name,
+            loss_name=loss.name,
             unit=unit,
-            beside_unit=beside_unit,
-            mean=scale.back(count.mean(every)),
-            interval=interval(every),
+            beside_unit=loss.beside_unit,
             rest=rest,
             rest_interval=interval(others),
-            beside=means(every),
             n_rows=len(count.losses),
             n_searched=n_searched,
             n_tested=n_tested,
-            direction=direction,
+            direction=loss.direction,
             is_excess=above is not None,
+            **figures(every),
         )
 
     def _candidates(self, losses, kind):

@@ -19,35 +19,32 @@ class Section:
     fill: Callable[[Any], dict[str, Any] | None]
     link: str  # its label in the menu
     title: str
-    is_for_analysts: bool = False  # then it is folded
 
     @property
     def name(self) -> str:
         """Name of its anchor and its template."""
         return self.fill.__name__
 
+    @property
+    def is_for_analysts(self) -> bool:
+        """Whether it is folded."""
+        return self.fill.__module__ == for_analysts.__name__
 
-FOR_ALL = (
-    (for_all.scorecard, "Card", "The card"),
-    (for_all.rules, "Rules", "The rules"),
-    (for_all.survival, "Survival", "Survival by rule"),
-    (for_all.edit, "Change", "Change the rules"),
-    (for_all.why, "Why", "Why this row?"),
-)
-FOR_ANALYSTS = (
-    (for_analysts.data, "Data", "Data and model"),
-    (for_analysts.measures, "Measures", "Measures"),
-    (for_analysts.calibration, "Calibration", "Estimated and observed"),
-    (for_analysts.path, "Trade-off", "Fewer or more rules"),
-    (for_analysts.segments, "Segments", "Where the model fails"),
-    (for_analysts.groups, "Groups", "Results by group"),
-    (for_analysts.disagreements, "Disagreement", "Disagreement with the model"),
-    (for_analysts.stability, "Stability", "Stability under resampling"),
-    (for_analysts.alternatives, "Alternatives", "Other rules as good as these"),
-    (for_analysts.features, "Features", "Features"),
-    (for_analysts.settings, "Settings", "Settings and versions"),
-)
+
 SECTIONS = (
-    *(Section(*line) for line in FOR_ALL),
-    *(Section(*line, is_for_analysts=True) for line in FOR_ANALYSTS),
+    Section(for_all.scorecard, "Card", "The card"),
+    Section(for_all.rules, "Rules", "The rules"),
+    Section(for_all.survival, "Survival", "Survival by rule"),
+    Section(for_all.edit, "Change", "Change the rules"),
+    Section(for_all.why, "Why", "Why this row?"),
+    Section(for_analysts.data, "Data", "Data and model"),
+    Section(for_analysts.measures, "Measures", "Measures"),
+    Section(for_analysts.calibration, "Calibration", "Estimated and observed"),
+    Section(for_analysts.path, "Trade-off", "Fewer or more rules"),
+    Section(for_analysts.segments, "Segments", "Where the model fails"),
+    Section(for_analysts.groups, "Groups", "Results by group"),
+    Section(for_analysts.disagreements, "Disagreement", "Disagreement with the model"),
+    Section(for_analysts.stability, "Stability", "Stability under resampling"),
+    Section(for_analysts.alternatives, "Alternatives", "Other rules as good as these"),
+    Section(for_analysts.settings, "Settings", "Settings and versions"),
 )

@@ -5,7 +5,7 @@ predict, measure, explain and print as the library does.
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -56,7 +56,14 @@ def rules(page):
         _rule(summary, k, zip(titles, line[2:], strict=True), charts[k], ranges[k])
         for k, line in enumerate(lines)
     ]
-    missing = rules._form.unpredicted_classes
+    missing, unpredicted = rules._form.unpredicted_classes, []
+    for label in missing[:MOST_UNPREDICTED]:
+        having = None
+        if summary.rows.y is not None:
+            members = summary.rows.y == label
+            share = summary.rows.share(members)
+            having = {"n_rows": int(members.sum()), "share": share}
+        unpredicted.append((summary.outcome.view.prediction(label), having))
     is_sum = rules._form.is_sum
     return {
         "titles": [*titles, "matches"] if is_sum else titles,
@@ -72,10 +79,7 @@ def rules(page):
         "edits": [edit.text for edit in rules.edits],
         "chart_words": _chart_words(summary) if rules.rules else "",
         "rules": shown,
-        "unpredicted": [
-            (summary.outcome.view.prediction(label), _having(summary.rows, label))
-            for label in missing[:MOST_UNPREDICTED]
-        ],
+        "unpredicted": unpredicted,
         "n_more_unpredicted": len(missing) - MOST_UNPREDICTED,
         "is_card": is_sum and summary.outcome.n_points == 1 and rules.rules,
     }
@@ -289,14 +293,6 @@ def _chart_words(summary):
     )
 
 
-def _having(rows, label):
-    """Number and share of the rows of a class that no rule predicts."""
-    if rows.y is None:
-        return None
-    members = rows.y == label
-    return {"n_rows": int(members.sum()), "share": rows.share(members)}
-
-
 def total_text(low, high):
     """A total of points, or a range of them, with all digits."""
     low, high = (true_minus(render.grouped(total)) for total in (low, high))
@@ -372,7 +368,7 @@ def page_data(summary):
     """All data of the scripts, as plain types."""
     # With whole names: texts of edits must be those of Python. Scripts cut them.
     rules, sample = summary.given_rules, draw_sample(summary)
-    outcome, used = rules.outcome, sorted(summary.features.used)
+    outcome, used = rules.outcome, sorted(summary.used)
     labels, known = outcome.labels or (), sample.model_predictions
     return {
         # As saved: names stay unchanged, only texts to show are made visible.
@@ -400,7 +396,7 @@ def page_data(summary):
 
 def draw_sample(summary):
     """Draw at most 5,000 rows, fewer if they are large; the same each time."""
-    rows, used = summary.rows, summary.features.used
+    rows, used = summary.rows, summary.used
     generator = np.random.default_rng(0)
     order = generator.permutation(len(rows))[:MOST_ROWS]
     first = rows.matrix[np.ix_(order[:200], used)]
@@ -408,18 +404,9 @@ def draw_sample(summary):
     each = np.mean(lengths) + 8
     n_rows = min(len(order), max(1, int(MOST_CHARACTERS / each)))
     kept = np.sort(order[:n_rows])
-    columns = rows.matrix, rows.expected, rows.model_predictions, rows.weight
-    return Sample(*(None if column is None else column[kept] for column in columns))
-
-
-@dataclass(frozen=True, eq=False)
-class Sample:
-    """The rows of the page that scripts measure on."""
-
-    matrix: np.ndarray
-    expected: np.ndarray  # y or, without it, the predictions of the model
-    model_predictions: np.ndarray | None
-    weight: np.ndarray
+    names = "matrix", "y", "model_predictions", "weight"
+    columns = {name: getattr(rows, name) for name in names}
+    return replace(rows, **{n: v if v is None else v[kept] for n, v in columns.items()})
 
 
 def _plain(value):
@@ -466,10 +453,6 @@ def _steps(column, rules, j):
     return [_plain(value) for value in sorted(values)]
 
 
-def _rows(page):
-    return {"n_rows": page.edit["n_rows"], "n_all": len(page.summary.rows)}
-
-
 def edit(page):
     """The editor of the rules and, of two classes, of the threshold."""
     rules = page.summary.rules
@@ -491,7 +474,8 @@ def edit(page):
         and outcome.view.prediction(outcome.positive_class),
         "deeds": f"{', '.join(deeds[:-1]).capitalize()} or {deeds[-1]}.",
         "reason": rules._view.not_editable(),
-        **_rows(page),
+        "n_rows": page.edit["n_rows"],
+        "n_all": len(page.summary.rows),
     }
 
 
@@ -499,4 +483,4 @@ def why(page):
     """One row: its prediction, the rules behind it, and what would change it."""
     if not page.summary.rules.rules or not _has_data(page):
         return None
-    return _rows(page)
+    return {"n_rows": page.edit["n_rows"], "n_all": len(page.summary.rows)}

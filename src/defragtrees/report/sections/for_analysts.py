@@ -11,10 +11,7 @@ from sklearn.metrics import confusion_matrix
 from defragtrees._utils import formatting as render
 from defragtrees._utils.formatting import count, lines_of, percent, true_minus
 from defragtrees.outcomes.decision import positive_threshold
-from defragtrees.plots.measures import (
-    calibration_picture,
-    trade_off_picture,
-)
+from defragtrees.plots.measures import calibration_picture, trade_off_picture
 from defragtrees.plots.picture import Axis
 from defragtrees.report.condition_charts import Scale
 from defragtrees.report.model import changed_settings, versions
@@ -42,6 +39,7 @@ from defragtrees.report.text import (
     sentence,
     shown_error_text,
     size_text,
+    typeset,
     value_text,
     with_interval,
 )
@@ -50,8 +48,6 @@ from defragtrees.segments import Segments
 from defragtrees.segments.found import Heading
 
 MOST_CLASSES = 20
-MOST_SHOWN = 20
-TOP_UNUSED = 5
 FOUR_FIFTHS = 0.8  # the four-fifths rule for ratios of selection rates
 FEWEST_IN_GROUP = 30  # rows, below which its rate is not compared
 MOST_APART = 6  # pairs of groups that are listed
@@ -119,29 +115,30 @@ def measures(page):
     is_card = rules._form.is_sum and outcome.is_binary
     given = {"has_costs": has_costs, "is_card": is_card}
     shown = outcome.view.measure_titles(summary.scores, **given)
-    prefixes = ("",) if summary.model is None else ("", "model_")
     training = getattr(summary.simplifier, "training_", None)
-    measured = [summary.scores] + ([] if training is None else [training])
+    columns = [("Rules", "", summary.scores), ("Model", "model_", summary.scores)]
+    if training is not None:
+        columns += [("Rules, training", "", training)]
+        columns += [("Model, training", "model_", training)]
+    if summary.model is None:
+        columns = columns[::2]
     lines = [
-        [
-            sentence(label),
-            *(
-                _value(key, prefix, scores, outcome)
-                for scores in measured
-                for prefix in prefixes
-            ),
-        ]
+        [sentence(label), *(_value(key, *column[1:], outcome) for column in columns)]
         for key, label in shown.items()
     ]
-    header = ["Measure", *["Rules", "Model"][: len(prefixes)]]
-    if training is not None:
-        header += ["Rules, training", "Model, training"][: len(prefixes)]
     if summary.model is not None:
-        lines.append(_fidelity_line(summary, measured))
-    context = {
+        shares = [{} if prefix else scores for _, prefix, scores in columns]
+        shares = [one.get("fidelity") for one in shares]
+        texts = ["–" if one is None else agreement_text(one, outcome) for one in shares]
+        lines.append(["Agreement with the model", *texts])
+    header = ["Measure", *(title for title, *_ in columns)]
+    threshold = rules.threshold
+    if threshold is not None:
+        threshold = amount(positive_threshold(threshold, outcome.positive_index))
+    return {
         "label": _positive_text(outcome),
         "how_to_read": outcome.view.how_to_read_measures(summary.target),
-        "threshold": None,
+        "threshold": threshold,
         "has_costs": has_costs,
         "measures": Table(
             header,
@@ -152,21 +149,6 @@ def measures(page):
         ),
         "confusion": _confusion(summary) if outcome.labels else None,
     }
-    if rules.threshold is not None:
-        context["threshold"] = amount(
-            positive_threshold(rules.threshold, outcome.positive_index)
-        )
-    return context
-
-
-def _fidelity_line(summary, measured):
-    """Agreement with the model, here and on the training rows."""
-    values = [scores.get("fidelity") for scores in measured]
-    texts = [
-        "–" if value is None else agreement_text(value, summary.outcome)
-        for value in values
-    ]
-    return ["Agreement with the model", *(cell for t in texts for cell in (t, "–"))]
 
 
 def _positive_text(outcome):
@@ -199,18 +181,14 @@ def _confusion(summary):
         return len(labels)
     names = [name(outcome.view.prediction(outcome.labels[k])) for k in labels]
     counts = confusion_matrix(*codes, labels=labels)
+    lines = []
+    for i, (label, line) in enumerate(zip(names, counts, strict=True)):
+        kinds = ["same" if i == j else "other" for j in range(len(line))]
+        cells = zip(kinds, map(count, line), strict=True)
+        lines.append([label, *({"kind": kind, "text": text} for kind, text in cells)])
     return Table(
         ["True class", *(Html(f"rules: {label}") for label in names)],
-        [
-            [
-                label,
-                *(
-                    {"kind": "same" if i == j else "other", "text": count(n)}
-                    for j, n in enumerate(line)
-                ),
-            ]
-            for i, (label, line) in enumerate(zip(names, counts, strict=True))
-        ],
+        lines,
         "Rows by true class and class predicted by the rules",
         numeric=range(1, len(labels) + 1),
         kind="pairs",
@@ -235,7 +213,7 @@ def calibration(page):
             cells = [name(outcome.view.prediction(line["class"]))]
         else:
             card = summary.cards[line["rule"] - 1]
-            cells = [card.name, badge(card.then, card.colour)]
+            cells = [f"Rule {card.number}", badge(card.then, card.colour)]
         cells.append(count(round(line["n_rows"])))
         lines.append([*cells, *observed_cells(line, outcome)[n_known:]])
     total_name = summary.rules._view.total_name
@@ -342,7 +320,7 @@ def segment_groups(found):
 
 def _segment_group(heading, found):
     heading, about = heading
-    note = true_minus(found._note().replace("<=", "≤"))
+    note = typeset(found._note())
     if about:
         note = f"{sentence(about)}. {note}"
     if not len(found):
@@ -402,17 +380,12 @@ def _group_table(summary, lines, columns, about):
     """One row per group; `columns` are a heading and a cell function by key."""
     kept = {key: column for key, column in columns.items() if key in lines[0]}
     header = [name(summary.groups.name), "Rows", *(head for head, _ in kept.values())]
-    cells = [
-        [
-            name(line["group"]),
-            count(line["n_rows"]),
-            *(cell(*line[key]) for key, (_, cell) in kept.items()),
-        ]
-        for line in lines
-    ]
+    about_groups = [[name(line["group"]), count(line["n_rows"])] for line in lines]
+    for cells, line in zip(about_groups, lines, strict=True):
+        cells += [cell(*line[key]) for key, (_, cell) in kept.items()]
     return Table(
         header,
-        cells,
+        about_groups,
         f"{about} by group, with 95% intervals",
         numeric=range(1, len(header)),
         kind="bars groups",
@@ -533,17 +506,11 @@ def stability(page):
     if measured is None:
         return None
     header, cells = measured._cells()
-    lines = [
-        [
-            card.name,
-            badge(card.then, card.colour),
-            bar(n_back / measured.n_resamples, found),
-            *rates,
-        ]
-        for card, n_back, (_, found, *rates) in zip(
-            summary.cards, measured.returns, cells, strict=True
-        )
-    ]
+    lines = []
+    for card, n_back, cell in zip(summary.cards, measured.returns, cells, strict=True):
+        _, found, *rates = cell
+        then, again = badge(card.then, card.colour), n_back / measured.n_resamples
+        lines.append([f"Rule {card.number}", then, bar(again, found), *rates])
     n_rules = len(measured.returns)
     rare = [k + 1 for k in range(n_rules) if is_rarely_found(k, measured)]
     return {
@@ -574,53 +541,6 @@ def alternatives(page):
     }
 
 
-def features(page):
-    """Features in the rules and their importance in the model."""
-    use, names = page.summary.features, page.summary.rules._vocabulary.names
-    shown = shown_features(use)
-    conditions = use.n_sides / max(1, use.n_sides.sum())
-    is_known = use.importance is not None
-    importance = use.importance if is_known else np.zeros(len(names))
-    largest = max([*conditions[shown], *importance[shown], 1e-9])
-    lines = []
-    for j in shown:
-        line = [
-            breakable(names[j]),
-            count(use.n_rules[j]) if use.n_rules[j] else "–",
-            bar(conditions[j] / largest, percent(conditions[j])),
-        ]
-        if is_known:
-            share = importance[j]
-            line.append(bar(share / largest, percent(share), "second"))
-        lines.append(line)
-    header = ["Feature", "Rules", "Conditions"]
-    return {
-        "use": use,
-        "n_used": len(use.used),
-        "share": importance[use.used].sum() if is_known else None,
-        "n_more": len(use.used) - MOST_SHOWN,
-        "features": Table(
-            header + (["Importance"] if is_known else []),
-            lines,
-            "Features of the rules",
-            numeric=(1,),
-            kind="features",
-        ),
-    }
-
-
-def shown_features(use):
-    """Indices of the used features and of the most important unused ones."""
-    if use.importance is None:
-        return use.used[:MOST_SHOWN]
-    unused = [
-        int(j)
-        for j in np.argsort(-use.importance, kind="stable")
-        if not use.n_rules[j] and use.importance[j] > 0
-    ]
-    return [*use.used, *unused[:TOP_UNUSED]][:MOST_SHOWN]
-
-
 def settings(page):
     """Code and command, settings that are not the default, and versions."""
     summary = page.summary
@@ -629,8 +549,5 @@ def settings(page):
         "method": method,
         "own": changed_settings(summary.simplifier),
         "theirs": changed_settings(summary.model and summary.model.fitted),
-        "versions": " · ".join(
-            f"{package} {version}"
-            for package, version in versions(summary.model).items()
-        ),
+        "versions": " · ".join(map(" ".join, versions(summary.model).items())),
     }

@@ -64,10 +64,8 @@ def draw(means, paper, ink, soft, ours):
         each.spines[["top", "right"]].set_visible(False)
         each.spines[["left", "bottom"]].set_color(soft)
     figure.draw_without_rendering()
-    names = [  # where no name may be: around each point
-        Bbox.from_extents(x - 6, y - 6, x + 6, y + 6)
-        for x, y in ax.transData.transform(means[is_near][["n_conditions", "auc"]])
-    ]
+    points = ax.transData.transform(means[is_near].to_numpy())
+    names = [Bbox([point - 5, point + 5]) for point in points]
     for name, (x, y) in means.sort_values("auc").iterrows():
         weight = "bold" if name.startswith(tables.OURS) else "normal"
         style = {"color": ink, "weight": weight, "va": "center"}

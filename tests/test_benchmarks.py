@@ -10,7 +10,7 @@ import sklearn.datasets
 
 from benchmarks import data, readable, watching
 from benchmarks.quality import __main__ as suite
-from benchmarks.quality import black_boxes, tables
+from benchmarks.quality import black_boxes, published, tables
 from defragtrees.datasets import load_table
 
 
@@ -120,9 +120,24 @@ def test_a_slice_of_the_suite_makes_every_table_and_goes_on(tmp_path, monkeypatc
         assert section
         assert "\n| " in text[section.end() :].split("##")[0]
     assert len(re.findall(r"^\| one question", text, re.MULTILINE)) == 8
-    parts = tables.readme_parts(tables.read(out))
-    assert "On 2 public data sets" in parts["headline"]
+    parts = tables.page_parts(tables.read(out))
+    assert "On 2 public data sets, with 100 rows" in parts["headline"]
     assert "| one question |" in parts["benchmark"]
+
+
+def test_small_sets_are_run_once_and_methods_without_a_model_too(tmp_path):
+    for name, n_rows in (("large", 3000), ("small", 300)):
+        frame = pd.DataFrame({"x": range(n_rows), "target": [0, 1] * (n_rows // 2)})
+        frame.to_csv(tmp_path / f"{name}.csv.gz", index=False)
+    options = suite.parse(["--data", "", "--methods", "CART", tables.LIST])
+    units = list(suite.plan(options, tmp_path, ["large", "small"]))
+    both = ["forest", "boosted", "none"]
+    assert [unit[3] for unit in units if unit[0] == "small"] == both
+    assert [unit[2:] for unit in units if unit[0] == "large"] == [
+        (n_rows, model, "CART" if model == "none" else tables.LIST)
+        for n_rows in (500, 2000)
+        for model in both
+    ]
 
 
 def test_a_fit_that_fails_is_counted():
@@ -149,6 +164,16 @@ def test_a_thinned_set_has_three_percent_of_its_second_class(tmp_path):
     X, y = data.read(tmp_path, "adult_rare")
     assert len(X) == len(y) == 1031
     assert y.sum() == 31
+
+
+def test_published_figures_are_beside_ours_and_what_is_missing_is_named():
+    columns = ["table", "data", "measure", "who", "value", "splits"]
+    lines = [["FIRE", "wind", "unexplained", "points, auto", 0.3125, 3]]
+    text = published.report(pd.DataFrame(lines, columns=columns))
+    assert "| set | measure | FIRE | SIRUS | their forest | points, auto |" in text
+    assert "| wind | unexplained | 0.331 | 0.389 | 0.33 | 0.312 |" in text
+    assert "means of 3" in text
+    assert "haberman" in text.split("Not run: ")[1]
 
 
 @pytest.mark.parametrize("name", ["heart", "energy"])

@@ -182,3 +182,15 @@ def test_the_wheel_alone_fits_reports_and_exports(wheel, tmp_path):
     # Where its folder is new, or not there, matplotlib says what it does about fonts.
     told = [line for line in done.stderr.splitlines() if "atplotlib" not in line]
     assert told == []
+
+
+def test_the_paper_cites_what_its_bibliography_has():
+    folder = ROOT / "paper"
+    text = (folder / "paper.md").read_text(encoding="utf-8")
+    cited = set(re.findall(r"@([\w-]+)", text))
+    known = re.findall(
+        r"^@\w+\{([\w-]+),", (folder / "paper.bib").read_text("utf-8"), re.M
+    )
+    assert sorted(cited) == sorted(known)
+    for picture in re.findall(r"\]\((.+\.png)\)", text):
+        assert (folder / picture).exists()

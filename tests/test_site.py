@@ -259,30 +259,17 @@ def test_the_table_of_the_site_holds_the_kept_rows_and_escapes_them():
     assert "a&lt;b" in html
 
 
-def table_after(page, words):
-    """The first table below some words of a page: the cells of each row."""
-    text = (ROOT / page).read_text(encoding="utf-8")
-    table = re.search(r"(?:^\|.*\n)+", text[text.index(words) :], re.MULTILINE)[0]
-    rows = [line.strip()[1:-1].split("|") for line in table.splitlines()]
-    return [[cell.strip("* `") for cell in row] for row in rows[:1] + rows[2:]]
-
-
-def assert_rounded(cell, value):
-    """What is printed is the value, rounded to the digits that are shown."""
-    n_digits = len(cell.partition(".")[2])
-    assert abs(float(cell) - value) <= 0.5001 * 10**-n_digits, (cell, value)
-
-
-def test_the_readme_and_the_tables_are_those_of_the_kept_rows():
+def test_pages_and_tables_are_those_of_the_kept_rows():
     pytest.importorskip("pandas", reason="it reads the results")
     from benchmarks.quality import tables
 
     rows = tables.read()
     kept = tables.RESULTS.with_suffix(".md").read_text(encoding="utf-8")
     assert kept == tables.report(rows)
-    page = (ROOT / "README.md").read_text(encoding="utf-8")
-    for name, part in tables.readme_parts(rows).items():
-        assert tables.with_part(page, name, part) == page
+    for page in tables.PAGES:
+        text = page.read_text(encoding="utf-8")
+        for name, part in tables.page_parts(rows).items():
+            assert tables.with_part(text, name, part) == text
 
 
 @pytest.mark.parametrize("look", ["light", "dark"])

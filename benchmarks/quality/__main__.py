@@ -209,20 +209,22 @@ def run(folder, name, pair, n_rows, model, method, sizes, also):
     return rows
 
 
-def plan(options, names):
-    """Every unit in order: a run that is cut off has the first rows of all sets."""
-    for pair, n_rows, model in product(
-        range(options.splits // 2), options.rows, [*options.models, "none"]
+def plan(options, folder, names):
+    """Every unit in order: a run that is cut off has the first rows of all sets.
+
+    Small sets are run once with all of the rows that they have.
+    """
+    lengths = {name: len(read(folder, name)[1]) for name in names}
+    for pair, n_rows, model, name in product(
+        range(options.splits // 2), options.rows, [*options.models, "none"], names
     ):
-        for name in names:
-            for method in options.methods:
-                readable = methods.trait(method, "models")
-                if (
-                    (model in readable)
-                    if methods.trait(method, "models")
-                    else model == "none"
-                ):
-                    yield name, pair, n_rows, model, method
+        most = (lengths[name] - min(MOST_TEST_ROWS, lengths[name] // 3)) // 2
+        smaller = [n for n in options.rows if 0 < n < (n_rows or np.inf)]
+        if any(n >= most for n in smaller):
+            continue
+        for method in options.methods:
+            if model in methods.models_of(method):
+                yield name, pair, n_rows, model, method
 
 
 def parse(arguments=None):
@@ -262,7 +264,7 @@ def main(arguments=None):
         done = {tuple(map(str, line)) for line in kept.itertuples(index=False)}
     todo = [
         (name, pair, *rest)
-        for name, pair, *rest in plan(options, names)
+        for name, pair, *rest in plan(options, folder, names)
         if tuple(map(str, (name, 2 * pair, *rest))) not in done
     ]
     jobs = (delayed(run)(folder, *unit, options.sizes, options.also) for unit in todo)

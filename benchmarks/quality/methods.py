@@ -200,6 +200,7 @@ class TE2Rules:
     """Rules for the second class as the forest predicts it; it has no limit."""
 
     package, models, has_size = "te2rules", ("forest",), False
+    n_stages = 1  # None: as many as trees, which takes minutes
 
     def __init__(self, size):
         pass
@@ -209,7 +210,9 @@ class TE2Rules:
 
         self.model = ModelExplainer(model, [f"x{j}" for j in range(X.shape[1])])
         X = X.to_numpy(float)
-        rules = self.model.explain(X, model.predict(X).tolist(), num_stages=1)
+        rules = self.model.explain(
+            X, model.predict(X).tolist(), num_stages=self.n_stages
+        )
         self.n_rules = len(rules) + 1
         self.n_conditions = sum(1 + rule.count("&") for rule in rules)
 

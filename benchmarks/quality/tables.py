@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 ROOT = Path(__file__).parents[2]
-README = ROOT / "README.md"
+PAGES = [ROOT / name for name in ("README.md", "docs/index.md", "paper/paper.md")]
 RESULTS = ROOT / "benchmarks" / "results" / "quality.csv"
 MEASURES = {"auc": "AUC", "error": "error", "log_loss": "log loss"}
 MEASURES["unexplained"] = "unexplained variance"
@@ -26,15 +26,6 @@ SINGLE = ("CART", "distilled tree", "STreeD", "ConTree", "inTrees", "Born-Again 
 SINGLE += ("TE2Rules",)
 SUMS = ("FIGS", "RuleFit", "Node Harvest")
 BOUNDS = ("logistic regression", "EBM", "model")
-WHY = {
-    "CART": "It learns y alone, whose steps a tree finds where many rows are alike.",
-    "STreeD": "It learns y alone, and its tree has a proof that no other errs less.",
-    "ConTree": "It learns y alone, and its tree has a proof that no other errs less.",
-    "FIGS": "Its splits of numbers below each other need no rule of their own.",
-    "RuleFit": "Its rules may have many more conditions.",
-    "Node Harvest": "It averages many overlapping boxes.",
-    "TE2Rules": "It has no maximum number of rules.",
-}
 FEWEST_PAIRS = 3  # for a standard error within a set
 
 
@@ -122,6 +113,12 @@ def agreements(rows, size=SIZE):
     return table.sort_values("mean", ascending=False)
 
 
+def minutes(rows):
+    """Of the processor, for all fits; a fit of several sizes has the same seconds."""
+    keys = ["data", "split", "rows", "model", "method", "seconds"]
+    return rows.drop_duplicates(keys).seconds.sum() / 60
+
+
 def failures(rows):
     """Fits by method that failed, and with what."""
     failed = rows.dropna(subset=["failure"]).groupby(["method", "failure"]).size()
@@ -151,14 +148,19 @@ def markdown(header, lines):
 
 
 def what_was_run(rows):
-    """One sentence on sets, splits, rows and models."""
-    models = sorted(set(rows.model) - {"none"})
-    sizes = ", ".join("all" if n == 0 else f"{n:,}" for n in sorted(set(rows.rows)))
-    return (
-        f"{rows.data.nunique()} sets, {rows.split.nunique()} splits, {sizes} training "
-        f"rows (fewer of small sets), models: {', '.join(models)}. "
-        f"{len(rows):,} rows of results."
-    )
+    """A sentence on sets, methods, splits and models, by number of training rows."""
+    parts = []
+    for n, part in rows.groupby("rows"):
+        models = ", ".join(sorted({*part.model} - {"none"}))
+        counts = f"{part.data.nunique()} sets, {part.method.nunique()} methods"
+        parts.append(f"{size_text(n)} training rows: {counts} ({models})")
+    n_splits = rows.groupby(["data", "rows"]).split.nunique()
+    most = f" to {n_splits.max()}" if n_splits.max() > n_splits.min() else ""
+    return f"{'; '.join(parts)}. {n_splits.min()}{most} splits of each."
+
+
+def size_text(n_rows):
+    return f"{n_rows:,}" if n_rows else "All"
 
 
 def beside(rows, base, size=SIZE):
@@ -197,12 +199,23 @@ def loss_table(rows):
     table = table.drop_duplicates(["data", "size", "beside", "measure"])
     table = table.sort_values(["beside", "data", "size", "measure"])
     table["by"] = [spread(*row) for row in table[["mean", "sem"]].to_numpy()]
-    table["why"] = table.method.map(WHY).fillna("")
+    table["why"] = [reason(rows, row) for _, row in table.iterrows()]
     table["beside"] = table.beside.str.removeprefix(OURS)
     columns = ["data", "size", "beside", "measure", "method", "by", "count", "why"]
-    lines = table[columns].to_numpy()
     header = ["set", "size", "ours", "measure", "ahead", "by", "pairs", "why"]
-    return markdown(header, lines)
+    return markdown(header, table[columns].to_numpy())
+
+
+def reason(rows, loss):
+    """What the rows know of a loss: the model that is imitated, and lengths."""
+    part = rows[rows.data == loss.data]
+    measure = next(key for key, name in MEASURES.items() if name == loss.measure)
+    to_model = over_sets(differences(part, "model", loss["size"]), measure)["mean"]
+    if to_model[loss.method] > 0:
+        return "the model, which ours imitate, is behind it too"
+    n_conditions = means(part, loss["size"]).n_conditions
+    theirs, ours = n_conditions[loss.method], n_conditions[loss.beside]
+    return f"{theirs:.0f} conditions, ours {ours:.0f}" if theirs > ours else ""
 
 
 def report(rows):
@@ -235,8 +248,8 @@ def report(rows):
     parts += [
         "## Where ours lose",
         "Every set and size where a method of the same kind (one rule predicts, or a "
-        "sum) is ahead by more than two standard errors of its paired differences: "
-        "the one that is most ahead, in thousandths.",
+        "sum) is ahead by more than two standard errors of at least three paired "
+        "differences: the one that is most ahead, in thousandths.",
         loss_table(rows),
         "## Does what is printed hold?",
         "Two classes; rules, leaves or bands of totals that match at least 100 new "
@@ -253,22 +266,24 @@ def report(rows):
         "Fits that ended with an error, that ended their process, or that took more "
         "than two minutes:",
         markdown(["method", "failure", "fits"], failures(rows).to_numpy()),
-        "Seconds of the processor for one fit (ours: for all sizes), means over sets:",
+        "Seconds of the processor for one fit (ours: for all sizes), means over sets; "
+        f"{minutes(rows):.0f} minutes for all rows:",
         markdown(["method", "seconds"], slow.items()),
     ]
     return "\n\n".join(parts) + "\n"
 
 
-def readme_parts(rows):
-    """What the README says, by the name of its place."""
+def page_parts(rows):
+    """What pages say, by the name of its place."""
     rows, run = rows[rows.kind == "two classes"], what_was_run(rows)
     pairs, sizes = differences(rows, "model"), means(rows)
     errors, aucs = over_sets(pairs, "error"), over_sets(pairs, "auc")
     more = {name: f"{-100 * errors['mean'][name]:.1f}" for name in (LIST, CARD)}
+    learnt = " or ".join(map(size_text, sorted({*rows.rows})))
     headline = (
-        f"On {errors['count'][LIST]} public data sets a list of at most ten rules "
-        f"makes {more[LIST]} more errors per hundred rows\nthan its model, a scorecard "
-        f"{more[CARD]} ([the benchmark](docs/benchmark.md))."
+        f"On {errors['count'][LIST]} public data sets, with {learnt} rows to learn "
+        f"from, a list of at most ten rules\nmakes {more[LIST]} more errors per "
+        f"hundred rows than its model, a scorecard {more[CARD]}"
     )
     lines = [
         [
@@ -284,9 +299,9 @@ def readme_parts(rows):
         if not name.endswith(TARGETS)
     ]
     header = ["method", "rules", "total conditions", "error", "AUC", "sets"]
-    benchmark = f"""{run} At most {SIZE} rules
-per method (TE2Rules and scikit-learn's default tree have no such limit), on held-out
-rows (`make quality`).
+    benchmark = f"""At most {SIZE} rules per method (TE2Rules and the default tree have
+no limit), measured on held-out rows by `make quality`.
+{run}
 
 <details>
 <summary>The same results as a table, with errors</summary>
@@ -297,14 +312,16 @@ classes; above 0 a method is ahead of the model.
 {markdown(header, lines)}
 
 </details>"""
-    return {"headline": headline, "benchmark": benchmark}
+    link = " ([the benchmark](#how-it-compares))"
+    parts = {"headline": f"{headline}{link}.", "benchmark": benchmark}
+    return parts | {"first number": f"{headline}."}
 
 
 def with_part(page, name, text):
-    """A page with the text between two marks replaced."""
+    """A page with the text between two marks replaced, where it has them."""
     before, begin, rest = page.partition(f"<!-- {name}: begin -->")
     _, end, after = rest.partition(f"<!-- {name}: end -->")
-    return f"{before}{begin}\n{text}\n{end}{after}"
+    return f"{before}{begin}\n{text}\n{end}{after}" if end else page
 
 
 def write(path=RESULTS):
@@ -313,10 +330,11 @@ def write(path=RESULTS):
     text = report(rows)
     path.with_suffix(".md").write_text(text, encoding="utf-8")
     if path == RESULTS:
-        page = README.read_text(encoding="utf-8")
-        for name, part in readme_parts(rows).items():
-            page = with_part(page, name, part)
-        README.write_text(page, encoding="utf-8")
+        for page in PAGES:
+            new = page.read_text(encoding="utf-8")
+            for name, part in page_parts(rows).items():
+                new = with_part(new, name, part)
+            page.write_text(new, encoding="utf-8")
     return text
 
 

@@ -312,7 +312,7 @@ classes; above 0 a method is ahead of the model.
 {markdown(header, lines)}
 
 </details>"""
-    link = " ([the benchmark](#how-it-compares))"
+    link = " ([the benchmark](docs/benchmark.md))"
     parts = {"headline": f"{headline}{link}.", "benchmark": benchmark}
     return parts | {"first number": f"{headline}."}
 

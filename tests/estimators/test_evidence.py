@@ -157,8 +157,8 @@ def test_every_source_has_a_sentence():
         assert text.endswith(".")
         assert ("so they count as" in text) == (WORTH[source] < 1)
     assert "1 row " in Evidence("refit", 1.0).text
-    with pytest.raises(ValueError, match="must be one of training, searched"):
-        Evidence("dreams", 1.0)
+    with pytest.raises(ValueError, match="must be one of 'training', 'searched'"):
+        Evidence.from_dict({"source": "dreams", "n_rows": 1.0})
 
 
 @pytest.fixture(scope="module")

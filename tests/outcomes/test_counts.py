@@ -36,7 +36,6 @@ from defragtrees import (
     write_report,
 )
 from defragtrees.cli.group import run
-from defragtrees.cli.output import headline
 from defragtrees.export import to_frame
 from defragtrees.outcomes import make_outcome
 from defragtrees.outcomes.counts import Counts, rate_interval
@@ -655,14 +654,6 @@ def test_calibration_of_factors_is_by_their_product(cards, claims):
     for line in table[2:-1]:
         cell, estimated = line.split("  ")[0].split()[0], line.split()[1:]
         assert float(cell) > 0, estimated
-
-
-def test_the_command_line_says_what_fidelity_is(claims, model):
-    X, y = claims
-    simple = DefragCounter(model, max_rules=2, random_state=0).fit(X, y)
-    text = headline(simple.rules_, simple.training_, "these rows")
-    assert "R²" not in text
-    assert "fidelity to the model (D²)" in text
 
 
 def test_exposure_is_taken_where_y_is(fitted, claims, model):

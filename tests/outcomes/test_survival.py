@@ -384,7 +384,7 @@ def test_cells_have_intervals_below(fitted):
     narrow = fitted.rules_.table(width=40)
     assert "median" in narrow
     assert ") S(" not in narrow
-    assert "<br>" not in fitted.export("html")
+    assert r"\newline" not in fitted.export("latex")
 
 
 def test_new_rows_are_checked(fitted, patients):

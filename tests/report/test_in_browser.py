@@ -139,7 +139,6 @@ def test_a_name_that_looks_like_a_script_stays_text(desk, spam):
     for name in (EVIL, BOLD):
         assert name in simple.rules_.features
         assert name in desk.page.inner_text(".rules")
-        assert name in desk.page.locator("#features table").text_content()
     assert desk.page.locator("script").count() == 2
     assert desk.said == []
 

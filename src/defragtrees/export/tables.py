@@ -138,7 +138,7 @@ def csv_line(cells, exact=False):
     Examples
     --------
     >>> csv_line(["Kiel", 5, None, "x;y", "=1+1"])
-    'Kiel,5,,"x;y",\'=1+1\n'
+    'Kiel,5,,"x;y","\'=1+1"\n'
     """
     texts = [
         (cell if PLAIN(cell) else _quoted(cell, exact))

@@ -139,7 +139,7 @@ def write_report(
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     written = write_report(f"{folder}/iris.html", simple, X, y)
     ...     written.read_text(encoding="utf-8").count("</section>")
-    10
+    9
     """
     given = {name: value for name, value in locals().items() if name != "path"}
     place = _checked(path, rules, X, segments)

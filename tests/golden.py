@@ -64,7 +64,7 @@ CASES = {
     "labels": {"target": "labels", "max_rules": 5},
     "paper": {"method": "paper", "n_restarts": 3},
 }
-TEXT_FORMATS = ("csv", "html", "markdown", "pmml", "python", "sql")
+TEXT_FORMATS = ("csv", "html", "latex", "markdown", "pmml", "python", "sql")
 ANSWERS = (
     "predict",
     "predict_proba",

@@ -137,6 +137,12 @@ def test_a_method_that_fails_says_why_and_the_others_go_on(iris):
     assert found.plot().get_xlabel() == "number of rules"
 
 
+def test_stability_is_measured_on_request(iris):
+    found = compare(*iris, methods=["distilled"], n_resamples=2, random_state=0)
+    assert 0 < found.rows()[0]["stability"] <= 1
+    assert re.search(r" found$", str(found).splitlines()[0])
+
+
 def test_numbers_and_weights():
     X, y = load_diabetes(return_X_y=True, as_frame=True)
     model = RandomForestRegressor(10, random_state=0).fit(X, y)
@@ -212,6 +218,7 @@ def test_no_method_depends_on_those_before_it(iris):
         ({"budgets": [0]}, "budgets must be None or whole numbers from 1; got 0"),
         ({"budgets": "12"}, "budgets must be None or whole numbers from 1; got '12'"),
         ({"budgets": []}, "budgets must be None or whole numbers"),
+        ({"n_resamples": 1}, "n_resamples must be 0 or at least 2; got 1"),
         ({"sample_weight": np.full(150, -1.0)}, "must hold finite numbers from 0"),
         ({"sample_weight": np.eye(150)[0]}, "need a positive total weight"),
     ],

@@ -59,7 +59,7 @@ def check_words(text, has_all=True):
         assert all(word in text for word in SHOWN)
 
 
-@pytest.mark.parametrize("form", ["text", "markdown", "html"])
+@pytest.mark.parametrize("form", ["text", "markdown", "latex", "html"])
 def test_exports_for_readers_have_labels(labelled, form):
     text = export(labelled[0].rules_, form)
     check_words(text)

@@ -69,7 +69,9 @@ def test_work_that_fails_leaves_the_rest_of_the_bar_alone():
         lambda *given: simplify(*given, random_state=0),
         lambda *given: simplify(*given, max_rules=3, must_use=[0], random_state=0),
         lambda *given: simplify_path(*given, max_rules=3, random_state=0),
-        lambda *given: compare(*given, methods=["defrag", "distilled"], cv=3),
+        lambda *given: compare(
+            *given, methods=["defrag", "distilled"], n_resamples=2, random_state=0
+        ),
     ],
     ids=["simplify", "limits", "path", "compare"],
 )

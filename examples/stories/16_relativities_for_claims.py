@@ -64,5 +64,7 @@ for name in ("d2", "gini"):
 
 # %%
 # Where is the model itself wrong? The losses are deviances; too low and too high are
-# observed less expected claims.
+# observed minus expected claims.
 print(explain_errors(model, policies[new], y[new]))
+
+# sphinx_gallery_thumbnail_path = "_static/stories/relativities_for_claims.svg"

@@ -59,3 +59,5 @@ print(card.fit(patients[old], y[old]).rules_)
 # %%
 # In a database, each patient gets the group, the hazard ratio and the survival.
 print(simple.rules_.export("sql", table="patients"))
+
+# sphinx_gallery_thumbnail_path = "_static/stories/groups_of_risk.svg"

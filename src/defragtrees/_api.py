@@ -240,20 +240,14 @@ def simplify(
     is_queried = isinstance(forest, Unreadable)
     task = model_task(model, as_dense(X), y) if is_queried else forest.task
     outcome = make_outcome(task) if is_queried else forest.outcome
-    if exposure is not None:
-        if outcome.n_classes:
+    if exposure is not None and not isinstance(exposure, str):
+        X, y = with_exposure(X, y, exposure)
+        del given["exposure"]
+        if validation is not None and n_columns(validation[1:2][0]) == 1:
             raise ValueError(
-                "exposure is for counts of events; this model predicts classes. Leave "
-                "it out, or pass a model of the number of events."
+                "With exposure, validation needs a y of two columns, events and "
+                "exposure."
             )
-        if not isinstance(exposure, str):
-            X, y = with_exposure(X, y, exposure)
-            del given["exposure"]
-            if validation is not None and n_columns(validation[1:2][0]) == 1:
-                raise ValueError(
-                    "With exposure, validation needs a y of two columns, events and "
-                    "exposure."
-                )
     told = ("", exposure) if isinstance(exposure, str) else y
     outcome = outcome_for(outcome, told, model, forest)
     if exposure is not None:

@@ -31,6 +31,7 @@ from defragtrees.data.statistics import decided_alike, rule_scores
 from defragtrees.estimators import METHODS, compared_methods, estimator_for
 from defragtrees.estimators.base import Simplifier, open_validation
 from defragtrees.estimators.inputs import one_seed, open_model
+from defragtrees.metrics.resampling import rule_stability
 from defragtrees.outcomes import MEASURES, make_outcome
 from defragtrees.outcomes.base import n_columns
 from defragtrees.outcomes.decision import Decision, cost_matrix, make_decision
@@ -44,6 +45,11 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 
+# Measures on resamples, from name to heading.
+STABILITY = {
+    "stability": "found again",
+    "same_predictions": "same predictions",
+}
 SIZES = ("n_rules", "n_conditions", "mean_conditions")
 RATES = ("error", "fidelity", "coverage", "overlap")
 N_GROUPS = 50  # groups of rows of the jackknife
@@ -61,6 +67,7 @@ def compare(
     budgets: int | Sequence[int | None] | None = None,
     test_size: float = 0.25,
     cv: int | None = None,
+    n_resamples: int = 0,
     random_state: Any = None,
     n_jobs: int | None = None,
     verbose: int = 0,
@@ -99,6 +106,11 @@ def compare(
         Share or number of rows to hold out.
     cv : int, optional
         Number of folds of a cross-validation, in place of one split.
+    n_resamples : int, default=0
+        If at least 2, also train the model, if it can be, and fit each method again to
+        this number of random halves of the rows, and measure the share of rules that
+        are found again and of predictions that are the same; see
+        `metrics.rule_stability`.
     random_state : int, RandomState, Generator or None, default=None
         Seed of the splits and of all methods.
     n_jobs : int or None, default=None
@@ -133,6 +145,8 @@ def compare(
     chosen = _methods(methods, forest.outcome)
     others = _others(others, chosen)
     sizes = _budgets(budgets)
+    if n_resamples and n_resamples < 2:
+        raise ValueError(f"n_resamples must be 0 or at least 2; got {n_resamples!r}.")
     if y is None:
         raise ValueError("compare needs y, to measure errors; got None. Pass y.")
     matrix = forest.encode(X)
@@ -141,7 +155,7 @@ def compare(
     if sample_weight is not None:
         sample_weight = check_weight(sample_weight, len(matrix))
     decision = _decision(chosen, forest.outcome, forest.outcome.encode(labels))
-    rows = _Rows(X, labels, sample_weight, forest, decision)
+    rows = _Rows(X, labels, sample_weight, model, forest, n_resamples, decision)
     # One seed for all, so that no method depends on the others.
     seed = one_seed(random_state)
     splits = _splits(rows.y, forest.outcome, test_size, cv, seed)
@@ -252,6 +266,8 @@ class Comparison(render.Tabular):
         # All measures are in `rows`; these fit in 80 columns.
         header = ["method", "rules", "conditions", *shown.values()]
         header += ["fidelity", "seconds"]
+        has_stability = any("stability" in row for row in self.entries)
+        header += STABILITY.values() if has_stability else []
         lines = []
         for row in self.entries:
             label = _label(row)
@@ -263,6 +279,8 @@ class Comparison(render.Tabular):
             line += [self._measured(row, name) for name in shown]
             line.append(_cell(row, "fidelity", "{:.3f}".format))
             line.append(_cell(row, "seconds", "{:.2f}".format))
+            if has_stability:
+                line += [_cell(row, name, "{:.2f}".format) for name in STABILITY]
             lines.append(line)
         return header, lines
 
@@ -350,7 +368,9 @@ class _Rows:
     X: Any
     y: np.ndarray
     sample_weight: Any
+    model: Any  # as it was given
     forest: Any
+    n_resamples: int
     decision: Decision | None  # that defines the expected cost
 
     def take(self, rows):
@@ -547,7 +567,8 @@ def _scores(estimator, rows, train, test):
     with warnings.catch_warnings():
         # Warnings of small folds, such as a single class, would repeat the numbers.
         warnings.simplefilter("ignore", UserWarning)
-        estimator.fit(*rows.take(train))
+        with part(0.0, 1 / (1 + rows.n_resamples)):
+            estimator.fit(*rows.take(train))
     seconds = time.perf_counter() - begin
     X, y, weight = rows.take(test)
     measured = estimator.evaluate(X, y, weight)
@@ -556,6 +577,17 @@ def _scores(estimator, rows, train, test):
     scores["seconds"] = seconds
     if rows.decision is not None:
         scores |= rows.cost(test, estimator.predict_proba(X))
+    if rows.n_resamples:
+        with part(1 / (1 + rows.n_resamples)):
+            measured = rule_stability(
+                estimator,
+                *rows.take(train),
+                n_resamples=rows.n_resamples,
+                model=rows.model,
+                random_state=estimator.random_state,
+            )
+        scores["stability"] = measured.found_again
+        scores["same_predictions"] = measured.predictions
     return scores
 
 

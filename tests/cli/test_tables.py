@@ -144,11 +144,12 @@ def test_explain_shows_what_adds_up(call, card, data):
 def test_options_of_exports(call, refused, card):
     assert call("export", card, "--format", "sql", "--score").out.startswith("(")
     pmml = ["export", card, "--format", "pmml"]
-    assert "--reasons is for --format onnx or sql." in refused(*pmml, "--reasons", 2)
+    assert "reason 3" in call(*pmml).out
+    assert "reason 3" not in call(*pmml, "--reasons", 2).out
     python = ["export", card, "--format", "python"]
     assert call(*python).out != call(*python, "--best", "low").out
     line = refused(*python, "--reasons", 2)
-    assert "--reasons is for --format onnx or sql." in line
+    assert "--reasons is for --format onnx, pmml or sql." in line
     assert "--score is for --format sql only." in refused(*pmml, "--score")
     line = refused("export", card, "--format", "sql", "--reasons", 2)
     assert "--reasons needs --table" in line

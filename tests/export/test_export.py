@@ -20,6 +20,7 @@ def test_the_formats_are_the_promised_ones():
         "excel",
         "html",
         "json",
+        "latex",
         "markdown",
         "onnx",
         "pmml",
@@ -31,7 +32,7 @@ def test_the_formats_are_the_promised_ones():
 
 @pytest.mark.parametrize(
     "format",
-    ["csv", "html", "json", "markdown", "python", "sql", "text"],
+    ["csv", "html", "json", "latex", "markdown", "python", "sql", "text"],
 )
 def test_a_file_holds_what_is_returned(tmp_path, format):
     path = tmp_path / "rules"

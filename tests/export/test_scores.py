@@ -141,13 +141,14 @@ def test_onnx_scores(card, best):
 
 
 @pytest.mark.parametrize("scorer", ["pmml4s", "jpmml"])
+@bests
 @cards
-def test_pmml_scores(request, scorer, card):
+def test_pmml_scores(request, scorer, card, best):
     if scorer == "pmml4s" and "&" in str(card.classes):
         pytest.skip("PMML4S reads only the end of a text that has &")
     rows = cases.make_rows(np.random.default_rng(0), 100)
-    names, plain, _ = expected_columns(card, rows, "high")
-    document = export(card, "pmml")
+    names, plain, reasons = expected_columns(card, rows, best)
+    document = export(card, "pmml", reasons=N_REASONS, best=best)
     dicts = [dict(zip(cases.NAMES, row, strict=True)) for row in rows]
     for row in dicts:
         if row["is_open"] is not None:  # written as text
@@ -157,6 +158,11 @@ def test_pmml_scores(request, scorer, card):
     label = (lambda one: str(one).lower()) if card.classes else float
     wanted = [[label(row[0]), *row[1:]] for row in plain]
     same([[one[name] for name in names] for one in found], wanted)
+    codes = [
+        [(one[f"reason {k + 1}"] or "").strip() or None for k in range(N_REASONS)]
+        for one in found
+    ]
+    assert codes == reasons
 
 
 def test_more_classes_have_a_total_each():
@@ -190,6 +196,7 @@ def test_a_list_has_no_score():
         lambda: rules.predict_frame([[1.0]], reasons=2),
         lambda: export(rules, "sql", table="t", reasons=2),
         lambda: export(rules, "onnx", reasons=2),
+        lambda: export(rules, "pmml", reasons=2),
     ):
         with pytest.raises(ValueError, match="reasons= needs a scorecard"):
             call()

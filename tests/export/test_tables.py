@@ -125,12 +125,33 @@ def test_markdown_keeps_ordinary_conditions_readable():
     ]
 
 
+def test_latex_escapes_every_sign():
+    assert export(measured_rules(), "latex").splitlines() == [
+        r"\begin{tabular}{rp{0.5\linewidth}lr}",
+        r"\toprule",
+        r"\# & if & then & P($<$b$>$yes$<$/b$>$) \\",
+        r"\midrule",
+        r"1 & 1.5 $<$ $<$script$>$alert(1)$<$/script$>$ $\leq$ 3 \newline and a\_b \& "
+        r"50\% of \$x\$ \#1 \{\textasciicircum{}\textasciitilde{}\textbackslash{}\} "
+        r"\textbar{} \textasciigrave{}c\textasciigrave{} *d* -{}- \char34{}e\char34{} "
+        r"$>$ 0.5 or missing & $<$b$>$yes$<$/b$>$ & 75\% \\",
+        r"2 & otherwise & no & 0\% \\",
+        r"\bottomrule",
+        r"\end{tabular}",
+    ]
+
+
 def test_a_scorecard_has_the_risk_of_totals_in_all_tables(tmp_path):
     openpyxl = pytest.importorskip("openpyxl")
     old = Rule((Condition(0, lower=59.0, is_integer=True),), "ill", (0.2, 0.8),
                points=(2.0,))  # fmt: skip
     base = Rule((), "well", (0.7, 0.3), points=(-1.0,))
     card = Scorecard((old,), base, ("age",), "classification", ("well", "ill"))
+    latex = export(card, "latex")
+    assert latex.count(r"\begin{tabular}") == 2
+    assert r"age & $<$ 60 & 0 &  \\" in latex
+    assert r"& $\geq$ 60 & +2 & 1 \\" in latex
+    assert r"1 & 73\% & ill \\" in latex
     assert "   -1     27%  well\n    1     73%  ill\n" in export(card, "text")
     export(card, "excel", tmp_path / "card.xlsx")
     book = openpyxl.load_workbook(tmp_path / "card.xlsx")
@@ -148,6 +169,14 @@ def test_a_scorecard_has_the_risk_of_totals_in_all_tables(tmp_path):
         [-1, "27%", "well"],
         [1, "73%", "ill"],
     ]
+
+
+def test_latex_breaks_over_pages_if_asked():
+    lines = export(averaged_rules(), "latex", longtable=True).splitlines()
+    assert lines[0] == r"\begin{longtable}{rp{0.5\linewidth}rr}"
+    assert lines[3:5] == [r"\midrule", r"\endhead"]
+    assert lines[5:7] == [r"1 & t $>$ 20 & 4 & 0.5 \\", r"2 & always & 2 & 0.25 \\"]
+    assert lines[-1] == r"\end{longtable}"
 
 
 def test_a_scorecard_has_a_second_table_of_totals():

@@ -14,6 +14,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from defragtrees import metrics
 from defragtrees._api import simplify
+from defragtrees._compare import compare
 from defragtrees.baselines.distilled import (
     DistilledTreeClassifier,
     DistilledTreeRegressor,
@@ -139,7 +140,8 @@ def test_a_model_that_cannot_be_trained_stays(clear, given):
     if given == "forest":
         simple = distilled(simple.forest_, X, y)
     found = simple.stability(X, y if given == "forest" else None, n=2)
-    assert "the model stayed the same (" in text_of(found)
+    reason = "a saved model cannot be trained again" if given == "forest" else "no y"
+    assert f"the model stayed the same ({reason}" in text_of(found)
 
 
 def test_pipelines_and_weights_are_trained_again(clear):
@@ -197,6 +199,9 @@ def test_it_is_shown_in_the_summary_the_report_and_compare(clear, tmp_path):
     without = simplify(forest, X, y, random_state=0)
     write_report(tmp_path / "without.html", without, X, y)
     assert "Found again" not in (tmp_path / "without.html").read_text(encoding="utf-8")
+    table = compare(forest, X, y, methods=["distilled"], n_resamples=2, random_state=0)
+    assert {"stability", "same_predictions"} <= set(table.rows()[0])
+    assert "same predictions" in str(table)
 
 
 def test_a_weak_rule_is_named():

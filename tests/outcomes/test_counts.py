@@ -36,6 +36,7 @@ from defragtrees import (
     write_report,
 )
 from defragtrees.cli.group import run
+from defragtrees.cli.output import headline
 from defragtrees.export import to_frame
 from defragtrees.outcomes import make_outcome
 from defragtrees.outcomes.counts import Counts, rate_interval
@@ -392,7 +393,7 @@ def test_rules_are_improved(claims, model, form):
 def test_exposure_is_rejected_for_classes_and_without_y(claims, model):
     X, y = claims
     classes = RandomForestClassifier(5, random_state=0).fit(X, y[:, 0] > 0)
-    with pytest.raises(ValueError, match="predicts classes"):
+    with pytest.raises(ValueError, match="predict classes"):
         simplify(classes, X, y[:, 0] > 0, exposure=y[:, 1])
     with pytest.raises(ValueError, match="needs y"):
         simplify(model, X, exposure=y[:, 1])
@@ -656,6 +657,14 @@ def test_calibration_of_factors_is_by_their_product(cards, claims):
         assert float(cell) > 0, estimated
 
 
+def test_the_command_line_says_what_fidelity_is(claims, model):
+    X, y = claims
+    simple = DefragCounter(model, max_rules=2, random_state=0).fit(X, y)
+    text = headline(simple.rules_, simple.training_, "these rows")
+    assert "R²" not in text
+    assert "fidelity to the model (D²)" in text
+
+
 def test_exposure_is_taken_where_y_is(fitted, claims, model):
     X, y = claims
     events, years, rules = y[:, 0], y[:, 1], fitted.rules_
@@ -827,3 +836,12 @@ def test_alternatives_are_compared_by_the_deviance(claims, model):
         assert deviance < loss < 1.1 * deviance
     simple.use(1)
     assert simple.rules_.edits[-1].action == "use"
+
+
+@pytest.mark.parametrize("form", ["list", "points"])
+def test_rates_of_another_level_are_scaled_to_the_events(claims, model, form):
+    X, y = claims
+    low = lambda X: 0.1 * model.predict(X)  # noqa: E731  # as with an offset
+    simple = simplify(low, X, y[:, 0], exposure=y[:, 1], form=form, max_rules=3)
+    assert "to which the rules are scaled" in simple.summary(X, y).replace("\n", " ")
+    assert simple.predict(X) @ y[:, 1] == pytest.approx(y[:, 0].sum(), rel=0.05)

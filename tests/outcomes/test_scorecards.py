@@ -518,7 +518,9 @@ def counted_card(log_odds, n_rows, points=(1.0, 2.0, 4.0, 0.0)):
     totals = matches @ np.array(points)
     weight = np.full(len(matches), n_rows / len(matches))
     card = FittedPoints(np.array(points)[:, None], origin=3.5)
-    made = calibrated(card, matches, weight, weight * expit(log_odds(totals)))
+    made = calibrated(
+        card, matches, weight, weight * expit(log_odds(totals)), LINKS["logit"]
+    )
     return made, totals
 
 

@@ -11,6 +11,7 @@ from matplotlib.text import Text
 from defragtrees import find_segments, plots
 from defragtrees._compare import Comparison, PathPoint, RulePath
 from defragtrees.errors import MissingPackageError
+from defragtrees.metrics.resampling import RuleStability
 
 from .conftest import make_classes, make_numbers, make_rows
 from .test_checks import make_history
@@ -39,10 +40,14 @@ COMPARISON = Comparison(
 SEGMENTS = find_segments(
     np.arange(100.0).reshape(-1, 1), (np.arange(100) > 70) * 1.0, loss_name="_one $"
 )
+STABLE = RuleStability(
+    make_classes(), 4, "", 0.9, 0.8, ((0.5,),) * make_classes().n_rules, {"_a $": 3}
+)
 CURVES = {
     "trade_off": (plots.trade_off, PATH),
     "comparison": (plots.comparison, COMPARISON),
     "segments": (plots.segments, SEGMENTS),
+    "stability": (plots.stability, STABLE),
     "history": (plots.history, make_history(4)),
 }
 
@@ -137,6 +142,7 @@ def test_names_are_the_promised_ones_and_documented():
         "score_risk",
         "scorecard",
         "segments",
+        "stability",
         "survival",
         "trade_off",
     ]

@@ -3,8 +3,9 @@
 import dataclasses
 
 import numpy as np
+import pytest
 
-from defragtrees import plots
+from defragtrees import metrics, plots
 from defragtrees._compare import Comparison, PathPoint, RulePath
 from defragtrees.rules import RuleList
 from defragtrees.rules.conditions import Condition, Rule
@@ -72,3 +73,15 @@ def test_gains_have_a_point_for_each_step_with_the_numbers_of_its_rules():
     assert found.get_color() == plots.COLOURS[1]
     assert ax.get_xlabel() == "share of rows contacted"
     assert [tick.get_text() for tick in ax.get_xticklabels()][:2] == ["0%", "20%"]
+    for measure, top in (("precision", 1.0), ("lift", 2.0)):
+        best, random, line, found = plots.gains(rules, X, y, measure=measure).lines
+        steps = metrics.gains(rules, X, y)
+        measured = [(step["share"], step[measure]) for step in steps]
+        np.testing.assert_allclose(found.get_xydata(), measured)
+        # No order of rows does better, not even between two steps.
+        x, own = np.array(line.get_xydata(), dtype=float).T
+        highest = np.interp(x, *np.array(best.get_xydata(), dtype=float).T)
+        assert (own <= highest + 1e-3).all()
+        assert (best.get_ydata()[0], random.get_ydata()[0]) == (top, top / 2)
+    with pytest.raises(ValueError, match="captured, precision, lift"):
+        plots.gains(rules, X, y, measure="auc")

@@ -116,6 +116,30 @@ def coded():
     return X, y, DefragClassifier(model, **settings).fit(X, y).rules_
 
 
+@pytest.mark.parametrize("how", ["validation", "sample_weight"])
+def test_bins_have_plain_rows_whatever_they_are_worth(coded, how):
+    """2,000 training rows beside 1,000 new ones were 1,800 rows."""
+    X, y, card = coded
+    given = {how: (X[2000:3000], y[2000:3000])}
+    if how == "sample_weight":
+        given = {how: np.where(y[:2000] == "ill", 2.5, 0.5)}
+    model = DecisionTreeClassifier(max_leaf_nodes=40, random_state=0).fit(X, y)
+    settings = {"form": "points", "max_rules": 5, "max_conditions": 1}
+    simple = DefragClassifier(model, random_state=0, **settings)
+    card = simple.fit(X[:2000], y[:2000], **given).rules_
+    n_rows = 3000 if how == "validation" else 2000
+    for made in (card, Scorecard.from_dict(card.to_dict())):
+        frame = made.bins()
+        blocks = frame.groupby("characteristic")
+        assert (blocks.rows.sum() == n_rows).all()
+        assert blocks.share.sum().to_numpy() == pytest.approx(1)
+        counted = frame[frame.rows > 0]
+        assert (counted.rows % 1 == 0).all()
+    # Rates are by weight, as those of the rules are.
+    [base] = frame[frame.characteristic == "base"].rate
+    assert base == pytest.approx(card.default.rates[-1])
+
+
 def test_special_values_are_never_part_of_a_range(coded):
     _, _, card = coded
     for rule in card.rules:
@@ -165,7 +189,7 @@ def test_the_print_has_the_bins_that_counted(coded):
                       "WoE", "rule"]  # fmt: skip
     used = {k for row in rows for k in row[-1].split(", ") if k}
     assert used == {str(k + 1) for k in range(card.n_rules)}
-    for format in ("markdown", "html", "text"):
+    for format in ("markdown", "html", "latex", "text"):
         assert "64 to" in card.export(format) or " to " in card.export(format)
 
 
@@ -195,3 +219,11 @@ def test_a_card_of_numbers_is_scaled_to_a_unit():
         card.scaled(unit=0)
     with pytest.raises(ValueError, match="unit is for a scorecard of numbers"):
         card_of(single(Condition(0, lower=5.0), 15.0)).scaled(unit=0.25)
+
+
+def test_rules_of_a_bin_are_left_out_where_there_is_no_room(coded):
+    _, _, card = coded
+    heads = [card.table(width=width).splitlines()[0].split() for width in (120, 66)]
+    assert heads[0][-1] == "rule"
+    assert heads[1] == heads[0][:-1]
+    assert card.table(width=66).count("characteristic") == 1  # no second table

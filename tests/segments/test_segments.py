@@ -595,6 +595,9 @@ def test_models_are_compared_by_the_size_of_their_difference(numbers):
     assert list(found) == ["b higher", "b lower"]
     turned = compare_models(second, first, X)
     assert list(turned) == ["b lower", "b higher"]
+    assert len(compare_models(first, second, X, min_difference=1.5)["b lower"]) == 0
+    with pytest.raises(ValueError, match="min_difference must be a number from 0"):
+        compare_models(first, second, X, min_difference=-1)
 
 
 def test_an_overall_bias_is_the_first_line(classes):

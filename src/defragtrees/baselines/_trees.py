@@ -143,20 +143,15 @@ class Split(NamedTuple):
 
 def make_tree(splits, left, right):
     """Make a tree without outputs from the splits of its nodes (None at leaves)."""
-    sets = [s.categories for s in splits if s and s.categories is not None]
-    categories = np.zeros((len(splits), max(map(len, sets), default=0)), dtype=bool)
-    for node, split in enumerate(splits):
-        if split is not None and split.categories is not None:
-            categories[node, : len(split.categories)] = split.categories
-    return Tree(
-        feature=[-1 if split is None else split.feature for split in splits],
-        threshold=[0.0 if split is None else split.threshold for split in splits],
-        left=left,
-        right=right,
-        missing_left=[split is not None and split.missing_left for split in splits],
-        value=np.zeros(len(splits)),
-        categories=categories,
-    )
+    splits = [split or Split(-1) for split in splits]
+    feature, threshold, sets, missing_left = zip(*splits, strict=True)
+    width = max((len(inside) for inside in sets if inside is not None), default=0)
+    categories = np.zeros((len(splits), width), dtype=bool)
+    for node, inside in enumerate(sets):
+        if inside is not None:
+            categories[node, : len(inside)] = inside
+    numbers = feature, threshold, left, right, missing_left
+    return Tree(*numbers, np.zeros(len(splits)), categories=categories)
 
 
 def cut_to_depth(tree, max_depth):

@@ -38,12 +38,22 @@ def _budgets(text):
     help=f"Maximum number of rules, or several to compare. [default: {MOST_RULES}]",
 )
 @options.count("--folds", "Folds of a cross-validation.", least=2, metavar="N")
+@options.count(
+    "--resamples",
+    "Train and fit on this number of random halves of the rows too, and measure how "
+    "many rules are found again.",
+    least=0,
+    metavar="N",
+    default=0,
+)
 @options.held_out("Rows to hold out for the scores, as a share or a number.")
 @options.output(
     "Plot error against number of rules: .png, .svg or .pdf.", name="--plot"
 )
 @options.as_json
-def command(inputs, choices, methods, budgets, folds, test_size, plot, as_json):
+def command(
+    inputs, choices, methods, budgets, folds, resamples, test_size, plot, as_json
+):
     """Compare methods on the same held-out rows.
 
     MODEL and DATA are as for simplify; --target is needed. Every method may use the
@@ -78,6 +88,7 @@ def command(inputs, choices, methods, budgets, folds, test_size, plot, as_json):
             budgets=budgets,
             test_size=test_size,
             cv=folds,
+            n_resamples=resamples,
             random_state=choices.seed,
             n_jobs=choices.get("n_jobs"),
         )

@@ -11,7 +11,10 @@ EXAMPLE = """\
 defragtrees export rules.json sql --dialect mysql --out rules.sql
 """
 # The formats that have an option; sql has all.
-FOR_FORMATS = {"reasons": ("onnx", "sql"), "best": ("onnx", "python", "sql")}
+FOR_FORMATS = {
+    "reasons": ("onnx", "pmml", "sql"),
+    "best": ("onnx", "pmml", "python", "sql"),
+}
 FORMAT = click.Choice(list(FORMATS))
 
 
@@ -32,7 +35,11 @@ FORMAT = click.Choice(list(FORMATS))
     default=None,
 )
 @options.flag("--score", "Of SQL: the total of a scorecard.", default=None)
-@options.count("--reasons", "Add N reason codes of a scorecard.", metavar="N")
+@options.count(
+    "--reasons",
+    "Add N reason codes of a scorecard. [default: pmml 3, others 0]",
+    metavar="N",
+)
 @options.choice(
     "--best", ["high", "low"], "Which totals are desired, for reason codes."
 )

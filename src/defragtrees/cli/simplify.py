@@ -95,6 +95,7 @@ def command(
     click.echo(_scores_text(simple.rules_, scores, where, details, is_new))
     advice = getattr(simple, "advice_", ())
     if advice:
+        advice = [text.replace('form="points"', "--form points") for text in advice]
         where = f"\nOn the {n_rows:,} training rows:"
         if is_new:
             where = "\nOn the rows that rates are from:"

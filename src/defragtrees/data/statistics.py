@@ -23,9 +23,7 @@ from defragtrees.outcomes.measures import CalibrationSums, Moments, calibrate
 from defragtrees.outcomes.points import (
     FittedPoints,
     Scoring,
-    calibrated,
     find_patterns,
-    short_unit,
 )
 from defragtrees.outcomes.regression import (
     INTERVAL,
@@ -92,9 +90,7 @@ class PatternSums:
         `signs` are arrays with the sign that the points of each rule must have, or 0;
         `evidence` is that of y, if it is known.
         """
-        full = 1.0 if evidence is None else evidence.worth
-        worth = full if outcome.points_count_worth else 1.0
-        rows = self.held, worth * self.weight, worth * self.outputs
+        rows = self.held, self.weight, self.outputs
         signs = np.array(signs).reshape(-1, self.held.shape[1])
         points = outcome.fit_points(*rows)
         # A rule whose points would have the wrong sign gets none.
@@ -107,12 +103,9 @@ class PatternSums:
         card = FittedPoints(points)
         if scoring.is_whole:
             card = outcome.scorecard(*rows, points, scoring.most)
-        if evidence is not None and outcome.is_binary:
-            weight, events = full * self.weight, full * self.outputs[:, 1]
-            card = calibrated(card, self.held, weight, events)
-            if scoring.is_whole:
-                rounded = short_unit(card.unit), round(card.origin, 1)
-                card = replace(card, unit=rounded[0], origin=rounded[1])
+        if evidence is not None:
+            known = evidence.worth * self.weight, evidence.worth * self.outputs
+            card = outcome.calibrated(card, self.held, *known, scoring.is_whole)
         if not scoring.is_whole:
             points = card.points * card.unit
             points[-1] -= card.origin * card.unit

@@ -210,7 +210,7 @@ class RowStore:
         sizes = [int(grid.n_bins[j]) for j in features]
         has_sums = any(form.is_sum for form in forms) and outcome.has_sums
         given = features, sizes, outcome, has_sums
-        weights, sums, *moments = self.shards.total(_profile, *given)
+        weights, sums, rows, *moments = self.shards.total(_profile, *given)
         ends = np.cumsum([0, *sizes])
         total = round_significant(self.total_weight)
         target, profiles = all_rounded(moments[0]) if moments else None, []
@@ -229,6 +229,7 @@ class RowStore:
                     own[j] if form.is_sum else (),
                     sums[part] if form.is_sum and len(sums) else None,
                     grid.special.get(j, ()),
+                    rows[part] if form.is_sum and len(sums) else None,
                 )
                 columns.append(column)
             profiles.append(TrainingRows(total, tuple(columns), target))
@@ -254,17 +255,17 @@ def row_keys(matrix, labels=None):
 
 
 def _profile(shard, features, sizes, outcome, has_sums):
-    """The weights of the bins of some features, sums and moments of y if it is known.
+    """Weights of the bins of some features; sums of y, rows and moments if y is known.
 
     As an array, which can be added.
     """
     weight, labels = shard.sample_weight, shard.targets.get("labels")
-    profile = np.empty(2 if labels is None else 3, dtype=object)
-    summed, profile[1] = [weight], np.zeros(0)
+    profile = np.empty(3 if labels is None else 4, dtype=object)
+    summed, profile[1], profile[2] = [weight], np.zeros(0), np.zeros(0)
     if labels is not None:
         if has_sums:
-            summed.append(weight * outcome.indicators(labels)[:, -1])
-        profile[2] = outcome.moments(labels, weight)
+            summed += [weight * outcome.indicators(labels)[:, -1], weight > 0]
+        profile[3] = outcome.moments(labels, weight)
     for k, each in enumerate(summed):
         pairs = zip(features, sizes, strict=True)
         bins = [np.bincount(shard.codes[:, j], each, size) for j, size in pairs]

@@ -190,6 +190,7 @@ class Forest(ByValue):
     def __post_init__(self) -> None:
         n_outputs = self.trees[0].value.shape[1] if self.trees else np.size(self.base)
         weights = np.ones(len(self.trees)) if self.weights is None else self.weights
+        weights = np.asarray(weights, np.float64)
         categories = self.categories or (None,) * len(self.feature_names)
         base = np.broadcast_to(np.asarray(self.base, np.float64), (n_outputs,))
         for name, value in (
@@ -197,13 +198,13 @@ class Forest(ByValue):
             ("feature_names", tuple(str(name) for name in self.feature_names)),
             ("classes", None if self.classes is None else tuple(self.classes)),
             ("base", freeze(base)),
-            ("weights", freeze(weights, np.float64)),
+            ("weights", freeze(weights)),
             ("categories", tuple(categories)),
         ):
             object.__setattr__(self, name, value)
         self._check()
         # No number may be NaN, infinite or too large.
-        for name, values in (("base", self.base), ("weights", self.weights)):
+        for name, values in (("base", base), ("weights", weights)):
             is_usable = np.abs(values) <= LARGEST  # NaN is not
             if not is_usable.all():
                 raise ValueError(
@@ -211,7 +212,7 @@ class Forest(ByValue):
                     f"{values[~is_usable][0]:g}."
                 )
         # Leaves and splits on categories have no threshold.
-        has_threshold = np.array([*(c is None for c in self.categories), False])
+        has_threshold = np.array([*(known is None for known in categories), False])
         for k, tree in enumerate(self.trees):
             wrong = (tree.feature < 0)[:, None] & ~(np.abs(tree.value) <= LARGEST)
             if wrong.any():

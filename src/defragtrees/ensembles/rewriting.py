@@ -300,16 +300,12 @@ class _Nodes:
         is_added = order >= source.n_nodes
         width = self.sets.shape[1]
         added = np.zeros((len(self.feature) - source.n_nodes, width), dtype=bool)
-        return Tree(
-            feature=np.array(self.feature)[order],
-            threshold=np.array(self.threshold)[order],
-            left=place[left[order]],
-            right=place[right[order]],
-            missing_left=np.array(self.missing_left)[order],
-            value=source.value[origin],
-            cover=np.where(is_added, np.nan, source.cover[origin]),
-            categories=np.vstack([self.sets, added])[order],
-        )
+        columns = self.feature, self.threshold, self.missing_left
+        feature, threshold, missing_left = (np.array(c)[order] for c in columns)
+        sides = place[left[order]], place[right[order]], missing_left
+        cover = np.where(is_added, np.nan, source.cover[origin])
+        sets = np.vstack([self.sets, added])[order]
+        return Tree(feature, threshold, *sides, source.value[origin], cover, sets)
 
     def _after(self, node):
         while node in self.skipped:

@@ -41,6 +41,7 @@ FORMATS = {
     "excel": Format(".xlsx", "defragtrees.export.tables", "to_excel", "excel_bytes"),
     "html": Format(".html", "defragtrees.export.tables", "to_html"),
     "json": Format(".json", "defragtrees.export.tables", "to_json"),
+    "latex": Format(".tex", "defragtrees.export.tables", "to_latex"),
     "markdown": Format(".md", "defragtrees.export.tables", "to_markdown"),
     "onnx": Format(".onnx", "defragtrees.export.onnx", "to_onnx", "onnx_bytes"),
     "pmml": Format(".pmml", "defragtrees.export.pmml", "to_pmml"),
@@ -50,7 +51,9 @@ FORMATS = {
 }
 
 # The formats that are text; others are objects of their libraries.
-TextFormat = Literal["csv", "html", "json", "markdown", "pmml", "python", "sql", "text"]
+TextFormat = Literal[
+    "csv", "html", "json", "latex", "markdown", "pmml", "python", "sql", "text"
+]
 
 
 @overload
@@ -79,7 +82,7 @@ def export(
     ----------
     rules : RuleModel
     format : str
-        "csv", "excel", "html", "json", "markdown", "onnx", "pmml", "python",
+        "csv", "excel", "html", "json", "latex", "markdown", "onnx", "pmml", "python",
         "sql" or "text".
     path : path, optional
         The file to write. An existing file is replaced when the new one is complete.

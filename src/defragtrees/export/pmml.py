@@ -1,11 +1,23 @@
 """Rules in order as a PMML 4.4 rule set, whole points as a scorecard.
 
 In a scorecard each rule is a characteristic with its points where it matches and none
-elsewhere; the last one is the base.
+elsewhere, and the base is the initial score. Scorers rank reason codes by how far the
+points of a characteristic are from its baseline, added up by code. So each column has
+two characteristics more, which add nothing together: one with what its best value would
+add as distance, and one below its baseline, as rules are, whose code is a blank. A tiny
+part of each baseline makes equal distances differ, so that all scorers rank alike. The
+code is empty after the last reason.
+
+A comparison with a missing value is unknown in PMML, and an unknown predicate does not
+match, unless `isMissing` is tested too.
 """
 
+import copy
 import math
 import re
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from defragtrees._utils.files import HIDDEN
@@ -15,6 +27,7 @@ from defragtrees.rules.model import RuleModel
 NAMESPACE = "http://www.dmg.org/PMML-4_4"
 TARGET = "prediction"  # the name of the target field
 TEXT = {"optype": "categorical", "dataType": "string"}
+BLANK = " "  # a reason code that is none
 NUMBER = {"optype": "continuous", "dataType": "double"}
 # By kind of column, except dates, which may be compared with times. PMML has durations
 # only as numbers of days or seconds since a date, and no time zones.
@@ -35,15 +48,32 @@ OPERATORS = {
     "<=": "lessOrEqual",
     "=": "equal",
 }
+OPPOSITES = {
+    "greaterThan": "lessOrEqual",
+    "lessThan": "greaterOrEqual",
+    "equal": "notEqual",
+    "isIn": "isNotIn",
+    "isMissing": "isNotMissing",
+}
+OPPOSITES |= {other: one for one, other in OPPOSITES.items()}
 
 
-def to_pmml(rules: RuleModel, *, name: str | None = None) -> str:
+def to_pmml(
+    rules: RuleModel,
+    *,
+    name: str | None = None,
+    reasons: int | None = None,
+    best: str = "high",
+    exclude: Sequence[Any] = (),
+) -> str:
     """A PMML document: a RuleSetModel of rules in order, or a Scorecard of points.
 
-    The outputs of a Scorecard are `score`, the total of points, `prediction`, and for
-    two classes the probability of `pos_label` or the second, such as `probability yes`.
-    Those of a RuleSetModel are `prediction`, `rule`, the number of the predicting rule,
-    and `confidence`, the probability of the prediction.
+    The outputs of a Scorecard are `score`, the total of points, `prediction`, for two
+    classes the probability of `pos_label` or the second, such as `probability yes`, and
+    with `useReasonCodes` the reason codes `reason 1`, `reason 2`, ...: the columns that
+    could add most points, blank or missing where no further column could. Those of a
+    RuleSetModel are `prediction`, `rule`, the number of the predicting rule, and
+    `confidence`, the probability of the prediction.
 
     Parameters
     ----------
@@ -52,8 +82,21 @@ def to_pmml(rules: RuleModel, *, name: str | None = None) -> str:
         or two classes.
     name : str, optional
         Name of the model.
+    reasons : int, optional
+        Number of reason codes of a scorecard, by default 3, 0 for none; see
+        `Scorecard.reasons`.
+    best : {"high", "low"}, default="high"
+        Which totals are desired, for reason codes.
+    exclude : sequence of str or int, default=()
+        Columns that are no reason.
     """
     add_model = _model_of(rules)
+    if add_model is _add_scorecard:
+        add_model = partial(
+            add_model, n=3 if reasons is None else reasons, best=best, exclude=exclude
+        )
+    elif reasons:
+        rules._scorecard("reasons=")  # raises
     text = rules._view.combination() or "The first rule that matches predicts."
     document = Element("PMML", version="4.4", xmlns=NAMESPACE)
     header = SubElement(document, "Header", description=text)
@@ -197,30 +240,88 @@ def _add_shares(parent, rule, labels):
         )
 
 
-def _add_scorecard(document, fields, rules, types, name):
-    """Add a Scorecard: each rule is a characteristic, and so is the base."""
+def _add_scorecard(document, fields, rules, types, name, n, best, exclude):
+    """Add a Scorecard: each rule is a characteristic, the base the initial score."""
+    *points, [base] = portable.points(rules)
+    table, reasons = portable.reasons(rules, n, best, exclude)
     model = SubElement(
         document,
         "Scorecard",
         modelName=name or "scorecard",
         functionName="regression",
-        useReasonCodes="false",
-        initialScore="0",
+        useReasonCodes=str(bool(n)).lower(),
+        reasonCodeAlgorithm="pointsBelow",
+        initialScore=_number_text(base),
     )
     _add_schema(model, rules, types)
-    _add_outputs(SubElement(model, "Output"), rules)
+    _add_outputs(SubElement(model, "Output"), rules, n)
     parent = SubElement(model, "Characteristics")
-    every = portable.column_tests(rules, has_booleans=True)
-    for k, ([value], tests) in enumerate(
-        zip(portable.points(rules), every, strict=True), start=1
-    ):
-        one = SubElement(parent, "Characteristic", name=f"rule {k}")
-        for score, test in ((value, _all_of(tests, types)), (0.0, Element("True"))):
-            SubElement(one, "Attribute", partialScore=_number_text(score)).append(test)
+    every = portable.column_tests(rules, has_booleans=True)[:-1]
+    for k, ([value], tests) in enumerate(zip(points, every, strict=True)):
+        one = _characteristic(parent, f"rule {k + 1}", min(value, 0.0) - 1.0)
+        _add_attribute(one, value, _all_of(tests, types), BLANK)
+        _add_attribute(one, 0.0, Element("True"), BLANK)
+    atoms = [
+        _all_of(portable.conditions_tests(rules, atom, True), types)
+        for atom in (table.atoms if table else ())
+    ]
+    places = sorted({place for place, _ in reasons})
+    for place in places:
+        # All parts together are below the least difference of two gains, a whole point.
+        part = (len(places) - places.index(place)) / (len(places) + 1) ** 2
+        own = [one for k, one in reasons if k == place]
+        column = rules.feature_names[table.columns[place].feature]
+        gaining = _characteristic(parent, f"{column}: gain", part)
+        without = _characteristic(parent, f"{column}: rest", -1.0)
+        for reason in own:
+            tests = [
+                copy.deepcopy(atoms[k]) if is_match else _none_of(atoms[k])
+                for k, is_match in reason.tests
+            ]
+            held = _compound("and", tests)
+            _add_attribute(gaining, -reason.gain, held, reason.text)
+            _add_attribute(without, reason.gain, copy.deepcopy(held), BLANK)
+        _add_attribute(gaining, 0.0, Element("True"), "")
+        _add_attribute(without, 0.0, Element("True"), BLANK)
+    # The empty code follows the last reason even if all columns have one.
+    one = _characteristic(parent, "no further reason", 0.5 / (len(places) + 1) ** 2)
+    _add_attribute(one, 0.0, Element("True"), "")
 
 
-def _add_outputs(output, rules):
-    """Add the total, what it stands for, and the prediction."""
+def _characteristic(parent, name, baseline):
+    return SubElement(
+        parent, "Characteristic", name=name, baselineScore=_number_text(baseline)
+    )
+
+
+def _add_attribute(parent, score, predicate, code):
+    attribute = SubElement(
+        parent, "Attribute", partialScore=_number_text(score), reasonCode=code
+    )
+    attribute.append(predicate)
+
+
+def _none_of(predicate):
+    """That a predicate is false or unknown."""
+    kind = predicate.tag
+    if kind in ("True", "False"):
+        return Element("False" if kind == "True" else "True")
+    if kind == "CompoundPredicate":
+        operator = "or" if predicate.get("booleanOperator") == "and" else "and"
+        return _compound(operator, [_none_of(part) for part in predicate])
+    other, name = copy.deepcopy(predicate), "operator"
+    if kind == "SimpleSetPredicate":
+        name = "booleanOperator"
+    other.set(name, OPPOSITES[predicate.get(name)])
+    if predicate.get(name) in ("isMissing", "isNotMissing"):
+        return other
+    missing = Element("SimplePredicate", field=predicate.get("field"))
+    missing.set("operator", "isMissing")
+    return _compound("or", [other, missing])
+
+
+def _add_outputs(output, rules, reasons):
+    """Add the total, what it stands for, the prediction, and reason codes."""
     score = portable.free_name("score", rules)
     SubElement(output, "OutputField", name=score, feature="predictedValue", **NUMBER)
     total = Element("FieldRef", field=score)
@@ -250,6 +351,15 @@ def _add_outputs(output, rules):
         if rules.outcome.link == "log":
             value = _apply("exp", value)
         _add_computed(output, target, value, NUMBER)
+    for rank in range(1, reasons + 1):
+        SubElement(
+            output,
+            "OutputField",
+            name=portable.free_name(f"reason {rank}", rules),
+            feature="reasonCode",
+            rank=str(rank),
+            **TEXT,
+        )
 
 
 def _add_computed(output, name, value, kind):

@@ -16,7 +16,7 @@ from defragtrees._utils import formatting as render
 from defragtrees._utils.files import to_json as json_text
 from defragtrees._utils.formatting import lines_of
 from defragtrees._utils.optional import require
-from defragtrees.rules.bins import bin_rows, is_by_column
+from defragtrees.rules.bins import ALSO, bin_rows, is_by_column
 from defragtrees.rules.model import RuleModel
 from defragtrees.rules.text import Cells, left_columns, table_text
 
@@ -269,6 +269,75 @@ def to_html(rules: RuleModel, *, caption: str = "", details: bool = False) -> st
         for k, (header, cells) in enumerate(_tables(rules, details))
     ]
     return "\n".join(tables) + "\n"
+
+
+# A lone "<" or "&" and the "_" inside a word mean themselves in Markdown; conditions
+# are easier to read where they are left alone.
+MARKDOWN_SPECIAL = re.compile(
+    r"[\\`*\[\]|~$]|<(?=[A-Za-z/!?])|&(?=#?\w+;)|(?<![^\W_])_|_(?![^\W_])"
+)
+
+
+LATEX = {
+    "<=": r"$\leq$",
+    ">=": r"$\geq$",
+    "<": "$<$",
+    ">": "$>$",
+    "\\": r"\textbackslash{}",
+    "{": r"\{",
+    "}": r"\}",
+    "^": r"\textasciicircum{}",
+    "~": r"\textasciitilde{}",
+    "|": r"\textbar{}",
+    "`": r"\textasciigrave{}",
+    '"': r"\char34{}",  # which babel cannot take for the start of an umlaut
+    "--": "-{}-",  # two in a row would be one long dash
+    **{sign: f"\\{sign}" for sign in "&%$#_"},
+}
+LATEX_SPECIAL = re.compile(
+    "|".join(map(re.escape, sorted(LATEX, key=len, reverse=True)))
+)
+
+
+def to_latex(rules: RuleModel, *, longtable: bool = False) -> str:
+    r"""The rules as a tabular with booktabs' lines; names and labels are escaped.
+
+    A scorecard has a second one, from totals to probabilities. Load `booktabs`, and
+    `longtable` if asked for it.
+
+    Parameters
+    ----------
+    rules : RuleModel
+    longtable : bool, default=False
+        Break the table over pages.
+    """
+    return "\n".join(_latex_table(*cells, longtable) for cells in _tables(rules, False))
+
+
+def _latex_table(titles, cells, longtable):
+    rows: list[Any] = [titles, *cells]
+
+    def escaped(cell, title):
+        texts = lines_of(cell) if title in ("if", ALSO) else [render.one_line(cell)]
+        lines = [LATEX_SPECIAL.sub(lambda m: LATEX[m[0]], text) for text in texts]
+        return r" \newline ".join(lines)
+
+    header, *lines = [" & ".join(map(escaped, row, titles)) + r" \\" for row in rows]
+    wide, names = r"p{0.5\linewidth}", r"p{0.25\linewidth}"
+    sides = {"if": wide, ALSO: wide, "characteristic": names, "bin": names, "then": "l"}
+    columns = "".join(sides.get(title, "r") for title in titles)
+    name = "longtable" if longtable else "tabular"
+    whole = [
+        f"\\begin{{{name}}}{{{columns}}}",
+        r"\toprule",
+        header,
+        r"\midrule",
+        *([r"\endhead"] if longtable else []),
+        *lines,
+        r"\bottomrule",
+        f"\\end{{{name}}}",
+    ]
+    return "\n".join(whole) + "\n"
 
 
 # A lone "<" or "&" and the "_" inside a word mean themselves in Markdown; conditions

@@ -263,7 +263,8 @@ def _trained_again(model, y, refit, n):
     elif model is not None and not (
         hasattr(model, "fit") and hasattr(model, "get_params")
     ):
-        kind = "file" if isinstance(model, (str, os.PathLike)) else type(model).__name__
+        is_saved = isinstance(model, (str, os.PathLike, Forest))
+        kind = "saved model" if is_saved else type(model).__name__
         reason = f"a {kind} cannot be trained again"
     if reason:
         return FIXED, (

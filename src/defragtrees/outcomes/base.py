@@ -54,7 +54,6 @@ class Outcome(ABC):
     link: str = "identity"  # from a sum of points to a prediction
     n_points: int = 1  # columns of points
     quantile: float | None = None  # that rules report of y in place of its mean
-    points_count_worth: ClassVar[bool] = False  # whether points shrink as rates do
     n_moments: int = 2  # how many numbers `moments` stores
 
     # Labels; a kind without them has none of this
@@ -303,12 +302,8 @@ class Outcome(ABC):
 
     def measures(self, scores: Any = None) -> list[Measure]:
         """The measures of this kind; with `scores` those that these suffice for."""
-        has_probabilities = scores is None or scores.has_probabilities
-        return [
-            measure
-            for measure in self.all_measures
-            if has_probabilities or not measure.needs_probabilities
-        ]
+        is_all = scores is None or scores.has_probabilities
+        return [m for m in self.all_measures if is_all or not m.needs_probabilities]
 
     def measured(self, scores: Any) -> dict[str, float]:
         """From name to value, the measures of some scores.
@@ -486,13 +481,18 @@ class Outcome(ABC):
     ) -> Any:
         """Whole points instead of the exact ones of `fit_points`, maybe bounded."""
 
-    def points_digits(self, spread: float) -> int:
-        """Digits after the point of points."""
-        return 3
+    def calibrated(
+        self, card: Any, matches: Floats, weight: Floats, sums: Floats, is_whole: bool
+    ) -> Any:
+        """FittedPoints less what fitting them to y gains by chance, if they have any.
+
+        `weight` and `sums` are those of y, at the worth of its rows.
+        """
+        return card
 
     def rounded_points(self, points: Floats, spread: float) -> Floats:
         """Exact points as they are shown."""
-        return np.round(points, self.points_digits(spread))
+        return np.round(points, 3)
 
     def linked(self, values: Floats) -> Floats:
         """Means that follow from sums of points, (n_samples, n_points)."""

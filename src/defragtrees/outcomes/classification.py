@@ -17,6 +17,7 @@ from defragtrees.outcomes.measures import Measure, RankedWeights, per_row
 from defragtrees.outcomes.points import (
     LINKS,
     PRIOR_ROWS,
+    calibrated,
     fit_linked,
     fit_shares,
     short_unit,
@@ -185,34 +186,33 @@ class ClassScores(Added):
         return self.log_loss is not None
 
     def precision(self):
-        """Precision for the positive class, or the mean over more than two.
+        """Precision of the positive class, or its mean over more than two classes.
 
-        It is 0 for a class that is never predicted.
-
-        A class that is neither in y nor predicted does not count.
+        It is 0 for a class that is never predicted. A class that is neither in y nor
+        predicted does not count.
         """
         given, true = self.confusion.sum(axis=0), self.confusion.sum(axis=1)
         return self._share_right(np.where(given > 0, given, true))
 
     def recall(self):
-        """Recall of the positive class, or the mean over the classes in y."""
+        """Recall of the positive class, or its mean over the classes in y."""
         return self._share_right(self.confusion.sum(axis=1))
 
     def auc(self):
-        """AUC of the positive class, or the mean over more than two."""
+        """AUC of the positive class, or its mean over more than two classes."""
         return _mean_known([ranking.auc() for ranking in self.rankings])
 
     def auc_interval(self):
-        """95% interval of the AUC; NaN for more than two classes."""
+        """95% interval of the AUC of the positive class; NaN for more than two."""
         many = len(self.rankings) != 1
         return (np.nan, np.nan) if many else self.rankings[0].auc_interval()
 
     def ks(self):
-        """KS statistic of the positive class, or the mean over more than two."""
+        """KS of the positive class, or its mean over more than two classes."""
         return _mean_known([ranking.ks() for ranking in self.rankings])
 
     def average_precision(self):
-        """Average precision of the positive class, or the mean over more than two."""
+        """Average precision of the positive class, or its mean over more."""
         return _mean_known([one.average_precision() for one in self.rankings])
 
     def expected_cost(self):
@@ -299,12 +299,12 @@ class Classes(Outcome):
 
     @property
     def positive_index(self):
-        """The place of the positive class of two."""
+        """The number of the positive class, of two."""
         return 1 if self.pos_label is None else self.labels.index(self.pos_label)
 
     @property
     def positive_class(self):
-        """The class of two whose rate is reported."""
+        """The class, of two, whose rate is reported."""
         return self.labels[self.positive_index]
 
     # y and predictions as arrays
@@ -696,6 +696,13 @@ class Classes(Outcome):
         slack = 2e-3 * weight.sum()
         how = nats_of_many, prior, slack, short_unit, bound
         return whole_points(matches, points, *how)
+
+    def calibrated(self, card, matches, weight, sums, is_whole):
+        if not self.is_binary:
+            return card
+        card = calibrated(card, matches, weight, sums[:, 1], LINKS[self.link])
+        rounded = {"unit": short_unit(card.unit), "origin": round(card.origin, 1)}
+        return dataclasses.replace(card, **rounded) if is_whole else card
 
     @staticmethod
     def _prior(weight, sums):

@@ -6,7 +6,7 @@ predict the rate of events per unit of exposure. Losses are Poisson deviances.
 
 import math
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -28,6 +28,7 @@ from defragtrees.outcomes.points import (
     LEAST_RATE,
     LINKS,
     PRIOR_ROWS,
+    calibrated,
     fit_linked,
     whole_linked,
 )
@@ -35,7 +36,6 @@ from defragtrees.outcomes.regression import Numbers, NumberSums
 from defragtrees.outcomes.tests import Change
 from defragtrees.outcomes.text import NumberView
 
-PRIOR_STEPS = 20  # in which the prior of points settles
 PRIOR_EVENTS = 50.0  # with the dispersion of all rows, that each rule is given
 SURE = 4.0  # standard errors by which numbers of events differ not only by chance
 LEAST_FAR = 0.05  # the same as a share of them
@@ -303,7 +303,7 @@ class CountView(NumberView):
         )
 
     def counted(self, y, weight):
-        """The events and the exposure that a mean rate is from."""
+        """The events and the exposure of rows, as text."""
         events, exposure = (render.count(total) for total in weight @ y[:, :2])
         return f"{events} events in an exposure of {exposure}"
 
@@ -385,7 +385,6 @@ class Counts(Numbers):
     keeps_residuals: ClassVar[bool] = False
     keeps_rates: ClassVar[bool] = True
     view_class: ClassVar[type[NumberView]] = CountView
-    points_count_worth: ClassVar[bool] = True
     # of each column its name, what it must be, and whether values are
     needs: ClassVar[Any] = (
         ("The number of events", "0 or more", lambda values: values >= 0),
@@ -486,7 +485,8 @@ class Counts(Numbers):
             abs(math.log(max(total, LEAST_RATE) / happened))
             for total in (as_rates, as_counts)
         )
-        if far > max(SURE * error, LEAST_FAR) and near < far / 2:
+        is_far = bool(far > max(SURE * error, LEAST_FAR))
+        if is_far and near < far / 2:
             warn(
                 f"The model's predictions add up to {as_counts:,.0f} events, about as "
                 f"many as happened ({happened:,.0f}), but times the exposure to "
@@ -495,7 +495,8 @@ class Counts(Numbers):
             )
         return (
             "The model's predictions are taken as rates: times the exposure they add "
-            f"up to {as_rates:,.0f} events; {happened:,.0f} happened."
+            f"up to {as_rates:,.0f} events; {happened:,.0f} happened"
+            f"{', to which the rules are scaled' * is_far}."
         )
 
     # Losses
@@ -616,25 +617,17 @@ class Counts(Numbers):
         return LINKS[self.link].mean(values)
 
     def fit_points(self, matches, weight, sums):
-        """Points whose prior is as wide as they are (maximum marginal likelihood)."""
-        link, n, points = LINKS[self.link], matches.shape[1] - 1, None
-        prior = np.append(np.full(n, PRIOR_ROWS), 0.0)
-        for _ in range(PRIOR_STEPS if n else 1):
-            points, _ = fit_linked(link, matches, weight, sums, prior, points)
-            expected = weight * link.mean(matches @ points)[:, 0]
-            matrix = (matches * expected[:, None]).T @ matches + np.diag(prior)
-            apart = np.linalg.pinv(matrix).diagonal()[:-1].sum()
-            wide = ((points[:-1] ** 2).sum() + apart) / max(n, 1)
-            prior[:-1] = max(1 / max(wide, LEAST_RATE), PRIOR_ROWS)
-        return points
+        prior = np.append(np.full(matches.shape[1] - 1, PRIOR_ROWS), 0.0)
+        return fit_linked(LINKS[self.link], matches, weight, sums, prior)[0]
 
     def scorecard(self, matches, weight, sums, points, bound=None):
-        def near_percent(unit):
-            """A unit whose factor is a number of percent."""
-            return math.log(max(round(math.exp(unit), 2), 1.01))
-
         how = LINKS[self.link], matches, weight, sums[:, 0], points, PRIOR_ROWS
         return whole_linked(*how, near_percent, bound)
+
+    def calibrated(self, card, matches, weight, sums, is_whole):
+        how = LINKS[self.link], near_percent if is_whole else float
+        card = calibrated(card, matches, weight, sums[:, 0], *how)
+        return replace(card, origin=round(card.origin, 1)) if is_whole else card
 
     def rounded_points(self, points, spread):
         """Factors of three digits, and a base rate of four."""
@@ -642,6 +635,11 @@ class Counts(Numbers):
         digits = np.append(np.full(len(points) - 1, FACTOR_DIGITS), FACTOR_DIGITS + 1)
         pairs = zip(factors.tolist(), digits.tolist(), strict=True)
         return np.log([[round_significant(f, d)] for f, d in pairs]) + 0.0
+
+
+def near_percent(unit):
+    """A unit of points whose factor is a number of percent."""
+    return math.log(max(round(math.exp(unit), 2), 1.01))
 
 
 def _change(events, exposure, y, dispersion, dispersion_now):

@@ -340,29 +340,29 @@ def bent(values: Floats, tails: Sequence[tuple[float, float]]) -> Floats:
     return np.select([values < low, values > high], [below, above], values)
 
 
-def calibrated(card, matches, weight, events):
-    """FittedPoints of two classes with unit, origin and tails that new rows confirm.
+def calibrated(card, matches, weight, events, link, fix_unit=float):
+    """FittedPoints with unit, origin and, of classes, tails that new rows confirm.
 
     Points are too large by what fitting them, and choosing each rule, gains by chance.
     So the unit shrinks by the share of the likelihood ratio that is left without it
-    (van Houwelingen and le Cessie, 1990). Tails are where totals and log-odds are not
-    on a line.
+    (van Houwelingen and le Cessie, 1990), and is then fixed by `fix_unit`. Tails are
+    where totals and log-odds are not on a line.
     """
-    link, rate = LINKS["logit"], events.sum() / weight.sum()
-    n_free = FREE * (len(card.points) - 1)
-    if not n_free or not 0 < rate < 1:
+    rate, n_free = events.sum() / weight.sum(), FREE * (len(card.points) - 1)
+    if not n_free or not link.curve(rate) > 0:
         return card
 
     def nats(values):
         return weight @ link.potential(values) - events @ values
 
-    values = (matches @ card.points[:, 0] - card.origin) * card.unit
-    level, slope, tails = _tails(values, weight, events)
+    values, level, slope = card.unit * (matches @ card.points[:, 0] - card.origin), 0, 1
+    tails = ()
+    if link is LINKS["logit"]:
+        level, slope, tails = _tails(values, weight, events)
     values = bent(level + slope * values, tails)
-    constant = np.full(len(values), scipy.special.logit(rate))
-    ratio = max(2 * (nats(constant) - nats(values)), n_free)
-    share = max(1 - n_free / ratio, LEAST_SHARE)
-    shift = 0.0  # the mean stays
+    ratio = max(2 * (weight.sum() * link.least(rate) - nats(values)), n_free)
+    unit = fix_unit(card.unit * slope * max(1 - n_free / ratio, LEAST_SHARE))
+    share, shift = unit / (card.unit * slope), 0.0  # the mean stays
     for _ in range(MOST_STEPS):
         likely = link.mean(shift + share * values)
         curve = max(weight @ link.curve(likely), FLOOR * weight.sum())
@@ -370,7 +370,6 @@ def calibrated(card, matches, weight, events):
         shift += step
         if abs(step) < LEAST_STEP:
             break
-    unit = card.unit * slope * share
     return replace(
         card,
         unit=unit,

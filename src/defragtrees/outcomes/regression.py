@@ -265,11 +265,8 @@ class NumberScores(Added):
     def of(cls, outcome, expected, weight, predictions, probabilities=None, costs=None):
         """The scores of some rows; numbers have neither probabilities nor costs."""
         apart = np.abs(np.asarray(expected, np.float64) - predictions)
-        return cls(
-            Moments.of(expected, weight),
-            float(weight @ apart**2),
-            float(weight @ apart),
-        )
+        sums = float(weight @ apart**2), float(weight @ apart)
+        return cls(Moments.of(expected, weight), *sums)
 
     @property
     def weight(self):
@@ -485,9 +482,10 @@ class Numbers(Outcome):
         how = squares, prior, slack, round_unit, bound
         return whole_points(matches, points, *how)
 
-    def points_digits(self, spread):
+    def rounded_points(self, points, spread):
         """To a thousandth of the target's spread."""
-        return 3 - math.floor(math.log10(spread)) if spread > 0 else 12
+        digits = 3 - math.floor(math.log10(spread)) if spread > 0 else 12
+        return np.round(points, digits)
 
 
 def _is_number(value):

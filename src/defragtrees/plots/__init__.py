@@ -1,7 +1,7 @@
 """Plots: each is one function, which takes an Axes or creates one, and returns it."""
 
 from defragtrees.plots.curves import survival
-from defragtrees.plots.findings import history, segments
+from defragtrees.plots.findings import history, segments, stability
 from defragtrees.plots.flow_chart import flow
 from defragtrees.plots.measures import calibration, comparison, gains, risks, trade_off
 from defragtrees.plots.rules import score_risk, scorecard
@@ -18,6 +18,7 @@ __all__ = [
     "score_risk",
     "scorecard",
     "segments",
+    "stability",
     "survival",
     "trade_off",
 ]

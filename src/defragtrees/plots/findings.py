@@ -119,6 +119,48 @@ def history(checks: Any, ax: "Axes | None" = None) -> "Axes":
     return ax
 
 
+def stability(found: Any, ax: "Axes | None" = None) -> "Axes":
+    """Plot in how many fits each rule is found again, and each column is used.
+
+    Parameters
+    ----------
+    found : RuleStability
+        As `Simplifier.stability` returns it.
+    ax : matplotlib Axes, optional
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> from defragtrees import plots, simplify
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> tree = DecisionTreeClassifier(max_leaf_nodes=4, random_state=0).fit(X, y)
+    >>> simple = simplify(tree, X, y, max_rules=3, random_state=0)
+    >>> plots.stability(simple.stability(X, y, n=2)).get_xlabel()
+    'fits to half of the rows'
+    """
+    rules = found.rules
+    texts = [
+        style.wrap(f"{k}. {rules._view.rule_text(rule)}", SEGMENT, SIZE)
+        for k, rule in enumerate(rules, start=1)
+    ]
+    columns = dict(list(found.columns.items())[:MOST])
+    texts += [style.wrap(name, SEGMENT, SIZE) for name in columns]
+    ax, middles, _ = _rows_of(texts, ax, SEGMENT_GAP, 1.2)
+    n_rules = len(found.returns)
+    shown = (
+        (middles[:n_rules], found.returns, "rule found again"),
+        (middles[n_rules:], [*columns.values()], "column used"),
+    )
+    for k, (places, counts, label) in enumerate(shown):
+        ax.barh(places, counts, height=0.14, color=style.COLOURS[k], label=label)
+    ax.set_xlim(0, found.n_resamples)
+    style.ticks_at_integers(ax.xaxis)
+    ax.set_xlabel("fits to half of the rows")
+    style.legend_above(ax)
+    return ax
+
+
 def _rows_of(texts, ax, gap, height):
     """Axes with the lines of each text on the left; middles and heights of the rows.
 

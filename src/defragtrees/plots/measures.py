@@ -132,9 +132,10 @@ def gains(
     sample_weight: Column | None = None,
     ax: "Axes | None" = None,
     *,
+    measure: str = "captured",
     pos_label: Any = None,
 ) -> "Axes":
-    """Plot the share of the positive rows captured against the share contacted.
+    """Plot what contacting the likeliest rows brings against the share contacted.
 
     Rows are contacted in the order of their predicted probability; see
     `metrics.gains`. Only the points are measured: rows between two of them have the
@@ -150,6 +151,9 @@ def gains(
     y : array-like of shape (n_samples,)
     sample_weight : array-like of shape (n_samples,), optional
     ax : matplotlib Axes, optional
+    measure : {"captured", "precision", "lift"}, default="captured"
+        The share of the positive rows that is captured, the share of the contacted rows
+        that is positive, or this share relative to the share in all rows.
     pos_label : class label, optional
         As for `metrics.gains`.
 
@@ -160,20 +164,49 @@ def gains(
     """
     rules = getattr(rules, "rules_", rules)
     steps = metrics.gains(rules, X, y, sample_weight, pos_label=pos_label)
+    whose = steps.label
+    titles = {
+        "captured": f"share of {whose} captured",
+        "precision": f"share of contacted rows that are {whose}",
+        "lift": f"rate of {whose} relative to all rows",
+    }
+    if measure not in titles:
+        raise ValueError(
+            f"measure must be one of {', '.join(titles)}; got {measure!r}."
+        )
+    rate, ends = steps[-1]["precision"], [0.0, 1.0]
     positive = rules.outcome.positive_class if pos_label is None else pos_label
-    colour = f"g{style.class_numbers(rules)[positive]}"
+    number = style.class_numbers(rules)[positive]
     marker = "o" if len(steps) <= MOST_POINTS else ""
+    colour = f"g{number}"
     shares = [step["share"] for step in steps]
-    values = [step["captured"] for step in steps]
-    best = [0.0, steps[-1]["precision"], 1.0], [0.0, 1.0, 1.0]
-    ends = [0.0, 1.0]
+    values = [step[measure] for step in steps]
+    if measure == "captured":
+        best = [0.0, rate, 1.0], [0.0, 1.0, 1.0]
+        curves = [Curve("rules", [0.0, *shares], [0.0, *values], colour, marker)]
+    else:
+        # All positive rows first: their share falls as one over the rows contacted.
+        share = [rate + k / 60 * (1.0 - rate) for k in range(61)]
+        top = 1.0 if measure == "precision" else 1.0 / rate
+        best = [0.0, *share], [top, *(top * rate / one for one in share)]
+        # Between two steps it is no straight line either.
+        between = sorted({*(k / 200 for k in range(1, 201)), *shares})
+        between = [x for x in between if x >= shares[0]]
+        line = [steps.at(share=x)[measure] for x in between]
+        curves = [
+            Curve("rules", between, line, colour, ""),
+            Curve("measured", shares, values, colour, marker, ""),
+        ]
+    by_chance = {"captured": ends, "precision": [rate, rate], "lift": [1.0, 1.0]}
     marks = (
         Curve("best possible", *best, "quiet", marker="", line=":"),
-        Curve("random order", ends, ends, "quiet", marker="", line="--"),
-        Curve("rules", [0.0, *shares], [0.0, *values], colour, marker),
+        Curve("random order", ends, by_chance[measure], "quiet", marker="", line="--"),
+        *curves,
     )
-    titles = "share of rows contacted", f"share of {steps.label} captured"
-    x, y_axis = (Axis(title, limits=(0.0, 1.02), is_share=True) for title in titles)
+    x = Axis("share of rows contacted", limits=(0.0, 1.02), is_share=True)
+    is_share = measure != "lift"
+    top = 1.02 if is_share else 1.05 * max(1.0, *values)
+    y_axis = Axis(titles[measure], limits=(0.0, top), is_share=is_share)
     picture = Picture(x, y_axis, marks)
     ax = style.axes_or_new(ax, (5.0, 4.6))
     style.legend_above(ax, *draw_picture(picture, ax, style.PALETTE))

@@ -26,7 +26,13 @@ class Bin:
     points: float
     rules: tuple[int, ...]  # by index, whose points these are
     n_rows: float = math.nan
+    weight: float = math.nan  # of its rows
     total: float = math.nan  # of y in its rows: of numbers, or rows of the second class
+
+    @property
+    def mean(self) -> float:
+        """Mean of y, or share of the second class, by weight."""
+        return self.total / self.weight if self.weight else math.nan
 
     def woe(self, every: "Bin", sign: int = 1) -> tuple[float, float]:
         """Weight of evidence, and part of the information value, among all rows.
@@ -35,9 +41,9 @@ class Bin:
         in all rows. Half a row of either kind is added, so that it is finite. For the
         first class the sign is -1.
         """
-        inside = np.array([self.total, self.n_rows - self.total])
-        both = np.array([every.total, every.n_rows - every.total])
-        if not (self.n_rows > 0 and (both > 0).all()):
+        inside = np.array([self.total, self.weight - self.total])
+        both = np.array([every.total, every.weight - every.total])
+        if not (self.weight > 0 and (both > 0).all()):
             return math.nan, 0.0
         event, other = (np.maximum(inside, 0.0) + 0.5) / (both + 0.5)
         woe = math.log(event / other)
@@ -71,8 +77,8 @@ def bins_of(
     found.append(Bin(None, (), float(card.default.points[0]), (len(card.rules),)))
     counts = [_counted(card, one, matrix, y) for one in found]
     return [
-        dataclasses.replace(one, n_rows=n_rows, total=total)
-        for one, (n_rows, total) in zip(found, counts, strict=True)
+        dataclasses.replace(one, n_rows=n_rows, weight=weight, total=total)
+        for one, (n_rows, weight, total) in zip(found, counts, strict=True)
     ]
 
 
@@ -128,20 +134,21 @@ def is_shown(card: Any, one: Bin) -> bool:
 
 def _counted(
     card: Any, one: Bin, matrix: Floats | None, y: Floats | None
-) -> tuple[float, float]:
-    """Number of rows of a bin, and their sum of y; NaN where it is not known."""
+) -> tuple[float, float, float]:
+    """Number of rows of a bin, their weight and sum of y; NaN where it is not known."""
     if matrix is not None:
         rows = Rule(one.conditions, None).covers(matrix)
-        return float(rows.sum()), math.nan if y is None else float(y[rows].sum())
+        n_rows = float(rows.sum())
+        return n_rows, n_rows, math.nan if y is None else float(y[rows].sum())
     if card.training is None:
-        return math.nan, math.nan
+        return (math.nan,) * 3
     if one.feature is not None:
         column = card.training.column(one.feature)
-        return (math.nan,) * 2 if column is None else column.rows_of(*one.conditions)
+        return (math.nan,) * 3 if column is None else column.rows_of(*one.conditions)
     rule = [*card][one.rules[0]]
-    n_rows = card.training.n_rows * (rule.share if one.conditions else 1.0)
+    weight = card.training.n_rows * (rule.share if one.conditions else 1.0)
     rate = card.outcome.has_sums and rule.rates is not None
-    return n_rows, n_rows * rule.rates[-1] if rate else math.nan
+    return rule.n_rows, weight, weight * rule.rates[-1] if rate else math.nan
 
 
 def bin_text(condition: Condition, vocabulary: Any) -> str:
@@ -204,7 +211,7 @@ def bin_rows(card: Any, matrix: Floats | None, y: Floats | None) -> dict[str, An
     columns |= counts
     if not math.isnan(every.total):
         sign = -1 if card.unit < 0 else 1
-        means = [one.total / one.n_rows if one.n_rows else math.nan for one in found]
+        means = [one.mean for one in found]
         name = "rate" if outcome.n_classes else "mean"
         columns[name] = [1 - mean if sign < 0 else mean for mean in means]
         if outcome.is_binary:
@@ -218,7 +225,7 @@ def bin_rows(card: Any, matrix: Floats | None, y: Floats | None) -> dict[str, An
 
 
 def _factors(card: Any, found: list[Bin]) -> dict[str, list[float]]:
-    """The factors that points stand for, if they are steps of a logarithm."""
+    """The factors for which points stand as their logarithms, or as steps of them."""
     if card.outcome.link != "log":
         return {}
     *others, base = [one.points * card.unit for one in found]

@@ -615,7 +615,7 @@ class PointsForm(Form):
 
     @property
     def scored_class(self) -> Any:
-        """The class, of two, that is the more probable the higher the total."""
+        """The class, of two, that is more probable the higher the total."""
         labels = self.outcome.labels
         return labels[int(self.unit > 0)] if self.outcome.is_binary else None
 

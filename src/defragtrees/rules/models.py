@@ -188,7 +188,7 @@ class Scorecard(RuleModel):
 
     @property
     def scored_class(self) -> Any:
-        """The class, of two, that is the more probable the higher the total."""
+        """The class, of two, that is more probable the higher the total."""
         return self._points.scored_class
 
     def totals(self, X: Rows) -> Floats:

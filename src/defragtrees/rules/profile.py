@@ -115,16 +115,23 @@ class TrainingColumn(schema.Stored):
     # of a scorecard the sums of y in each part, of missing values last: of numbers, or
     # rows of the second class
     sums: Annotated[tuple[float, ...] | None, _AMOUNTS | schema.NULL, "optional"] = None
+    # the same of rows, each counted once; None if their weight is their number
+    rows: Annotated[
+        tuple[float, ...] | None,
+        schema.list_of(schema.N_ROWS) | schema.NULL,
+        "optional",
+    ] = None
     # numbers that are codes, such as -9 for "no account"
     special: Annotated[tuple[float, ...], _NUMBERS, "optional"] = ()
 
     def __post_init__(self) -> None:
         cuts = self.cuts
-        if self.sums is not None and len(self.sums) != len(self.counts) + 1:
-            raise ValueError(
-                "The sums of a training column must have one entry more than its "
-                f"counts; got {len(self.sums)}."
-            )
+        for name, each in (("sums", self.sums), ("rows", self.rows)):
+            if each is not None and len(each) != len(self.counts) + 1:
+                raise ValueError(
+                    f"The {name} of a training column must have one entry more than "
+                    f"its counts; got {len(each)}."
+                )
         if cuts is None:
             return
         if len(cuts) + 1 != len(self.counts) or list(cuts) != sorted(set(cuts)):
@@ -158,8 +165,8 @@ class TrainingColumn(schema.Stored):
         shares = [(n + 0.5) / (n.sum() + len(n) / 2) for n in (before, now)]
         return float((shares[1] - shares[0]) @ np.log(shares[1] / shares[0]))
 
-    def rows_of(self, condition: Any) -> tuple[float, float]:
-        """The rows that a condition accepts and their sum of y; NaN if not known."""
+    def rows_of(self, condition: Any) -> tuple[float, float, float]:
+        """The rows that a condition accepts, their weight and sum of y, or NaN."""
         parts = np.arange(len(self.counts), dtype=np.float64)
         if self.cuts is not None:
             whole = math.floor if self.is_integer else float
@@ -168,14 +175,17 @@ class TrainingColumn(schema.Stored):
             for edge in (condition.lower, condition.upper):
                 is_cut = math.isfinite(edge) and whole(edge) in cuts
                 if math.isfinite(edge) and low <= edge < high and not is_cut:
-                    return math.nan, math.nan
+                    return (math.nan,) * 3
             parts = np.array([*cuts, high])
         inside = condition.covers(parts) & ~np.isnan(parts)
         inside = np.append(inside, condition.missing)
-        n_rows = float(np.array([*self.counts, self.missing])[inside].sum())
-        if self.sums is None:
-            return n_rows, math.nan
-        return n_rows, float(np.array(self.sums)[inside].sum())
+        counts = *self.counts, self.missing
+        unknown = (math.nan,) * len(inside)
+        n_rows, weight, total = (
+            float(np.array(each)[inside].sum())
+            for each in (self.rows or counts, counts, self.sums or unknown)
+        )
+        return n_rows, weight, total if self.sums else math.nan
 
     def count(self, column: Floats) -> Places:
         """How many values of an encoded column are in each part, without missing ones.
@@ -193,7 +203,7 @@ class TrainingColumn(schema.Stored):
     def to_dict(self) -> dict[str, Any]:
         """Its contents in plain numbers and lists."""
         written = super().to_dict()
-        names = ("feature", "counts", "missing", "sums")
+        names = ("feature", "counts", "missing", "sums", "rows")
         is_set = self.cuts is None
         return {k: v for k, v in written.items() if k in names or not is_set}
 
@@ -291,13 +301,14 @@ def training_column(
     edges: Iterable[float] = (),
     sums: Any = None,
     special: tuple[float, ...] = (),
+    rows: Any = None,
 ) -> TrainingColumn:
     """The profile of a column that was counted by bins.
 
-    Weights are those of the rows in each bin, missing last, and sums those of their y;
-    thresholds are between bins, None of categories; ends are the smallest and the
-    largest number. Parts also end at the edges of conditions, for which values has a
-    number of each bin.
+    Weights are those of the rows in each bin, missing last, sums those of their y, and
+    rows their number; thresholds are between bins, None of categories; ends are the
+    smallest and the largest number. Parts also end at the edges of conditions, for
+    which values has a number of each bin.
 
     Examples
     --------
@@ -306,9 +317,12 @@ def training_column(
     (3.0, 4.0, 5.0)
     """
     missing = round_significant(weights[-1])
+    if rows is not None and np.allclose(rows, weights):
+        rows = None
     if thresholds is None:
-        read = None if sums is None else all_rounded(sums)
-        return TrainingColumn(feature, all_rounded(weights[:-1]), missing, sums=read)
+        counts = all_rounded(weights[:-1])
+        read = [None if each is None else all_rounded(each) for each in (sums, rows)]
+        return TrainingColumn(feature, counts, missing, sums=read[0], rows=read[1])
     thresholds, reached = np.array(thresholds), np.cumsum(weights[:-1])
     # Bins side by side, put together until they have a share of the rows.
     part = np.ceil(reached * MOST_PARTS / max(reached[-1], 1e-300) - 1e-9)
@@ -331,10 +345,11 @@ def training_column(
     column = TrainingColumn(
         feature, summed(weights), missing, cuts, low, high, is_integer
     )
-    if sums is None:
-        return dataclasses.replace(column, special=special)
-    read = (*summed(sums), round_significant(sums[-1]))
-    return dataclasses.replace(column, sums=read, special=special)
+    read = [
+        None if each is None else (*summed(each), round_significant(each[-1]))
+        for each in (sums, rows)
+    ]
+    return dataclasses.replace(column, sums=read[0], rows=read[1], special=special)
 
 
 def count_rows(
@@ -368,8 +383,15 @@ def count_rows(
         counts = np.bincount(codes, weight, size + 1)
         sums = None if y is None else np.bincount(codes, weight * y, size + 1)
         thresholds = None if is_set else distinct[:-1]
-        cells = distinct, edges.get(j, ()), sums, special.get(j, ())
-        made.append(training_column(j, counts, thresholds, ends, is_whole, *cells))
+        rows = None if y is None else np.bincount(codes, weight > 0, size + 1)
+        made.append(
+            training_column(
+                *(j, counts, thresholds, ends, is_whole, distinct, edges.get(j, ())),
+                sums=sums,
+                special=special.get(j, ()),
+                rows=rows,
+            )
+        )
     return tuple(made)
 
 

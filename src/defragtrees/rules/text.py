@@ -42,6 +42,7 @@ MOST_TOTALS = 9  # totals of points that are printed with their probability
 MOST_WHOLE = 25  # the same of whole points
 LEAST_RATIO = 0.1  # part of a small rate by which another must differ from it
 LEAST_CONDITION = 32  # columns for conditions beside details; else these come below
+LEAST_BIN = 14  # columns that names and bins of a card have at least
 # Those of these titles are aligned to the left.
 TEXT_COLUMNS = {"if", "characteristic", "bin", ALSO, "then", "condition"}
 TEXT_COLUMNS |= {"value", "match"}
@@ -595,6 +596,11 @@ class View:
             notes.append(f"{of_class}{whose}.")
         if form.has_costs and "model_error" in scores:
             notes.append("The model is measured with the same decision.")
+        if "fidelity_of_constant" in scores:
+            share = render.percent(scores["fidelity_of_constant"])
+            notes.append(
+                f"One class for all rows would agree with the model on {share}."
+            )
         missing = form.unpredicted_classes
         if missing:
             labels = ", ".join(map(self._class_name, missing[:5]))
@@ -824,7 +830,15 @@ class PointsView(View):
     def tables(self, details: bool, width: int) -> list[Cells]:
         if details or not is_by_column(self.rules):
             return super().tables(details, width)
-        tables, total = [self.bin_cells()], self.total_cells()
+        header, rows = self.bin_cells()
+        # The rules whose points a bin adds up are left out where there is no room.
+        *others, last = [
+            max(map(len, column)) for column in zip(header, *rows, strict=True)
+        ]
+        others[:2] = [min(one, LEAST_BIN) for one in others[:2]]
+        if sum(others) + 2 * len(others) + last > width:
+            header, rows = header[:-1], [row[:-1] for row in rows]
+        tables, total = [(header, rows)], self.total_cells()
         header, rows = self.cells()
         is_below = [len(rule.conditions) != 1 for rule in self.rules]
         if any(is_below[:-1]):
@@ -851,10 +865,7 @@ class PointsView(View):
             self.contribution(Rule(b.conditions, None, points=(b.points,)))
             for b in found
         ]
-        rate, means = (
-            self.y_view.rate,
-            [b.total / (b.n_rows or math.nan) for b in found],
-        )
+        rate, means = self.y_view.rate, [b.mean for b in found]
         if self.outcome.is_binary:
             rate, is_second = render.percent, self.outcome.positive_index
             means = [mean if is_second else 1 - mean for mean in means]

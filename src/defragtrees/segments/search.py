@@ -16,6 +16,7 @@ from scipy import special
 
 from defragtrees._utils import formatting as render
 from defragtrees._utils.types import Column, Rows
+from defragtrees._utils.values import is_finite
 from defragtrees.data.sampling import hash_rows, name_order
 from defragtrees.data.sources import open_source, with_exposure
 from defragtrees.ensembles.predictions import predict_rows
@@ -241,6 +242,8 @@ def compare_models(
     X: Rows,
     y: Column | None = None,
     loss: str | Callable[..., Any] | None = None,
+    *,
+    min_difference: float = 0.0,
     **settings: Any,
 ) -> SegmentGroups:
     """Find where two models differ or, with y, where one of them is better.
@@ -253,6 +256,8 @@ def compare_models(
     y : array-like of shape (n_samples,), optional
     loss : str or callable, optional
         As for `explain_errors`; by default "log_loss" of two models with probabilities.
+    min_difference : float, default=0.0
+        Leave out segments with smaller differences; 0.05 is 5 percentage points.
     **settings
         As for `explain_errors`.
 
@@ -272,6 +277,10 @@ def compare_models(
     >>> [(name, len(segments)) for name, segments in found.items()]
     [('b higher', 1), ('b lower', 0)]
     """
+    if not (is_finite(min_difference) and min_difference >= 0):
+        raise ValueError(
+            f"min_difference must be a number from 0; got {min_difference!r}."
+        )
     search = SegmentSearch(X, y, named_by=a, **settings)
     one, two = (_predictions(model, search) for model in (a, b))
     # Fractions are probabilities if the other model has two classes, and two models
@@ -311,7 +320,9 @@ def compare_models(
         shown = {"differ": (text, "", "high", one.labels != two.labels)}
     look = unit, beside, beside_unit, is_signed
     groups = {
-        key: search.find(Loss(apart, "difference", *look, direction), by_size=True)
+        key: search.find(
+            Loss(apart, "difference", *look, direction), True, min_difference
+        )
         for key, (_, _, direction, apart) in shown.items()
     }
     sizes = {
@@ -429,8 +440,11 @@ class SegmentSearch:
         ]
         self.counts = np.any([there for _, there in self.splits], axis=0)
 
-    def find(self, loss, by_size=False):
-        """The Segments of a Loss, ranked by what they explain or by their mean."""
+    def find(self, loss, by_size=False, min_size=0.0):
+        """The Segments of a Loss, ranked by what they explain or by their mean.
+
+        The mean is at least `min_size` from zero.
+        """
         losses = check_losses(loss.values, len(self.matrix))
         scale = _Scale.of(losses, loss.is_signed)
         kind = scale.family, loss.direction == "high", loss.is_signed
@@ -438,6 +452,8 @@ class SegmentSearch:
         candidates = self._candidates(losses, kind)
         count = self._counter(losses, kind)
         held = count.held(candidates, self.alpha, by_size)
+        least = min_size / (scale.high - scale.low)
+        held = [one for one in held if abs(count.mean(one[1])) >= least]
         return self._segments(count, held, len(candidates), scale, loss)
 
     def find_failures(self, losses, expected, loss_name):

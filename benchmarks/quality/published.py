@@ -257,6 +257,7 @@ def report(rows):
         cells = [
             [*key[1:], *(f"{line[n]:.3g}" if n in line else "" for n in names)]
             for key, line in lines.items()
+            if line
         ]
         if ours.empty:
             continue

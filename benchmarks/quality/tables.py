@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 ROOT = Path(__file__).parents[2]
-PAGES = [ROOT / name for name in ("README.md", "docs/index.md", "paper/paper.md")]
+PAGES = [ROOT / name for name in ("README.md", "paper/paper.md")]
 RESULTS = ROOT / "benchmarks" / "results" / "quality.csv"
 MEASURES = {"auc": "AUC", "error": "error", "log_loss": "log loss"}
 MEASURES["unexplained"] = "unexplained variance"
@@ -312,7 +312,7 @@ classes; above 0 a method is ahead of the model.
 {markdown(header, lines)}
 
 </details>"""
-    link = " ([the benchmark](#how-it-compares))"
+    link = " ([the benchmark](docs/benchmark.md))"
     parts = {"headline": f"{headline}{link}.", "benchmark": benchmark}
     return parts | {"first number": f"{headline}."}
 

@@ -154,7 +154,7 @@ def test_text_has_the_measures_beside_the_model(call, files):
     names = ["on 30 rows held out from the rules", "rules", "model"]
     assert re.split("  +", lines[place]) == names
     note = f"The model {MAYBE_TRAINED}; pass others with --validation."
-    assert note in done.out
+    assert note in " ".join(done.out.split())
     short, others = ("error ", "AUC ", "log loss "), ("Brier score ", "recall ")
     for label in short:
         assert sum(line.startswith(label) for line in lines) == 1, label
@@ -308,8 +308,8 @@ def test_rows_that_the_model_has_not_seen(call, files, iris, halves, test_size):
     scores = expected.evaluate(new.loc[scored, FEATURES], new.loc[scored, "class"])
     assert facts["scores"]["error"] == pytest.approx(scores["error"])
     text = call(*given, "--validation", unseen).out
-    # In the table of scores its words are broken into lines.
-    assert f"of {where}" in " ".join(text.split())
+    # The head of the table of scores, whose words are broken into lines.
+    assert f"on {where.split(' rows ')[0]}" in text
     assert MAYBE_TRAINED not in text
 
 

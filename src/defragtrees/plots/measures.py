@@ -378,7 +378,7 @@ def comparison(found: Any, ax: "Axes | None" = None) -> "Axes":
         rows = [row for row in done if row["method"] == name]
         rows.sort(key=operator.itemgetter("n_rules", "error"))
         curve = Curve(
-            label=name.replace("_", " "),
+            label=name,
             x=[row["n_rules"] for row in rows],
             y=[outcome.shown_error(row["error"]) for row in rows],
             colour=f"g{i % len(style.COLOURS)}",

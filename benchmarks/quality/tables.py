@@ -156,7 +156,10 @@ def what_was_run(rows):
         parts.append(f"{size_text(n)} training rows: {counts} ({models})")
     n_splits = rows.groupby(["data", "rows"]).split.nunique()
     most = f" to {n_splits.max()}" if n_splits.max() > n_splits.min() else ""
-    return f"{'; '.join(parts)}. {n_splits.min()}{most} splits of each."
+    sizes = rows[rows["size"] > 0].groupby("method")["size"].unique()
+    only = [name for name, some in sizes.items() if [*some] == [SIZE]]
+    rest = f" Of one size only: {', '.join(only)}." if only else ""
+    return f"{'; '.join(parts)}. {n_splits.min()}{most} splits of each.{rest}"
 
 
 def size_text(n_rows):

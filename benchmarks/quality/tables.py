@@ -149,11 +149,11 @@ def markdown(header, lines):
 
 def what_was_run(rows):
     """A sentence on sets, methods, splits and models, by number of training rows."""
-    parts = []
-    for n, part in rows.groupby("rows"):
-        models = ", ".join(sorted({*part.model} - {"none"}))
-        counts = f"{part.data.nunique()} sets, {part.method.nunique()} methods"
-        parts.append(f"{size_text(n)} training rows: {counts} ({models})")
+    parts = [
+        f"{size_text(n)} training rows, {model if model != 'none' else 'no'} model: "
+        f"{part.data.nunique()} sets, {part.method.nunique()} methods"
+        for (n, model), part in rows.groupby(["rows", "model"])
+    ]
     n_splits = rows.groupby(["data", "rows"]).split.nunique()
     most = f" to {n_splits.max()}" if n_splits.max() > n_splits.min() else ""
     sizes = rows[rows["size"] > 0].groupby("method")["size"].unique()

@@ -53,7 +53,7 @@ def test_comparison_has_a_line_for_each_method_that_did_not_fail():
     np.testing.assert_allclose(lines[0].get_xydata(), [(2, 0.3), (4, 0.2)])
     np.testing.assert_allclose(lines[1].get_xydata(), [(9, 0.1)])
     labels = [text.get_text() for text in ax.get_legend().get_texts()]
-    assert labels == ["one", "_two", "distilled", "model"]
+    assert labels == ["one", "_two", "distilled tree", "model"]
     assert ax.get_ylabel() == "held-out error"
 
 

@@ -22,6 +22,15 @@ if TYPE_CHECKING:
 MARGIN = 0.06  # room around the points of a calibration, as a share of the axis
 MOST_POINTS = 40  # of a curve of gains that has markers
 RARE = 0.5  # if all rates are below, the scale is shortened
+# Names of methods in legends.
+METHODS = {
+    "defrag": "defragtrees",
+    "born_again": "born-again tree",
+    "intrees": "inTrees",
+    "node_harvest": "node harvest",
+    "distilled": "distilled tree",
+    "paper": "mixture (FAB)",
+}
 
 
 def calibration(
@@ -378,7 +387,7 @@ def comparison(found: Any, ax: "Axes | None" = None) -> "Axes":
         rows = [row for row in done if row["method"] == name]
         rows.sort(key=operator.itemgetter("n_rules", "error"))
         curve = Curve(
-            label=name,
+            label=METHODS.get(name, name),
             x=[row["n_rules"] for row in rows],
             y=[outcome.shown_error(row["error"]) for row in rows],
             colour=f"g{i % len(style.COLOURS)}",

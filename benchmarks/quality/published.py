@@ -263,7 +263,7 @@ def report(rows):
             continue
         parts += [
             f"**{table}** ({source}). Ours: {DIFFERS[table]}; "
-            f"means of {ours.splits.max():.0f}.",
+            f"means of {' or '.join(f'{n:.0f}' for n in sorted({*ours.splits}))}.",
             markdown(["set", "measure", *names], cells),
         ]
     run = set(zip(rows.table, rows.data, strict=True))

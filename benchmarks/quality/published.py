@@ -257,12 +257,13 @@ def report(rows):
         cells = [
             [*key[1:], *(f"{line[n]:.3g}" if n in line else "" for n in names)]
             for key, line in lines.items()
+            if line
         ]
         if ours.empty:
             continue
         parts += [
             f"**{table}** ({source}). Ours: {DIFFERS[table]}; "
-            f"means of {ours.splits.max():.0f}.",
+            f"means of {' or '.join(f'{n:.0f}' for n in sorted({*ours.splits}))}.",
             markdown(["set", "measure", *names], cells),
         ]
     run = set(zip(rows.table, rows.data, strict=True))

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 ROOT = Path(__file__).parents[2]
-PAGES = [ROOT / name for name in ("README.md", "docs/index.md", "paper/paper.md")]
+PAGES = [ROOT / name for name in ("README.md", "paper/paper.md")]
 RESULTS = ROOT / "benchmarks" / "results" / "quality.csv"
 MEASURES = {"auc": "AUC", "error": "error", "log_loss": "log loss"}
 MEASURES["unexplained"] = "unexplained variance"
@@ -149,14 +149,17 @@ def markdown(header, lines):
 
 def what_was_run(rows):
     """A sentence on sets, methods, splits and models, by number of training rows."""
-    parts = []
-    for n, part in rows.groupby("rows"):
-        models = ", ".join(sorted({*part.model} - {"none"}))
-        counts = f"{part.data.nunique()} sets, {part.method.nunique()} methods"
-        parts.append(f"{size_text(n)} training rows: {counts} ({models})")
+    parts = [
+        f"{size_text(n)} training rows, {model if model != 'none' else 'no'} model: "
+        f"{part.data.nunique()} sets, {part.method.nunique()} methods"
+        for (n, model), part in rows.groupby(["rows", "model"])
+    ]
     n_splits = rows.groupby(["data", "rows"]).split.nunique()
     most = f" to {n_splits.max()}" if n_splits.max() > n_splits.min() else ""
-    return f"{'; '.join(parts)}. {n_splits.min()}{most} splits of each."
+    sizes = rows[rows["size"] > 0].groupby("method")["size"].unique()
+    only = [name for name, some in sizes.items() if [*some] == [SIZE]]
+    rest = f" Of one size only: {', '.join(only)}." if only else ""
+    return f"{'; '.join(parts)}. {n_splits.min()}{most} splits of each.{rest}"
 
 
 def size_text(n_rows):

@@ -26,7 +26,9 @@ def test_equal_costs_leave_weights_as_they_are_to_the_last_bit():
     # the processor, and the rules of two equally good searches with them.
     weight = np.full(10_007, 0.12)
     first = np.arange(len(weight)) % 9 / 8
-    made = Decision(1.0 - np.eye(2)).emphasise(np.column_stack([first, 1 - first]), weight)
+    made = Decision(1.0 - np.eye(2)).emphasise(
+        np.column_stack([first, 1 - first]), weight
+    )
     assert (made[1] == weight).all()
 
 

@@ -1,7 +1,7 @@
 """Rules as tables and text: data frame, CSV, Excel, HTML, LaTeX, Markdown.
 
 CSV, Excel and the data frame have exact numbers (`table_of`). HTML, LaTeX and Markdown
-have the cells that are printed (`rules.text.rule_cells`).
+have the cells that are printed (`View.cells` in `rules/text.py`).
 """
 
 import io

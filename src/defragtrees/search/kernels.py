@@ -105,7 +105,7 @@ def best_cuts(sums, n_codes, prices):
     """The cut of each column that is best for a new rule.
 
     `sums`, (2 + n_outputs, n_columns, width), are of the terms of
-    `SquaredLoss.new_rule_terms` by column and code: the constant, the quadratic and the
+    `RuleLoss.new_rule_terms` by column and code: the constant, the quadratic and the
     linear ones. `prices` are nats for a condition that ends at each code. Returns for
     each column the nats less the price (-inf if there is no cut), the last code below,
     and whether the new rule takes the rows below.

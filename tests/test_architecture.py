@@ -44,7 +44,9 @@ def test_no_module_imports_what_opens_a_connection():
 def test_importing_the_package_loads_names_when_they_are_used():
     loaded = loaded_by("import defragtrees; dir(defragtrees)")
     assert {"numpy", "scipy", "sklearn"} & loaded == set()
-    assert "sklearn" not in loaded_by("from defragtrees import RuleSet, Forest")
+    light = "from defragtrees import RuleSet, Forest"
+    light += "; assert 'scipy.optimize' not in sys.modules"
+    assert "sklearn" not in loaded_by(light)
     assert set(defragtrees.__all__) <= set(dir(defragtrees))
     code = (
         "from defragtrees import *; import copy, pickle, defragtrees; "

@@ -217,7 +217,8 @@ def test_no_method_depends_on_those_before_it(iris):
     [
         ({"budgets": [0]}, "budgets must be None or whole numbers from 1; got 0"),
         ({"budgets": "12"}, "budgets must be None or whole numbers from 1; got '12'"),
-        ({"budgets": []}, "budgets must be None or whole numbers"),
+        ({"budgets": []}, r"budgets must be None or whole numbers from 1; got \[\]"),
+        ({"exposure": np.ones(150)}, "exposure is for rules of rates"),
         ({"n_resamples": 1}, "n_resamples must be 0 or at least 2; got 1"),
         ({"sample_weight": np.full(150, -1.0)}, "must hold finite numbers from 0"),
         ({"sample_weight": np.eye(150)[0]}, "need a positive total weight"),

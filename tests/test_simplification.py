@@ -66,6 +66,11 @@ def test_a_name_that_is_not_there_gets_a_guess(wrong, guess):
         simplify_path(FOREST, X, **{wrong: 5})
 
 
+def test_a_path_names_the_estimator_of_a_setting_that_another_has():
+    with pytest.raises(TypeError, match="'times'; it is a setting of DefragSurvival"):
+        simplify_path(FOREST, X, Y, times=5)
+
+
 def test_settings_reach_the_estimator():
     simple = simplify(FOREST, X, Y, max_rules=3, threshold=0.3, random_state=0)
     assert isinstance(simple, DefragClassifier)

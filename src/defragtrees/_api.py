@@ -248,6 +248,8 @@ def simplify(
                 "With exposure, validation needs a y of two columns, events and "
                 "exposure."
             )
+    elif exposure is not None and y is None:
+        raise ValueError("exposure needs y, the number of events of each row.")
     told = ("", exposure) if isinstance(exposure, str) else y
     outcome = outcome_for(outcome, told, model, forest)
     if exposure is not None:

@@ -142,6 +142,8 @@ def compare(
     if exposure is not None:
         X, y = with_exposure(X, y, exposure)
     forest = open_model(model, X, y, random_state, verbose=verbose)
+    if exposure is not None:
+        forest.outcome.check_exposure()
     chosen = _methods(methods, forest.outcome)
     others = _others(others, chosen)
     sizes = _budgets(budgets)
@@ -291,11 +293,11 @@ class Comparison(render.Tabular):
             there, narrow=True, also=also
         )
 
-    def _measured(self, row, name, has_spread=True):
+    def _measured(self, row, name):
         value, apart = row.get(name, math.nan), row.get(f"{name}_std")
         if math.isnan(value):
             return ""
-        apart = apart if has_spread and self.n_splits > 1 else None
+        apart = apart if self.n_splits > 1 else None
         return _with_spread(make_outcome(self.task), name, value, apart)
 
     def _notes(self):
@@ -352,7 +354,7 @@ def _budgets(budgets):
     """Check the budgets, and remove repeats."""
     if budgets is None or isinstance(budgets, numbers.Integral | str):
         budgets = (budgets,)
-    for budget in budgets or ["none"]:
+    for budget in budgets or [budgets]:
         is_whole = isinstance(budget, numbers.Integral) and budget >= 1
         if budget is not None and not is_whole:
             raise ValueError(
@@ -658,7 +660,7 @@ def simplify_path(
     >>> by_log_loss.chosen_by, by_log_loss.rules.n_rules
     ('log_loss', 4)
     """
-    names = {one.name for kind in KINDS for one in fields(kind)}
+    names = dict.fromkeys(one.name for kind in KINDS for one in fields(kind))
     check_names(settings, names, "simplify_path")
     seed = one_seed(random_state)
     if exposure is not None:
@@ -676,6 +678,8 @@ def simplify_path(
     limit, verbose = settings.get("max_calls"), settings.get("verbose", 0)
     n_reserved = 0 if validation is None else len(places)
     forest = open_model(model, X, y, seed, limit, verbose, n_reserved)
+    if exposure is not None:
+        forest.outcome.check_exposure()
     measures = ["error", *(measure.name for measure in forest.outcome.measures())]
     if choose_by not in (None, *measures):
         raise ValueError(
@@ -687,6 +691,7 @@ def simplify_path(
             "choose_by='error', the disagreement with the model."
         )
     kind = estimator_for("defrag", forest.outcome)
+    check_names(settings, [one.name for one in fields(kind)], "simplify_path")
 
     def fitted(rows, validation):
         simple = kind(forest, random_state=seed, **settings)

@@ -218,6 +218,7 @@ def test_a_card_gets_the_scale_of_a_bank(call, folder):
         (["--costs", "bed:good=2"], "costs names the class 'bed'"),
         (["--scale", "20"], "--scale needs a scorecard"),
         (["--scale", "20,600"], "'20,600' must be points that double the odds"),
+        (["--scale", "wide"], "'wide' must be points that double the odds"),
         (["--odds-of", "bad"], "--odds-of needs --scale"),
         (["--insert", "1", "income > 3"], "A rule is written as conditions, then"),
         (["--insert", "9", "income > 3 then bad"], "its number from 1 to 3; got 9"),

@@ -47,6 +47,29 @@ def test_defaults_are_those_of_the_settings(name, default):
     assert OPTIONS[name].default is None
 
 
+@pytest.mark.parametrize(
+    ("command", "option", "default"),
+    [
+        ("explain", "rows", "all"),
+        ("explain", "format", "by the suffix of --out"),
+        ("export", "format", "by the suffix of --out"),
+        ("export", "probabilities", "of a list"),
+        ("export", "best", "high"),
+        ("predict", "exact", "with an apostrophe"),
+        ("segments", "loss", "error of classes"),
+        ("segments", "max_segments", "5"),
+        ("segments", "max_conditions", "3"),
+        ("watch", "classes", "labels that read the same"),
+        ("watch", "label", "the name of the file"),
+    ],
+)
+def test_defaults_of_other_commands_are_shown(command, option, default):
+    command = cli.get_command(None, command)
+    [found] = [p for p in command.params if p.name == option]
+    _, text = found.get_help_record(click.Context(command))
+    assert f"[default: {default}" in text
+
+
 @pytest.fixture
 def inputs(files):
     return [files / "xgboost.json", files / "iris.csv", "--target", "class"]

@@ -315,6 +315,8 @@ def test_a_model_of_counts_is_said_to_be_one(claims):
     model = HistGradientBoostingRegressor(loss="poisson").fit(table, y[:, 0])
     with pytest.raises(ValueError, match="predicts counts"):
         simplify(model, table, y[:, 0], exposure="years")
+    with pytest.raises(ValueError, match="exposure needs y"):
+        simplify(model, table, exposure="years")
 
 
 @pytest.mark.parametrize("least", [0.1, 0.78])

@@ -12,7 +12,7 @@ from itertools import groupby
 from operator import attrgetter
 
 import numpy as np
-from scipy.linalg import cholesky, solve_triangular
+from scipy.linalg import LinAlgError, cholesky, solve_triangular
 from scipy.optimize import nnls
 from sklearn.exceptions import ConvergenceWarning
 
@@ -445,12 +445,16 @@ def solve_program(program):
     gram, lower = program.gram, program.lower
     curvature = np.diag(program.quadratic) / np.diag(gram)
     least = PENALTY * max(1.0, float(curvature.max()))
-    penalty, largest = least, math.inf
+    penalty, most, largest = least, MOST_RISE * least, math.inf
     towards = program.quadratic @ lower - program.linear
     above = program.start - lower
     for _ in range(MOST_ROUNDS):
         before = above > 0
-        root = cholesky(program.quadratic + penalty * gram, lower=True)
+        try:
+            root = cholesky(program.quadratic + penalty * gram, lower=True)
+        except LinAlgError:  # rounding errors of the gram outweigh the ridge
+            penalty = most = penalty / 3
+            continue
         slope = towards + penalty * (gram @ (lower - program.start))
         goal = -solve_triangular(root, slope, lower=True)
         above, _ = nnls(root.T, goal, maxiter=MOST_STEPS * len(goal))
@@ -459,7 +463,7 @@ def solve_program(program):
         if largest <= TOLERANCE and ((above > 0) == before).all():
             break
         towards = towards + penalty * broken
-        if largest > SLOW * previous and penalty < MOST_RISE * least:
+        if largest > SLOW * previous and penalty < most:
             penalty *= 3
     else:
         warn(

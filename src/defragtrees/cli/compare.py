@@ -37,7 +37,12 @@ def _budgets(text):
     metavar="N,M,...",
     help=f"Maximum number of rules, or several to compare. [default: {MOST_RULES}]",
 )
-@options.count("--folds", "Folds of a cross-validation.", least=2, metavar="N")
+@options.count(
+    "--folds",
+    "Folds of a cross-validation, in place of --test-size.",
+    least=2,
+    metavar="N",
+)
 @options.count(
     "--resamples",
     "Train and fit on this number of random halves of the rows too, and measure how "

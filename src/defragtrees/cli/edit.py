@@ -1,5 +1,7 @@
 """`defragtrees edit`: change saved rules by hand."""
 
+import contextlib
+
 import click
 
 from defragtrees.cli import options, output
@@ -13,7 +15,9 @@ defragtrees edit rules.json --drop 4 --condition 2 "age <= 40" --out new.json
 
 def _scale(text):
     """Points that double the odds; maybe also a total, and the odds of it."""
-    numbers = tuple(float(part) for part in text.split(","))
+    numbers = ()
+    with contextlib.suppress(ValueError):
+        numbers = tuple(float(part) for part in text.split(","))
     if len(numbers) not in (1, 3):
         raise ValueError(
             f"{text!r} must be points that double the odds, as in 20 or 20,600,50"

@@ -30,9 +30,16 @@ def _ranges(text):
 @click.argument("rules", type=options.FILE)
 @options.data()
 @options.value(
-    "--rows", options.Text("rows", _ranges), "1-3,10", "Numbers of the rows, from 1."
+    "--rows",
+    options.Text("rows", _ranges),
+    "1-3,10",
+    "Numbers of the rows, from 1. [default: all]",
 )
-@options.choice("--format", ["text", "jsonl", "json"], "The output format.")
+@options.choice(
+    "--format",
+    ["text", "jsonl", "json"],
+    "The output format. [default: by the suffix of --out, else text]",
+)
 @options.output("The file to write: .txt, .jsonl or .json. [default: standard output]")
 def command(rules, data, rows, format, out):
     """Show which rule predicts each row of a file, and why.

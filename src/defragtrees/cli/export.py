@@ -21,7 +21,12 @@ FORMAT = click.Choice(list(FORMATS))
 @click.command("export", cls=Command, example=EXAMPLE)
 @click.argument("rules", type=options.FILE)
 @click.argument("named", type=FORMAT, required=False, metavar="[FORMAT]")
-@options.value("--format", FORMAT, "FORMAT", "The same as FORMAT.")
+@options.value(
+    "--format",
+    FORMAT,
+    "FORMAT",
+    "The same as FORMAT. [default: by the suffix of --out]",
+)
 @options.value(
     "--dialect",
     str,
@@ -31,7 +36,8 @@ FORMAT = click.Choice(list(FORMATS))
 @options.value("--table", str, "TABLE", "Of SQL: write a SELECT from this table.")
 @options.flag(
     "--probabilities/--no-probabilities",
-    "Of SQL: add a column with the probability of each class.",
+    "Of SQL: add a column with the probability of each class. [default: of a "
+    "list, that of the positive class]",
     default=None,
 )
 @options.flag("--score", "Of SQL: the total of a scorecard.", default=None)
@@ -41,7 +47,9 @@ FORMAT = click.Choice(list(FORMATS))
     metavar="N",
 )
 @options.choice(
-    "--best", ["high", "low"], "Which totals are desired, for reason codes."
+    "--best",
+    ["high", "low"],
+    "Which totals are desired, for reason codes. [default: high]",
 )
 @options.output("The file to write. [default: standard output]")
 def command(rules, named, format, out, **options):

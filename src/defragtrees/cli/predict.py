@@ -42,7 +42,11 @@ EXAMPLE = "defragtrees predict rules.json data.csv --out predictions.csv"
     default="warning",
     show_default=True,
 )
-@options.flag("--exact", "Write CSV cells that begin like a formula unchanged.")
+@options.flag(
+    "--exact",
+    "Write CSV cells that begin like a formula unchanged. [default: with an "
+    "apostrophe before them]",
+)
 @options.output(
     "The file to write: .csv, .csv.gz, .parquet, .jsonl or .json. [default: CSV to "
     "standard output]"

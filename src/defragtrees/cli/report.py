@@ -26,7 +26,7 @@ from defragtrees.rules.model import RuleModel
 
 # What a report on a file of rules takes; all else is about a fit.
 FOR_RULES = {
-    *("model", "path", "sep", "decimal", "target", "weights"),
+    *("model", "path", "sep", "target", "weights"),
     *("out", "title", "by_group"),
 }
 EXAMPLE = "defragtrees report model.json data.csv --target y --out report.html"

@@ -21,9 +21,21 @@ EXAMPLE = "defragtrees segments model.json new.csv --target y"
     "MODEL_B",
     "A second model: find where they differ or, with --target, where one is better.",
 )
-@options.choice("--loss", list(LOSSES), "The loss per row.")
-@options.count("--max-segments", "Maximum number of segments.", default=5)
-@options.count("--max-conditions", "Maximum number of conditions of each.", default=3)
+@options.choice(
+    "--loss",
+    list(LOSSES),
+    "The loss per row. [default: error of classes, but log_loss of two "
+    "models; absolute of numbers; deviance of rates]",
+)
+@options.count(
+    "--max-segments", "Maximum number of segments.", default=5, show_default=True
+)
+@options.count(
+    "--max-conditions",
+    "Maximum number of conditions of each.",
+    default=3,
+    show_default=True,
+)
 @options.names("--features", "Columns that segments may use. [default: all]")
 @options.output("Save the segments, as JSON.")
 @options.as_json

@@ -31,7 +31,11 @@ MOVED = 1  # the exit code
     "PATH",
     "The model behind the rules; whether it agrees less with them is tested too.",
 )
-@options.names("--classes", "The classes of the rules in the order of the model's.")
+@options.names(
+    "--classes",
+    "The classes of the rules in the order of the model's. [default: "
+    "labels that read the same, or the order of the rules]",
+)
 @options.trust
 @options.share(
     "--level",
@@ -47,7 +51,11 @@ MOVED = 1  # the exit code
     "Append the check to a file, as one line of JSON.",
 )
 @options.value(
-    "--label", str, "TEXT", "What DATA is called in the history.", default=""
+    "--label",
+    str,
+    "TEXT",
+    "What DATA is called in the history. [default: the name of the file]",
+    default="",
 )
 @options.output("Plot the history: .png, .svg or .pdf.", "--plot")
 @options.flag("--details", "Show all tests and the predictions, not only what moved.")

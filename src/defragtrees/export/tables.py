@@ -271,13 +271,6 @@ def to_html(rules: RuleModel, *, caption: str = "", details: bool = False) -> st
     return "\n".join(tables) + "\n"
 
 
-# A lone "<" or "&" and the "_" inside a word mean themselves in Markdown; conditions
-# are easier to read where they are left alone.
-MARKDOWN_SPECIAL = re.compile(
-    r"[\\`*\[\]|~$]|<(?=[A-Za-z/!?])|&(?=#?\w+;)|(?<![^\W_])_|_(?![^\W_])"
-)
-
-
 LATEX = {
     "<=": r"$\leq$",
     ">=": r"$\geq$",

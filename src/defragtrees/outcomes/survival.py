@@ -15,7 +15,7 @@ from importlib.util import find_spec
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
-from scipy.optimize import minimize_scalar
+import scipy  # whose modules are imported on first use
 from scipy.special import logsumexp
 
 from defragtrees._utils import formatting as render
@@ -190,7 +190,7 @@ class HazardScale:
             is_log, values = scales[0]
             steepest = -STEEPEST / max(np.ptp(values), 1e-9)
             bounds = (steepest, 0.0) if is_time else (0.0, 1.0)
-            best = minimize_scalar(cost, bounds=bounds, args=(values,))
+            best = scipy.optimize.minimize_scalar(cost, bounds=bounds, args=(values,))
             slope = round_significant(float(best.x), 6)
         return cls(is_log, slope, round_significant(level(slope, values), 6))
 
